@@ -13,6 +13,9 @@ public sealed record CompiledMap(string? Collection, ScriptProgram Program, IRea
     /// The same function in a form that runs without the script interpreter; null if the function needs it.
     /// </summary>
     internal PlainRow? Plain { get; init; }
+
+    /// <summary>Finds members that the script adds to its rows; null if it cannot add any.</summary>
+    internal AddedMembers? Added { get; init; }
 }
 
 /// <summary>A compiled reduce.</summary>
@@ -36,6 +39,9 @@ internal sealed record CompiledReduce(
 
     /// <summary>Whether the text is C# rather than JavaScript.</summary>
     public required bool IsCSharp { get; init; }
+
+    /// <summary>Finds members that the script adds to its row; null if it cannot add any.</summary>
+    public AddedMembers? Added { get; init; }
 }
 
 /// <summary>
@@ -52,7 +58,8 @@ internal static class IndexScript
     /// <exception cref="ScriptException">The text has a syntax error or uses something unsupported.</exception>
     public static CompiledMap CompileMap(string text)
     {
-        var (collection, source) = FirstWord(text, out int at) switch
+        string word = FirstWord(text, out int at);
+        var (collection, source) = word switch
         {
             "from" or "docs" => new LinqParser(text).Queries.ParseMap(),
             "map" => ParseJavaScriptMap(text),
@@ -68,6 +75,7 @@ internal static class IndexScript
             ? new CompiledMap(collection is AllDocuments ? null : collection, Compile(source, fields), fields)
             {
                 Plain = PlainScript.ToRow(source),
+                Added = word is "map" ? AddedMembers.Of(text, fields) : null,
             }
             : throw new ScriptException(ScriptFault.Syntax, "The map returns no object with a member", at);
     }
@@ -100,6 +108,7 @@ internal static class IndexScript
                 Plain = PlainScript.ToReduce(key, row),
                 ReadMembers = Definitions.ReadMembers.Of(text),
                 IsCSharp = word is not "groupBy",
+                Added = word is "groupBy" ? AddedMembers.Of(text, fields) : null,
             }
             : throw TokenCursor.NotSupported("loading documents in a reduce", at);
     }
@@ -119,7 +128,7 @@ internal static class IndexScript
                 }
             ? (collection.Text, ToSource(function))
             : throw new ScriptException(
-                ScriptFault.Syntax,
+                ScriptFault.NotSupported,
                 "A map is written \"map('Collection', document => ({ … }))\", with nothing before or after it",
                 whole.Position
             );

@@ -80,7 +80,7 @@ public sealed class MapRunner : IDisposable
             {
                 // The program is loaded again, because trimming after a large document may have released it.
                 interpreter.Load(map.Program);
-                Run(interpreter, document, rows, ref given);
+                Run(map, interpreter, document, rows, ref given);
             }
         }
     }
@@ -121,6 +121,7 @@ public sealed class MapRunner : IDisposable
     }
 
     private static void Run(
+        CompiledMap map,
         ScriptInterpreter interpreter,
         in QueriedDocument document,
         IMappedRows rows,
@@ -140,12 +141,12 @@ public sealed class MapRunner : IDisposable
             {
                 for (int i = 0; i < interpreter.ResultCount; i++)
                 {
-                    Give(interpreter.TryWriteElement(i, out var row), row, interpreter, rows, ref given);
+                    Give(interpreter.TryWriteElement(i, out var row), row, map, interpreter, rows, ref given);
                 }
             }
             else if (interpreter.HasResult)
             {
-                Give(interpreter.TryWriteResult(out var row), row, interpreter, rows, ref given);
+                Give(interpreter.TryWriteResult(out var row), row, map, interpreter, rows, ref given);
             }
         }
         finally
@@ -157,6 +158,7 @@ public sealed class MapRunner : IDisposable
     private static void Give(
         bool isWritten,
         ReadOnlySpan<byte> row,
+        CompiledMap map,
         ScriptInterpreter interpreter,
         IMappedRows rows,
         ref Given given
@@ -176,6 +178,14 @@ public sealed class MapRunner : IDisposable
         {
             throw new IndexEntryException(
                 "A map returns objects, arrays of objects, or nothing; here it returned another value."
+            );
+        }
+
+        if (map.Added?.FindIn(row) is { } added)
+        {
+            throw new IndexEntryException(
+                $"The map adds the member '{added}' to a row, but the fields of an index have to be known before its "
+                    + $"documents: write it in the object, {{ {added}: … }}."
             );
         }
 

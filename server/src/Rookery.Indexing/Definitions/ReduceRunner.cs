@@ -103,6 +103,13 @@ internal sealed class ReduceRunner : IReducer, IDisposable
                 throw new ReduceException("A reduce returns an object; here it returned another value.");
             }
 
+            if (_reduce.Added?.FindIn(reduced) is { } added)
+            {
+                throw new ReduceException(
+                    $"The reduce adds the member '{added}' to its row: write it in the object, {{ {added}: … }}."
+                );
+            }
+
             row.Write(reduced);
         }
         finally

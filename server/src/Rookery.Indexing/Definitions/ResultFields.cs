@@ -14,6 +14,7 @@ internal sealed class ResultFields
 
     private readonly List<string> _names = [];
     private readonly Dictionary<string, List<Expression>> _values = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, List<AddedMember>> _added = new(StringComparer.Ordinal);
     private readonly HashSet<Expression> _seen = new(ReferenceEqualityComparer.Instance);
 
     private ResultFields() { }
@@ -51,6 +52,12 @@ internal sealed class ResultFields
                 break;
             case ExpressionStatement { Expression: AssignmentExpression { Target: NameExpression name } assignment }:
                 Record(name.Name, assignment.Value);
+                break;
+            case ExpressionStatement { Expression: AssignmentExpression { Target: var target } }:
+                RecordMember(target);
+                break;
+            case ExpressionStatement { Expression: UpdateExpression { Target: var target } }:
+                RecordMember(target);
                 break;
             case ExpressionStatement
             {
@@ -112,6 +119,32 @@ internal sealed class ResultFields
         known.Add(value);
     }
 
+    /// <summary>Records the member that is set by <c>x.a = …</c> or <c>x['a'] = …</c>.</summary>
+    private void RecordMember(Expression target)
+    {
+        var (owner, name) = target switch
+        {
+            MemberExpression { Target: NameExpression variable } member => (variable.Name, member.Name),
+            ElementExpression { Target: NameExpression variable, Index: TextLiteral text } => (
+                variable.Name,
+                text.Text
+            ),
+            ElementExpression { Target: NameExpression variable } => (variable.Name, null),
+            _ => (null, null),
+        };
+        if (owner is null)
+        {
+            return;
+        }
+
+        if (!_added.TryGetValue(owner, out var known))
+        {
+            _added.Add(owner, known = []);
+        }
+
+        known.Add(new AddedMember(name, target.Position));
+    }
+
     private void AddAll(IEnumerable<Expression> results)
     {
         foreach (var result in results)
@@ -154,6 +187,7 @@ internal sealed class ResultFields
                 break;
             case NameExpression name when _values.TryGetValue(name.Name, out var known):
                 AddAll(known);
+                AddAdded(name.Name, known);
                 break;
             case InvokeExpression
             {
@@ -204,6 +238,27 @@ internal sealed class ResultFields
         }
     }
 
+    /// <summary>Adds the members that are set on an object in a variable. Elements of arrays are no members.</summary>
+    private void AddAdded(string variable, List<Expression> values)
+    {
+        if (!_added.TryGetValue(variable, out var added) || !values.Exists(static value => value is ObjectLiteral))
+        {
+            return;
+        }
+
+        foreach (var (name, position) in added)
+        {
+            AddMember(
+                new ObjectMember(
+                    name,
+                    new WordLiteral(Opcode.PushNull, position),
+                    new WordLiteral(Opcode.PushNull, position)
+                ),
+                position
+            );
+        }
+    }
+
     private void AddMember(ObjectMember member, int position)
     {
         if (member.Name is null)
@@ -221,4 +276,9 @@ internal sealed class ResultFields
             _names.Add(member.Name);
         }
     }
+
+    /// <summary>A member that a statement sets.</summary>
+    /// <param name="Name">Its name; null if it is computed.</param>
+    /// <param name="Position">The position of the statement's target.</param>
+    private readonly record struct AddedMember(string? Name, int Position);
 }

@@ -207,10 +207,29 @@ public sealed class MapTextTests
     [InlineData("map('Users', u => [{ a: 1 }, { b: 1, a: 2 }])", "a b")]
     [InlineData("map('Users', u => { if (u.x) { return { x: 1 } } else { return u.l.map(l => ({ y: l })) } })", "x y")]
     [InlineData("map('Users', u => { const r = { a: 1 }; return [r].concat([{ b: 2 }]); })", "a b")]
+    [InlineData("map('Users', u => { const r = { a: 1 }; r.b = u.b; if (u.c) { r['c'] = 1 } return r; })", "a b c")]
+    [InlineData("map('Users', u => { let r = {}; r.a = 1; r.b += 1; return [r]; })", "a b")]
     [InlineData("from u in docs.Users from l in u.lines select new { l.p, u.name }", "p name")]
     [InlineData("docs.Users.SelectMany(u => u.l.Select(l => new { l.p }).Distinct())", "p")]
     public void Fields_are_known_before_the_first_document(string text, string fields) =>
         Assert.Equal(fields, string.Join(' ', IndexScript.CompileMap(text).Fields));
+
+    [Fact]
+    public void A_member_that_is_added_to_a_row_elsewhere_makes_the_map_fail() =>
+        Assert.StartsWith(
+            "The map adds the member 'b' to a row, but the fields of an index have to be known before its documents",
+            DefinitionExample.Map(
+                "map('Users', u => { const rows = [{ a: 1 }]; rows.forEach(r => { r.b = 2 }); return rows; })",
+                Document
+            ),
+            StringComparison.Ordinal
+        );
+
+    [Fact]
+    public void A_computed_member_of_a_row_is_refused() =>
+        Assert.Throws<ScriptException>(() =>
+            IndexScript.CompileMap("map('Users', u => { const r = { a: 1 }; r[u.name] = 2; return r; })")
+        );
 
     [Theory]
     [InlineData("map('Users', u => ({ name: u.name }))", "Users")]

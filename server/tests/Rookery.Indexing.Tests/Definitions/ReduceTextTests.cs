@@ -1,3 +1,5 @@
+using Rookery.Indexing.Reducing;
+
 namespace Rookery.Indexing.Tests.Definitions;
 
 /// <summary>Reduces make one row of each group.</summary>
@@ -133,6 +135,33 @@ public sealed class ReduceTextTests
             $"results.GroupBy(r => r.name).Select(g => new {{ name = g.Key, count = {count}, total = {total} }})",
             Totals
         );
+
+    [Fact]
+    public void Members_that_are_set_on_the_row_are_kept_and_others_make_the_reduce_fail()
+    {
+        const string Row = """{"name":"a","count":2}""";
+        Assert.Equal(
+            Row,
+            DefinitionExample.Reduce(
+                "groupBy(x => x.name).aggregate(g => { const r = { name: g.key }; r.count = g.values.reduce((c, v) => c + "
+                    + "v.count, 0); return r; })",
+                Row
+            )
+        );
+        Assert.StartsWith(
+            "The reduce adds the member 'count' to its row",
+            Assert
+                .Throws<ReduceException>(() =>
+                    DefinitionExample.Reduce(
+                        "groupBy(x => x.name).aggregate(g => { const r = { name: g.key }; [r].forEach(q => { q.count = 1 "
+                            + "}); return r; })",
+                        Row
+                    )
+                )
+                .Message,
+            StringComparison.Ordinal
+        );
+    }
 
     [Fact]
     public void A_reduce_still_runs_after_a_large_group()
