@@ -304,6 +304,24 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
                 .Json.GetProperty("Changed")
                 .GetBoolean()
         );
+        foreach (
+            var (setting, isChange) in new[] { ("\"Priority\":\"Low\"", true), ("\"Priority\":\"Normal\"", false) }
+        )
+        {
+            Assert.Equal(
+                isChange,
+                (
+                    await server.SendAsync(
+                        "POST",
+                        database + "/indexes/has-changed",
+                        Definition.Replace("\"Fields\"", setting + ",\"Fields\"", StringComparison.Ordinal)
+                    )
+                )
+                    .Json.GetProperty("Changed")
+                    .GetBoolean()
+            );
+        }
+
         await WaitAsync(database);
         var listed = (await GetAsync(database + "/indexes?name=users/byfirst")).GetProperty("Results")[0];
         Assert.Equal("JavaScriptMap", listed.GetProperty("Type").GetString());

@@ -60,7 +60,9 @@ internal sealed class DefineIndexes(ServerContext context)
         );
     }
 
-    /// <summary>POST indexes/has-changed with a definition: whether it differs from the stored one.</summary>
+    /// <summary>
+    /// POST indexes/has-changed with a definition: whether it, or a setting that it names, differs from what is stored.
+    /// </summary>
     public async Task HasChangedAsync(HttpContext http, Database database)
     {
         StaticIndexRequest request;
@@ -70,8 +72,8 @@ internal sealed class DefineIndexes(ServerContext context)
             request = Parse(json.RootElement, database);
         }
 
-        bool isStored = IsStored(request, database);
-        await JsonAnswer.SendAsync(http, json => json.WriteBoolean("Changed"u8, !isStored));
+        bool hasChanged = !IsStored(request, database) || ChangesSettings(request, database);
+        await JsonAnswer.SendAsync(http, json => json.WriteBoolean("Changed"u8, hasChanged));
     }
 
     private static JsonElement IndexesOf(JsonElement body)
@@ -109,6 +111,13 @@ internal sealed class DefineIndexes(ServerContext context)
         using var reader = database.OpenReader();
         return reader.FindIndex(request.Name) is { } record
             && record.Definition.Span.SequenceEqual(request.Definition.ToJson());
+    }
+
+    private static bool ChangesSettings(StaticIndexRequest request, Database database)
+    {
+        using var reader = database.OpenReader();
+        return reader.FindIndex(request.Name) is { } record
+            && request.Settings.ApplyTo(record.Settings) != record.Settings;
     }
 
     private StaticIndexRequest Parse(JsonElement json, Database database)
