@@ -2,6 +2,7 @@ using System.Text.Json;
 using Rookery.Documents.Indexes;
 using Rookery.Indexing.Mapping;
 using Rookery.Platform;
+using Rookery.Search.Analysis;
 
 namespace Rookery.Indexing.Definitions;
 
@@ -137,7 +138,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
     /// <summary>Returns the value of a member that names an enumeration value.</summary>
     internal static T Word<T>(JsonProperty member)
         where T : struct, Enum =>
-        Enum.TryParse(Text(member), ignoreCase: true, out T word) && Enum.IsDefined(word)
+        EnumName.TryParse(Text(member), out T word)
             ? word
             : throw new IndexDefinitionException(
                 $"'{member.Name}' is one of {string.Join(", ", Enum.GetNames<T>())}, not '{Text(member)}'."
@@ -150,6 +151,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             request.Definition.RequireUnambiguousReduce();
         }
 
+        RequireUsable(request.Definition.Configuration);
         int bytes = request.Definition.ToJson().Length;
         return bytes <= IndexRecord.MaxDefinitionBytes
             ? request
@@ -157,6 +159,19 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                 $"The definition takes {Amount.Number(bytes)} B, and at most "
                     + $"{Amount.Number(IndexRecord.MaxDefinitionBytes)} B are allowed."
             );
+    }
+
+    /// <summary>Checks the settings of the n-gram analyzer, also if no field has this analyzer.</summary>
+    private static void RequireUsable(IReadOnlyDictionary<string, string> configuration)
+    {
+        try
+        {
+            AnalyzerCatalog.Make("NGramAnalyzer", configuration);
+        }
+        catch (AnalyzerException wrong)
+        {
+            throw new IndexDefinitionException(wrong.Message);
+        }
     }
 
     private static IEnumerable<string> Elements(JsonProperty member) =>
@@ -217,7 +232,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                 );
         }
 
-        return setting.Name.Contains("Analyzers.NGram.", StringComparison.Ordinal)
+        return AnalyzerCatalog.HasSetting(setting.Name)
             ? KeyValuePair.Create(
                 setting.Name,
                 setting.Value.ValueKind == JsonValueKind.Number ? setting.Value.GetRawText() : Text(setting)
@@ -264,7 +279,14 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                     },
                     "Indexing" => options with { Indexing = Word<FieldIndexing>(option) },
                     "Analyzer" => options with { Analyzer = Text(option) },
-                    "Suggestions" => options with { HasSuggestions = option.Value.ValueKind == JsonValueKind.True },
+                    "Suggestions" => options with
+                    {
+                        HasSuggestions = option.Value.ValueKind is JsonValueKind.True or JsonValueKind.False
+                            ? option.Value.GetBoolean()
+                            : throw new IndexDefinitionException(
+                                $"'Suggestions' of the field '{field.Name}' is true or false."
+                            ),
+                    },
                     "TermVector" when TermVectors.Contains(Text(option), StringComparer.OrdinalIgnoreCase) => options,
                     _ => throw new IndexDefinitionException(
                         $"This server does not support '{option.Name}' of the field '{field.Name}'.",
@@ -274,12 +296,27 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             }
 
             // As in RavenDB, an analyzer implies a search by words.
-            return options.Analyzer is not null && !saysIndexing
-                ? options with
-                {
-                    Indexing = FieldIndexing.Search,
-                }
-                : options;
+            return options.Analyzer is null ? options
+                : !saysIndexing ? options with { Indexing = FieldIndexing.Search }
+                : options.Indexing == FieldIndexing.Search || IsImplied(options.Analyzer, options.Indexing) ? options
+                : throw new IndexDefinitionException(
+                    $"The field '{field.Name}' has an analyzer, but \"Indexing\":\"{options.Indexing}\", which uses none; "
+                        + "\"Indexing\":\"Search\" does."
+                );
+        }
+
+        /// <summary>Returns whether values that are indexed whole are like the tokens of an analyzer. RavenDB's Studio
+        /// sends its name.</summary>
+        private static bool IsImplied(string analyzer, FieldIndexing indexing)
+        {
+            string? implied = indexing switch
+            {
+                FieldIndexing.Exact => "KeywordAnalyzer",
+                FieldIndexing.Default => "LowerCaseKeywordAnalyzer",
+                _ => null,
+            };
+            return implied is not null
+                && string.Equals(AnalyzerCatalog.Make(analyzer).Name, implied, StringComparison.Ordinal);
         }
 
         private static bool ParseStorage(JsonProperty option) =>

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Rookery.Platform;
 using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Conditions;
@@ -82,10 +83,7 @@ internal sealed class ClauseOptions
     public T ReadWord<T>(string name, T usual)
         where T : struct, Enum =>
         Find(name) is not { } member ? usual
-        : member.ValueKind == JsonValueKind.String
-        && Enum.TryParse(member.GetString(), ignoreCase: true, out T word)
-        && Enum.IsDefined(word)
-            ? word
+        : member.ValueKind == JsonValueKind.String && EnumName.TryParse(member.GetString(), out T word) ? word
         : throw Wrong(name, "one of " + string.Join(", ", Enum.GetNames<T>()));
 
     /// <summary>Reads an option that is a text; returns null if it is missing.</summary>

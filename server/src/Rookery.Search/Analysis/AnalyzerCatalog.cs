@@ -72,6 +72,15 @@ public static class AnalyzerCatalog
     /// <summary>The shared analyzer named <see cref="DefaultName"/>. Not to be disposed.</summary>
     public static Analyzer Default { get; } = Make(DefaultName);
 
+    /// <summary>Returns whether an analyzer reads a setting of an index.</summary>
+    public static bool HasSetting(string name) =>
+        Array.Exists(
+            SettingPrefixes,
+            prefix =>
+                name.StartsWith(prefix, StringComparison.Ordinal)
+                && name.AsSpan(prefix.Length) is "MinGram" or "MaxGram"
+        );
+
     /// <summary>Creates an analyzer by name.</summary>
     /// <param name="name">The name, without case: <c>StandardAnalyzer</c>,
     /// <c>Lucene.Net.Analysis.Standard.StandardAnalyzer, Lucene.Net</c>.</param>

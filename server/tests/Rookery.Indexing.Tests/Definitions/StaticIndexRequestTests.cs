@@ -73,6 +73,21 @@ public sealed class StaticIndexRequestTests
         Assert.True(Parse($$"""{"Name":"A","Maps":{{Map}},"State":"Disabled"}""").Settings.IsDisabled);
     }
 
+    /// <summary>RavenDB's Studio sends the analyzers that the kinds of fields imply.</summary>
+    [Theory]
+    [InlineData("Exact", "KeywordAnalyzer")]
+    [InlineData("Default", "LowerCaseKeywordAnalyzer")]
+    [InlineData("Search", "WhitespaceAnalyzer")]
+    public void An_analyzer_that_the_kind_of_a_field_implies_is_accepted(string indexing, string analyzer) =>
+        Assert.Equal(
+            Enum.Parse<FieldIndexing>(indexing),
+            Parse(
+                $$$$"""{"Name":"A","Maps":{{{{Map}}}},"Fields":{"bio":{"Indexing":"{{{{indexing}}}}","Analyzer":"{{{{analyzer}}}}"}}}"""
+            )
+                .Definition.Fields[1]
+                .Indexing
+        );
+
     [Theory]
     [InlineData("Auto/Users/ByName")]
     [InlineData("replacementOf/Users/ByName")]
@@ -183,6 +198,61 @@ public sealed class StaticIndexRequestTests
     [InlineData(
         """{"Name":"A","Maps":["from a in docs.A select new { b = 1, a.o.b }"]}""",
         "line 1, column 38: The member 'b' stands twice",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Configuration":{"Indexing.Lucene.Analyzers.NGram.MinGrams":"3"}}""",
+        "'Indexing.Lucene.Analyzers.NGram.MinGrams'",
+        true
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Configuration":{"Other.Analyzers.NGram.MinGram":"3"}}""",
+        "'Other.Analyzers.NGram.MinGram'",
+        true
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Configuration":{"Indexing.Lucene.Analyzers.NGram.MinGram":"x"}}""",
+        "'x' is no number of letters",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Configuration":{"Indexing.Lucene.Analyzers.NGram.MaxGram":"17"}}""",
+        "1 to 16 letters",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Indexing":"0"}}}""",
+        "'Indexing' is one of",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Indexing":"Exact,No"}}}""",
+        "'Indexing' is one of",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Suggestions":"true"}}}""",
+        "'Suggestions' of the field 'b' is true or false",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Priority":"1"}""",
+        "'Priority' is one of",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Indexing":"Exact","Analyzer":"StandardAnalyzer"}}}""",
+        "has an analyzer",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Indexing":"Default","Analyzer":"WhitespaceAnalyzer"}}}""",
+        "has an analyzer",
+        false
+    )]
+    [InlineData(
+        """{"Name":"A","Maps":["docs.A.Select(a => new { a.b })"],"Fields":{"b":{"Indexing":"No","Analyzer":"KeywordAnalyzer"}}}""",
+        "has an analyzer",
         false
     )]
     [InlineData("""[]""", "is an object", false)]

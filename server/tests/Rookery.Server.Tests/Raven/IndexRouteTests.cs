@@ -355,6 +355,11 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         400,
         "'A' was not defined: The member 'c' of the reduce depends on how often its rows are reduced"
     )]
+    [InlineData(
+        """{"Indexes":[{"Name":"Twice","Maps":["map('A', a => ({ b: a.b }))"],"Priority":"Low","Priority":"High"}]}""",
+        400,
+        "Priority"
+    )]
     public async Task A_definition_that_is_refused_stores_nothing(string body, int status, string reason)
     {
         string database = await server.CreateDatabaseAsync();

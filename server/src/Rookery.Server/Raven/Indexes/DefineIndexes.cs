@@ -98,7 +98,10 @@ internal sealed class DefineIndexes(ServerContext context)
     {
         try
         {
-            return JsonDocument.Parse(body.Span.ToArray(), new JsonDocumentOptions { MaxDepth = 128 });
+            return JsonDocument.Parse(
+                body.Span.ToArray(),
+                new JsonDocumentOptions { MaxDepth = 128, AllowDuplicateProperties = false }
+            );
         }
         catch (JsonException malformed)
         {

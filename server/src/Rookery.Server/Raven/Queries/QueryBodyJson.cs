@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Queries.Answering;
 using Rookery.Queries.Language;
 
@@ -204,10 +205,7 @@ internal static class QueryBodyJson
     private static ProjectionBehavior ReadBehavior(ref Utf8JsonReader json, string member)
     {
         string? text = JsonBody.ReadText(ref json, member);
-        return
-            Enum.TryParse<ProjectionBehavior>(text, ignoreCase: true, out var behavior)
-            && Enum.IsDefined(behavior)
-            && char.IsAsciiLetter(text[0])
+        return EnumName.TryParse(text, out ProjectionBehavior behavior)
             ? behavior
             : throw RefusedException.BadRequest(
                 $"'{member}' must be one of {string.Join(", ", Enum.GetNames<ProjectionBehavior>())}."
