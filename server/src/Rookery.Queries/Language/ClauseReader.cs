@@ -178,7 +178,7 @@ internal sealed class ClauseReader
 
         if (name.Function is not "array")
         {
-            throw RqlFieldReader.UnknownFunction(name);
+            throw _fields.UnknownFunction(name);
         }
 
         _reader.ExpectSymbol("(");

@@ -81,6 +81,11 @@ internal sealed class ConditionReader(RqlReader reader, RqlFieldReader fields)
             return new EveryCondition(position);
         }
 
+        if (reader.Accept("false"))
+        {
+            return new NotCondition(new EveryCondition(position), position);
+        }
+
         if (reader.Current.Kind is RqlTokenKind.Number or RqlTokenKind.Parameter)
         {
             throw reader.Unexpected("a field or a condition; the value comes after the operator");
@@ -89,7 +94,7 @@ internal sealed class ConditionReader(RqlReader reader, RqlFieldReader fields)
         var name = fields.ReadName("a field or a condition");
         return name.IsFunction && TryReadFunction(name.Function, position) is { } condition
             ? condition
-            : ReadComparison(fields.TryReadFunction(name) ?? throw RqlFieldReader.UnknownFunction(name), position);
+            : ReadComparison(fields.TryReadFunction(name) ?? throw fields.UnknownFunction(name), position);
     }
 
     private Condition? TryReadFunction(string function, int position) =>

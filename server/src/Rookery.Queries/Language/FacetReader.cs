@@ -39,7 +39,7 @@ internal sealed class FacetReader(RqlReader reader, RqlFieldReader fields, Condi
             }
             else if (name.IsFunction)
             {
-                throw RqlFieldReader.UnknownFunction(name);
+                throw fields.UnknownFunction(name);
             }
             else if (isFirst && (reader.Current.IsSymbol(",") || reader.Current.IsSymbol(")")))
             {

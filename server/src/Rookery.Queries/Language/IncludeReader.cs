@@ -31,7 +31,7 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
                 start.Position
             ),
             "highlight" => ReadHighlight(start.Position),
-            _ => throw RqlFieldReader.UnknownFunction(name),
+            _ => throw fields.UnknownFunction(name),
         };
     }
 

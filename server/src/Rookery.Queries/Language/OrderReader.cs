@@ -21,7 +21,7 @@ internal sealed class OrderReader(RqlReader reader, RqlFieldReader fields)
             return new OrderKey(null, OrderKind.Random, ReadDirection(isDescending: false), seed, position);
         }
 
-        var field = fields.TryReadFunction(name) ?? throw RqlFieldReader.UnknownFunction(name);
+        var field = fields.TryReadFunction(name) ?? throw fields.UnknownFunction(name);
         return field is ScoreReference
             ? new OrderKey(null, OrderKind.Score, ReadDirection(isDescending: true), null, position)
             : new OrderKey(field, ReadKind(), ReadDirection(isDescending: false), null, position);

@@ -6,6 +6,9 @@ namespace Rookery.Queries.Language;
 /// <summary>Parses paths, and functions that are allowed instead of a field.</summary>
 internal sealed class RqlFieldReader(RqlReader reader)
 {
+    /// <summary>The functions that the query declares.</summary>
+    public IReadOnlyList<DeclaredFunction> Functions { get; init; } = [];
+
     /// <summary>The alias of <c>from</c>, which paths may begin with; null if there is none.</summary>
     public string? Alias { get; set; }
 
@@ -124,11 +127,20 @@ internal sealed class RqlFieldReader(RqlReader reader)
     }
 
     /// <summary>Returns the exception for a function that is not allowed here.</summary>
-    public static QueryException UnknownFunction(FieldName name)
+    public QueryException UnknownFunction(FieldName name)
     {
         string text = name.Path.ToString();
         string first = name.Path.Steps[0].Name;
         UnsupportedParts.RefuseFunction(first, name.Path.Position, text[first.Length..]);
+        if (Functions.Any(function => string.Equals(function.Name, text, StringComparison.Ordinal)))
+        {
+            return new QueryException(
+                QueryFault.NotSupported,
+                $"'{text}' is a declared function, which only 'select' may call in this version.",
+                name.Path.Position
+            );
+        }
+
         return new QueryException(QueryFault.Invalid, $"No function '{text}' can stand here.", name.Path.Position);
     }
 

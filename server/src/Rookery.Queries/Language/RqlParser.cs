@@ -12,7 +12,7 @@ public static class RqlParser
         ArgumentNullException.ThrowIfNull(text);
         var reader = new RqlReader(text);
         var functions = ReadFunctions(reader);
-        var fields = new RqlFieldReader(reader);
+        var fields = new RqlFieldReader(reader) { Functions = functions };
         var source = ReadSource(reader);
         fields.Alias = source.Alias;
         return new ClauseReader(reader, fields, functions).Read(source);

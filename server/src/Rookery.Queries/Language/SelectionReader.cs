@@ -75,7 +75,7 @@ internal sealed class SelectionReader(
             {
                 "facet" => facets.Read(),
                 "suggest" => ReadSuggestion(),
-                _ => new SelectedReference(fields.TryReadFunction(name) ?? throw RqlFieldReader.UnknownFunction(name)),
+                _ => new SelectedReference(fields.TryReadFunction(name) ?? throw fields.UnknownFunction(name)),
             };
             RefuseWholeDocument(name, position);
         }

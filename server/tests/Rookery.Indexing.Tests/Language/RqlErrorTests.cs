@@ -172,6 +172,17 @@ public sealed class RqlErrorTests
                 + $"search by it, define a static index with LoadDocument."
         );
 
+    [Theory]
+    [InlineData("declare function f(u) { return u.a } from Users filter ^f(this) = 1")]
+    [InlineData("declare function f(u) { return u.a } from Users as u where ^f(u)")]
+    [InlineData("declare function f(u) { return u.a } from Users as u order by ^f(u)")]
+    public void A_declared_function_is_refused_outside_of_select(string marked) =>
+        Check(
+            QueryFault.NotSupported,
+            marked,
+            "'f' is a declared function, which only 'select' may call in this version."
+        );
+
     [Fact]
     public void A_field_with_the_name_of_a_loaded_document_is_the_documents_own_after_its_alias() =>
         Assert.NotNull(

@@ -23,6 +23,15 @@ public sealed class ConditionRulesTests
         Assert.Equal(found, Users.Where(condition));
 
     [Theory]
+    [InlineData("true", "1 2 3 4")]
+    [InlineData("false", "")]
+    [InlineData("not false", "1 2 3 4")]
+    [InlineData("false or age = 5", "1 3")]
+    [InlineData("false and age = 5", "")]
+    public void True_holds_for_every_document_and_false_for_none(string condition, string found) =>
+        Assert.Equal(found, Users.Where(condition));
+
+    [Theory]
     [InlineData("exists(name)", "1 2 3 4")]
     [InlineData("exists(tags)", "1 3 4")]
     [InlineData("exists(address.city)", "3")]
