@@ -60,6 +60,11 @@ internal sealed class ClauseReader
             };
         }
 
+        if (query.FilterLimit is { } limit && query.Filter is null)
+        {
+            throw new QueryException(QueryFault.Invalid, "'filter_limit' needs a 'filter'.", limit.Position);
+        }
+
         RefuseLoaded(query.Loads);
         if (source.Alias is { } alias)
         {

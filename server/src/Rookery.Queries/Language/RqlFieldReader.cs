@@ -62,7 +62,7 @@ internal sealed class RqlFieldReader(RqlReader reader)
         )
         {
             steps.RemoveAt(0);
-            return new FieldName(new FieldPath(steps, position), isFunction);
+            return new FieldName(new FieldPath(steps, position), isFunction) { HasAlias = true };
         }
 
         var path = new FieldPath(steps, position);
@@ -213,6 +213,9 @@ internal sealed class RqlFieldReader(RqlReader reader)
 /// <param name="IsFunction">Whether arguments follow.</param>
 internal readonly record struct FieldName(FieldPath Path, bool IsFunction)
 {
+    /// <summary>Whether the path was written after the alias of <c>from</c>.</summary>
+    public bool HasAlias { get; init; }
+
     /// <summary>The function's name in lower case; empty for a path.</summary>
     public string Function { get; } = IsFunction ? Path.ToString().ToLowerInvariant() : "";
 }

@@ -116,7 +116,7 @@ internal sealed class SelectionReader(
     private void RefuseWholeDocument(FieldName name, int position)
     {
         if (
-            !name.IsFunction
+            name is { IsFunction: false, HasAlias: false }
             && name.Path.Steps.Count == 1
             && string.Equals(name.Path.Steps[0].Name, fields.Alias, StringComparison.Ordinal)
         )

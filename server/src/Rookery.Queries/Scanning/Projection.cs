@@ -131,6 +131,16 @@ internal sealed class Projection
     private static string NameOf(SelectedField item, HashSet<string> names)
     {
         string name = NameOf(item);
+        if (name is "@metadata")
+        {
+            throw new QueryException(
+                QueryFault.NotSupported,
+                "A selected member named '@metadata' is not supported by this version, because a result has metadata of "
+                    + "its own: give it another name with 'as'.",
+                item.Position
+            );
+        }
+
         return names.Add(name)
             ? name
             : throw new QueryException(

@@ -45,6 +45,7 @@ public sealed class RqlErrorTests
     )]
     [InlineData("from Users where ^'a..b' = 5", "The name of a field cannot be empty.")]
     [InlineData("from Users order ^a", "'a' stands where 'by' must stand.")]
+    [InlineData("from Users where a = 1 filter_limit ^5", "'filter_limit' needs a 'filter'.")]
     [InlineData("from Users order by a nulls ^middle", "'middle' stands where 'first' or 'last' must stand.")]
     [InlineData(
         "from Users order by a as ^number",

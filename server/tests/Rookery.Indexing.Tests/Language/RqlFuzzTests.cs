@@ -10,7 +10,7 @@ public sealed class RqlFuzzTests
             + "long desc, score(), random('s') limit $p0, $p1",
         "declare function f(u, p) { return { a: `x${ u.b }`, r: /[}]/ }; } from index 'A/B' as u load u.friend "
             + "as f, u.x[] as y[] select f(u, $p0) include a, highlight(b, 1, 2)",
-        "from @all_docs group by a, array(l[].p) where search(a, 'b \"c d\"', and) select key() as k, count(), "
+        "from @all_docs group by a, array(l[].p) where search(a, 'b \"c d\"', and) filter k = 1 select key() as k, count(), "
             + "sum(x.y) as z offset 5 filter_limit 7",
         "from 'it''s' where proximity(search(a, 'b'), 3) and boost(fuzzy(a = 'x', 0.5), 2) and intersect(a = "
             + "1, b = 2) select facet(a < 5, a > 5 and a < 9, sum(b) as 'c'), suggest(a, $t) /* x */ // y",

@@ -85,6 +85,22 @@ public sealed class ResultRulesTests
     public void Rule_26_projections(string select, string row) =>
         Assert.Equal(row, Orders.Rows($"from Orders where id() = 'users/1' select {select}", """{ "p": "x" }"""));
 
+    [Fact]
+    public void Rule_26_a_field_may_have_the_name_of_the_alias() =>
+        Assert.Equal(
+            """{"company":"a"}""",
+            Orders.Rows("from Orders as company where id() = 'users/1' select company.company")
+        );
+
+    [Theory]
+    [InlineData("company as '@metadata'")]
+    [InlineData("@metadata")]
+    public void Rule_26_a_member_named_like_the_metadata_of_results_is_refused(string select) =>
+        Assert.Equal(
+            QueryFault.NotSupported,
+            Assert.Throws<QueryException>(() => Orders.Rows($"from Orders select {select}")).Fault
+        );
+
     [Theory]
     [InlineData("a[].x", """{"a[].x":[1,null,null,2,null,3,4]}""")]
     [InlineData("a.x as v", """{"v":[1,null,null,2,null,3,4]}""")]
