@@ -60,7 +60,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
             case TokenKind.Mark when token.Text is "[":
                 throw TokenCursor.NotSupported("lists in brackets: write 'new[] { … }'", token.Position);
             case TokenKind.Mark when token.Text is "@":
-                throw TokenCursor.NotSupported("'@' before a name, or before '$': write '$@'", token.Position);
+                throw TokenCursor.NotSupported("'@' before a name", token.Position);
             default:
                 throw parser.Cursor.Unexpected("A value");
         }
@@ -180,7 +180,12 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
             }
             else if (next is '{')
             {
-                int end = EndOfValue(text, at + 1);
+                int end = InterpolatedText.FindEndOfValue(text.Text, at + 1);
+                if (end < 0)
+                {
+                    throw TokenCursor.NotSupported("a value in a text that does not end in it", text.Position);
+                }
+
                 var inner = new LinqParser(text.Text[(at + 1)..end], text.Position, parser.Shapes);
                 format.Append(CultureInfo.InvariantCulture, $"{inside.Count}");
                 inside.Add(parser.Shapes.ToSequence(inner.Expressions.ParseExpression()));
@@ -192,35 +197,6 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
         return new InvokeExpression(
             ScriptFunction.FormatText,
             [new TextLiteral(format.ToString(), text.Position), new ArrayLiteral(inside, text.Position)],
-            text.Position
-        );
-    }
-
-    /// <summary>Returns the end of an interpolated value: the position of its closing brace, colon or comma.</summary>
-    private static int EndOfValue(Token text, int from)
-    {
-        int level = 0;
-        for (int at = from; at < text.Text.Length; at++)
-        {
-            char next = text.Text[at];
-            if (level == 0 && next is '}' or ':' or ',')
-            {
-                return at;
-            }
-
-            if (next is '"' or '\'')
-            {
-                at = text.Text.IndexOf(next, at + 1) is > 0 and var end ? end : text.Text.Length;
-            }
-
-            level +=
-                next is '(' or '[' or '{' ? 1
-                : next is ')' or ']' or '}' ? -1
-                : 0;
-        }
-
-        throw TokenCursor.NotSupported(
-            "a value in a text that does not end in it, or has quotes of its own",
             text.Position
         );
     }

@@ -149,6 +149,13 @@ internal sealed class Lexer(string text, bool isLinq)
             throw TokenCursor.NotSupported("texts in three quotes", start);
         }
 
+        bool isVerbatim = isLinq && string.CompareOrdinal(text, _position, "@\"", 0, 2) == 0;
+        if (isLinq && _position > 0 && text[_position - 1] == '$' && (first == '"' || isVerbatim))
+        {
+            isVerbatim |= _position > 1 && text[_position - 2] == '@';
+            return new Token(TokenKind.Text, ReadInterpolated(isVerbatim), 0, start, isAfterNewLine);
+        }
+
         if (first is '"' or '\'')
         {
             string value = ReadText(first);
@@ -158,14 +165,15 @@ internal sealed class Lexer(string text, bool isLinq)
                 : throw TokenCursor.NotSupported("a char of other than one character", start);
         }
 
-        if (isLinq && first == '@' && _position + 1 < text.Length && text[_position + 1] == '"')
+        if (isVerbatim)
         {
             return new Token(TokenKind.Text, ReadVerbatim(), 0, start, isAfterNewLine);
         }
 
         if (isLinq && string.CompareOrdinal(text, _position, "@$\"", 0, 3) == 0)
         {
-            throw TokenCursor.NotSupported("'@' before a name, or before '$': write '$@'", start);
+            _position += 2;
+            return new Token(TokenKind.Name, "$", 0, start, isAfterNewLine);
         }
 
         if (first == '`' && !isLinq)
@@ -427,6 +435,55 @@ internal sealed class Lexer(string text, bool isLinq)
             result.Append('"');
             _position++;
         }
+    }
+
+    /// <summary>
+    /// Reads an interpolated string through its closing quote. In the result, its values are as written, and only its
+    /// other text has no escapes.
+    /// </summary>
+    private string ReadInterpolated(bool isVerbatim)
+    {
+        int start = _position;
+        int from = text.IndexOf('"', start) + 1;
+        int end = InterpolatedText.FindEnd(text, from, isVerbatim);
+        if (end < 0)
+        {
+            throw Invalid("The text does not end", start);
+        }
+
+        _position = end + 1;
+        var result = new StringBuilder();
+        while (from < end)
+        {
+            int brace = text.IndexOf('{', from, end - from) is >= 0 and var open ? open : end;
+            result.Append(ResolvePart(from, brace, isVerbatim));
+            if (brace == end)
+            {
+                break;
+            }
+
+            bool isDoubled = text[brace + 1] == '{';
+            int valueEnd = isDoubled ? brace + 2 : InterpolatedText.FindEndOfValue(text, brace + 1);
+            result.Append(text, brace, valueEnd - brace);
+            from = isDoubled ? valueEnd : text.IndexOf('}', valueEnd) + 1;
+            result.Append(ResolvePart(valueEnd, from, isVerbatim));
+        }
+
+        return result.ToString();
+    }
+
+    /// <summary>Returns a part of an interpolated string without its escapes.</summary>
+    private string ResolvePart(int from, int end, bool isVerbatim)
+    {
+        string part = text[from..end];
+        string resolved = isVerbatim
+            ? part.Replace("\"\"", "\"", StringComparison.Ordinal)
+            : Escapes.ResolveCSharp(part, from);
+        return
+            part.AsSpan().Count('{') + part.AsSpan().Count('}')
+            == resolved.AsSpan().Count('{') + resolved.AsSpan().Count('}')
+            ? resolved
+            : throw TokenCursor.NotSupported("braces that are written as escapes", from);
     }
 
     /// <summary>Reads a template through its closing back quote.</summary>
