@@ -107,6 +107,11 @@ internal static class NumberFunctions
 
     public static ScriptValue ToFixed(this ScriptHeap heap, double number, int digits)
     {
+        if (digits is < 0 or > 100)
+        {
+            throw new ScriptFailure("toFixed takes 0 to 100 digits");
+        }
+
         if (!double.IsFinite(number) || Math.Abs(number) >= 1e21)
         {
             return heap.ToText(ScriptValue.Of(number));

@@ -38,6 +38,8 @@ public class HostileScriptTests
     [InlineData("let a = [1]; for (const i of this.ten) for (const j of this.ten) { a = a.concat(a) }", "more")]
     [InlineData("this.a = 'x'.repeat(1e9)", "cannot be repeated")]
     [InlineData("this.a = 'x'.padEnd(1e9)", "cannot be repeated")]
+    [InlineData("this.a = 5..toFixed(-1)", "toFixed takes 0 to 100 digits")]
+    [InlineData("this.a = (0 / 0).toFixed(101)", "toFixed takes 0 to 100 digits")]
     [InlineData("let a = []; a.push(a); this.s = '' + a", "nested deeper")]
     [InlineData("let a = {}; a.a = a; this.a = a", "nested deeper")]
     [InlineData("const s = 'a'.repeat(30000); this.i = s.indexOf(s.slice(0, 15000) + 'b')", "more steps")]
