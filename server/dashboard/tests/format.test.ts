@@ -1,10 +1,11 @@
 import { expect, test } from "vitest"
-import { bytes, count, figure, milliseconds, offset, room, tick } from "../src/shell/format"
+import { bytes, count, figure, milliseconds, offset, room, syncTime, tick } from "../src/shell/format"
 
 test("An unknown figure is said as a word, never as zero", () => {
   expect(bytes(null)).toBe("unknown")
   expect(milliseconds(undefined)).toBe("unknown")
   expect(bytes(0)).toBe("0 B")
+  expect([syncTime(null, null), syncTime({}, null), syncTime({}, 1.7)]).toEqual(["unknown", "none", "1.7 ms"])
 })
 
 test("A time is said in seconds from one on", () => {

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals"
 import { useMemo } from "preact/hooks"
 import { Chart, type Line } from "../shell/chart"
-import { bytes, celsius, count, milliseconds, ratio } from "../shell/format"
+import { bytes, celsius, count, milliseconds, ratio, syncsTook } from "../shell/format"
 import { useHistory } from "../shell/history"
 import { isLive, nodeOf } from "../shell/live"
 import { Choice, ErrorSentence, Panel } from "../shell/parts"
@@ -57,12 +57,12 @@ export function NodeCharts({ tag }: { tag: string }) {
     return [
       { title: "Temperature", lines: [line("SoC", "--node-2", "TemperatureCelsius")], format: celsius, floats: true },
       {
-        title: "Journal syncs",
+        title: "Journal syncs of 10 s each",
         lines: [
           line("p99", "--journal-sync", "SyncP99Milliseconds"),
           { ...line("p50", "--journal-sync", "SyncP50Milliseconds"), dashed: true },
         ],
-        format: milliseconds,
+        format: syncsTook,
         atLeast: 10,
       },
       {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact"
-import { bytes, celsius, count, duration, lifetime, milliseconds, offset, perSecond, ratio, room } from "../shell/format"
+import { bytes, celsius, count, duration, lifetime, milliseconds, offset, perSecond, ratio, room, syncTime } from "../shell/format"
 import type { LiveNode } from "../shell/live"
 import { powerOf, throttleWord } from "../shell/node-words"
 
@@ -38,8 +38,8 @@ export function Figures({ node }: { node: LiveNode }) {
         ["Life used", ratio(of.LifeUsedRatio)],
         ["Life left at this pace", lifetime(of.LifeLeftDays)],
         ["Syncs", perSecond(of.SyncsPerSecond)],
-        ["Sync p50", milliseconds(of.SyncP50Milliseconds)],
-        ["Sync p99", milliseconds(of.SyncP99Milliseconds)],
+        ["Sync p50, 10 s", syncTime(of, of.SyncP50Milliseconds)],
+        ["Sync p99, 10 s", syncTime(of, of.SyncP99Milliseconds)],
         ["Journal", of.JournalBytesPerSecond === null ? "unknown" : `${bytes(of.JournalBytesPerSecond)}/s`],
       ],
     ],

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks"
 import { Chart, type Line } from "../shell/chart"
 import { Choice } from "../shell/choice"
 import { ErrorSentence } from "../shell/error-sentence"
-import { celsius, count, milliseconds } from "../shell/format"
+import { celsius, count, milliseconds, syncsTook } from "../shell/format"
 import { type History, useHistory } from "../shell/history"
 import { isLive, live } from "../shell/live"
 import { nodeColour } from "../shell/node-words"
@@ -85,8 +85,8 @@ export function Charts() {
         <Panel title="Latency, of the slowest node" stale={stale}>
           <Draw label="Latency of requests" shown={shown} lines={lines?.latency} format={milliseconds} atLeast={5} />
         </Panel>
-        <Panel title="Journal syncs: 99 % took at most" stale={stale}>
-          <Draw label="Time of journal syncs, 99th percentile" shown={shown} lines={lines?.syncs} format={milliseconds} atLeast={10} />
+        <Panel title="Journal syncs of 10 s: 99 % took at most" stale={stale}>
+          <Draw label="Time of journal syncs, 99th percentile" shown={shown} lines={lines?.syncs} format={syncsTook} atLeast={10} />
         </Panel>
         <Panel title="Temperature" stale={stale}>
           <Draw label="Temperature" shown={shown} lines={lines?.heat} format={celsius} floats />

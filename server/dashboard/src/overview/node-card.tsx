@@ -1,4 +1,4 @@
-import { ago, bytes, celsius, count, duration, lifetime, milliseconds, ratio, room } from "../shell/format"
+import { ago, bytes, celsius, count, duration, lifetime, ratio, room, syncTime } from "../shell/format"
 import { type LiveNode, type Sample, secondsSinceHeard } from "../shell/live"
 import { Meter } from "../shell/meter"
 import { heatTone, powerOf, roleTone } from "../shell/node-words"
@@ -63,7 +63,7 @@ export function NodeCard({ node }: { node: LiveNode }) {
             warnFrom={0.85}
           />
           <Figure label="Disk" value={ratio(diskUsed(sample))} meter={diskUsed(sample)} />
-          <Figure label="Sync p99" value={milliseconds(node.SyncP99Milliseconds ?? sample?.SyncP99Milliseconds)} />
+          <Figure label="Sync p99, 10 s" value={syncTime(sample, sample?.SyncP99Milliseconds)} />
           <Figure
             label="Behind"
             value={node.Role === "leader" || node.Role === "alone" ? "leads" : node.LagEntries === 0 ? "nothing" : count(node.LagEntries)}

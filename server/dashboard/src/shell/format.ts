@@ -33,6 +33,16 @@ export function milliseconds(value: number | null | undefined): string {
         : `${(value / 1000).toFixed(1)} s`
 }
 
+/** Formats a duration of the syncs of ten seconds: "none" if there were no syncs. */
+export function syncsTook(value: number | null | undefined): string {
+  return value == null ? "none" : milliseconds(value)
+}
+
+/** Formats such a duration of a node of which nothing may be known yet. */
+export function syncTime(sample: object | null | undefined, value: number | null | undefined): string {
+  return sample == null ? milliseconds(null) : syncsTook(value)
+}
+
 /** Shortens a value for an axis: "5 ms", not "5.0 ms" above "10 ms". */
 export function tick(said: string): string {
   return said.replace(/\.0(?= |$)/, "")

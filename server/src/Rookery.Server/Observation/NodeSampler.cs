@@ -174,16 +174,29 @@ internal sealed class NodeSampler(ServerContext context)
         sample[Figure.LifeLeftDays] = devices.Min(device => CardLife.DaysLeftOf(device, context.Time.GetUtcNow()));
     }
 
+    // Over the same time in samples for the history and for display, so that a chart and the present value agree.
     private void FillDisk(NodeSample sample)
     {
-        if (context.Io.TotalOf(IoKind.JournalSync).Count > 0)
-        {
-            sample[Figure.SyncP50Milliseconds] =
-                context.Io.PercentileMicroseconds(IoKind.JournalSync, 0.5) / MicrosecondsPerMillisecond;
-            sample[Figure.SyncP99Milliseconds] =
-                context.Io.PercentileMicroseconds(IoKind.JournalSync, 0.99) / MicrosecondsPerMillisecond;
-        }
+        long since =
+            (context.Time.GetUtcNow() - SampleHistory.Span - DateTimeOffset.UnixEpoch).Ticks
+            / TimeSpan.TicksPerMicrosecond;
+        long[] durations =
+        [
+            .. context
+                .Io.EventsSince(since)
+                .Where(static happened => happened.Kind == IoKind.JournalSync)
+                .Select(static happened => happened.DurationMicroseconds)
+                .Order(),
+        ];
+        sample[Figure.SyncP50Milliseconds] = Percentile(durations, 0.5);
+        sample[Figure.SyncP99Milliseconds] = Percentile(durations, 0.99);
     }
+
+    /// <summary>Returns a percentile of ascending durations, in milliseconds; null without durations.</summary>
+    internal static double? Percentile(long[] ordered, double fraction) =>
+        ordered.Length == 0
+            ? null
+            : ordered[(int)Math.Ceiling(ordered.Length * fraction) - 1] / MicrosecondsPerMillisecond;
 
     private void FillNode(NodeSample sample, NodeStatistics statistics)
     {

@@ -156,8 +156,11 @@ internal sealed record LiveMember
             IsSelf = node.TryGetProperty(nameof(IsSelf), out var isSelf) && isSelf.ValueKind == JsonValueKind.True,
             SeenSeconds = LiveView.NumberOf(node, "SeenSeconds"),
             LagEntries = LiveView.NumberOf(node, "LagEntries"),
+            // The leader's figure is of all syncs since the member started; the sample's is of the last ten seconds.
             SyncP99Milliseconds =
-                LiveView.NumberOf(node, "SyncP99Milliseconds") ?? LiveView.NumberOf(sample, "SyncP99Milliseconds"),
+                sample.ValueKind == JsonValueKind.Object
+                    ? LiveView.NumberOf(sample, "SyncP99Milliseconds")
+                    : LiveView.NumberOf(node, "SyncP99Milliseconds"),
             ReadsPerSecond = LiveView.NumberOf(sample, "ReadsPerSecond"),
             WritesPerSecond = LiveView.NumberOf(sample, "WritesPerSecond"),
             ReadP99Milliseconds = LiveView.NumberOf(sample, "ReadP99Milliseconds"),

@@ -75,6 +75,36 @@ public sealed class NodeSamplerTests
         await server.DisposeAsync();
     }
 
+    [Fact]
+    public async Task Sync_durations_are_those_of_the_last_ten_seconds()
+    {
+        var time = new SimulatedTimeProvider();
+        var server = new RunningServer { Time = time };
+        await server.InitializeAsync();
+        var sampler = server.Context.Observation.Sampler;
+        time.Advance(2 * SampleHistory.Span); // after the syncs of the start
+        long begun = server.Context.Io.Begin();
+        time.Advance(TimeSpan.FromMilliseconds(100));
+        server.Context.Io.Record(IoKind.JournalSync, begun, 0);
+        Assert.Equal(100, sampler.TakeToKeep()[Figure.SyncP99Milliseconds]);
+        time.Advance(TimeSpan.FromSeconds(5));
+        Assert.Equal(100, sampler.TakeToShow()[Figure.SyncP99Milliseconds]);
+        time.Advance(SampleHistory.Span);
+
+        // The node itself may write; such a sync takes no time here.
+        Assert.True(sampler.TakeToShow()[Figure.SyncP99Milliseconds] is null or 0);
+        Assert.True(sampler.TakeToKeep()[Figure.SyncP99Milliseconds] is null or 0);
+        await server.DisposeAsync();
+    }
+
+    [Fact]
+    public void Without_syncs_there_is_no_percentile()
+    {
+        Assert.Null(NodeSampler.Percentile([], 0.99));
+        Assert.Equal(2, NodeSampler.Percentile([1000, 2000], 0.99));
+        Assert.Equal(1, NodeSampler.Percentile([1000, 2000], 0.5));
+    }
+
     private sealed class HangingBoard : IBoard
     {
         public ManualResetEventSlim Answers { get; } = new(initialState: true);
