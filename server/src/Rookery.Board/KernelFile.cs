@@ -10,21 +10,21 @@ namespace Rookery.Board;
 /// </summary>
 internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
 {
-    private const int MostBytes = 512;
+    private const int MaxBytes = 512;
 
     private IDiskFile? _file;
 
     /// <summary>Reads the first number of the file, decimal; null if there is none.</summary>
     public long? ReadNumber()
     {
-        Span<byte> text = stackalloc byte[MostBytes];
+        Span<byte> text = stackalloc byte[MaxBytes];
         return Utf8Parser.TryParse(text[..Read(text)], out long value, out _) ? value : null;
     }
 
     /// <summary>Reads the first number of the file, hexadecimal with or without 0x; null if there is none.</summary>
     public uint? ReadHexadecimal()
     {
-        Span<byte> text = stackalloc byte[MostBytes];
+        Span<byte> text = stackalloc byte[MaxBytes];
         ReadOnlySpan<byte> found = text[..Read(text)];
         found = found.StartsWith("0x"u8) ? found[2..] : found;
         return Utf8Parser.TryParse(found, out uint value, out _, 'x') ? value : null;
@@ -36,7 +36,7 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
     /// </summary>
     public long? ReadField(int index)
     {
-        Span<byte> text = stackalloc byte[MostBytes];
+        Span<byte> text = stackalloc byte[MaxBytes];
         ReadOnlySpan<byte> rest = text[..Read(text)];
         for (; ; index--)
         {
@@ -61,7 +61,7 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
     /// </summary>
     public int ReadLine(ReadOnlySpan<byte> name, Span<long> numbers)
     {
-        Span<byte> text = stackalloc byte[MostBytes];
+        Span<byte> text = stackalloc byte[MaxBytes];
         ReadOnlySpan<byte> rest = text[..Read(text)];
         while (!rest.StartsWith(name))
         {
@@ -95,7 +95,7 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
     /// </summary>
     public string? ReadText()
     {
-        Span<byte> text = stackalloc byte[MostBytes];
+        Span<byte> text = stackalloc byte[MaxBytes];
         ReadOnlySpan<byte> found = text[..Read(text)].Trim(" \n\0"u8);
         return found.IsEmpty ? null : Encoding.UTF8.GetString(found);
     }

@@ -11,7 +11,7 @@ namespace Rookery.Board;
 /// </summary>
 internal sealed class VideoCoreCommand
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan Timeout = TimeSpan.FromSeconds(2);
 
     private string? _path;
 
@@ -53,7 +53,7 @@ internal sealed class VideoCoreCommand
                 return null;
             }
 
-            if (!process.WaitForExit(Patience))
+            if (!process.WaitForExit(Timeout))
             {
                 process.Kill();
                 return null;

@@ -9,7 +9,7 @@ namespace Rookery.Json;
 /// </summary>
 public static class CanonicalJson
 {
-    private const int MostBytesOfEscape = 6;
+    private const int MaxBytesOfEscape = 6;
     private const int BytesPerPiece = 1024;
 
     /// <summary>Appends the canonical form of a value.</summary>
@@ -72,7 +72,7 @@ public static class CanonicalJson
         while (!text.IsEmpty)
         {
             var piece = text[..Math.Min(text.Length, BytesPerPiece)];
-            output.Advance(JsonText.Escape(piece, output.Reserve(piece.Length * MostBytesOfEscape)));
+            output.Advance(JsonText.Escape(piece, output.Reserve(piece.Length * MaxBytesOfEscape)));
             text = text[piece.Length..];
         }
 

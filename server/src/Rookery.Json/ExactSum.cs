@@ -17,7 +17,7 @@ public struct ExactSum
     /// <summary>
     /// Maximum bytes that <see cref="Write"/>, <see cref="WriteReal"/> and <see cref="WriteWhole"/> write.
     /// </summary>
-    public const int MostBytes = 768;
+    public const int MaxBytes = 768;
 
     // Numbers with up to 19 digits before the point, as in a long, and up to 36 after it are added without BigInteger,
     // which takes 2 µs for each. A double such as 0.0051234567890123456 has 19 digits after the point.
@@ -26,14 +26,14 @@ public struct ExactSum
     private const long PartUnits = 1_000_000_000_000_000_000;
     private const int UsualDigits = WholeDigits + (2 * PartDigits);
 
-    private const int MostPlaces = 340;
-    private const int MostWholeDigits = 330;
+    private const int MaxDecimalPlaces = 340;
+    private const int MaxWholeDigits = 330;
 
     // Maximum digits of one number, and of a sum of very many of the largest numbers.
-    private const int MostDigits = MostPlaces + MostWholeDigits + 1;
-    private const int MostDigitsOfSum = 720;
+    private const int MaxDigits = MaxDecimalPlaces + MaxWholeDigits + 1;
+    private const int MaxDigitsOfSum = 720;
 
-    private static readonly BigInteger FineScale = BigInteger.Pow(10, MostPlaces - (2 * PartDigits));
+    private static readonly BigInteger FineScale = BigInteger.Pow(10, MaxDecimalPlaces - (2 * PartDigits));
 
     private static readonly ulong[] Powers =
     [
@@ -70,7 +70,7 @@ public struct ExactSum
     /// <returns>Number of bytes written.</returns>
     public readonly int Write(Span<byte> destination)
     {
-        Span<byte> digits = stackalloc byte[MostDigitsOfSum];
+        Span<byte> digits = stackalloc byte[MaxDigitsOfSum];
         int count = Read(digits, out bool isNegative, out int point);
         return JsonNumber.Write(isNegative, digits[..count], point, destination);
     }
@@ -91,7 +91,7 @@ public struct ExactSum
     /// <summary>Writes an integral sum as JSON without an exponent, and returns its length in bytes.</summary>
     public readonly int WriteWhole(Span<byte> destination)
     {
-        Span<byte> digits = stackalloc byte[MostDigitsOfSum];
+        Span<byte> digits = stackalloc byte[MaxDigitsOfSum];
         int count = Read(digits, out bool isNegative, out int point);
         int at = 0;
         if (isNegative)
@@ -109,7 +109,7 @@ public struct ExactSum
     /// </summary>
     public readonly double ToDouble()
     {
-        Span<byte> digits = stackalloc byte[MostBytes];
+        Span<byte> digits = stackalloc byte[MaxBytes];
         double sum = double.Parse(digits[..Write(digits)], NumberStyles.Float, CultureInfo.InvariantCulture);
         return Math.Clamp(sum, double.MinValue, double.MaxValue);
     }
@@ -205,7 +205,7 @@ public struct ExactSum
             isNegative = units.Sign < 0;
             string text = BigInteger.Abs(units).ToString(CultureInfo.InvariantCulture);
             count = Encoding.ASCII.GetBytes(text, digits);
-            point = count - MostPlaces;
+            point = count - MaxDecimalPlaces;
         }
 
         int zeros = digits[..count].IndexOfAnyExcept((byte)'0');
@@ -225,14 +225,14 @@ public struct ExactSum
 
     private static BigInteger UnitsOf(ReadOnlySpan<byte> json)
     {
-        Span<byte> digits = stackalloc byte[MostDigits];
+        Span<byte> digits = stackalloc byte[MaxDigits];
         int count = NumberKey.Read(json, digits, out bool isNegative, out int exponent);
-        if (exponent > MostWholeDigits)
+        if (exponent > MaxWholeDigits)
         {
             return isNegative ? -UnitsOf("1.7976931348623157e308"u8) : UnitsOf("1.7976931348623157e308"u8);
         }
 
-        count = Math.Min(count, exponent + MostPlaces);
+        count = Math.Min(count, exponent + MaxDecimalPlaces);
         BigInteger units = 0;
         for (int first = 0; first < count; first += PartDigits)
         {
@@ -241,7 +241,7 @@ public struct ExactSum
 
         // The last part is padded with zeros.
         int padding = count <= 0 ? 0 : (PartDigits - (count % PartDigits)) % PartDigits;
-        int scale = exponent - count + MostPlaces - padding;
+        int scale = exponent - count + MaxDecimalPlaces - padding;
         units = scale < 0 ? units / BigInteger.Pow(10, -scale) : units * BigInteger.Pow(10, Math.Max(scale, 0));
         return isNegative ? -units : units;
     }

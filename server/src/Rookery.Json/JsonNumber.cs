@@ -7,23 +7,23 @@ namespace Rookery.Json;
 public static class JsonNumber
 {
     /// <summary>Maximum bytes of a written double.</summary>
-    public const int MostBytes = 32;
+    public const int MaxBytes = 32;
 
     /// <summary>Maximum bytes of a written decimal.</summary>
-    public const int MostDecimalBytes = 40;
+    public const int MaxDecimalBytes = 40;
 
     /// <summary>
     /// Returns the shortest text that reads back as the number, with an exponent from 1e21 on and below 1e-6.
     /// </summary>
     public static string Format(double value)
     {
-        Span<byte> text = stackalloc byte[MostBytes];
+        Span<byte> text = stackalloc byte[MaxBytes];
         return Encoding.ASCII.GetString(text[..Format(value, text)]);
     }
 
     /// <summary>Writes the shortest text that reads back as the number and returns its length in bytes.</summary>
     /// <param name="value">The number.</param>
-    /// <param name="destination">At least <see cref="MostBytes"/> bytes.</param>
+    /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>
     public static int Format(double value, Span<byte> destination)
     {
         if (!double.IsFinite(value))
@@ -42,21 +42,21 @@ public static class JsonNumber
             return length;
         }
 
-        Span<byte> shortest = stackalloc byte[MostBytes];
+        Span<byte> shortest = stackalloc byte[MaxBytes];
         value.TryFormat(shortest, out int written, "R", CultureInfo.InvariantCulture);
-        Span<byte> digits = stackalloc byte[MostBytes];
+        Span<byte> digits = stackalloc byte[MaxBytes];
         int count = ReadDigits(shortest[..written], digits, out int point);
         return Write(value < 0, digits[..count], point, destination);
     }
 
     /// <summary>Writes a decimal other than 0, with all its digits, and returns its length in bytes.</summary>
     /// <param name="value">The number.</param>
-    /// <param name="destination">At least <see cref="MostDecimalBytes"/> bytes.</param>
+    /// <param name="destination">At least <see cref="MaxDecimalBytes"/> bytes.</param>
     public static int Format(decimal value, Span<byte> destination)
     {
-        Span<byte> text = stackalloc byte[MostBytes];
+        Span<byte> text = stackalloc byte[MaxBytes];
         value.TryFormat(text, out int written, default, CultureInfo.InvariantCulture);
-        Span<byte> digits = stackalloc byte[MostBytes];
+        Span<byte> digits = stackalloc byte[MaxBytes];
         int count = ReadDigits(text[..written], digits, out int point);
         return Write(value < 0, digits[..count], point, destination);
     }
@@ -68,7 +68,7 @@ public static class JsonNumber
     /// <param name="digits">The digits as characters, without leading or trailing zeros.</param>
     /// <param name="point">The number of digits before the decimal point. If it is not positive, as many zeros follow
     /// the point.</param>
-    /// <param name="destination">Room for the digits and <see cref="MostBytes"/> more.</param>
+    /// <param name="destination">Room for the digits and <see cref="MaxBytes"/> more.</param>
     public static int Write(bool isNegative, ReadOnlySpan<byte> digits, int point, Span<byte> destination)
     {
         int at = 0;

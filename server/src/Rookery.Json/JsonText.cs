@@ -49,8 +49,8 @@ public static class JsonText
     /// </summary>
     public static bool IsText(ReadOnlySpan<byte> raw, ReadOnlySpan<byte> text)
     {
-        const int MostBytesOfCharacter = 4;
-        Span<byte> character = stackalloc byte[MostBytesOfCharacter];
+        const int MaxBytesOfCharacter = 4;
+        Span<byte> character = stackalloc byte[MaxBytesOfCharacter];
         while (true)
         {
             int escape = raw.IndexOf((byte)'\\');

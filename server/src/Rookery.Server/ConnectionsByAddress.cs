@@ -11,10 +11,10 @@ namespace Rookery.Server;
 /// without a credential. Further connections are closed on arrival. Loopback is not limited, because a proxy on this
 /// machine carries the connections of all clients. Thread-safe.
 /// </summary>
-/// <param name="most">Connections that one address may have at once.</param>
+/// <param name="max">Connections that one address may have at once.</param>
 /// <param name="log">Receives a warning at a refusal, at most once a minute.</param>
 /// <param name="time">The clock.</param>
-internal sealed class ConnectionsByAddress(int most, ILogger log, TimeProvider time)
+internal sealed class ConnectionsByAddress(int max, ILogger log, TimeProvider time)
 {
     // An IPv6 host can use every address of its /64 network (RFC 7934), so the network is counted.
     private const int NetworkBytes = 8;
@@ -62,7 +62,7 @@ internal sealed class ConnectionsByAddress(int most, ILogger log, TimeProvider t
         lock (_gate)
         {
             int count = _counts.GetValueOrDefault(host);
-            if (count < most)
+            if (count < max)
             {
                 _counts[host] = count + 1;
                 return true;
@@ -81,7 +81,7 @@ internal sealed class ConnectionsByAddress(int most, ILogger log, TimeProvider t
             "{Address} has {Count} connections to this node, the most that one address may have: it gets no "
                 + "more until some end.",
             host,
-            most
+            max
         );
         return false;
     }

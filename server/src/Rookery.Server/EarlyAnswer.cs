@@ -11,12 +11,12 @@ namespace Rookery.Server;
 internal static class EarlyAnswer
 {
     /// <summary>Maximum bytes to read after the answer.</summary>
-    public const int MostBytes = 64 << 20;
+    public const int MaxBytes = 64 << 20;
 
     // A client that reads the answer stops sending; one that goes on is disconnected.
-    private static readonly TimeSpan MostTime = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan MaxTime = TimeSpan.FromSeconds(10);
 
-    private static readonly TimeSpan MostSilence = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan MaxSilence = TimeSpan.FromSeconds(1);
 
     /// <summary>Whether the answer is an error and the request has a body that may be unread.</summary>
     public static bool IsDue(HttpContext http) =>
@@ -25,7 +25,7 @@ internal static class EarlyAnswer
 
     /// <summary>
     /// Sends the answer and reads the body to its end. Gives up if the client is silent for a second, or after
-    /// <see cref="MostBytes"/> or 10 s. Then it closes the connection, because Kestrel would wait for the rest of the
+    /// <see cref="MaxBytes"/> or 10 s. Then it closes the connection, because Kestrel would wait for the rest of the
     /// body for 5 s or more.
     /// </summary>
     /// <param name="http">The request.</param>
@@ -53,7 +53,7 @@ internal static class EarlyAnswer
         {
             // The handler's own read is still pending, so nothing can be read here. Give the client a second to read
             // the answer.
-            await Task.Delay(MostSilence, time, http.RequestAborted)
+            await Task.Delay(MaxSilence, time, http.RequestAborted)
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         }
 
@@ -73,10 +73,10 @@ internal static class EarlyAnswer
     )
     {
         long begun = time.GetTimestamp();
-        using var silence = new CancellationTokenSource(MostSilence, time);
+        using var silence = new CancellationTokenSource(MaxSilence, time);
         using var last = new CancellationTokenSource(Timeout.InfiniteTimeSpan, time);
         await using var stop = stopping.UnsafeRegister(
-            static last => ((CancellationTokenSource)last!).CancelAfter(MostSilence),
+            static last => ((CancellationTokenSource)last!).CancelAfter(MaxSilence),
             last
         );
         using var end = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, last.Token, left);
@@ -87,7 +87,7 @@ internal static class EarlyAnswer
             body
         );
         long bytes = 0;
-        while (bytes < MostBytes && time.GetElapsedTime(begun) < MostTime)
+        while (bytes < MaxBytes && time.GetElapsedTime(begun) < MaxTime)
         {
             var read = await body.ReadAsync(CancellationToken.None);
             bytes += read.Buffer.Length;
@@ -97,7 +97,7 @@ internal static class EarlyAnswer
                 return read.IsCompleted;
             }
 
-            silence.CancelAfter(MostSilence);
+            silence.CancelAfter(MaxSilence);
         }
 
         return false;

@@ -13,20 +13,20 @@ internal sealed class LargeAnswers
     public const int Most = 4;
 
     // The dashboard requests several answers at once. Those beyond the limit wait this long for a turn.
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan WaitTimeout = TimeSpan.FromSeconds(2);
 
     // An answer has a few MiB at most. After this time the connection is closed, which frees its turn.
-    private static readonly TimeSpan LongestSending = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan SendTimeout = TimeSpan.FromMinutes(1);
 
     private readonly TimeProvider _time;
-    private readonly Channel<bool> _turns = Channel.CreateBounded<bool>(Most);
+    private readonly Channel<bool> _slices = Channel.CreateBounded<bool>(Most);
 
     /// <summary>Creates the limit, with all turns free.</summary>
     /// <param name="time">The clock.</param>
     public LargeAnswers(TimeProvider time)
     {
         _time = time;
-        while (_turns.Writer.TryWrite(item: true))
+        while (_slices.Writer.TryWrite(item: true))
         {
             // One token for each answer that may be in progress.
         }
@@ -39,7 +39,7 @@ internal sealed class LargeAnswers
     /// <param name="answer">Builds and sends the answer.</param>
     public async Task SendAsync(HttpContext http, Func<Task> answer)
     {
-        if (!_turns.Reader.TryRead(out _) && !await WaitAsync(http.RequestAborted))
+        if (!_slices.Reader.TryRead(out _) && !await WaitAsync(http.RequestAborted))
         {
             http.Response.Headers.RetryAfter = "1";
             await ErrorAnswer.WriteAsync(
@@ -58,7 +58,7 @@ internal sealed class LargeAnswers
         }
         finally
         {
-            _turns.Writer.TryWrite(item: true);
+            _slices.Writer.TryWrite(item: true);
         }
     }
 
@@ -72,7 +72,7 @@ internal sealed class LargeAnswers
             using var late = _time.CreateTimer(
                 static left => ((HttpContext)left!).Abort(),
                 http,
-                LongestSending,
+                SendTimeout,
                 Timeout.InfiniteTimeSpan
             );
             await sending;
@@ -84,11 +84,11 @@ internal sealed class LargeAnswers
 
     private async Task<bool> WaitAsync(CancellationToken left)
     {
-        using var patience = new CancellationTokenSource(Patience, _time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, left);
+        using var waitTimeout = new CancellationTokenSource(WaitTimeout, _time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(waitTimeout.Token, left);
         try
         {
-            await _turns.Reader.ReadAsync(either.Token);
+            await _slices.Reader.ReadAsync(either.Token);
             return true;
         }
         catch (OperationCanceledException) when (!left.IsCancellationRequested)

@@ -9,7 +9,7 @@ namespace Rookery.Server;
 /// <summary>
 /// Limits the memory of answers whose clients do not read them. Such a client holds a part of its answer, and as much
 /// again in the connection's buffer. If all such parts together exceed the limit, the clients that wait longest are
-/// disconnected, but none before <see cref="Patience"/>. Thread-safe.
+/// disconnected, but none before <see cref="MinReadTime"/>. Thread-safe.
 /// </summary>
 /// <param name="mostBytes">Limit of the memory in bytes.</param>
 /// <param name="log">Log of the node.</param>
@@ -17,7 +17,7 @@ namespace Rookery.Server;
 internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time)
 {
     /// <summary>Time that every client has to read a part of its answer.</summary>
-    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+    public static readonly TimeSpan MinReadTime = TimeSpan.FromSeconds(5);
 
     private readonly Lock _gate = new();
     private readonly LinkedList<Waiting> _waiting = [];
@@ -36,7 +36,7 @@ internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time
         var place = Enter(http, bytes);
         try
         {
-            return await taking.WaitAsync(Patience, time);
+            return await taking.WaitAsync(MinReadTime, time);
         }
         catch (TimeoutException)
         {
@@ -71,7 +71,7 @@ internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time
             while (
                 _heldBytes > mostBytes
                 && _waiting.First is { } longest
-                && time.GetElapsedTime(longest.Value.Since) >= Patience
+                && time.GetElapsedTime(longest.Value.Since) >= MinReadTime
             )
             {
                 Remove(longest);
@@ -90,7 +90,7 @@ internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time
                     + "{Count} that had waited for {Seconds} s or longer were broken off.",
                 Amount.Bytes(mostBytes),
                 broken,
-                Patience.TotalSeconds
+                MinReadTime.TotalSeconds
             );
         }
     }

@@ -25,7 +25,7 @@ public sealed class SlowReadersTests
 
         // 400 bytes are held, which is too many for two clients, and only one has waited long enough.
         Assert.DoesNotContain(clients, static client => client.IsAborted);
-        _time.Advance(SlowReaders.Patience - TimeSpan.FromSeconds(4));
+        _time.Advance(SlowReaders.MinReadTime - TimeSpan.FromSeconds(4));
         await UntilAsync(() => clients[0].IsAborted);
         Assert.False(clients[1].IsAborted);
         _time.Advance(TimeSpan.FromSeconds(1));
@@ -48,10 +48,10 @@ public sealed class SlowReadersTests
         var readers = new SlowReaders(250, _log, _time);
         var reader = new Reader();
         var wait = readers.WaitAsync(reader.Http, 1000, reader.Taken.Task);
-        _time.Advance(SlowReaders.Patience - TimeSpan.FromSeconds(1));
+        _time.Advance(SlowReaders.MinReadTime - TimeSpan.FromSeconds(1));
         reader.Taken.SetResult(default);
         await wait;
-        _time.Advance(SlowReaders.Patience);
+        _time.Advance(SlowReaders.MinReadTime);
         Assert.False(reader.IsAborted);
     }
 

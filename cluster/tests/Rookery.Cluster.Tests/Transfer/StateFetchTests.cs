@@ -93,7 +93,7 @@ public sealed class StateFetchTests : IDisposable
             {
                 if (request == 3)
                 {
-                    _sender.Time.Advance(SnapshotOffers.Patience);
+                    _sender.Time.Advance(SnapshotOffers.IdleTimeout);
                     _sender.Core.Offers.WithdrawDue();
                 }
 

@@ -23,10 +23,10 @@ public sealed record DiskProbe(
     private const string FileName = "doctor-probe";
     private const int ChunkBytes = 1 << 20;
     private const int PieceBytes = 4 << 10;
-    private const int MostSyncs = 200;
+    private const int MaxSyncs = 200;
 
     // A card that takes a second per sync is known to be slow long before 200 syncs.
-    private static readonly TimeSpan LongestSyncing = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan MaxSyncTime = TimeSpan.FromSeconds(10);
 
     /// <summary>
     /// Measures a directory. The file is unlinked before it is written, so nothing remains even if the process is
@@ -66,9 +66,9 @@ public sealed record DiskProbe(
     private static double[] SyncPieces(IDiskFile file, TimeProvider time)
     {
         byte[] piece = new byte[PieceBytes];
-        var syncs = new List<double>(MostSyncs);
+        var syncs = new List<double>(MaxSyncs);
         long begun = time.GetTimestamp();
-        while (syncs.Count < MostSyncs && (syncs.Count == 0 || time.GetElapsedTime(begun) < LongestSyncing))
+        while (syncs.Count < MaxSyncs && (syncs.Count == 0 || time.GetElapsedTime(begun) < MaxSyncTime))
         {
             Random.Shared.NextBytes(piece);
             long started = time.GetTimestamp();

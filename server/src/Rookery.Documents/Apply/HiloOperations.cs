@@ -19,8 +19,8 @@ namespace Rookery.Documents.Apply;
 internal sealed class HiloOperations(DocumentOperations documents)
 {
     private const long SmallestRange = 32;
-    private const long LargestRange = 1024 * 1024;
-    private const long LargestNumber = 1L << 53; // the largest integer range that JavaScript represents exactly
+    private const long MaxRange = 1024 * 1024;
+    private const long MaxNumber = 1L << 53; // the largest integer range that JavaScript represents exactly
     private const long SoonTicks = 30 * TimeSpan.TicksPerSecond;
     private const long LateTicks = 60 * TimeSpan.TicksPerSecond;
 
@@ -42,13 +42,13 @@ internal sealed class HiloOperations(DocumentOperations documents)
         using var previous = context.FindDocument(lower);
         long max = Math.Max(previous.Exists ? MaxOf(previous.View) : 0, command.LastMax);
         long size = RangeSize(command.LastBatchSize, context.LogTicks - command.LastRangeAtTicks);
-        if (max > LargestNumber - size)
+        if (max > MaxNumber - size)
         {
             string name = Encoding.UTF8.GetString(id);
             result = default;
             return new Rejection(
                 RejectionKind.Invalid,
-                $"No range of {size} numbers is left after {max}: ids end at {LargestNumber}. Correct "
+                $"No range of {size} numbers is left after {max}: ids end at {MaxNumber}. Correct "
                     + $"'lastMax', or the Max of document {name}."
             )
             {
@@ -106,10 +106,10 @@ internal sealed class HiloOperations(DocumentOperations documents)
         }
 
         long size =
-            sinceLastTicks < SoonTicks ? Math.Min(lastSize, LargestRange) * 2
+            sinceLastTicks < SoonTicks ? Math.Min(lastSize, MaxRange) * 2
             : sinceLastTicks > LateTicks ? lastSize / 2
             : lastSize;
-        return Math.Clamp(size, SmallestRange, LargestRange);
+        return Math.Clamp(size, SmallestRange, MaxRange);
     }
 
     private ReadOnlySpan<byte> IdOf(ReadOnlySpan<byte> tag, ReadOnlySpan<byte> lowerTag, out ReadOnlySpan<byte> lower)
@@ -153,7 +153,7 @@ internal sealed class HiloOperations(DocumentOperations documents)
             if (isMax)
             {
                 return reader.TokenType == JsonTokenType.Number && reader.TryGetInt64(out long max) && max >= 0
-                    ? Math.Min(max, LargestNumber)
+                    ? Math.Min(max, MaxNumber)
                     : 0;
             }
 

@@ -20,7 +20,7 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
     public const string FileName = "backup.manifest";
 
     private const int FormatVersion = 1;
-    private const int MostBytes = 16 << 20;
+    private const int MaxBytes = 16 << 20;
     private const string FirstKey = "rookery backup format ";
     private const string DatabaseKey = "database ";
     private const string FileKey = "file ";
@@ -117,10 +117,10 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         byte[] bytes;
         using (var file = disk.Open(path, DiskOpen.Read))
         {
-            if (file.Length > MostBytes)
+            if (file.Length > MaxBytes)
             {
                 throw new BackupException(
-                    $"{path} has more than {MostBytes >> 20} MiB, which no manifest has. Use another backup."
+                    $"{path} has more than {MaxBytes >> 20} MiB, which no manifest has. Use another backup."
                 );
             }
 

@@ -175,7 +175,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     /// </summary>
     private bool IsWithinLimits(JsonScanner scanner, int start)
     {
-        int most = DocumentLimits.BatchCommands(maxBatchBytes);
+        int max = DocumentLimits.BatchCommands(maxBatchBytes);
         return (
                 writer.Length <= maxBatchBytes
                 || Refuse(
@@ -187,12 +187,12 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
                 )
             )
             && (
-                writer.Count <= most
+                writer.Count <= max
                 || Refuse(
                     InputErrorCode.BatchTooLarge,
                     scanner,
                     start,
-                    $"The batch holds more than {most} commands",
+                    $"The batch holds more than {max} commands",
                     "Send several batches, or use bulk insert"
                 )
             );

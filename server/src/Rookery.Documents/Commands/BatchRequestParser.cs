@@ -229,10 +229,10 @@ public static class BatchRequestParser
 
     private static InputError TooLarge(int bytes, int maxBytes)
     {
-        var (has, most) = Amount.BytesOver(bytes, maxBytes);
+        var (actual, max) = Amount.BytesOver(bytes, maxBytes);
         return new InputError(
             InputErrorCode.BatchTooLarge,
-            $"The batch takes {has}, and at most {most} are allowed",
+            $"The batch takes {actual}, and at most {max} are allowed",
             new InputPlace(maxBytes),
             "Send several batches, or use bulk insert"
         );

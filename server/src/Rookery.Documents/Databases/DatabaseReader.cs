@@ -107,10 +107,10 @@ public readonly struct DatabaseReader : IDisposable
     /// <summary>
     /// Returns the documents in the order of their last write, from the first etag above <paramref name="afterEtag"/>.
     /// </summary>
-    public DocumentCursor ByEtag(long afterEtag) => DocumentCursor.ByEtag(this, afterEtag, backward: false);
+    public DocumentCursor ByEtag(long afterEtag) => DocumentCursor.ByEtag(this, afterEtag, isBackward: false);
 
     /// <summary>Returns the documents in the order of their last write, newest first.</summary>
-    public DocumentCursor ByEtagBackward() => DocumentCursor.ByEtag(this, 0, backward: true);
+    public DocumentCursor ByEtagBackward() => DocumentCursor.ByEtag(this, afterEtag: 0, isBackward: true);
 
     /// <summary>
     /// Returns the documents of a collection (its name in any casing) in the order of their last write, from the first

@@ -16,9 +16,9 @@ public sealed class DocumentCursor : IDisposable
 {
     // Whether the rows are those by etag or by collection, which contain only the document's id.
     private readonly bool _isIndirect;
-    private readonly bool _backward;
+    private readonly bool _isBackward;
 
-    // The keys that remain: [_from, _to).
+    // The keys not yet read: from _from, which is included, to _to, which is not.
     private readonly byte[] _from;
     private readonly byte[] _to;
     private int _fromLength;
@@ -28,19 +28,19 @@ public sealed class DocumentCursor : IDisposable
     private Document _document;
     private LargeDocument? _large;
     private bool _isAtRow;
-    private bool _isOver;
+    private bool _isAtEnd;
 
     private DocumentCursor(
         in DatabaseReader reader,
         ReadOnlySpan<byte> from,
         ReadOnlySpan<byte> to,
         bool isIndirect,
-        bool backward
+        bool isBackward
     )
     {
         _reader = reader;
         _isIndirect = isIndirect;
-        _backward = backward;
+        _isBackward = isBackward;
         _from = new byte[Key.MaxBytes + 1];
         _to = new byte[Key.MaxBytes + 1];
         from.CopyTo(_from);
@@ -82,23 +82,23 @@ public sealed class DocumentCursor : IDisposable
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
         Span<byte> from = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
         Span<byte> to = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
-        Span<byte> last = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes) + 1];
-        var first = Key.Text(from, reader.Database.Number, Table.Documents, Lower(prefix, lower));
-        var after = Key.AfterPrefix(to, first);
-        var lastSeen = Key.Text(last, reader.Database.Number, Table.Documents, Lower(startAfter, lower));
-        if (!startAfter.IsEmpty && lastSeen.SequenceCompareTo(first) >= 0)
+        Span<byte> lastKeyBuffer = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes) + 1];
+        var startKey = Key.Text(from, reader.Database.Number, Table.Documents, Lower(prefix, lower));
+        var endKey = Key.AfterPrefix(to, startKey);
+        var lastSkippedKey = Key.Text(lastKeyBuffer, reader.Database.Number, Table.Documents, Lower(startAfter, lower));
+        if (!startAfter.IsEmpty && lastSkippedKey.SequenceCompareTo(startKey) >= 0)
         {
-            last[lastSeen.Length] = 0; // the next possible key
-            first = last[..(lastSeen.Length + 1)];
+            lastKeyBuffer[lastSkippedKey.Length] = 0; // the next possible key
+            startKey = lastKeyBuffer[..(lastSkippedKey.Length + 1)];
         }
 
-        return new DocumentCursor(reader, first, after, isIndirect: false, backward: false)
+        return new DocumentCursor(reader, startKey, endKey, isIndirect: false, isBackward: false)
         {
             DamagePassedOver = damagePassedOver,
         };
     }
 
-    internal static DocumentCursor ByEtag(in DatabaseReader reader, long afterEtag, bool backward)
+    internal static DocumentCursor ByEtag(in DatabaseReader reader, long afterEtag, bool isBackward)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
@@ -107,7 +107,7 @@ public sealed class DocumentCursor : IDisposable
             Key.Number(from, reader.Database.Number, Table.ByEtag, Math.Max(afterEtag, 0) + 1),
             Key.Prefix(to, reader.Database.Number, Table.ByEtag + 1),
             isIndirect: true,
-            backward
+            isBackward
         );
     }
 
@@ -124,7 +124,7 @@ public sealed class DocumentCursor : IDisposable
             Key.Collection(from, reader.Database.Number, collection, Math.Max(afterEtag, 0) + 1),
             Key.Collection(to, reader.Database.Number, collection, long.MaxValue),
             isIndirect: true,
-            backward: false
+            isBackward: false
         );
     }
 
@@ -134,13 +134,13 @@ public sealed class DocumentCursor : IDisposable
     /// <exception cref="SnapshotEndedException">The snapshot pins too much memory or too many files.</exception>
     public bool MoveNext()
     {
-        while (NextRow())
+        while (MoveNextRow())
         {
             if (!_isIndirect)
             {
                 Etag = _rows!.Sequence;
                 _large = _rows.IsLarge ? new LargeDocument(_rows.Length, _rows.CopyTo) : null;
-                if (IsWhole())
+                if (TryAssemble())
                 {
                     return true;
                 }
@@ -164,7 +164,7 @@ public sealed class DocumentCursor : IDisposable
     public long Skip(long count)
     {
         long skipped = 0;
-        while (skipped < count && (_isIndirect ? MoveNext() : NextRow()))
+        while (skipped < count && (_isIndirect ? MoveNext() : MoveNextRow()))
         {
             skipped++;
         }
@@ -237,10 +237,10 @@ public sealed class DocumentCursor : IDisposable
             )
         ];
 
-    private bool NextRow()
+    private bool MoveNextRow()
     {
         Release();
-        if (_isOver)
+        if (_isAtEnd)
         {
             return false;
         }
@@ -248,7 +248,7 @@ public sealed class DocumentCursor : IDisposable
         _reader.ThrowIfEnded();
         _rows ??= DamagePassedOver is { } passedOver
             ? _reader.Snapshot.SeekReadable(_from.AsSpan(0, _fromLength), _to.AsSpan(0, _toLength), passedOver)
-            : _reader.Snapshot.Seek(_from.AsSpan(0, _fromLength), _to.AsSpan(0, _toLength), _backward);
+            : _reader.Snapshot.Seek(_from.AsSpan(0, _fromLength), _to.AsSpan(0, _toLength), _isBackward);
         _isAtRow = false;
         if (_rows.MoveNext())
         {
@@ -256,14 +256,14 @@ public sealed class DocumentCursor : IDisposable
         }
 
         Close();
-        _isOver = true;
+        _isAtEnd = true;
         return false;
     }
 
     /// <summary>Stores the position after a row.</summary>
     private void SetPositionAfter(ReadOnlySpan<byte> key)
     {
-        if (_backward)
+        if (_isBackward)
         {
             key.CopyTo(_to);
             _toLength = key.Length;
@@ -279,7 +279,7 @@ public sealed class DocumentCursor : IDisposable
     /// <summary>Stores the position before a row.</summary>
     private void SetPositionBefore(ReadOnlySpan<byte> key)
     {
-        if (_backward)
+        if (_isBackward)
         {
             key.CopyTo(_to);
             _to[key.Length] = 0;
@@ -292,8 +292,10 @@ public sealed class DocumentCursor : IDisposable
         }
     }
 
-    /// <summary>Returns false if a part of the large document is damaged and damage is skipped.</summary>
-    private bool IsWhole()
+    /// <summary>
+    /// Assembles a large document if damage is skipped. Returns false if the document is damaged.
+    /// </summary>
+    private bool TryAssemble()
     {
         try
         {

@@ -41,7 +41,7 @@ public sealed record FormatLevel(int Level, string Program)
     internal const string FileName = "format-level";
 
     private const string Heading = "rookery format level ";
-    private const int MostBytes = 256;
+    private const int MaxBytes = 256;
 
     /// <summary>The level of the first version.</summary>
     public static FormatLevel First { get; } = new(1, "0.1.0");
@@ -87,7 +87,7 @@ public sealed record FormatLevel(int Level, string Program)
         }
 
         using var file = disk.Open(path, DiskOpen.Read);
-        byte[] bytes = new byte[Math.Min(file.Length, MostBytes)];
+        byte[] bytes = new byte[Math.Min(file.Length, MaxBytes)];
         string[] lines = Encoding.ASCII.GetString(bytes, 0, file.Read(bytes, 0)).Split('\n');
         return
             lines is [var said, var check, ""]

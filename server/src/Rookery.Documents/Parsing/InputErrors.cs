@@ -91,9 +91,9 @@ internal static class InputErrors
     /// <summary>Returns the string whose opening quote is at the offset, truncated to 64 bytes.</summary>
     private static string Key(ReadOnlySpan<byte> json, int offset)
     {
-        const int MostBytes = 64;
+        const int MaxBytes = 64;
         ReadOnlySpan<byte> key = json[offset..JsonText.SkipString(json, offset)];
-        return key.Length <= MostBytes ? Encoding.UTF8.GetString(key) : Encoding.UTF8.GetString(key[..MostBytes]) + "…";
+        return key.Length <= MaxBytes ? Encoding.UTF8.GetString(key) : Encoding.UTF8.GetString(key[..MaxBytes]) + "…";
     }
 
     private static string Character(ReadOnlySpan<byte> json, int offset)

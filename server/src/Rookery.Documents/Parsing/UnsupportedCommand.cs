@@ -5,14 +5,14 @@ namespace Rookery.Documents.Parsing;
 /// <summary>Describes RavenDB command types that this server does not support.</summary>
 internal static class UnsupportedCommand
 {
-    private const int MostBytes = 64;
+    private const int MaxBytes = 64;
 
     /// <summary>Returns one sentence that names the missing feature.</summary>
     /// <param name="where">The request that contains the command ("Bulk insert").</param>
     /// <param name="type">The command's type.</param>
     public static string Describe(string where, ReadOnlySpan<byte> type)
     {
-        string name = Encoding.UTF8.GetString(type[..Math.Min(type.Length, MostBytes)]);
+        string name = Encoding.UTF8.GetString(type[..Math.Min(type.Length, MaxBytes)]);
         string feature = name switch
         {
             "Counters" => "counters",

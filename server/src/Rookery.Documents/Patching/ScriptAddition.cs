@@ -52,8 +52,8 @@ internal static class ScriptAddition
 
     private static bool TryAddNumbers(ReadOnlySpan<byte> old, ReadOnlySpan<byte> value, PooledBytes output)
     {
-        const int MostDigits = 32;
-        Span<byte> room = output.Reserve(MostDigits);
+        const int MaxDigits = 32;
+        Span<byte> room = output.Reserve(MaxDigits);
         if (
             long.TryParse(old, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long a)
             && long.TryParse(value, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long b)

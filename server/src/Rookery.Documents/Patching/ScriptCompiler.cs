@@ -22,7 +22,7 @@ internal ref struct ScriptCompiler
     /// <summary>First byte of a path segment with an index.</summary>
     public const byte IndexSegment = 1;
 
-    private const int MostQuotedBytes = 60;
+    private const int MaxQuotedBytes = 60;
 
     private readonly ReadOnlySpan<byte> _script;
     private readonly PatchArguments _arguments;
@@ -361,9 +361,9 @@ internal ref struct ScriptCompiler
         int end = line.IndexOfAny((byte)'\r', (byte)'\n');
         line = end < 0 ? line : line[..end];
         string quoted =
-            line.Length <= MostQuotedBytes
+            line.Length <= MaxQuotedBytes
                 ? Encoding.UTF8.GetString(line)
-                : Encoding.UTF8.GetString(line[..MostQuotedBytes]) + "…";
+                : Encoding.UTF8.GetString(line[..MaxQuotedBytes]) + "…";
         return Fail(
             InputErrorCode.NotSupported,
             start,

@@ -27,21 +27,21 @@ public static class DocumentWriter
     )
     {
         ReadOnlySpan<byte> body = document.Body;
-        int most = body.Length + TailBytes(document) + 1;
-        if (most > OneSpanBytes)
+        int maxBytes = "{".Length + body.Length + MaxTailBytes(document);
+        if (maxBytes > OneSpanBytes)
         {
-            output.GetSpan(most); // one reservation: a buffer that grows by doubling needs three times the memory
+            output.GetSpan(maxBytes); // one reservation: a buffer that grows by doubling needs three times the memory
             output.Write("{"u8);
             output.Write(body);
             WriteTail(output, document, !body.IsEmpty, etag, historyId);
             return;
         }
 
-        Span<byte> span = output.GetSpan(most);
+        Span<byte> span = output.GetSpan(maxBytes);
         span[0] = (byte)'{';
         body.CopyTo(span[1..]);
-        int at = 1 + body.Length;
-        output.Advance(at + FillTail(span[at..], document, !body.IsEmpty, etag, historyId));
+        int written = 1 + body.Length;
+        output.Advance(written + FillTail(span[written..], document, !body.IsEmpty, etag, historyId));
     }
 
     /// <summary>Writes a document that is stored in chunks, in the same form.</summary>
@@ -55,10 +55,10 @@ public static class DocumentWriter
     {
         var head = new DocumentView(document.Head);
         // One reservation: a buffer that grows by doubling needs three times the memory.
-        output.GetSpan(checked((int)length) + TailBytes(head) + 1);
+        output.GetSpan("{".Length + checked((int)length) + MaxTailBytes(head));
         output.Write("{"u8);
         document.WriteBody(output);
-        WriteTail(output, head, afterBody: length > document.Head.Length, etag, historyId);
+        WriteTail(output, head, hasBody: length > document.Head.Length, etag, historyId);
     }
 
     /// <summary>Writes <c>{"@metadata":{…}}</c>.</summary>
@@ -71,7 +71,7 @@ public static class DocumentWriter
     )
     {
         output.Write("{"u8);
-        WriteTail(output, document, false, etag, historyId);
+        WriteTail(output, document, hasBody: false, etag, historyId);
     }
 
     /// <summary>
@@ -80,64 +80,64 @@ public static class DocumentWriter
     /// </summary>
     /// <param name="output">Receives the JSON.</param>
     /// <param name="document">The stored document; its body is not read.</param>
-    /// <param name="afterBody">Whether the body has members.</param>
+    /// <param name="hasBody">Whether the body has members.</param>
     /// <param name="etag">The row's sequence.</param>
     /// <param name="historyId">The database's history id, 22 ASCII characters.</param>
     public static void WriteTail(
         IBufferWriter<byte> output,
         in DocumentView document,
-        bool afterBody,
+        bool hasBody,
         long etag,
         ReadOnlySpan<byte> historyId
     )
     {
-        Span<byte> span = output.GetSpan(TailBytes(document));
-        output.Advance(FillTail(span, document, afterBody, etag, historyId));
+        Span<byte> span = output.GetSpan(MaxTailBytes(document));
+        output.Advance(FillTail(span, document, hasBody, etag, historyId));
     }
 
     private static int FillTail(
         Span<byte> span,
         in DocumentView document,
-        bool afterBody,
+        bool hasBody,
         long etag,
         ReadOnlySpan<byte> historyId
     )
     {
-        int at = Fill(span, 0, afterBody ? ",\"@metadata\":{"u8 : "\"@metadata\":{"u8);
+        int written = Fill(span, 0, hasBody ? ",\"@metadata\":{"u8 : "\"@metadata\":{"u8);
         if (!document.Metadata.IsEmpty)
         {
-            at = Fill(span, at, document.Metadata);
-            span[at++] = (byte)',';
+            written = Fill(span, written, document.Metadata);
+            span[written++] = (byte)',';
         }
 
-        at = Fill(span, at, "\"@collection\":"u8);
-        at = FillString(span, at, document.Collection.IsEmpty ? "@empty"u8 : document.Collection);
-        at = Fill(span, at, ",\"@id\":"u8);
-        at = FillString(span, at, document.Id);
-        at = Fill(span, at, ",\"@change-vector\":\""u8);
-        at += ChangeVector.Write(span[at..], etag, historyId);
-        at = Fill(span, at, "\",\"@last-modified\":\""u8);
-        WireDate.Write(span[at..], document.LastModifiedTicks);
-        return Fill(span, at + WireDate.Length, "\"}}"u8);
+        written = Fill(span, written, "\"@collection\":"u8);
+        written = FillString(span, written, document.Collection.IsEmpty ? "@empty"u8 : document.Collection);
+        written = Fill(span, written, ",\"@id\":"u8);
+        written = FillString(span, written, document.Id);
+        written = Fill(span, written, ",\"@change-vector\":\""u8);
+        written += ChangeVector.Write(span[written..], etag, historyId);
+        written = Fill(span, written, "\",\"@last-modified\":\""u8);
+        WireDate.Write(span[written..], document.LastModifiedTicks);
+        return Fill(span, written + WireDate.Length, "\"}}"u8);
     }
 
-    private static int TailBytes(in DocumentView document) =>
+    private static int MaxTailBytes(in DocumentView document) =>
         ComputedBytes
         + document.Metadata.Length
         + JsonText.EscapedBytes(document.Collection)
         + JsonText.EscapedBytes(document.Id);
 
-    private static int Fill(Span<byte> span, int at, ReadOnlySpan<byte> bytes)
+    private static int Fill(Span<byte> span, int written, ReadOnlySpan<byte> bytes)
     {
-        bytes.CopyTo(span[at..]);
-        return at + bytes.Length;
+        bytes.CopyTo(span[written..]);
+        return written + bytes.Length;
     }
 
-    private static int FillString(Span<byte> span, int at, ReadOnlySpan<byte> text)
+    private static int FillString(Span<byte> span, int written, ReadOnlySpan<byte> text)
     {
-        span[at++] = (byte)'"';
-        at += JsonText.Escape(text, span[at..]);
-        span[at++] = (byte)'"';
-        return at;
+        span[written++] = (byte)'"';
+        written += JsonText.Escape(text, span[written..]);
+        span[written++] = (byte)'"';
+        return written;
     }
 }

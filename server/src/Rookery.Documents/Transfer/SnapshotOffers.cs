@@ -18,11 +18,11 @@ namespace Rookery.Documents.Transfer;
 public sealed class SnapshotOffers : IDisposable
 {
     /// <summary>Time after the last request for an offer until it is withdrawn.</summary>
-    public static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
+    public static readonly TimeSpan IdleTimeout = TimeSpan.FromMinutes(5);
 
     // Maximum number of open offers of changes, because each pins files that merges have replaced. Further members get
     // a full snapshot.
-    private const int MostChanges = 4;
+    private const int MaxChanges = 4;
 
     private readonly StorageEngine _storage;
     private readonly NodeJournal _journal;
@@ -55,7 +55,7 @@ public sealed class SnapshotOffers : IDisposable
     /// Journal bytes that an offer may pin. An offer that pins more is withdrawn even while a member fetches it,
     /// because a slow member must not fill the journal's device.
     /// </summary>
-    public long MostKeptBytes { get; init; } = 1L << 30;
+    public long MaxKeptBytes { get; init; } = 1L << 30;
 
     /// <summary>Free space that must remain after writing changes.</summary>
     public ReserveRule Reserve { get; init; } = ReserveRule.Default;
@@ -197,7 +197,7 @@ public sealed class SnapshotOffers : IDisposable
     /// </summary>
     internal static IEnumerable<string> ChangesPathsOf(string directory) =>
         Enumerable
-            .Range(1, MostChanges)
+            .Range(1, MaxChanges)
             .Select(number => string.Create(CultureInfo.InvariantCulture, $"{directory}-changes-{number}"));
 
     /// <summary>Counts bytes sent from an offer, which also keeps the offer open.</summary>
@@ -262,8 +262,8 @@ public sealed class SnapshotOffers : IDisposable
     }
 
     private bool IsDue(OpenOffer open) =>
-        _time.GetElapsedTime(open.LastUse) >= Patience
-        || (open.Refusal is null && _journal.BytesAbove(open.Index) > MostKeptBytes);
+        _time.GetElapsedTime(open.LastUse) >= IdleTimeout
+        || (open.Refusal is null && _journal.BytesAbove(open.Index) > MaxKeptBytes);
 
     // The caller holds _gate.
     private OpenOffer? Find(string offer)

@@ -22,7 +22,7 @@ public sealed record AutoReduceCandidate(
 public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefine, IReadOnlyList<PlanReason> Reasons)
 {
     /// <summary>Maximum keys and aggregates of one index together, so that a row always fits into a page.</summary>
-    public const int MostFields = 16;
+    public const int MaxFields = 16;
 
     /// <summary>Chooses the index for a grouped query.</summary>
     /// <param name="needed">The definition of an index with exactly the groups and aggregates of the query.</param>
@@ -127,7 +127,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
             .Where(candidate => candidate.State == IndexState.Normal && candidate.Definition.HasGroupsOf(needed))
             .Select(candidate => (candidate.Name, Definition: candidate.Definition.MergedWith(needed)))
             .Where(static candidate =>
-                candidate.Definition.Keys.Count + candidate.Definition.Aggregates.Count <= MostFields
+                candidate.Definition.Keys.Count + candidate.Definition.Aggregates.Count <= MaxFields
             )
             .OrderByDescending(static candidate => candidate.Definition.Aggregates.Count)
             .ThenBy(static candidate => candidate.Name, StringComparer.Ordinal)

@@ -16,13 +16,13 @@ namespace Rookery.Indexing.Automatic;
 public sealed class AutoReduceMap : IIndexMap, IDisposable
 {
     /// <summary>Maximum bytes of a group's keys, as JSON.</summary>
-    public const int MostKeyBytes = 8 * 1024;
+    public const int MaxKeyBytes = 8 * 1024;
 
     /// <summary>
-    /// Maximum bytes of a least or greatest value. The keys and <see cref="AutoReduceChoice.MostFields"/> such values
-    /// fit into a row of <see cref="MappedRows.LongestRowBytes"/>.
+    /// Maximum bytes of a least or greatest value. The keys and <see cref="AutoReduceChoice.MaxFields"/> such values
+    /// fit into a row of <see cref="MappedRows.MaxRowBytes"/>.
     /// </summary>
-    public const int MostValueBytes = 1024;
+    public const int MaxValueBytes = 1024;
 
     private readonly GroupPlan _plan;
     private readonly GroupTable _groups;
@@ -34,7 +34,7 @@ public sealed class AutoReduceMap : IIndexMap, IDisposable
     {
         Definition = definition;
         _plan = definition.ToPlan();
-        _groups = new GroupTable(_plan, memory: null, MappedRows.MostRows);
+        _groups = new GroupTable(_plan, memory: null, MappedRows.MaxRows);
         Fields =
         [
             .. definition.Keys.Select(static key => new MappedField([key.Name], false, null)),
@@ -90,12 +90,11 @@ public sealed class AutoReduceMap : IIndexMap, IDisposable
             _row.Clear();
             _row.Append((byte)'{');
             _row.Append(group.Keys);
-            bool isShort = group.Keys.Length <= MostKeyBytes;
+            bool isShort = group.Keys.Length <= MaxKeyBytes;
             for (int i = 0; i < group.Aggregates.Length; i++)
             {
                 GroupRow.AppendName((byte)'a', i, _row);
-                isShort &=
-                    group.Aggregates[i].AppendPart(_plan.Aggregates[i].Kind, group.Count, _row) <= MostValueBytes;
+                isShort &= group.Aggregates[i].AppendPart(_plan.Aggregates[i].Kind, group.Count, _row) <= MaxValueBytes;
             }
 
             _row.Append((byte)'}');
@@ -111,8 +110,8 @@ public sealed class AutoReduceMap : IIndexMap, IDisposable
     }
 
     // No time limit is needed, because the log bounds the size of a document.
-    private sealed class UnlimitedTime : IScanClock
+    private sealed class UnlimitedTime : IWorkLimits
     {
-        public void OnWork() { }
+        public void CheckLimits() { }
     }
 }

@@ -20,7 +20,7 @@ internal static class LinqConstants
     /// type's greatest value; otherwise null. As in C#, the literal must follow the minus directly:
     /// <c>-(2147483648)</c> is a <c>long</c>.
     /// </summary>
-    public static NumberLiteral? LeastOf(Token number) =>
+    public static NumberLiteral? MinOf(Token number) =>
         number.Kind != TokenKind.Number ? null
         : number.Text is "2147483648" ? Whole(int.MinValue, number.Position)
         : number.Text.TrimEnd('l', 'L') is "9223372036854775808" ? Whole(long.MinValue, number.Position)

@@ -147,8 +147,8 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         else if (token.Is("-"))
         {
             parser.Cursor.Take();
-            result = LinqConstants.LeastOf(parser.Cursor.Current) is { } least
-                ? TakeWith(least)
+            result = LinqConstants.MinOf(parser.Cursor.Current) is { } min
+                ? TakeWith(min)
                 : LinqConstants.Negate(ParseUnary(), token.Position);
         }
         else if (token.Is("+"))

@@ -432,10 +432,10 @@ internal static class LinqMethods
             options.Add(option.ToText());
         }
 
-        if (arguments is [_, .., NumberLiteral most])
+        if (arguments is [_, .., NumberLiteral max])
         {
             arguments.RemoveAt(arguments.Count - 1);
-            options.Add(most);
+            options.Add(max);
         }
 
         var separators = arguments switch

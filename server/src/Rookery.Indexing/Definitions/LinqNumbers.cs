@@ -9,7 +9,7 @@ namespace Rookery.Indexing.Definitions;
 /// </summary>
 internal static class LinqNumbers
 {
-    private const int MostLevels = 32;
+    private const int MaxLevels = 32;
 
     // The type char, which no cast converts to. A char is converted only if the other value is a number.
     private const ScriptFunction Character = ScriptFunction.ToCharacter;
@@ -85,12 +85,12 @@ internal static class LinqNumbers
 
     /// <summary>
     /// Returns the type of a number, represented by the cast to it; null if the text does not determine the type.
-    /// Expressions nested deeper than <see cref="MostLevels"/> have no known type.
+    /// Expressions nested deeper than <see cref="MaxLevels"/> have no known type.
     /// </summary>
     private static ScriptFunction? CastOf(Expression value, int level = 0) =>
         value switch
         {
-            _ when level > MostLevels => null,
+            _ when level > MaxLevels => null,
             NumberLiteral { Whole: null } => ScriptFunction.CastToDouble,
             NumberLiteral number => number.IsLong ? ScriptFunction.CastToLong : ScriptFunction.CastToInt,
             ConditionalExpression choice => CommonOf(choice.Then, choice.Otherwise, level + 1),

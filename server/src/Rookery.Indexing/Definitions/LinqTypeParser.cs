@@ -10,7 +10,7 @@ internal sealed class LinqTypeParser(LinqParser parser)
     /// Maximum tokens in the type arguments of one type. It bounds the lookahead, because text that is not a type is
     /// parsed again.
     /// </summary>
-    private const int MostTypeTokens = 64;
+    private const int MaxTypeTokens = 64;
 
     /// <summary>
     /// The cast function of each type that converts values. Other known types leave the value unchanged.
@@ -135,7 +135,7 @@ internal sealed class LinqTypeParser(LinqParser parser)
     private bool TrySkipTypeArguments()
     {
         int level = 0;
-        int end = parser.Cursor.Mark + MostTypeTokens;
+        int end = parser.Cursor.Mark + MaxTypeTokens;
         do
         {
             var token = parser.Cursor.Take();

@@ -50,7 +50,7 @@ internal sealed record LinqType(LinqKinds Kinds, IReadOnlyDictionary<string, Lin
 /// </summary>
 internal sealed class LinqTypes
 {
-    private const int MostDepth = 250;
+    private const int MaxDepth = 250;
 
     private const string Dates =
         " Year Month Day Hour Minute Second Millisecond Microsecond Nanosecond Ticks UtcTicks DayOfYear DayNumber "
@@ -117,11 +117,11 @@ internal sealed class LinqTypes
     /// </exception>
     public LinqType Of(Expression value)
     {
-        if (++_depth > MostDepth)
+        if (++_depth > MaxDepth)
         {
             throw new ScriptException(
                 ScriptFault.TooLarge,
-                $"The text chains more than {MostDepth} operations",
+                $"The text chains more than {MaxDepth} operations",
                 value.Position
             );
         }

@@ -21,10 +21,10 @@ public interface IMappedRows
 public sealed class MapRunner : IDisposable
 {
     /// <summary>Maximum rows that all maps together may return for one document.</summary>
-    public const int MostRows = 2048;
+    public const int MaxRows = 2048;
 
     /// <summary>Maximum bytes of JSON in these rows together.</summary>
-    public const int MostBytes = 8 << 20;
+    public const int MaxBytes = 8 << 20;
 
     // Maximum size of the row buffer that is kept for the next document, in bytes.
     private const int KeptBytes = 64 << 10;
@@ -195,10 +195,10 @@ public sealed class MapRunner : IDisposable
     private static void Give(ReadOnlySpan<byte> row, IMappedRows rows, ref Given given)
     {
         given = new Given(given.Rows + 1, given.Bytes + row.Length);
-        if (given.Rows > MostRows || given.Bytes > MostBytes)
+        if (given.Rows > MaxRows || given.Bytes > MaxBytes)
         {
             throw new IndexEntryException(
-                $"A document gives at most {MostRows} rows of {Amount.Bytes(MostBytes)} together to an index."
+                $"A document gives at most {MaxRows} rows of {Amount.Bytes(MaxBytes)} together to an index."
             );
         }
 

@@ -15,11 +15,11 @@ namespace Rookery.Indexing.Definitions;
 internal sealed class PlainReduce
 {
     /// <summary>Maximum number of sums.</summary>
-    public const int MostSums = PlainRow.MostNames;
+    public const int MaxSums = PlainRow.MaxNames;
 
     // Maximum bytes of an object key and of a reduced row. Larger ones do not fit into an index. The interpreter
     // handles them and reports its limits.
-    private const int MostBytes = 64 << 10;
+    private const int MaxBytes = 64 << 10;
 
     [ThreadStatic]
     private static PlainSum[]? _room;
@@ -76,12 +76,12 @@ internal sealed class PlainReduce
         var members = row[1..^1];
         if (_compositeKey is not null)
         {
-            bool isWritten = _compositeKey.TryWrite(members, MostBytes, room);
+            bool isWritten = _compositeKey.TryWrite(members, MaxBytes, room);
             key = room.Written;
             return isWritten;
         }
 
-        Span<Range> places = stackalloc Range[PlainRow.MostNames];
+        Span<Range> places = stackalloc Range[PlainRow.MaxNames];
         var found = places[.._keyNames.Count];
         if (!_keyNames.TryFind(members, found) || !_key!.TryRead(members, found, out key))
         {
@@ -99,7 +99,7 @@ internal sealed class PlainReduce
     /// <returns>False if only the interpreter can decide. Then nothing is written.</returns>
     public bool TryReduce(in ReduceRows rows, ReadOnlySpan<byte> key, IBufferWriter<byte> reduced)
     {
-        var sums = (_room ??= new PlainSum[MostSums]).AsSpan(0, _summed.Count);
+        var sums = (_room ??= new PlainSum[MaxSums]).AsSpan(0, _summed.Count);
         sums.Clear();
         for (int i = 0; i < rows.Count; i++)
         {
@@ -113,8 +113,8 @@ internal sealed class PlainReduce
         long mostLength = 2;
         foreach (var (head, name, sum) in _members)
         {
-            mostLength += head.Length + 1 + (sum >= 0 ? PlainSum.MostBytes : key.Length);
-            if (mostLength > MostBytes)
+            mostLength += head.Length + 1 + (sum >= 0 ? PlainSum.MaxBytes : key.Length);
+            if (mostLength > MaxBytes)
             {
                 return false;
             }
@@ -135,7 +135,7 @@ internal sealed class PlainReduce
 
     private bool TryAdd(ReadOnlySpan<byte> members, Span<PlainSum> sums)
     {
-        Span<Range> places = stackalloc Range[MostSums];
+        Span<Range> places = stackalloc Range[MaxSums];
         var found = places[..sums.Length];
         if (!_summed.TryFind(members, found))
         {
@@ -163,7 +163,7 @@ internal sealed class PlainReduce
             isFirst = false;
             if (sum >= 0)
             {
-                reduced.Advance(sums[sum].Write(reduced.GetSpan(PlainSum.MostBytes), _isCSharp));
+                reduced.Advance(sums[sum].Write(reduced.GetSpan(PlainSum.MaxBytes), _isCSharp));
             }
             else if (name.Length == 0)
             {

@@ -10,7 +10,7 @@ namespace Rookery.Indexing.Definitions;
 internal sealed class PlainRow
 {
     /// <summary>Maximum names to look for, because their ranges are on the stack.</summary>
-    public const int MostNames = 32;
+    public const int MaxNames = 32;
 
     private readonly NamedMembers _names;
     private readonly (byte[] Head, PlainValue Value)[] _members;
@@ -32,7 +32,7 @@ internal sealed class PlainRow
     /// <returns>False if only the interpreter can decide, or the row is too large.</returns>
     public bool TryWrite(ReadOnlySpan<byte> members, int mostBytes, GrowableBytes row)
     {
-        Span<Range> room = stackalloc Range[MostNames];
+        Span<Range> room = stackalloc Range[MaxNames];
         var found = room[.._names.Count];
         if (!_names.TryFind(members, found))
         {

@@ -13,10 +13,10 @@ namespace Rookery.Indexing.Definitions;
 internal sealed class PlainScript
 {
     // Maximum lookups of variables. It ends the lookup of a variable that is defined by itself.
-    private const int MostLookups = 1024;
+    private const int MaxLookups = 1024;
 
     // Maximum characters in constants, counted at each use, because a variable may be used a thousand times.
-    private const int MostConstants = Lexer.MostCharacters;
+    private const int MaxConstants = Lexer.MaxCharacters;
 
     private readonly string _parameter;
     private readonly Dictionary<string, Expression> _variables = new(StringComparer.Ordinal);
@@ -75,7 +75,7 @@ internal sealed class PlainScript
     /// Whether the value uses every variable. An unused variable may load a document, and only used variables are known
     /// to be plain.
     /// </summary>
-    private bool IsWhole => _used.Count == _variables.Count && _names.Count <= PlainRow.MostNames;
+    private bool IsWhole => _used.Count == _variables.Count && _names.Count <= PlainRow.MaxNames;
 
     /// <summary>
     /// Returns whether the reduced row keeps a part of the key under the name of the member that it was read from. Then
@@ -142,7 +142,7 @@ internal sealed class PlainScript
             members.Add((member.Name!, value));
         }
 
-        return _names.Count <= PlainRow.MostNames ? new PlainRow(new NamedMembers(_names), members) : null;
+        return _names.Count <= PlainRow.MaxNames ? new PlainRow(new NamedMembers(_names), members) : null;
     }
 
     private List<(string Name, string KeyMember, int Sum)>? ToSums(Expression expression)
@@ -195,7 +195,7 @@ internal sealed class PlainScript
             case NumberLiteral number when double.IsFinite(number.Value):
                 return new PlainValue.Constant(Encoding.UTF8.GetBytes(JsonNumber.Format(number.Value)));
             case TextLiteral text
-                when !text.Text.Any(char.IsSurrogate) && (_constants += text.Text.Length) <= MostConstants:
+                when !text.Text.Any(char.IsSurrogate) && (_constants += text.Text.Length) <= MaxConstants:
                 byte[] plain = Encoding.UTF8.GetBytes(text.Text);
                 byte[] escaped = new byte[6 * plain.Length];
                 return new PlainValue.Constant([
@@ -342,7 +342,7 @@ internal sealed class PlainScript
         while (
             expression is NameExpression { Name: var name }
             && _variables.TryGetValue(name, out var value)
-            && _lookups < MostLookups
+            && _lookups < MaxLookups
         )
         {
             _lookups++;

@@ -11,7 +11,7 @@ namespace Rookery.Indexing.Definitions;
 internal struct PlainSum
 {
     /// <summary>Maximum bytes of a written sum.</summary>
-    public const int MostBytes = ExactSum.MostBytes + 2;
+    public const int MaxBytes = ExactSum.MaxBytes + 2;
 
     private long _whole;
     private ExactSum _exact;

@@ -14,7 +14,7 @@ namespace Rookery.Indexing.Definitions;
 /// <param name="members">The members of the key, if the text writes it as an object; else empty.</param>
 internal sealed class ReduceKeyForm(IReadOnlyList<ReduceKeyMember> members)
 {
-    private const int MostPlainDigits = 15;
+    private const int MaxPlainDigits = 15;
 
     private readonly PooledBytes _key = new();
     private readonly PooledBytes _others = new();
@@ -46,7 +46,7 @@ internal sealed class ReduceKeyForm(IReadOnlyList<ReduceKeyMember> members)
         {
             (byte)'{' or (byte)'[' or (byte)'-' => false,
             (byte)'"' => !json.Contains((byte)'\\'),
-            >= (byte)'0' and <= (byte)'9' => json.Length <= MostPlainDigits
+            >= (byte)'0' and <= (byte)'9' => json.Length <= MaxPlainDigits
                 && !json.ContainsAnyExceptInRange((byte)'0', (byte)'9'),
             _ => true,
         };
@@ -120,9 +120,9 @@ internal sealed class ReduceKeyMember
 {
     private ReduceKeyMember(ObjectMember member)
     {
-        const int MostBytesOfEscape = 6;
+        const int MaxBytesOfEscape = 6;
         Name = Encoding.UTF8.GetBytes(member.Name!);
-        byte[] escaped = new byte[Name.Length * MostBytesOfEscape];
+        byte[] escaped = new byte[Name.Length * MaxBytesOfEscape];
         Head = [(byte)'"', .. escaped.AsSpan(0, JsonText.Escape(Name, escaped)), .. "\":"u8];
         Members = Of(member.Value);
     }

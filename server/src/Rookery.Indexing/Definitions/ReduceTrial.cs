@@ -17,19 +17,19 @@ namespace Rookery.Indexing.Definitions;
 /// </summary>
 internal sealed class ReduceTrial : IDisposable
 {
-    private const int MostNames = 64;
-    private const int MostDeepNames = 16;
-    private const int MostConstants = 12;
-    private const int MostGuesses = 300;
-    private const int MostTrials = 24;
+    private const int MaxNames = 64;
+    private const int MaxDeepNames = 16;
+    private const int MaxConstants = 12;
+    private const int MaxGuesses = 300;
+    private const int MaxTrials = 24;
     private const int ShownCharacters = 60;
 
     // Maximum bytes of all generated rows together, because a definition may have thousands of members.
-    private const long MostBytes = 32 << 20;
+    private const long MaxBytes = 32 << 20;
 
     // Maximum reductions of one trial. Each takes at most 60,000 steps (0.4 ms), so a trial takes at most 2 s. A reduce
     // of 20 members needs 2,000 reductions.
-    private const int MostRuns = 5_000;
+    private const int MaxRuns = 5_000;
 
     private const string Why = "The rows of a group are reduced in parts of 16, and what comes out is reduced again.";
 
@@ -39,7 +39,7 @@ internal sealed class ReduceTrial : IDisposable
     private static readonly ScriptLimits Limits = new()
     {
         Steps = 60_000,
-        MostSteps = 60_000,
+        MaxSteps = 60_000,
         MemoryBytes = 2 << 20,
     };
 
@@ -75,8 +75,8 @@ internal sealed class ReduceTrial : IDisposable
     private string? _failure;
     private bool[]? _isKey;
     private bool _changesKey;
-    private long _bytesLeft = MostBytes;
-    private int _runsLeft = MostRuns;
+    private long _bytesLeft = MaxBytes;
+    private int _runsLeft = MaxRuns;
 
     private ReduceTrial(CompiledReduce reduce, string text)
     {
@@ -122,11 +122,11 @@ internal sealed class ReduceTrial : IDisposable
     private static string[][] ValuesFor(string text, bool isCSharp)
     {
         var tokens = new Lexer(text, isCSharp).ReadAll();
-        IEnumerable<Token> Of(TokenKind kind, int most) =>
+        IEnumerable<Token> Of(TokenKind kind, int max) =>
             tokens
                 .Where(token => token.Kind == kind)
                 .DistinctBy(static token => token.Text, StringComparer.Ordinal)
-                .Take(most);
+                .Take(max);
 
         double[] numbers =
         [
@@ -140,12 +140,12 @@ internal sealed class ReduceTrial : IDisposable
             3,
             -8,
             8,
-            .. Of(TokenKind.Number, MostConstants)
+            .. Of(TokenKind.Number, MaxConstants)
                 .SelectMany(static token => (double[])[token.Number, token.Number + 1, token.Number - 1])
                 .Where(static number => number is > 0 and < 1e15),
         ];
-        var texts = Of(TokenKind.Text, MostConstants).Select(static token => Quoted(token.Text));
-        string[] names = [.. Of(TokenKind.Name, MostNames).Select(static token => token.Text)];
+        var texts = Of(TokenKind.Text, MaxConstants).Select(static token => Quoted(token.Text));
+        string[] names = [.. Of(TokenKind.Name, MaxNames).Select(static token => token.Text)];
         string[] whole = [.. numbers.Select(static number => number.ToString("R", CultureInfo.InvariantCulture))];
         string[] objects = [.. whole.Take(4).Select(number => ObjectOf(names.Select(name => $"\"{name}\":{number}")))];
         return
@@ -163,15 +163,15 @@ internal sealed class ReduceTrial : IDisposable
             ["\"1.02:03:04\"", "\"00:00:05\"", "\"00:00:07.5000000\""],
             ["null", "\"a\"", "null", "\"b\""],
             ["null", "2", "0", "-3"],
-            [.. objects.Select(one => ObjectOf(names.Take(MostDeepNames).Select(name => $"\"{name}\":{one}")))],
+            [.. objects.Select(one => ObjectOf(names.Take(MaxDeepNames).Select(name => $"\"{name}\":{one}")))],
         ];
     }
 
     private static string Quoted(string text)
     {
-        const int MostBytesOfEscape = 6;
+        const int MaxBytesOfEscape = 6;
         byte[] plain = Encoding.UTF8.GetBytes(text);
-        byte[] escaped = new byte[plain.Length * MostBytesOfEscape];
+        byte[] escaped = new byte[plain.Length * MaxBytesOfEscape];
         return $"\"{Encoding.UTF8.GetString(escaped.AsSpan(0, JsonText.Escape(plain, escaped)))}\"";
     }
 
@@ -193,7 +193,7 @@ internal sealed class ReduceTrial : IDisposable
                 + "'group r by r.City' with 'City = g.Key', and let the map compute it, 'City = d.Address.City'.";
         }
 
-        int trials = Math.Min(MostTrials, 2 * takes.Max(static taken => taken.Length));
+        int trials = Math.Min(MaxTrials, 2 * takes.Max(static taken => taken.Length));
         for (int trial = 0; trial < trials; trial++)
         {
             int step = 1 + (trial / _values.Length);
@@ -279,7 +279,7 @@ internal sealed class ReduceTrial : IDisposable
     private int[]? FindKinds()
     {
         uint guess = 1;
-        for (int number = 0; number < MostGuesses; number++)
+        for (int number = 0; number < MaxGuesses; number++)
         {
             int[] kinds = new int[_fields.Count];
             for (int field = 0; field < kinds.Length; field++)

@@ -41,8 +41,8 @@ public sealed class Accumulator
         }
         else if (json[0] != (byte)'n' && (_extreme is null || IsBefore(json, _extreme) == (kind == AggregateKind.Min)))
         {
-            memory?.Take(json.Length);
-            memory?.Give(_extreme?.Length ?? 0);
+            memory?.Reserve(json.Length);
+            memory?.Release(_extreme?.Length ?? 0);
             _extreme = json.ToArray();
         }
     }
@@ -97,10 +97,10 @@ public sealed class Accumulator
                 output.Advance(written);
                 return;
             case AggregateKind.Sum:
-                output.Advance(_sum.Write(output.Reserve(ExactSum.MostBytes)));
+                output.Advance(_sum.Write(output.Reserve(ExactSum.MaxBytes)));
                 return;
             case AggregateKind.Average when _numbers > 0:
-                output.Advance(JsonNumber.Format(_sum.Average(_numbers), output.Reserve(JsonNumber.MostBytes)));
+                output.Advance(JsonNumber.Format(_sum.Average(_numbers), output.Reserve(JsonNumber.MaxBytes)));
                 return;
             default:
                 output.Append(_extreme ?? "null"u8);

@@ -12,7 +12,7 @@ namespace Rookery.Indexing.Grouping;
 /// </summary>
 public static class GroupRow
 {
-    private const int MostDigits = 10;
+    private const int MaxDigits = 10;
 
     /// <summary>Appends the name of a member, after a comma unless it is the first.</summary>
     /// <param name="kind"><c>k</c> or <c>a</c>.</param>
@@ -22,7 +22,7 @@ public static class GroupRow
     {
         row.Append(row.Length == 0 || row.Written[^1] == (byte)'{' ? "\""u8 : ",\""u8);
         row.Append(kind);
-        Utf8Formatter.TryFormat(number, row.Reserve(MostDigits), out int written);
+        Utf8Formatter.TryFormat(number, row.Reserve(MaxDigits), out int written);
         row.Advance(written);
         row.Append("\":"u8);
     }

@@ -111,7 +111,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
             CanonicalJson.Append(ReadKey(plan.Keys[key], document, element, work), _row);
         }
 
-        memory?.Take(BytesPerGroup + _identity.Length + _row.Length + (plan.Aggregates.Length * Accumulator.Bytes));
+        memory?.Reserve(BytesPerGroup + _identity.Length + _row.Length + (plan.Aggregates.Length * Accumulator.Bytes));
         var group = new FoundGroup(_row.Written.ToArray(), [.. plan.Aggregates.Select(static _ => new Accumulator())]);
         _groups.Add(_identity.Written.ToArray(), group);
         return group;

@@ -5,9 +5,9 @@ public interface IGroupMemory
 {
     /// <summary>Reserves memory before it is allocated. Throws if the limit is reached.</summary>
     /// <param name="bytes">Number of bytes.</param>
-    void Take(long bytes);
+    void Reserve(long bytes);
 
     /// <summary>Releases reserved memory.</summary>
     /// <param name="bytes">Number of bytes.</param>
-    void Give(long bytes);
+    void Release(long bytes);
 }

@@ -10,13 +10,13 @@ public sealed class ForegroundDelay
     /// <summary>Up to this delay, indexing has its full share.</summary>
     public static readonly TimeSpan Unnoticed = TimeSpan.FromMilliseconds(5);
 
-    /// <summary>From this delay on, indexing has <see cref="LeastShare"/>.</summary>
+    /// <summary>From this delay on, indexing has <see cref="MinShare"/>.</summary>
     public static readonly TimeSpan TooLong = TimeSpan.FromMilliseconds(50);
 
     /// <summary>
     /// The least share, from 0 to 1. It is not 0, because an index that is never built makes each query expensive.
     /// </summary>
-    public const double LeastShare = 0.125;
+    public const double MinShare = 0.125;
 
     // A longer delay replaces the measured one at once. A shorter one moves it by this fraction (1/16) of the
     // difference.
@@ -52,14 +52,14 @@ public sealed class ForegroundDelay
     }
 
     /// <summary>
-    /// The share of its configured core time that indexing may use, from <see cref="LeastShare"/> to 1.
+    /// The share of its configured core time that indexing may use, from <see cref="MinShare"/> to 1.
     /// </summary>
     public double Share
     {
         get
         {
             double over = (Delay - Unnoticed) / (TooLong - Unnoticed);
-            return Math.Clamp(1 - ((1 - LeastShare) * over), LeastShare, 1);
+            return Math.Clamp(1 - ((1 - MinShare) * over), MinShare, 1);
         }
     }
 

@@ -371,8 +371,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     /// </summary>
     private long? NextPosition(long last)
     {
-        long least = long.MaxValue;
-        long most = -1;
+        long leastPosition = long.MaxValue;
+        long furthestPosition = -1;
         long awaited = long.MaxValue;
         int highest = HighestRank(last);
         bool isTurnOfOthers =
@@ -384,19 +384,19 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
                 && (isTurnOfOthers ? index.Rank < highest : index.Rank >= highest || index.IsAwaited)
             )
             {
-                least = Math.Min(least, index.Position);
-                most = Math.Max(most, index.Position);
+                leastPosition = Math.Min(leastPosition, index.Position);
+                furthestPosition = Math.Max(furthestPosition, index.Position);
                 awaited = index.IsAwaited ? Math.Min(awaited, index.Position) : awaited;
             }
         }
 
-        if (most < 0)
+        if (furthestPosition < 0)
         {
             return null;
         }
 
         bool isAwaited = awaited < long.MaxValue;
-        bool isNearlyThere = last - most <= (long)NearSteps * options.DocumentsPerStep;
+        bool isNearlyThere = last - furthestPosition <= (long)NearSteps * options.DocumentsPerStep;
 
         // Each priority class has its own turns. With shared turns, the turns of the classes and those of the
         // positions could have the same period, and the low-priority index that lags most would never be fed.
@@ -409,8 +409,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         return next switch
         {
             0 => awaited,
-            1 => most,
-            _ => least,
+            1 => furthestPosition,
+            _ => leastPosition,
         };
     }
 

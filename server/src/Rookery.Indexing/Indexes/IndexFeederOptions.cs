@@ -24,7 +24,7 @@ public sealed record IndexFeederOptions
     /// <summary>
     /// Memory that each index may buffer even on a node with many indexes, in bytes. It avoids tiny writes.
     /// </summary>
-    public long LeastPendingBytes { get; init; } = 64 << 10;
+    public long MinPendingBytes { get; init; } = 64 << 10;
 
     /// <summary>Time after which buffered entries are written, even if there are few.</summary>
     public TimeSpan PendingAge { get; init; } = TimeSpan.FromSeconds(5);

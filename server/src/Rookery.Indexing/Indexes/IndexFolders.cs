@@ -21,7 +21,7 @@ public sealed class IndexFolders(IDisk disk, string root)
 
     private const string IdentityName = "identity";
     private const string TriedName = "tried";
-    private const int MostIdentityBytes = 256;
+    private const int MaxIdentityBytes = 256;
 
     /// <summary>
     /// Returns the folder of an index. Creates a missing folder. Empties the folder first if its files belong to
@@ -213,7 +213,7 @@ public sealed class IndexFolders(IDisk disk, string root)
         }
 
         using var open = disk.Open(file, DiskOpen.Read);
-        byte[] bytes = new byte[Math.Min(open.Length, MostIdentityBytes)];
+        byte[] bytes = new byte[Math.Min(open.Length, MaxIdentityBytes)];
         return Encoding.ASCII.GetString(bytes, 0, open.Read(bytes, 0));
     }
 

@@ -26,8 +26,8 @@ public sealed class IndexHost : IDisposable
 
     // Bounds of the memory for the rows of one map/reduce index: cached rows and rows that are not written yet. All
     // map/reduce indexes reserve it from the same share.
-    private const long LeastRowsBytes = 8 << 20;
-    private const long MostRowsBytes = 64 << 20;
+    private const long MinRowsBytes = 8 << 20;
+    private const long MaxRowsBytes = 64 << 20;
 
     // Interval at which idle map/reduce indexes release cached rows. Otherwise they would hold memory that busy indexes
     // need.
@@ -62,7 +62,7 @@ public sealed class IndexHost : IDisposable
         _folders = new IndexFolders(disk, Path.Combine(options.DataDirectory, DataDirectory.IndexesName));
         long rowsBytes = options.Memory.TotalBytes / RowsFraction;
         var rows = options.Memory.AddShare("index rows", rowsBytes);
-        rowsBytes = Math.Clamp(rowsBytes, LeastRowsBytes, MostRowsBytes);
+        rowsBytes = Math.Clamp(rowsBytes, MinRowsBytes, MaxRowsBytes);
         Quota = new IndexQuota(options.Memory.TotalBytes, options.TroubleFound);
         _factory = new IndexFactory
         {
@@ -334,7 +334,7 @@ public sealed class IndexHost : IDisposable
         }
 
         int count = Math.Max(1, Catalogs.Sum(static catalog => catalog.Count));
-        long pendingBytes = Math.Max(_options.Feeder.LeastPendingBytes, _options.Feeder.PendingBytes / count);
+        long pendingBytes = Math.Max(_options.Feeder.MinPendingBytes, _options.Feeder.PendingBytes / count);
         foreach (var catalog in Catalogs)
         {
             long before = catalog.Feeder.DocumentsRead;

@@ -26,29 +26,29 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
     public int Most { get; } = (int)Math.Clamp(memoryBytes / BytesPerIndex, Least, int.MaxValue);
 
     /// <summary>Maximum automatic indexes; fewer if users' indexes take more than the other half.</summary>
-    public int MostAutomatic => Most / 2;
+    public int MaxAutomatic => Most / 2;
 
     /// <summary>
     /// Maximum replacements built at a time. They have their own places, so that a node whose other places are taken
     /// can still follow a changed definition.
     /// </summary>
-    public int MostReplacements => Most / 8;
+    public int MaxReplacements => Most / 8;
 
     /// <summary>
     /// Number of open automatic indexes that must close to make room for users' indexes. Automatic ones close first,
     /// because any client with read access can cause them.
     /// </summary>
-    public int AutomaticBeyond => Math.Max(0, TakenBy(IndexPlace.Automatic) - MostAutomaticNow);
+    public int AutomaticBeyond => Math.Max(0, TakenBy(IndexPlace.Automatic) - MaxAutomaticNow);
 
     /// <summary>Why an index is not kept, in a sentence or two.</summary>
     public string Reason =>
         string.Create(
             CultureInfo.InvariantCulture,
-            $"This node has memory for {Most} indexes ({memoryBytes >> 20} MiB), at most {MostAutomatic} of them "
+            $"This node has memory for {Most} indexes ({memoryBytes >> 20} MiB), at most {MaxAutomatic} of them "
                 + $"automatic, and more are needed. Delete indexes that are not needed, or give the node more memory."
         );
 
-    private int MostAutomaticNow => Math.Min(MostAutomatic, Most - TakenBy(IndexPlace.Defined));
+    private int MaxAutomaticNow => Math.Min(MaxAutomatic, Most - TakenBy(IndexPlace.Defined));
 
     /// <summary>Returns the class of an index. An index whose definition cannot be read counts as a user's.</summary>
     public static IndexPlace PlaceOf(IndexRecord record)
@@ -73,8 +73,8 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
         < place switch
         {
             IndexPlace.Defined => Most,
-            IndexPlace.Automatic => MostAutomaticNow,
-            _ => MostReplacements,
+            IndexPlace.Automatic => MaxAutomaticNow,
+            _ => MaxReplacements,
         };
 
     /// <summary>Returns why an index of a class does not fit, in a sentence or two.</summary>
@@ -83,7 +83,7 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
             ? Reason
             : string.Create(
                 CultureInfo.InvariantCulture,
-                $"This node builds at most {MostReplacements} changed definitions at a time. This one waits until "
+                $"This node builds at most {MaxReplacements} changed definitions at a time. This one waits until "
                     + $"another is built, resumed, corrected or deleted."
             );
 
@@ -130,8 +130,8 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
     /// <param name="defining">Number of automatic indexes about to be defined.</param>
     public bool MayDefine(AutomaticCount automatic, IReadOnlyList<Database> databases, int defining)
     {
-        int most = MostAutomaticNow;
-        return databases.Sum(AutomaticCount.OfAll) + defining <= most || databases.Sum(automatic.Of) + defining <= most;
+        int max = MaxAutomaticNow;
+        return databases.Sum(AutomaticCount.OfAll) + defining <= max || databases.Sum(automatic.Of) + defining <= max;
     }
 
     private int TakenBy(IndexPlace place) => Volatile.Read(ref _taken[(int)place]);

@@ -19,7 +19,7 @@ public sealed class RunningIndex : IDisposable
 {
     // Number of documents from which on the share of failed documents can stop the index.
     private const int JudgedFrom = 100;
-    private const int MostFailedPercent = 15;
+    private const int MaxFailedPercent = 15;
 
     private readonly IndexEntry _entry = new();
     private readonly EtagWaiters _waiters = new();
@@ -516,7 +516,7 @@ public sealed class RunningIndex : IDisposable
     private void Fail(string documentId, string message)
     {
         Errors.Add(new IndexError(_time.GetUtcNow(), documentId, "Map", message));
-        if (!HasStopped && _looked >= JudgedFrom && Errors.Count * 100 > _looked * MostFailedPercent)
+        if (!HasStopped && _looked >= JudgedFrom && Errors.Count * 100 > _looked * MaxFailedPercent)
         {
             string why =
                 $"{Errors.Count} of {_looked} documents could not be indexed, so the index stopped. "

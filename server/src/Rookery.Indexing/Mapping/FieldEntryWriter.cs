@@ -10,7 +10,7 @@ internal sealed class FieldEntryWriter
 {
     // Maximum position of a word. Two values are Analyzer.ValueGap positions apart, so only a hostile document exceeds
     // it.
-    private const int MostPositions = 1 << 30;
+    private const int MaxPositions = 1 << 30;
 
     private readonly IReadOnlyList<MappedField> _fields;
     private readonly FieldReader[] _readers;
@@ -33,15 +33,15 @@ internal sealed class FieldEntryWriter
         {
             var values = new ValueWriter(this, entry, MappedField.ValuesOf(i));
             _readers[i].Read(document, ref values);
-            if (values.LeastLength == 0)
+            if (values.MinLength == 0)
             {
                 continue;
             }
 
-            var least = _least.AsSpan(0, values.LeastLength);
+            var min = _least.AsSpan(0, values.MinLength);
             var greatest = _greatest.AsSpan(0, values.GreatestLength);
-            entry.SetSortKey(MappedField.ValuesOf(i), least);
-            if (!greatest.SequenceEqual(least))
+            entry.SetSortKey(MappedField.ValuesOf(i), min);
+            if (!greatest.SequenceEqual(min))
             {
                 entry.SetSortKey(MappedField.GreatestOf(i), greatest);
             }
@@ -72,7 +72,7 @@ internal sealed class FieldEntryWriter
 
     private struct ValueWriter(FieldEntryWriter writer, IndexEntry entry, int field) : IValueVisitor
     {
-        public int LeastLength;
+        public int MinLength;
 
         public int GreatestLength;
 
@@ -80,10 +80,10 @@ internal sealed class FieldEntryWriter
         {
             var key = writer._key.AsSpan(0, TermKey.Write(json, isExact: false, writer._key));
             entry.Add(field, key);
-            if (LeastLength == 0 || key.SequenceCompareTo(writer._least.AsSpan(0, LeastLength)) < 0)
+            if (MinLength == 0 || key.SequenceCompareTo(writer._least.AsSpan(0, MinLength)) < 0)
             {
                 key.CopyTo(writer._least);
-                LeastLength = key.Length;
+                MinLength = key.Length;
             }
 
             if (GreatestLength == 0 || key.SequenceCompareTo(writer._greatest.AsSpan(0, GreatestLength)) > 0)
@@ -115,7 +115,7 @@ internal sealed class FieldEntryWriter
 
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
-            if (_position > MostPositions)
+            if (_position > MaxPositions)
             {
                 throw new IndexEntryException("A field has more words and values than can be searched for.");
             }

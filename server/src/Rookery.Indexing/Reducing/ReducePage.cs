@@ -14,10 +14,10 @@ internal sealed class ReducePage
     /// Maximum entries of a page. A change reads, reduces and writes one page of each level, so small pages are fast.
     /// With even smaller pages, the number of levels and the fixed cost of a page dominate.
     /// </summary>
-    internal const int MostEntries = 16;
+    internal const int MaxEntries = 16;
 
     /// <summary>Maximum bytes of a page with more than two entries.</summary>
-    internal const int MostBytes = 8 * 1024;
+    internal const int MaxBytes = 8 * 1024;
 
     private const int EntriesAt = ReduceKeys.NumberBytes;
     private const int BytesAt = EntriesAt + sizeof(int);
@@ -106,10 +106,10 @@ internal sealed class ReducePage
     {
         int size = 0;
         int entry = first;
-        for (; entry < Count && entry - first < MostEntries; entry++)
+        for (; entry < Count && entry - first < MaxEntries; entry++)
         {
             size += EntryBytes(entry);
-            if (size > MostBytes && entry - first >= 2)
+            if (size > MaxBytes && entry - first >= 2)
             {
                 break;
             }

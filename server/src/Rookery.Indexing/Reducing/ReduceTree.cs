@@ -15,8 +15,8 @@ namespace Rookery.Indexing.Reducing;
 /// <param name="failed">Called with the reason when rows cannot be reduced.</param>
 internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
 {
-    private const int SmallEntries = ReducePage.MostEntries * 3 / 4;
-    private const int SmallBytes = ReducePage.MostBytes * 3 / 4;
+    private const int SmallEntries = ReducePage.MaxEntries * 3 / 4;
+    private const int SmallBytes = ReducePage.MaxBytes * 3 / 4;
 
     private readonly Stack<ReducePage> _idle = [];
     private readonly ArrayBufferWriter<byte> _reduced = new();
@@ -293,10 +293,10 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
         try
         {
             reducer.Reduce(new ReduceRows(entries, first, count), _reduced);
-            if (_reduced.WrittenCount is 0 or > MappedRows.LongestRowBytes)
+            if (_reduced.WrittenCount is 0 or > MappedRows.MaxRowBytes)
             {
-                var (bytes, most) = Amount.BytesOver(_reduced.WrittenCount, MappedRows.LongestRowBytes);
-                throw new ReduceException($"A reduced row has 1 B to {most}; this one would have {bytes}.");
+                var (bytes, max) = Amount.BytesOver(_reduced.WrittenCount, MappedRows.MaxRowBytes);
+                throw new ReduceException($"A reduced row has 1 B to {max}; this one would have {bytes}.");
             }
         }
         catch (ReduceException reason)

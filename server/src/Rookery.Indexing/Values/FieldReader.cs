@@ -76,7 +76,7 @@ public sealed class FieldReader
     {
         if (step == _steps.Length - 1 && _pseudo is not null && json[at] != (byte)'{')
         {
-            Span<byte> value = stackalloc byte[PseudoMember.MostBytes];
+            Span<byte> value = stackalloc byte[PseudoMember.MaxBytes];
             int length = _pseudo.Write(json, at, value);
             if (length > 0)
             {

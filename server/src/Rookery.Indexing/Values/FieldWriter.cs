@@ -100,7 +100,7 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
             return false;
         }
 
-        Span<byte> value = stackalloc byte[PseudoMember.MostBytes];
+        Span<byte> value = stackalloc byte[PseudoMember.MaxBytes];
         int length = pseudo.Write(json, at, value);
         output?.Write(hasPrevious && length > 0 ? ","u8 : default);
         output?.Write(value[..length]);

@@ -12,7 +12,7 @@ namespace Rookery.Indexing.Values;
 internal sealed class PseudoMember
 {
     /// <summary>Maximum bytes of a value.</summary>
-    public const int MostBytes = CSharpDate.MostBytes + 2;
+    public const int MaxBytes = CSharpDate.MaxBytes + 2;
 
     private static readonly string[] Parts =
     [
@@ -52,7 +52,7 @@ internal sealed class PseudoMember
     /// </summary>
     /// <param name="json">The JSON that contains the value.</param>
     /// <param name="at">The offset of the value.</param>
-    /// <param name="destination">Receives the JSON; at least <see cref="MostBytes"/> bytes.</param>
+    /// <param name="destination">Receives the JSON; at least <see cref="MaxBytes"/> bytes.</param>
     public int Write(ReadOnlySpan<byte> json, int at, Span<byte> destination)
     {
         bool isLength = _name[0] is (byte)'L' or (byte)'l';

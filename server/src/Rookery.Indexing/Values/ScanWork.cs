@@ -7,17 +7,17 @@ using Rookery.Search.Values;
 namespace Rookery.Indexing.Values;
 
 /// <summary>Checks the time limit during a scan.</summary>
-public interface IScanClock
+public interface IWorkLimits
 {
     /// <summary>Called at least once for each MiB of JSON that is scanned. May block, to let other work run.</summary>
     /// <exception cref="Exception">The time limit is exceeded. The implementation determines the type of
     /// exception.</exception>
-    void OnWork();
+    void CheckLimits();
 }
 
 /// <summary>Buffers and work meter for scanning documents one by one. Not thread-safe.</summary>
-/// <param name="clock">Called as the work proceeds.</param>
-public sealed class ScanWork(IScanClock clock)
+/// <param name="limits">Called as the work proceeds.</param>
+public sealed class ScanWork(IWorkLimits limits)
 {
     private const int StepBytes = 1024 * 1024;
 
@@ -39,7 +39,7 @@ public sealed class ScanWork(IScanClock clock)
         if (_walkedBytes >= StepBytes)
         {
             _walkedBytes = 0;
-            clock.OnWork();
+            limits.CheckLimits();
         }
     }
 

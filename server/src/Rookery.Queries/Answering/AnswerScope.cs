@@ -13,21 +13,21 @@ namespace Rookery.Queries.Answering;
 /// <param name="memory">The memory of the query.</param>
 /// <param name="reader">Reads the documents; outlives the results.</param>
 /// <param name="plan">The plan of the query.</param>
-/// <param name="scan">The compiled query of the plan.</param>
+/// <param name="compiled">The compiled query of the plan.</param>
 /// <param name="basis">The chosen index or scan, and its etag.</param>
 /// <param name="sink">Receives the answer, and reserves memory for large documents.</param>
 /// <param name="writer">Reads and writes documents; disposed with the results.</param>
-/// <param name="turns">Limits the query's working time and yields between time slices.</param>
+/// <param name="slices">Limits the query's working time and yields between time slices.</param>
 internal sealed class AnswerScope(
     QueryEngine engine,
     QueryMemory memory,
     AnswerReader reader,
     QueryPlan plan,
-    CompiledQuery scan,
+    CompiledQuery compiled,
     QueryBasis basis,
     IAnswerSink sink,
     ResultWriter writer,
-    QueryTurns turns
+    QueryTimeSlices slices
 )
 {
     public AnswerReader Reader => reader;
@@ -41,18 +41,18 @@ internal sealed class AnswerScope(
 
     public ResultWriter Writer => writer;
 
-    public QueryTurns Turns => turns;
+    public QueryTimeSlices Slices => slices;
 
     /// <summary>The compiled query: predicate, sort, projection, aggregates.</summary>
-    public CompiledQuery Scan => scan;
+    public CompiledQuery Compiled => compiled;
 
     /// <summary>Starts evaluating a query over documents or over index rows.</summary>
     /// <param name="part">The query, or a part of it that runs before it.</param>
     /// <param name="needsTotal">Whether results after the page are counted.</param>
-    public ScanRun Start(CompiledQuery part, bool needsTotal = true) => part.Start(memory, turns, needsTotal);
+    public ScanRun StartRun(CompiledQuery part, bool needsTotal = true) => part.Start(memory, slices, needsTotal);
 
     /// <summary>Starts the summary (facets or suggestions) of the query; null if it has none.</summary>
-    public Summaries.SummaryRun? StartSummary() => scan.Summary?.Start(memory, turns);
+    public Summaries.SummaryRun? StartSummary() => compiled.Summary?.Start(memory, slices);
 
     /// <summary>Searches an index that has indexed at least through the basis's etag.</summary>
     /// <param name="indexName">The index.</param>
@@ -67,21 +67,21 @@ internal sealed class AnswerScope(
     /// <see cref="Search(string, CompiledQuery)"/>.
     /// </summary>
     public GroupAnswer? SearchGroups(string indexName) =>
-        Search<GroupAnswer>(engine.Grouped.TryAnswer, indexName, scan);
+        Search<GroupAnswer>(engine.Grouped.TryAnswer, indexName, compiled);
 
     /// <summary>
     /// Makes a scan of the reader's snapshot the basis, if an index was chosen: it was reset before it was searched.
     /// </summary>
     public void AnswerFromScan()
     {
-        if (Basis.Answering is not null)
+        if (Basis.SearchedIndex is not null)
         {
             long etag = reader.Current.ReadStatistics().LastEtag;
-            Basis = new QueryBasis(Basis.IndexName, null, IsStale: false, Math.Max(etag, Basis.ResultEtag), null);
+            Basis = QueryBasis.OfDocuments(Basis.IndexName, Math.Max(etag, Basis.ResultEtag));
         }
     }
 
-    /// <summary>Whether the index exists and has not reached the basis's etag.</summary>
+    /// <summary>Whether the index exists and has not yet indexed through the basis's etag.</summary>
     public bool IsBehind(string indexName) =>
         engine.Indexes.ReadPosition(reader.Database, indexName)?.VisibleEtag < Basis.ResultEtag;
 
@@ -95,21 +95,22 @@ internal sealed class AnswerScope(
     /// <param name="foundOwner">Owns what the walk reads; disposed with the results.</param>
     /// <param name="isResult">Whether the current document still matches; null if all do.</param>
     public WalkedResults Walked(QueryWalk walk, long? total, IDisposable foundOwner, Func<bool>? isResult = null) =>
-        new(walk, writer, sink, total, foundOwner, isResult, turns);
+        new(walk, writer, sink, total, foundOwner, isResult, slices);
 
     /// <summary>Returns each document's score; null if the query does not score.</summary>
     public double[]? ScoresOf(IReadOnlyList<ScannedDocument> found) =>
-        scan.IsScored ? [.. found.Select(static one => one.Score ?? 0)] : null;
+        compiled.IsScored ? [.. found.Select(static document => document.Score ?? 0)] : null;
 
     private TAnswer? Search<TAnswer>(
-        Func<Database, string, CompiledQuery, QueryMemory, IScanClock, bool, long, TAnswer?> tryAnswer,
+        Func<Database, string, CompiledQuery, QueryMemory, IWorkLimits, bool, long, TAnswer?> tryAnswer,
         string indexName,
         CompiledQuery part
     )
         where TAnswer : class
     {
         const bool NeedsTotal = true;
-        using var search = turns.BeginSearch();
-        return tryAnswer(reader.Database, indexName, part, memory, turns, NeedsTotal, Basis.ResultEtag);
+        long minimumEtag = Basis.ResultEtag;
+        using var search = slices.StartSearch();
+        return tryAnswer(reader.Database, indexName, part, memory, slices, NeedsTotal, minimumEtag);
     }
 }

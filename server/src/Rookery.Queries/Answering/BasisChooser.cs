@@ -12,7 +12,8 @@ namespace Rookery.Queries.Answering;
 /// </summary>
 internal static class BasisChooser
 {
-    private const string LookedUp = "Documents are read directly: only the collection or ids restrict the query.";
+    private const string ReadDirectlyReason =
+        "Documents are read directly: only the collection or ids restrict the query.";
 
     /// <summary>
     /// Time to wait for an index if the query sets no wait. Afterwards the answer is stale, or comes from a scan.
@@ -41,130 +42,123 @@ internal static class BasisChooser
         IAnswerSink sink
     )
     {
-        long cutOff = database.LastEtag;
-        if (plan.Scan is null)
+        long newestEtag = database.LastEtag;
+        if (plan.Compiled is null)
         {
-            return new(new QueryBasis(plan.IndexName, null, false, cutOff, null));
+            return new(QueryBasis.OfDocuments(plan.IndexName, newestEtag));
         }
-
         var choice = ChoiceOf(engine, database, plan, explains: false);
         if (choice.IndexName is not { } name)
         {
-            return new(new QueryBasis(plan.IndexName, null, false, cutOff, null));
+            return new(QueryBasis.OfDocuments(plan.IndexName, newestEtag));
         }
-
         engine.AutomaticIndexes.NoteUse(database, name);
-
         // The usual case: the index is up to date, so there is no wait.
-        bool isThere = choice.ToDefine is null && (choice.IsBuilt || choice.NeedsIndex);
-        return isThere && engine.Indexes.ReadPosition(database, name) is { } position && position.VisibleEtag >= cutOff
-            ? new(new QueryBasis(name, name, false, position.VisibleEtag, position.LastIndexed))
-            : WaitAsync(engine, database, plan, choice, name, cutOff, sink);
+        bool mayBeSearched = choice.ToDefine is null && (choice.IsBuilt || choice.NeedsIndex);
+        return
+            mayBeSearched
+            && engine.Indexes.ReadPosition(database, name) is { } position
+            && position.VisibleEtag >= newestEtag
+            ? new(new QueryBasis(name, name, IsStale: false, position.VisibleEtag, position.LastIndexed))
+            : DefineAndWaitAsync(engine, database, plan, choice, name, newestEtag, sink);
     }
 
     /// <summary>Returns the basis that the query would get, with reasons. Defines no index and does not wait.</summary>
     public static IndexChoice Explain(QueryEngine engine, Database database, QueryPlan plan) =>
-        plan.Scan is null
-            ? new IndexChoice(null, null, IsBuilt: false, NeedsIndex: false, [PlanReason.OfDocuments(LookedUp)])
+        plan.Compiled is null
+            ? IndexChoice.Scan([PlanReason.OfDocuments(ReadDirectlyReason)])
             : ChoiceOf(engine, database, plan, explains: true);
 
     private static IndexChoice ChoiceOf(QueryEngine engine, Database database, QueryPlan plan, bool explains)
     {
-        if (
-            plan.Named is { } asked
-            && engine.Indexes.ReadPosition(database, asked.Name) is null
-            && engine.Indexes.WhyNotKept(database, asked.Name) is { } why
-        )
+        if (plan.NamedIndex is not { } named)
+        {
+            return plan.Compiled!.IsGrouped
+                ? engine.Grouped.ChooseIndex(database, plan.Compiled)
+                : engine.Indexed.ChooseIndex(database, plan.Query, plan.Compiled.Target, explains);
+        }
+        var position = engine.Indexes.ReadPosition(database, named.Name);
+        if (position is null && engine.Indexes.WhyNotKept(database, named.Name) is { } why)
         {
             throw new QueryException(
                 QueryFault.IndexUnavailable,
-                $"The index '{asked.Name}' is not kept on this node. {why}"
+                $"The index '{named.Name}' is not kept on this node. {why}"
             );
         }
-
-        return plan.Named is not { } named
-            ? plan.Scan!.IsGrouped
-                ? engine.Grouped.ChooseIndex(database, plan.Scan)
-                : engine.Indexed.ChooseIndex(database, plan.Query, plan.Scan.Target, explains)
-            : named.Automatic is { } automatic && IndexedQueries.WhyUnable(plan.Query, automatic) is { } unable
-                ? throw new QueryException(
-                    QueryFault.Invalid,
-                    $"The index '{named.Name}' {unable}",
-                    plan.Query.Source.Position
-                )
-                : new IndexChoice(
-                    named.Name,
-                    null,
-                    IsBuilt: engine.Indexes.ReadPosition(database, named.Name) is { VisibleEtag: > 0 },
-                    NeedsIndex: true,
-                    explains ? [new PlanReason(named.Name, "The query names it.", IsChosen: true)] : []
-                );
+        if (named.Automatic is { } automatic && IndexedQueries.WhyUnable(plan.Query, automatic) is { } unable)
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"The index '{named.Name}' {unable}",
+                plan.Query.Source.Position
+            );
+        }
+        return new IndexChoice(
+            named.Name,
+            ToDefine: null,
+            IsBuilt: position is { VisibleEtag: > 0 },
+            NeedsIndex: true,
+            explains ? [new PlanReason(named.Name, "The query names it.", IsChosen: true)] : []
+        );
     }
 
-    private static async ValueTask<QueryBasis> WaitAsync(
+    private static async ValueTask<QueryBasis> DefineAndWaitAsync(
         QueryEngine engine,
         Database database,
         QueryPlan plan,
         IndexChoice choice,
         string name,
-        long cutOff,
+        long newestEtag,
         IAnswerSink sink
     )
     {
         // A half-built index would give an answer that looks complete, so an unnamed index is replaced by a scan until
         // it is built. A named index answers with what it has and is reported as stale, as in RavenDB.
-        bool mayScan = !choice.IsBuilt && plan.Named is null;
+        bool mayScan = !choice.IsBuilt && plan.NamedIndex is null;
         if (
             choice.ToDefine is { } definition
             && await engine.AutomaticIndexes.DefineAsync(database, definition).WaitAsync(engine.Stopping) is { } refusal
         )
         {
-            return mayScan ? new QueryBasis(name, null, false, cutOff, null) : throw new QueryException(refusal);
+            return mayScan ? QueryBasis.OfDocuments(name, newestEtag) : throw new QueryException(refusal);
         }
-
-        // Waits, except if the documents can be scanned and the index existed before and is still being built, which
-        // may take long.
-        bool isReached =
-            (choice.ToDefine is not null || choice.NeedsIndex || !mayScan)
-            && await WaitAsync(
-                engine,
-                database,
-                name,
-                cutOff,
-                plan.Wait ?? (mayScan && choice.NeedsIndex ? BuildWait : ImplicitWait),
-                sink
-            );
-
+        // An index that existed before and is still being built may take long, so the documents are scanned at once.
+        bool waits = choice.ToDefine is not null || choice.NeedsIndex || !mayScan;
+        var timeout = plan.Wait ?? (mayScan && choice.NeedsIndex ? BuildWait : ImplicitWait);
+        bool isCaughtUp = waits && await WaitForIndexAsync(engine, database, name, newestEtag, timeout, sink);
         // An automatic index may have been deleted since it was chosen.
-        bool isGone = !isReached && plan.Named is null && engine.Indexes.ReadPosition(database, name) is null;
-        return isReached || (!mayScan && !isGone)
-            ? Answering(engine, database, plan, name, isReached, cutOff)
-            : new QueryBasis(name, null, false, cutOff, null);
+        bool isGone = !isCaughtUp && plan.NamedIndex is null && engine.Indexes.ReadPosition(database, name) is null;
+        return isCaughtUp || (!mayScan && !isGone)
+            ? BasisOfIndex(engine, database, plan, name, isCaughtUp, newestEtag)
+            : QueryBasis.OfDocuments(name, newestEtag);
     }
 
-    private static async Task<bool> WaitAsync(
+    private static async Task<bool> WaitForIndexAsync(
         QueryEngine engine,
         Database database,
         string name,
-        long cutOff,
-        TimeSpan patience,
+        long newestEtag,
+        TimeSpan timeout,
         IAnswerSink sink
     )
     {
-        using var ending = CancellationTokenSource.CreateLinkedTokenSource(sink.Left, engine.Stopping);
-        return await engine.Indexes.WaitAsync(database, name, cutOff, patience, ending.Token);
+        using var clientOrNodeEnds = CancellationTokenSource.CreateLinkedTokenSource(
+            sink.Disconnected,
+            engine.Stopping
+        );
+        return await engine.Indexes.WaitAsync(database, name, newestEtag, timeout, clientOrNodeEnds.Token);
     }
 
-    private static QueryBasis Answering(
+    private static QueryBasis BasisOfIndex(
         QueryEngine engine,
         Database database,
         QueryPlan plan,
         string name,
-        bool isReached,
-        long cutOff
+        bool isCaughtUp,
+        long newestEtag
     )
     {
-        if (!isReached && plan.Wait is { } waited)
+        if (!isCaughtUp && plan.Wait is { } waited)
         {
             throw new QueryException(
                 QueryFault.IndexBehind,
@@ -173,6 +167,12 @@ internal static class BasisChooser
         }
 
         var (visible, lastIndexed) = engine.Indexes.ReadPosition(database, name) ?? (0, null);
-        return new QueryBasis(name, name, !isReached, isReached ? Math.Max(cutOff, visible) : visible, lastIndexed);
+        return new QueryBasis(
+            name,
+            name,
+            IsStale: !isCaughtUp,
+            isCaughtUp ? Math.Max(newestEtag, visible) : visible,
+            lastIndexed
+        );
     }
 }

@@ -36,26 +36,26 @@ internal static class DocumentQueries
     )
     {
         var database = reader.Database;
-        var turns = engine.TurnsOf(plan, sink);
-        if (plan.Scan is not { } scan)
+        var slices = engine.SlicesFor(plan, sink);
+        if (plan.Compiled is not { } compiled)
         {
             var direct = new WalkedResults(
-                new QueryWalk(reader, plan.Direct!) { Passed = turns.CountSkipped },
-                new ResultWriter(database, null, metadataOnly, plan.Includes.Count > 0),
+                new QueryWalk(reader, plan.DirectRead!) { OnDocumentPassed = slices.CountSkipped },
+                new ResultWriter(database, compiled: null, metadataOnly, plan.Includes.Count > 0),
                 sink
             );
             return (direct, basis);
         }
 
-        var scripted = scan.Script is { } script
-            ? new ScriptedResults(script, memory, turns, Encoding.ASCII.GetBytes(database.HistoryId))
+        var scripted = compiled.Script is { } script
+            ? new ScriptedResults(script, memory, slices, Encoding.ASCII.GetBytes(database.HistoryId))
             : null;
-        var writer = new ResultWriter(database, scan, metadataOnly, plan.Includes.Count > 0, scripted, turns);
+        var writer = new ResultWriter(database, compiled, metadataOnly, plan.Includes.Count > 0, scripted, slices);
         IQueryResults? results = null;
         try
         {
-            var scope = new AnswerScope(engine, memory, reader, plan, scan, basis, sink, writer, turns);
-            results = scan.Rows is null ? await OpenAsync(scope) : await RowQueries.TryOpenAsync(scope);
+            var scope = new AnswerScope(engine, memory, reader, plan, compiled, basis, sink, writer, slices);
+            results = compiled.Rows is null ? await OpenAsync(scope) : await RowQueries.TryOpenAsync(scope);
             return (results, scope.Basis);
         }
         finally
@@ -71,15 +71,15 @@ internal static class DocumentQueries
     {
         // SearchGroups returns null if the index was reset. The scan below then computes the same groups.
         if (
-            scope is { Scan.IsGrouped: true, Basis.Answering: { } groupIndex }
+            scope is { Compiled.IsGrouped: true, Basis.SearchedIndex: { } groupIndex }
             && scope.SearchGroups(groupIndex) is { } groups
         )
         {
             return new GroupResults(groups, groups.Results, scope.Reader);
         }
 
-        var found = scope is { Scan.IsGrouped: false, Basis.Answering: { } index }
-            ? scope.Search(index, scope.Scan)
+        var found = scope is { Compiled.IsGrouped: false, Basis.SearchedIndex: { } index }
+            ? scope.Search(index, scope.Compiled)
             : null;
         QueryWalk? walk = null;
         ScannedDocuments? opened = null;
@@ -87,7 +87,7 @@ internal static class DocumentQueries
         {
             if (found is { AreCandidates: false })
             {
-                return PageOf(scope, found);
+                return OpenPage(scope, found);
             }
 
             if (found is null)
@@ -97,12 +97,15 @@ internal static class DocumentQueries
             }
 
             walk = found is null
-                ? new QueryWalk(scope.Reader, IdQuery.Of(scope.Scan.Target)) { Passed = scope.Turns.CountSkipped }
+                ? new QueryWalk(scope.Reader, IdQuery.Of(scope.Compiled.Target))
+                {
+                    OnDocumentPassed = scope.Slices.CountSkipped,
+                }
                 : new QueryWalk(scope.Reader, new FoundIds(found.Documents), scores: null);
             opened = new ScannedDocuments(
                 scope,
                 walk,
-                scope.Start(scope.Scan),
+                scope.StartRun(scope.Compiled),
                 countsAll: scope.Plan.Query.FilterLimit is not null,
                 found
             );
@@ -130,28 +133,32 @@ internal static class DocumentQueries
 
         if (await documents.MoveNextAsync())
         {
-            return new StreamedResults(documents, scope.Writer, () => scope.Start(scope.Scan, needsTotal: false));
+            return new StreamedResults(
+                documents,
+                scope.Writer,
+                () => scope.StartRun(scope.Compiled, needsTotal: false)
+            );
         }
 
         documents.Walk.Pause();
-        scope.Turns.Begin();
-        var ended = documents.Run.Finish();
-        scope.Turns.End();
+        scope.Slices.StartClock();
+        var results = documents.Run.Finish();
+        scope.Slices.StopClock();
         if (scope.Plan.Query.GroupBy.Count > 0)
         {
-            return new GroupResults(documents, ended, scope.Reader);
+            return new GroupResults(documents, results, scope.Reader);
         }
 
-        ScannedDocument[] page = [.. ended.Documents];
+        ScannedDocument[] page = [.. results.Documents];
         return scope.Walked(
-            new QueryWalk(scope.Reader, [.. page.Select(static one => one.Id)], scope.ScoresOf(page)),
-            ended.TotalResults,
+            new QueryWalk(scope.Reader, [.. page.Select(static document => document.Id)], scope.ScoresOf(page)),
+            results.TotalResults,
             documents
         );
     }
 
     // A document that was written after the index read it is evaluated again.
-    private static WalkedResults PageOf(AnswerScope scope, IndexAnswer found)
+    private static WalkedResults OpenPage(AnswerScope scope, IndexAnswer found)
     {
         var ids = new FoundIds(found.Documents);
         var walk = new QueryWalk(scope.Reader, ids, scope.ScoresOf(found.Documents));
@@ -189,39 +196,37 @@ internal static class DocumentQueries
     /// </summary>
     private static async ValueTask PrepareAsync(AnswerScope scope)
     {
-        foreach (var likeness in scope.Scan.Likenesses.Where(static likeness => !likeness.Condition.IsLearned))
+        foreach (var model in scope.Compiled.ModelQueries.Where(static model => !model.Condition.HasModel))
         {
-            using var first = Open(scope, likeness.Finder);
-            if (!await first.MoveNextAsync())
+            using var modelScan = OpenScan(scope, model.Finder);
+            if (!await modelScan.MoveNextAsync())
             {
-                throw new QueryException(QueryFault.Invalid, LikenessSource.NotFound, likeness.Position);
+                throw new QueryException(QueryFault.Invalid, ModelQuery.NotFound, model.Position);
             }
 
-            likeness.Condition.Learn(scope.Writer.Queried(first.Walk));
+            model.Condition.SetModel(scope.Writer.Queried(modelScan.Walk));
         }
 
-        if (scope.Scan.IsCounted || scope.Scan.Counted is not { } counted)
+        if (scope.Compiled.AreWordsCounted || scope.Compiled.WordCountQuery is not { } wordCountQuery)
         {
             return;
         }
-
-        using var all = Open(scope, counted);
-        while (await all.MoveNextAsync())
+        using var countedScan = OpenScan(scope, wordCountQuery);
+        while (await countedScan.MoveNextAsync())
         {
-            scope.Turns.Begin();
-            scope.Scan.Count(scope.Writer.Queried(all.Walk), scope.Turns);
-            scope.Turns.End();
+            scope.Slices.StartClock();
+            scope.Compiled.CountWords(scope.Writer.Queried(countedScan.Walk), scope.Slices);
+            scope.Slices.StopClock();
         }
-
-        scope.Scan.IsCounted = true;
+        scope.Compiled.AreWordsCounted = true;
     }
 
-    private static ScannedDocuments Open(AnswerScope scope, CompiledQuery part)
+    private static ScannedDocuments OpenScan(AnswerScope scope, CompiledQuery part)
     {
         var walk = new QueryWalk(scope.Reader, IdQuery.Of(part.Target));
         try
         {
-            return new ScannedDocuments(scope, walk, scope.Start(part, needsTotal: false), countsAll: false);
+            return new ScannedDocuments(scope, walk, scope.StartRun(part, needsTotal: false), countsAll: false);
         }
         catch
         {

@@ -19,54 +19,58 @@ internal static class FoundResults
         Func<QueryWalk, bool> isLast
     )
     {
-        var (turns, sink) = (scope.Turns, scope.Sink);
+        var (slices, sink) = (scope.Slices, scope.Sink);
         using var walk = new QueryWalk(scope.Reader, new FoundIds(found.Documents), scores: null);
         bool hasStopped = false;
-        turns.Begin();
+        slices.StartClock();
         while (!hasStopped && walk.MoveNext())
         {
             long bytes = scope.Writer.BytesFor(walk.Length);
             if (!sink.TryReserve(bytes))
             {
                 walk.StepBack();
-                turns.End();
+                slices.StopClock();
                 await sink.WaitForMemoryAsync(bytes);
-                turns.Begin();
+                slices.StartClock();
                 continue;
             }
 
             hasStopped = isLast(walk);
-            if (turns.IsOver)
+            if (slices.IsSliceOver)
             {
                 walk.Pause();
-                await turns.YieldAsync();
+                await slices.YieldAsync();
             }
         }
 
-        turns.End();
+        slices.StopClock();
         return hasStopped;
     }
 
     /// <summary>Reads the reduced rows.</summary>
     /// <param name="found">The answer of the index.</param>
-    /// <param name="turns">Limits the query's working time.</param>
+    /// <param name="slices">Limits the query's working time.</param>
     /// <param name="isLast">Reads a row; returns true if it is the last to read.</param>
     /// <returns>Whether the callback stopped it.</returns>
-    public static async ValueTask<bool> ReadRowsAsync(IndexAnswer found, QueryTurns turns, Func<byte[][], bool> isLast)
+    public static async ValueTask<bool> ReadRowsAsync(
+        IndexAnswer found,
+        QueryTimeSlices slices,
+        Func<byte[][], bool> isLast
+    )
     {
         bool hasStopped = false;
-        turns.Begin();
+        slices.StartClock();
         for (int i = 0; i < found.Documents.Count && !hasStopped; i++)
         {
-            if (turns.IsOver)
+            if (slices.IsSliceOver)
             {
-                await turns.YieldAsync();
+                await slices.YieldAsync();
             }
 
             hasStopped = isLast([found.ReadRow(i).ToArray()]);
         }
 
-        turns.End();
+        slices.StopClock();
         return hasStopped;
     }
 }

@@ -11,7 +11,7 @@ namespace Rookery.Queries.Answering;
 /// <param name="reader">Reads included documents; outlives this.</param>
 internal sealed class GroupResults(IDisposable run, ScanResults groups, AnswerReader reader) : IQueryResults
 {
-    private int _at = -1;
+    private int _index = -1;
 
     public DatabaseReader Reader => reader.Current;
 
@@ -21,13 +21,13 @@ internal sealed class GroupResults(IDisposable run, ScanResults groups, AnswerRe
 
     public long DocumentBytes => 0;
 
-    public ValueTask<bool> MoveNextAsync() => ValueTask.FromResult(++_at < groups.GroupCount);
+    public ValueTask<bool> MoveNextAsync() => ValueTask.FromResult(++_index < groups.GroupCount);
 
     public void Write(IResultBuffer output)
     {
         output.Write("{"u8);
         int start = output.Length;
-        groups.WriteMembers(_at, output);
+        groups.WriteMembers(_index, output);
         output.Write(output.Length == start ? ""u8 : ","u8);
         output.Write("\"@metadata\":{\"@projection\":true}}"u8);
     }
@@ -35,7 +35,7 @@ internal sealed class GroupResults(IDisposable run, ScanResults groups, AnswerRe
     public void Collect(IReferenceCollector includes)
     {
         var members = new ArrayBufferWriter<byte>();
-        groups.WriteMembers(_at, members);
+        groups.WriteMembers(_index, members);
         includes.Collect(members.WrittenSpan);
     }
 

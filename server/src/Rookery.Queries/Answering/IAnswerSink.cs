@@ -8,7 +8,7 @@ public interface IAnswerSink
     /// <summary>
     /// Cancelled when the client disconnects. The first access may allocate, so short answers never read it.
     /// </summary>
-    CancellationToken Left { get; }
+    CancellationToken Disconnected { get; }
 
     /// <summary>Reserves memory, in bytes, without waiting.</summary>
     /// <returns>False if too little is free. The caller then releases the document, calls

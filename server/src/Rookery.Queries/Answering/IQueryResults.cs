@@ -53,5 +53,5 @@ public interface IQueryResults : IDisposable
     /// <summary>
     /// Moves back before the first result. Called after <see cref="CountAsync"/> if <see cref="KnownTotal"/> is null.
     /// </summary>
-    ValueTask RewindAsync() => throw new InvalidOperationException("Results whose number is known are gone over once.");
+    ValueTask RewindAsync() => throw new InvalidOperationException("Results whose total is known are read once.");
 }

@@ -78,10 +78,12 @@ internal sealed record IdQuery
         new()
         {
             Collection = target.Collection,
-            Condition =
-                target.Ids is { } ids ? new IdCondition(IdConditionKind.OneOf, ids)
-                : target.IdPrefix is { } prefix ? new IdCondition(IdConditionKind.StartsWith, [prefix])
-                : null,
+            Condition = target switch
+            {
+                { Ids: { } ids } => new IdCondition(IdConditionKind.OneOf, ids),
+                { IdPrefix: { } prefix } => new IdCondition(IdConditionKind.StartsWith, [prefix]),
+                _ => null,
+            },
         };
 
     /// <summary>The collection, or null for all.</summary>

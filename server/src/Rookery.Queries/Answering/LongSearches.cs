@@ -5,7 +5,7 @@ namespace Rookery.Queries.Answering;
 
 /// <summary>
 /// Limits how many long index searches run at once, because a search occupies its thread to the end and the threads
-/// serve all requests. A search that exceeds <see cref="LongAfter"/> takes a place. It fails if no place is free.
+/// serve all requests. A search that exceeds <see cref="LongAfter"/> takes a place, or fails if no place is free.
 /// Thread-safe.
 /// </summary>
 /// <param name="places">Number of places.</param>
@@ -14,21 +14,21 @@ internal sealed class LongSearches(int places)
     /// <summary>Time after which a search counts as long. Almost all searches are shorter.</summary>
     public static readonly TimeSpan LongAfter = TimeSpan.FromSeconds(2);
 
-    private int _running;
+    private int _takenPlaces;
 
     /// <summary>Default number of places: the processors less one, and at least two.</summary>
     public static int DefaultPlaces => Math.Max(2, Environment.ProcessorCount - 1);
 
     /// <summary>Takes a place.</summary>
     /// <exception cref="QueryException">No place is free (HTTP: 429).</exception>
-    public void Enter()
+    public void TakePlace()
     {
-        if (Interlocked.Increment(ref _running) <= places)
+        if (Interlocked.Increment(ref _takenPlaces) <= places)
         {
             return;
         }
 
-        Interlocked.Decrement(ref _running);
+        Interlocked.Decrement(ref _takenPlaces);
         throw new QueryException(
             new Rejection(
                 RejectionKind.Overloaded,
@@ -40,5 +40,5 @@ internal sealed class LongSearches(int places)
     }
 
     /// <summary>Releases the place.</summary>
-    public void Leave() => Interlocked.Decrement(ref _running);
+    public void ReleasePlace() => Interlocked.Decrement(ref _takenPlaces);
 }

@@ -28,17 +28,25 @@ internal sealed record NamedIndex(string Name, AutoIndexDefinition? Automatic, R
             ?? throw new QueryException(QueryFault.IndexMissing, $"There is no index '{source.Name}'.");
         try
         {
-            return AutoIndexDefinition.TryRead(record.Definition) is { } automatic
-                    ? new NamedIndex(record.Name, automatic, null)
-                : indexes.ReadRows(database, record.Name) is { } rows ? new NamedIndex(record.Name, null, rows)
-                : AutoReduceDefinition.TryRead(record.Definition) is not null
-                    ? throw new QueryException(
-                        QueryFault.NotSupported,
-                        $"The index '{record.Name}' holds groups: query its collection with 'group by' instead.",
-                        source.Position
-                    )
-                : StaticIndexDefinition.TryRead(record.Definition) is { } defined
-                    ? new NamedIndex(record.Name, null, RowSource.Of(record.Name, record.Number, defined))
+            if (AutoIndexDefinition.TryRead(record.Definition) is { } automatic)
+            {
+                return new NamedIndex(record.Name, automatic, Rows: null);
+            }
+            if (indexes.ReadRows(database, record.Name) is { } rows)
+            {
+                return new NamedIndex(record.Name, Automatic: null, rows);
+            }
+            if (AutoReduceDefinition.TryRead(record.Definition) is not null)
+            {
+                throw new QueryException(
+                    QueryFault.NotSupported,
+                    $"The index '{record.Name}' holds groups: query its collection with 'group by' instead.",
+                    source.Position
+                );
+            }
+            // A static index that this node has not opened yet.
+            return StaticIndexDefinition.TryRead(record.Definition) is { } defined
+                ? new NamedIndex(record.Name, Automatic: null, RowSource.Of(record.Name, record.Number, defined))
                 : throw new QueryException(
                     QueryFault.NotSupported,
                     $"The index '{record.Name}' is of a kind that this version does not support.",

@@ -10,17 +10,17 @@ namespace Rookery.Queries.Answering;
 public sealed class QueryAnswer : IDisposable
 {
     private readonly AnswerReader _reader;
-    private readonly QueryPlan? _renewed;
+    private readonly QueryPlan? _ownPlan;
     private readonly QueryBasis _basis;
     private readonly QueryNotes? _notes;
-    private readonly QueryTurns? _notesTurns;
+    private readonly QueryTimeSlices? _notesSlices;
 
     /// <summary>Creates an answer positioned before its first result.</summary>
     /// <param name="engine">The engine that runs the query.</param>
     /// <param name="memory">The memory of the query.</param>
     /// <param name="reader">Reads the documents; disposed with this.</param>
     /// <param name="plan">The plan in use.</param>
-    /// <param name="renewed">The plan if this answer has to dispose it; null if the caller does.</param>
+    /// <param name="ownPlan">The plan if this answer has to dispose it; null if the caller does.</param>
     /// <param name="basis">The index or scan that the answer comes from.</param>
     /// <param name="results">The results; disposed with this.</param>
     /// <param name="sink">Receives the answer.</param>
@@ -29,17 +29,17 @@ public sealed class QueryAnswer : IDisposable
         QueryMemory memory,
         AnswerReader reader,
         QueryPlan plan,
-        QueryPlan? renewed,
+        QueryPlan? ownPlan,
         QueryBasis basis,
         IQueryResults results,
         IAnswerSink sink
     )
     {
-        (_reader, Plan, _renewed, _basis, Results) = (reader, plan, renewed, basis, results);
-        if (plan.Scan is { HasNotes: true } scan)
+        (_reader, Plan, _ownPlan, _basis, Results) = (reader, plan, ownPlan, basis, results);
+        if (plan.Compiled is { HasNotes: true } compiled)
         {
-            _notesTurns = new QueryTurns(engine.Time, plan.WorkLimit, sink, stopping: engine.Stopping);
-            _notes = new QueryNotes(scan, reader.Database, () => reader.Current, memory, _notesTurns);
+            _notesSlices = new QueryTimeSlices(engine.Time, plan.WorkLimit, sink, stopping: engine.Stopping);
+            _notes = new QueryNotes(compiled, reader.Database, () => reader.Current, memory, _notesSlices);
         }
     }
 
@@ -50,7 +50,7 @@ public sealed class QueryAnswer : IDisposable
     public string IndexName => _basis.IndexName;
 
     /// <summary>Whether the documents were scanned.</summary>
-    public bool IsScan => _basis.Answering is null && Plan.Scan is not null;
+    public bool IsScan => _basis.SearchedIndex is null && Plan.Compiled is not null;
 
     /// <summary>
     /// Whether the index lacks documents that were written before the query arrived. Always false for a scan.
@@ -74,9 +74,9 @@ public sealed class QueryAnswer : IDisposable
     {
         if (_notes is not null)
         {
-            _notesTurns!.Begin();
+            _notesSlices!.StartClock();
             Results.Note(_notes);
-            _notesTurns.End();
+            _notesSlices.StopClock();
         }
     }
 
@@ -111,7 +111,7 @@ public sealed class QueryAnswer : IDisposable
     {
         _notes?.Dispose();
         Results.Dispose();
-        _renewed?.Dispose();
+        _ownPlan?.Dispose();
         _reader.Dispose();
     }
 }

@@ -80,12 +80,12 @@ public sealed class QueryEngine(
             return (choice, null);
         }
 
-        var turns = TurnsOf(plan, sink);
-        var scan = plan.Scan!;
-        var held = new QueryMemory(memory);
-        using var search = turns.BeginSearch();
-        using var groups = scan.IsGrouped ? Grouped.TryAnswer(database, name, scan, held, turns) : null;
-        using var found = scan.IsGrouped ? null : Indexed.TryAnswer(database, name, scan, held, turns);
+        var slices = SlicesFor(plan, sink);
+        var compiled = plan.Compiled!;
+        var queryMemory = new QueryMemory(memory);
+        using var search = slices.StartSearch();
+        using var groups = compiled.IsGrouped ? Grouped.TryAnswer(database, name, compiled, queryMemory, slices) : null;
+        using var found = compiled.IsGrouped ? null : Indexed.TryAnswer(database, name, compiled, queryMemory, slices);
         return (choice, groups?.PostingsRead ?? found?.PostingsRead);
     }
 
@@ -98,7 +98,7 @@ public sealed class QueryEngine(
     /// <param name="plan">The plan; outlives the answer.</param>
     /// <param name="sink">Receives the answer.</param>
     /// <param name="metadataOnly">Whether to return only the metadata of whole documents.</param>
-    /// <param name="chosen">Called after each choice of the basis.</param>
+    /// <param name="onBasisChosen">Called after each choice of the basis.</param>
     /// <returns>The answer, positioned before its first result. Sorted or grouped results are already computed
     /// completely.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory; the index did not catch up within the
@@ -112,59 +112,59 @@ public sealed class QueryEngine(
         QueryPlan plan,
         IAnswerSink sink,
         bool metadataOnly = false,
-        Action? chosen = null
+        Action? onBasisChosen = null
     )
     {
-        CheckMetadata(plan, metadataOnly);
-        var held = new QueryMemory(memory);
+        RefuseMetadataOfPartialResults(plan, metadataOnly);
+        var queryMemory = new QueryMemory(memory);
         var reader = new AnswerReader(database, plan.IsChange ? null : sink);
-        QueryPlan? renewed = null;
+        var current = plan;
+        QueryPlan? replanned = null; // disposed with the answer; the caller disposes 'plan'
         IQueryResults? results = null;
         try
         {
             while (true)
             {
                 reader.ReleaseSnapshot();
-                var basis = await BasisChooser.ChooseAsync(this, database, renewed ?? plan, sink);
-                if (TryRenew(database, renewed ?? plan) is { } newer)
+                var basis = await BasisChooser.ChooseAsync(this, database, current, sink);
+                if (ReplanIfRedefined(database, current) is { } newer)
                 {
-                    renewed?.Dispose();
-                    renewed = newer;
-                    CheckMetadata(newer, metadataOnly);
+                    replanned?.Dispose();
+                    current = replanned = newer;
+                    RefuseMetadataOfPartialResults(newer, metadataOnly);
                 }
-
-                chosen?.Invoke();
+                onBasisChosen?.Invoke();
                 (results, basis) = await DocumentQueries.TryOpenAsync(
                     this,
-                    held,
+                    queryMemory,
                     reader,
-                    renewed ?? plan,
+                    current,
                     basis,
                     sink,
                     metadataOnly
                 );
                 if (results is not null)
                 {
-                    return new QueryAnswer(this, held, reader, renewed ?? plan, renewed, basis, results, sink);
+                    return new QueryAnswer(this, queryMemory, reader, current, replanned, basis, results, sink);
                 }
             }
         }
         catch
         {
             results?.Dispose();
-            renewed?.Dispose();
+            replanned?.Dispose();
             reader.Dispose();
             throw;
         }
     }
 
-    /// <summary>Returns the time limit of an answer.</summary>
-    internal QueryTurns TurnsOf(QueryPlan plan, IAnswerSink sink) =>
+    /// <summary>Returns the work limits of an answer.</summary>
+    internal QueryTimeSlices SlicesFor(QueryPlan plan, IAnswerSink sink) =>
         new(time, plan.WorkLimit, sink, plan.IsChange ? null : LongSearches, stopping);
 
-    private static void CheckMetadata(QueryPlan plan, bool metadataOnly)
+    private static void RefuseMetadataOfPartialResults(QueryPlan plan, bool metadataOnly)
     {
-        if (metadataOnly && plan.Scan is { HasMetadata: false })
+        if (metadataOnly && plan.Compiled is { HasMetadata: false })
         {
             throw new QueryException(
                 QueryFault.NotSupported,
@@ -178,9 +178,9 @@ public sealed class QueryEngine(
     /// Plans the query again if the definition of the static index that it names changed during the wait; otherwise
     /// returns null.
     /// </summary>
-    private QueryPlan? TryRenew(Database database, QueryPlan plan) =>
-        plan is { Named.Rows: { } asked, Replan: { } again }
-        && Indexed.ReadRows(database, asked.IndexName)?.IsSameDefinition(asked) is false
-            ? again()
+    private QueryPlan? ReplanIfRedefined(Database database, QueryPlan plan) =>
+        plan is { NamedIndex.Rows: { } plannedRows, Replan: { } replan }
+        && Indexed.ReadRows(database, plannedRows.IndexName)?.IsSameDefinition(plannedRows) is false
+            ? replan()
             : null;
 }

@@ -27,12 +27,12 @@ public sealed class QueryPlan : IDisposable
     /// The page of documents to read, if the collection and ids alone decide the results; null if documents have to be
     /// evaluated.
     /// </summary>
-    internal IdQuery? Direct { get; private init; }
+    internal IdQuery? DirectRead { get; private init; }
 
     /// <summary>
-    /// The compiled query: predicate, sort, projection, aggregates. Null if <see cref="Direct"/> is set.
+    /// The compiled query: predicate, sort, projection, aggregates. Null if <see cref="DirectRead"/> is set.
     /// </summary>
-    public CompiledQuery? Scan { get; private init; }
+    public CompiledQuery? Compiled { get; private init; }
 
     /// <summary>Paths of the ids of documents to include.</summary>
     public IReadOnlyList<string> Includes { get; private init; } = [];
@@ -41,13 +41,13 @@ public sealed class QueryPlan : IDisposable
     public bool HasTimings { get; private init; }
 
     /// <summary>The index that the query names; null when it names none.</summary>
-    internal NamedIndex? Named { get; private init; }
+    internal NamedIndex? NamedIndex { get; private init; }
 
     /// <summary>
     /// The number of the named static index's definition; 0 if the query names no static index. A new definition
     /// changes the answer although no document changed.
     /// </summary>
-    public long DefinitionNumber => Named?.Rows?.Number ?? 0;
+    public long DefinitionNumber => NamedIndex?.Rows?.Number ?? 0;
 
     /// <summary>
     /// Plans the query again after the definition of the named static index changed; null if the query names none.
@@ -62,7 +62,7 @@ public sealed class QueryPlan : IDisposable
     /// <summary>The index name shown in the answer, as RavenDB would show it.</summary>
     public string IndexName
     {
-        get => _indexName ??= Named?.Name ?? AutomaticIndexName.Of(Query);
+        get => _indexName ??= NamedIndex?.Name ?? AutomaticIndexName.Of(Query);
         private init => _indexName = value;
     }
 
@@ -72,7 +72,7 @@ public sealed class QueryPlan : IDisposable
     internal bool IsChange { get; private init; }
 
     /// <summary>Total time that the query may work.</summary>
-    internal TimeSpan WorkLimit => IsChange ? TimeSpan.MaxValue : QueryTurns.Budget;
+    internal TimeSpan WorkLimit => IsChange ? TimeSpan.MaxValue : QueryTimeSlices.MaxWork;
 
     /// <summary>Parses the text of a query, and plans it.</summary>
     /// <param name="request">The query.</param>
@@ -103,16 +103,16 @@ public sealed class QueryPlan : IDisposable
         TimeSpan? wait
     )
     {
-        string? refused =
+        string? refusedClause =
             query.Select is not null ? "select"
             : query.GroupBy.Count > 0 ? "group by"
             : query.Includes.Count > 0 ? "include"
             : null;
-        if (refused is not null)
+        if (refusedClause is not null)
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                $"'{refused}' has no meaning where documents are changed or deleted by a query."
+                $"'{refusedClause}' has no meaning where documents are changed or deleted by a query."
             );
         }
 
@@ -157,7 +157,10 @@ public sealed class QueryPlan : IDisposable
             );
         }
 
-        query = named is null ? query : query.From(named.SourceOf(query.Source));
+        if (named is not null)
+        {
+            query = query.From(named.SourceOf(query.Source));
+        }
         if (query.Update is { } update)
         {
             throw new QueryException(
@@ -172,15 +175,12 @@ public sealed class QueryPlan : IDisposable
         long writtenOffset = operands.Count(query.Offset, "offset") ?? 0;
         long? writtenLimit = operands.Count(query.Limit, "limit");
         long offset = Math.Max(writtenOffset, request.Start); // client 5.4 sends the offset in both
-        long? limit =
-            writtenLimit is { } asked ? Math.Min(asked, request.PageSize)
-            : request.PageSize == long.MaxValue ? null
-            : request.PageSize;
+        long? limit = SmallerLimit(writtenLimit, request.PageSize);
         IReadOnlyList<string> includes = query.Includes.Count == 0 ? [] : ReadIncludes(query);
         bool hasTimings =
             request.IncludesTimings
             || (query.Includes.Count > 0 && query.Includes.Any(static include => include.Kind == IncludeKind.Timings));
-        if (named is null && !isChange && TryReadDirect(query, operands, out var condition))
+        if (named is null && !isChange && IsDecidedByIds(query, operands, out var condition))
         {
             var direct = new IdQuery
             {
@@ -192,7 +192,7 @@ public sealed class QueryPlan : IDisposable
             return new QueryPlan
             {
                 Query = query,
-                Direct = direct,
+                DirectRead = direct,
                 Includes = includes,
                 HasTimings = hasTimings,
                 IndexName = CollectionName(query.Source),
@@ -205,10 +205,12 @@ public sealed class QueryPlan : IDisposable
                 : query with
                 {
                     Offset = Number(offset, query.Offset),
-                    Limit = limit is { } most ? Number(most, query.Limit) : null,
+                    Limit = limit is { } maxResults ? Number(maxResults, query.Limit) : null,
                 };
-        paged =
-            request.Projecting == ProjectionBehavior.Default ? paged : paged with { Projecting = request.Projecting };
+        if (request.Projecting != ProjectionBehavior.Default)
+        {
+            paged = paged with { Projecting = request.Projecting };
+        }
         var fullText = new FullTextConditions(
             named?.Rows is { } rows ? rows.AnalyzerOf : static _ => IndexedQueries.Analyzer,
             named?.Rows?.WordFields
@@ -218,10 +220,10 @@ public sealed class QueryPlan : IDisposable
             return new QueryPlan
             {
                 Query = query,
-                Scan = CompiledQuery.Compile(paged, parameters, fullText, named?.Rows),
+                Compiled = CompiledQuery.Compile(paged, parameters, fullText, named?.Rows),
                 Includes = includes,
                 HasTimings = hasTimings,
-                Named = named,
+                NamedIndex = named,
                 Replan = named?.Rows is null ? null : () => Of(written, request, database, indexes, isChange),
                 Wait = request.Wait,
                 IsChange = isChange,
@@ -235,17 +237,28 @@ public sealed class QueryPlan : IDisposable
         }
     }
 
-    private static bool TryReadDirect(Query query, OperandValues operands, out IdCondition? condition)
+    // A page size of long.MaxValue is no limit.
+    private static long? SmallerLimit(long? writtenLimit, long pageSize)
+    {
+        if (writtenLimit is { } limit)
+        {
+            return Math.Min(limit, pageSize);
+        }
+        return pageSize == long.MaxValue ? null : pageSize;
+    }
+
+    /// <summary>Returns whether the collection and ids alone decide the results, as whole documents.</summary>
+    private static bool IsDecidedByIds(Query query, OperandValues operands, out IdCondition? condition)
     {
         condition = null;
-        return (
-                query.Includes.Count == 0
-                || !query.Includes.Any(static include =>
-                    include.Kind is IncludeKind.Highlight or IncludeKind.Explanations
-                )
-            )
-            && query
-                is { Filter: null, FilterLimit: null, Select: null, GroupBy.Count: 0, OrderBy.Count: 0, Loads.Count: 0 }
+        bool hasNotes =
+            query.Includes.Count > 0
+            && query.Includes.Any(static include => include.Kind is IncludeKind.Highlight or IncludeKind.Explanations);
+        bool isPlain =
+            query is
+            { Filter: null, FilterLimit: null, Select: null, GroupBy.Count: 0, OrderBy.Count: 0, Loads.Count: 0 };
+        return !hasNotes
+            && isPlain
             && (query.Where is null || (condition = IdCondition.TryRead(query.Where, operands)) is not null);
     }
 

@@ -30,9 +30,9 @@ internal sealed class QueryWalk : IDisposable
     private DocumentCursor? _cursor;
     private bool _isPaused;
     private int _nextId;
-    private Document _byId;
+    private Document _documentById;
     private long _toSkip;
-    private long _left;
+    private long _remaining;
     private long _matched;
 
     /// <summary>Creates a walk positioned before the first document.</summary>
@@ -47,7 +47,7 @@ internal sealed class QueryWalk : IDisposable
             ? Utf8(name, DocumentLimits.MaxCollectionBytes, "The name of a collection")
             : null;
         _toSkip = query.Offset;
-        _left = query.Limit ?? long.MaxValue;
+        _remaining = query.Limit ?? long.MaxValue;
         if (query.Condition is { Kind: IdConditionKind.OneOf } condition)
         {
             _ids = [.. condition.Values.Select(static id => (ReadOnlyMemory<byte>)Encoding.UTF8.GetBytes(id))];
@@ -70,7 +70,7 @@ internal sealed class QueryWalk : IDisposable
         _scores = scores;
         _query = ByIds;
         _reader = reader;
-        _left = long.MaxValue;
+        _remaining = long.MaxValue;
         _ids = ids;
     }
 
@@ -78,25 +78,25 @@ internal sealed class QueryWalk : IDisposable
     /// The current document with its body, valid until the next move. A large document is assembled in a buffer of its
     /// own length.
     /// </summary>
-    public DocumentView View => _cursor is null ? _byId.View : _cursor.View;
+    public DocumentView View => _cursor is null ? _documentById.View : _cursor.View;
 
     /// <summary>The current document. Leaves out a large body, which would have to be assembled.</summary>
-    public DocumentView Head => _cursor is null ? _byId.Head : _cursor.Head;
+    public DocumentView Head => _cursor is null ? _documentById.Head : _cursor.Head;
 
     /// <summary>The etag of the current document.</summary>
-    public long Etag => _cursor is null ? _byId.Etag : _cursor.Etag;
+    public long Etag => _cursor is null ? _documentById.Etag : _cursor.Etag;
 
     /// <summary>The score of the current document; null if the query does not score.</summary>
-    public double? Score => _scores is null ? FoundScore : _scores[Place];
+    public double? Score => _scores is null ? FoundScore : _scores[Position];
 
     /// <summary>The score of the current document, if it is computed during the walk.</summary>
     public double? FoundScore { get; set; }
 
     /// <summary>For a walk over ids, the position of the current id in the list.</summary>
-    public int Place => _nextId - 1;
+    public int Position => _nextId - 1;
 
-    /// <summary>Called for each document that the walk passes, and may throw to end the walk; null if unused.</summary>
-    public Action? Passed { get; init; }
+    /// <summary>Called for each document that the walk reads; may throw to end the walk. Null if unused.</summary>
+    public Action? OnDocumentPassed { get; init; }
 
     /// <summary>Whether the documents are in ascending order of etags.</summary>
     public bool IsInOrderOfWriting => _query.Condition is null;
@@ -105,7 +105,7 @@ internal sealed class QueryWalk : IDisposable
     public bool IsRenewed => _reader.IsRenewed;
 
     /// <summary>Bytes of the current document.</summary>
-    public long Length => _cursor is null ? _byId.Length : _cursor.Length;
+    public long Length => _cursor is null ? _documentById.Length : _cursor.Length;
 
     /// <summary>A reader for included documents, valid until the next pause. The caller must not dispose it.</summary>
     public DatabaseReader Reader => _reader.Current;
@@ -123,7 +123,7 @@ internal sealed class QueryWalk : IDisposable
             return known;
         }
 
-        _left = 0;
+        _remaining = 0;
         while (TryMatchNext())
         {
             // TryMatchNext counts each match.
@@ -139,7 +139,7 @@ internal sealed class QueryWalk : IDisposable
             Skip();
         }
 
-        while (_left > 0 && TryMatchNext())
+        while (_remaining > 0 && TryMatchNext())
         {
             if (_toSkip > 0)
             {
@@ -147,7 +147,7 @@ internal sealed class QueryWalk : IDisposable
                 continue;
             }
 
-            _left--;
+            _remaining--;
             return true;
         }
 
@@ -167,7 +167,7 @@ internal sealed class QueryWalk : IDisposable
         _isPaused = false;
         _nextId = 0;
         _toSkip = _query.Offset;
-        _left = _query.Limit ?? long.MaxValue;
+        _remaining = _query.Limit ?? long.MaxValue;
         _matched = 0;
     }
 
@@ -183,7 +183,7 @@ internal sealed class QueryWalk : IDisposable
         }
         else if (_cursor is null)
         {
-            _byId.Write(output, historyId);
+            _documentById.Write(output, historyId);
         }
         else
         {
@@ -201,7 +201,7 @@ internal sealed class QueryWalk : IDisposable
         _cursor?.StepBack();
         PauseReader();
         _nextId--;
-        _left++;
+        _remaining++;
         _matched--;
     }
 
@@ -227,17 +227,23 @@ internal sealed class QueryWalk : IDisposable
         _reader.Pause();
     }
 
-    private DocumentCursor OpenCursor() =>
-        _query.Condition is not null ? _reader.Current.ByIdPrefix(_prefix)
-        : _collection is null ? _reader.Current.ByEtag(0)
-        : _reader.Current.ByCollection(CollectionKey(_collection));
+    private DocumentCursor OpenCursor()
+    {
+        if (_query.Condition is not null)
+        {
+            return _reader.Current.ByIdPrefix(_prefix);
+        }
+        return _collection is null
+            ? _reader.Current.ByEtag(afterEtag: 0)
+            : _reader.Current.ByCollection(CollectionKey(_collection));
+    }
 
     private void Skip()
     {
         while (_toSkip > 0 && Cursor().Skip(1) > 0)
         {
             _toSkip--;
-            Passed?.Invoke();
+            OnDocumentPassed?.Invoke();
         }
 
         _toSkip = 0;
@@ -258,7 +264,7 @@ internal sealed class QueryWalk : IDisposable
     {
         while (_cursor is null ? TryNextById() : Cursor().MoveNext())
         {
-            Passed?.Invoke();
+            OnDocumentPassed?.Invoke();
             if (_query.Condition is null || _collection is null || IsInCollection())
             {
                 _matched++;
@@ -275,7 +281,7 @@ internal sealed class QueryWalk : IDisposable
         while (_nextId < _ids.Count)
         {
             var id = _ids[_nextId++].Span;
-            if (DocumentId.TryValidate(id, out _) && _reader.Current.TryGetDocument(id, out _byId))
+            if (DocumentId.TryValidate(id, out _) && _reader.Current.TryGetDocument(id, out _documentById))
             {
                 return true;
             }
@@ -286,8 +292,8 @@ internal sealed class QueryWalk : IDisposable
 
     private void ReleaseById()
     {
-        _byId.Dispose();
-        _byId = default;
+        _documentById.Dispose();
+        _documentById = default;
     }
 
     private bool IsInCollection()
@@ -300,9 +306,10 @@ internal sealed class QueryWalk : IDisposable
         }
 
         // The store compares collection names without case, so this does, too.
-        Span<byte> one = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
-        Span<byte> other = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
-        return one[..DocumentId.ToLower(collection, one)].SequenceEqual(other[..DocumentId.ToLower(wanted, other)]);
+        Span<byte> lowerCollection = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
+        Span<byte> lowerWanted = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
+        return lowerCollection[..DocumentId.ToLower(collection, lowerCollection)]
+            .SequenceEqual(lowerWanted[..DocumentId.ToLower(wanted, lowerWanted)]);
     }
 
     private static byte[] Utf8(string text, int maxBytes, string what)

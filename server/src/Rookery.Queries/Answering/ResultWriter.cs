@@ -12,23 +12,26 @@ namespace Rookery.Queries.Answering;
 /// Writes the current document of a walk as a query result: whole, its metadata only, or the selected fields.
 /// </summary>
 /// <param name="database">The database.</param>
-/// <param name="plan">The compiled query, which may select fields; null for whole documents.</param>
+/// <param name="compiled">The compiled query, which may select fields; null for whole documents.</param>
 /// <param name="metadataOnly">Whether to write only the metadata of a whole document.</param>
 /// <param name="hasIncludes">Whether the query includes documents that its results refer to.</param>
 /// <param name="scripted">Computes the results of a query that selects by a script; else null. Disposed with
 /// this.</param>
-/// <param name="clock">Checked while a selection is written; null for whole documents.</param>
+/// <param name="limits">Checked while a selection is written; null for whole documents.</param>
 internal sealed class ResultWriter(
     Database database,
-    CompiledQuery? plan,
+    CompiledQuery? compiled,
     bool metadataOnly,
     bool hasIncludes,
     ScriptedResults? scripted = null,
-    IScanClock? clock = null
+    IWorkLimits? limits = null
 ) : IDisposable
 {
     // A selection may repeat a large field, so a result may have twice the document's bytes and this many more.
     private const int SpareBytes = 64 << 10;
+
+    // A computed result holds the document and a result of up to twice its length.
+    private const int ComputedResultFactor = 3;
 
     private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
 
@@ -46,13 +49,13 @@ internal sealed class ResultWriter(
 
     /// <summary>Returns the maximum memory to read and write a document of this length, in bytes.</summary>
     public long BytesFor(long documentBytes) =>
-        hasIncludes || plan is { ReturnsDocuments: false } ? 3 * documentBytes : documentBytes;
+        hasIncludes || compiled is { ReturnsDocuments: false } ? ComputedResultFactor * documentBytes : documentBytes;
 
     /// <summary>Writes the current document.</summary>
     /// <exception cref="QueryException">The selection is much larger than the document.</exception>
     public void Write(IResultBuffer output, QueryWalk walk)
     {
-        if (plan is not { ReturnsDocuments: false })
+        if (compiled is not { ReturnsDocuments: false })
         {
             walk.Write(output, _historyId, metadataOnly);
             WriteScore(output, walk);
@@ -67,11 +70,11 @@ internal sealed class ResultWriter(
 
         output.Write("{"u8);
         int start = output.Length;
-        var row = RowOf is null ? default : RowOf(walk.Place);
-        plan.WriteMembers(
+        var row = RowOf is null ? default : RowOf(walk.Position);
+        compiled.WriteMembers(
             RowOf is null ? Queried(walk) : Queried(walk).WithRow(row.Span),
             new BoundedBuffer(output, SpareBytes + (2 * (walk.Length + row.Length))),
-            clock
+            limits
         );
         output.Write(
             output.Length == start
@@ -97,7 +100,7 @@ internal sealed class ResultWriter(
 
     public void Dispose() => scripted?.Dispose();
 
-    private sealed class BoundedBuffer(IResultBuffer output, long bytes) : IBufferWriter<byte>
+    private sealed class BoundedBuffer(IResultBuffer output, long maxBytes) : IBufferWriter<byte>
     {
         private readonly int _start = output.Length;
 
@@ -117,12 +120,12 @@ internal sealed class ResultWriter(
 
         private void Check(int more)
         {
-            if (output.Length - _start + (long)more > bytes)
+            if (output.Length - _start + (long)more > maxBytes)
             {
                 throw new QueryException(
                     QueryFault.TooCostly,
-                    "What the query selects of a document is more than twice as large as the document: select "
-                        + "large fields once."
+                    "The selected fields of a document together are more than twice as large as the document: select "
+                        + "each large field once."
                 );
             }
         }

@@ -21,9 +21,9 @@ internal static class RowQueries
     /// now.</exception>
     public static async ValueTask<IQueryResults?> TryOpenAsync(AnswerScope scope)
     {
-        var scan = scope.Scan;
-        string name = scope.Plan.Named!.Name;
-        var found = await RowLikeness.TryLearnAsync(scope, name) ? scope.Search(name, scan) : null;
+        var compiled = scope.Compiled;
+        string name = scope.Plan.NamedIndex!.Name;
+        var found = await RowModels.TrySetModelsAsync(scope, name) ? scope.Search(name, compiled) : null;
         if (found is null)
         {
             return scope.IsBehind(name)
@@ -38,8 +38,8 @@ internal static class RowQueries
                 return await EvaluateAsync(scope, found);
             }
 
-            return scan.Rows!.IsReduced
-                ? new RowResults(new PageOfRows(found), scan, scope.Writer, scope.Reader, found)
+            return compiled.Rows!.IsReduced
+                ? new RowResults(new PageOfRows(found), compiled, scope.Writer, scope.Reader, found)
                 : PageOf(scope, found);
         }
         catch
@@ -56,27 +56,27 @@ internal static class RowQueries
     {
         var ids = new FoundIds(found.Documents);
         var walk = new QueryWalk(scope.Reader, ids, scope.ScoresOf(found.Documents));
-        var rows = scope.RowsOf(scope.Scan);
-        scope.Writer.RowOf = scope.Scan.ReturnsEachRow ? place => found.ReadRow(place).ToArray() : null;
+        var rows = scope.RowsOf(scope.Compiled);
+        scope.Writer.RowOf = scope.Compiled.ReturnsEachRow ? place => found.ReadRow(place).ToArray() : null;
         return scope.Walked(
             walk,
             found.TotalResults,
-            new Both(found, rows),
+            new DisposablePair(found, rows),
             () => walk.Etag == ids.LastEtag || found.HasResult(scope.Writer.Queried(walk), rows)
         );
     }
 
     private static async ValueTask<IQueryResults> EvaluateAsync(AnswerScope scope, IndexAnswer found)
     {
-        var scan = scope.Scan;
-        var run = scope.Start(scan);
+        var compiled = scope.Compiled;
+        var run = scope.StartRun(compiled);
         var summary = scope.StartSummary();
         try
         {
-            using var rows = scope.RowsOf(scan);
+            using var rows = scope.RowsOf(compiled);
             _ = await (
-                scan.Rows!.IsReduced
-                    ? FoundResults.ReadRowsAsync(found, scope.Turns, row => Add(run, default, row, summary))
+                compiled.Rows!.IsReduced
+                    ? FoundResults.ReadRowsAsync(found, scope.Slices, row => Add(run, default, row, summary))
                     : FoundResults.ReadDocumentsAsync(
                         scope,
                         found,
@@ -94,27 +94,31 @@ internal static class RowQueries
                 return new SummaryResults(summary, scope.Reader);
             }
 
-            scope.Turns.Begin();
+            scope.Slices.StartClock();
             var ended = run.Finish();
-            scope.Turns.End();
+            scope.Slices.StopClock();
             ScannedDocument[] documents = [.. ended.Documents];
-            var held = new Both(run, found);
-            if (scan.Rows!.IsReduced)
+            var owner = new DisposablePair(run, found);
+            if (compiled.Rows!.IsReduced)
             {
                 return new RowResults(
                     new ScannedRows(documents, ended.TotalResults),
-                    scan,
+                    compiled,
                     scope.Writer,
                     scope.Reader,
-                    held
+                    owner
                 );
             }
 
-            scope.Writer.RowOf = scan.ReturnsEachRow ? place => documents[place].Row : null;
+            scope.Writer.RowOf = compiled.ReturnsEachRow ? place => documents[place].Row : null;
             return scope.Walked(
-                new QueryWalk(scope.Reader, [.. documents.Select(static one => one.Id)], scope.ScoresOf(documents)),
+                new QueryWalk(
+                    scope.Reader,
+                    [.. documents.Select(static document => document.Id)],
+                    scope.ScoresOf(documents)
+                ),
                 ended.TotalResults,
-                held
+                owner
             );
         }
         catch
@@ -140,12 +144,12 @@ internal static class RowQueries
         return false;
     }
 
-    private sealed class Both(IDisposable one, IDisposable other) : IDisposable
+    private sealed class DisposablePair(IDisposable first, IDisposable second) : IDisposable
     {
         public void Dispose()
         {
-            one.Dispose();
-            other.Dispose();
+            first.Dispose();
+            second.Dispose();
         }
     }
 }

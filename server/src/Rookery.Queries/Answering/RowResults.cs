@@ -50,19 +50,19 @@ internal sealed class ScannedRows(ScannedDocument[] rows, long total) : IFoundRo
 
 /// <summary>Results that are reduced rows of an index.</summary>
 /// <param name="rows">The rows.</param>
-/// <param name="plan">The compiled query, which may select fields.</param>
+/// <param name="compiled">The compiled query, which may select fields.</param>
 /// <param name="writer">Runs the selection's script, if the query has one; disposed with this.</param>
 /// <param name="reader">Reads included documents; outlives this.</param>
-/// <param name="held">Owns the rows' memory; disposed with this.</param>
+/// <param name="rowsOwner">Owns the rows' memory; disposed with this.</param>
 internal sealed class RowResults(
     IFoundRows rows,
-    CompiledQuery plan,
+    CompiledQuery compiled,
     ResultWriter writer,
     AnswerReader reader,
-    IDisposable held
+    IDisposable rowsOwner
 ) : IQueryResults
 {
-    private int _at = -1;
+    private int _index = -1;
 
     public DatabaseReader Reader => reader.Current;
 
@@ -72,11 +72,11 @@ internal sealed class RowResults(
 
     public long DocumentBytes => 0;
 
-    public ValueTask<bool> MoveNextAsync() => ValueTask.FromResult(++_at < rows.Count);
+    public ValueTask<bool> MoveNextAsync() => ValueTask.FromResult(++_index < rows.Count);
 
     public void Write(IResultBuffer output)
     {
-        var row = rows.Read(_at);
+        var row = rows.Read(_index);
         if (writer.Scripted is { } scripted)
         {
             scripted.Write(output, row, reader);
@@ -85,19 +85,19 @@ internal sealed class RowResults(
 
         output.Write("{"u8);
         int start = output.Length;
-        if (plan.ReturnsDocuments)
+        if (compiled.ReturnsDocuments)
         {
             output.Write(row);
         }
         else
         {
-            plan.WriteMembers(new QueriedDocument(row) { Score = rows.ScoreOf(_at) ?? 0 }, output);
+            compiled.WriteMembers(new QueriedDocument(row) { Score = rows.ScoreOf(_index) ?? 0 }, output);
         }
 
         output.Write(
             output.Length == start ? "\"@metadata\":{\"@projection\":true"u8 : ",\"@metadata\":{\"@projection\":true"u8
         );
-        if (plan.IsScored && rows.ScoreOf(_at) is { } score)
+        if (compiled.IsScored && rows.ScoreOf(_index) is { } score)
         {
             output.Write(",\"@index-score\":"u8);
             CompiledQuery.WriteScore(score, output);
@@ -106,9 +106,9 @@ internal sealed class RowResults(
         output.Write("}}"u8);
     }
 
-    public void Collect(IReferenceCollector includes) => includes.Collect(rows.Read(_at));
+    public void Collect(IReferenceCollector includes) => includes.Collect(rows.Read(_index));
 
-    public void Note(QueryNotes notes) => notes.Add(new QueriedDocument(rows.Read(_at)));
+    public void Note(QueryNotes notes) => notes.Add(new QueriedDocument(rows.Read(_index)));
 
     public void Pause() => reader.Pause();
 
@@ -116,7 +116,7 @@ internal sealed class RowResults(
 
     public void Dispose()
     {
-        held.Dispose();
+        rowsOwner.Dispose();
         writer.Dispose();
     }
 }

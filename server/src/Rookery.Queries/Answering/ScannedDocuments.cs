@@ -8,7 +8,7 @@ internal sealed class ScannedDocuments : IDisposable
 {
     private readonly AnswerScope _scope;
     private readonly QueryWalk _walk;
-    private readonly QueryTurns _turns;
+    private readonly QueryTimeSlices _slices;
     private readonly bool _countsAll;
     private readonly IDisposable? _foundOwner;
     private ScanRun _run;
@@ -29,7 +29,7 @@ internal sealed class ScannedDocuments : IDisposable
         IDisposable? foundOwner = null
     )
     {
-        (_scope, _turns) = (scope, scope.Turns);
+        (_scope, _slices) = (scope, scope.Slices);
         _walk = walk;
         _run = run;
         _countsAll = countsAll;
@@ -48,16 +48,16 @@ internal sealed class ScannedDocuments : IDisposable
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public async ValueTask<bool> MoveNextAsync()
     {
-        _turns.Begin();
+        _slices.StartClock();
         while (!_run.IsComplete)
         {
-            if (_turns.IsOver)
+            if (_slices.IsSliceOver)
             {
                 _walk.Pause();
-                await _turns.YieldAsync();
+                await _slices.YieldAsync();
             }
 
-            if (!_walk.MoveNext() || (_deduplicator?.IsOver(_walk.Etag, NewestEtag) ?? false))
+            if (!_walk.MoveNext() || _deduplicator?.EndsAt(_walk.Etag, NewestEtag) is true)
             {
                 break;
             }
@@ -66,25 +66,25 @@ internal sealed class ScannedDocuments : IDisposable
             if (!_scope.Sink.TryReserve(bytes))
             {
                 _walk.StepBack();
-                _turns.End();
+                _slices.StopClock();
                 await _scope.Sink.WaitForMemoryAsync(bytes);
-                _turns.Begin();
+                _slices.StartClock();
             }
             else if (IsResult())
             {
                 _walk.FoundScore = _run.Score;
-                _turns.End();
+                _slices.StopClock();
                 return true;
             }
         }
 
-        _turns.End();
+        _slices.StopClock();
         return false;
     }
 
     /// <summary>
-    /// Moves back before the first document. Does not search the index again, because it could find other documents by
-    /// now.
+    /// Moves back before the first document. Does not search the index again, because a new search could find other
+    /// documents.
     /// </summary>
     /// <param name="run">Replaces the evaluation.</param>
     public void Rewind(ScanRun run)
@@ -93,7 +93,7 @@ internal sealed class ScannedDocuments : IDisposable
         _run = run;
         _walk.Rewind();
         _deduplicator = NewDeduplicator();
-        _turns.BeginAgain();
+        _slices.ResetTotal();
     }
 
     public void Dispose()
@@ -114,8 +114,8 @@ internal sealed class ScannedDocuments : IDisposable
             return _run.Add(document);
         }
 
-        bool matches = _run.Matches(document);
-        return (matches ? _deduplicator.IsNew(document.View.Id) : _countsAll) && _run.Add(document);
+        bool isEvaluated = _run.Matches(document) ? _deduplicator.TryRegister(document.View.Id) : _countsAll;
+        return isEvaluated && _run.Add(document);
     }
 
     private long NewestEtag() => _scope.Reader.Current.ReadStatistics().LastEtag;

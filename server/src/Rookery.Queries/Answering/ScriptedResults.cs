@@ -18,13 +18,13 @@ namespace Rookery.Queries.Answering;
 internal sealed class ScriptedResults : IScriptDocuments, IDisposable
 {
     // A script can load documents, so a small document could produce a result of any size.
-    private const int MostResultBytes = 4 << 20;
+    private const int MaxResultBytes = 4 << 20;
 
-    private static readonly ScriptLimits Limits = new() { OutputBytes = MostResultBytes };
+    private static readonly ScriptLimits Limits = new() { OutputBytes = MaxResultBytes };
 
     private readonly SelectionScript _script;
     private readonly QueryMemory _memory;
-    private readonly QueryTurns _turns;
+    private readonly QueryTimeSlices _slices;
     private readonly byte[] _historyId;
     private readonly ScriptInterpreter _interpreter = new(Limits);
     private QueryWalk? _walk;
@@ -36,16 +36,16 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     /// <summary>Creates the results of one answer.</summary>
     /// <param name="script">The script.</param>
     /// <param name="memory">The memory of the query, from which a run's larger memory is reserved.</param>
-    /// <param name="turns">Limits the query's working time.</param>
+    /// <param name="slices">Limits the query's working time.</param>
     /// <param name="historyId">The database's history id, for change vectors.</param>
-    public ScriptedResults(SelectionScript script, QueryMemory memory, QueryTurns turns, byte[] historyId)
+    public ScriptedResults(SelectionScript script, QueryMemory memory, QueryTimeSlices slices, byte[] historyId)
     {
         _script = script;
         _memory = memory;
-        _turns = turns;
+        _slices = slices;
         _historyId = historyId;
         _interpreter.Documents = this;
-        _interpreter.MemorySource = TryTake;
+        _interpreter.MemorySource = TryReserve;
     }
 
     /// <summary>Runs the script on the current document and writes its result.</summary>
@@ -53,17 +53,17 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     public void Write(IResultBuffer output, QueryWalk walk)
     {
         _walk = walk;
-        _turns.Begin();
+        _slices.StartClock();
         try
         {
             Span<byte> vector = stackalloc byte[ChangeVector.MaxBytes];
-            Begin();
+            PrepareRun();
             _interpreter.AddDocument(walk.View.ToScript(vector[..ChangeVector.Write(vector, walk.Etag, _historyId)]));
             Run(output);
         }
         finally
         {
-            End();
+            EndRun();
         }
     }
 
@@ -75,16 +75,16 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     public void Write(IResultBuffer output, ReadOnlySpan<byte> row, AnswerReader reader)
     {
         _reader = reader;
-        _turns.Begin();
+        _slices.StartClock();
         try
         {
-            Begin();
+            PrepareRun();
             _interpreter.AddJson([(byte)'{', .. row, (byte)'}']);
             Run(output);
         }
         finally
         {
-            End();
+            EndRun();
         }
     }
 
@@ -99,33 +99,33 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
 
         using (document)
         {
-            if (document.Length > MemoryShare.FreeBytes && !TryTake(document.Length))
+            if (document.Length > MemoryShare.FreeBytes && !TryReserve(document.Length))
             {
                 throw RefuseMemory(
                     $"the document '{Encoding.UTF8.GetString(id)}', which it loads, needs more memory than is free"
                 );
             }
 
-            Give(receiver, document);
+            PassToScript(receiver, document);
         }
     }
 
     public void Dispose() => _interpreter.Dispose();
 
-    private void Begin()
+    private void PrepareRun()
     {
         (_lacksMemory, _othersHoldMemory) = (false, false);
         _interpreter.Load(_script.Program);
         _interpreter.Begin();
     }
 
-    private void End()
+    private void EndRun()
     {
         _walk = null;
         _interpreter.Trim();
-        _memory.Give(_heldBytes);
+        _memory.Release(_heldBytes);
         _heldBytes = 0;
-        _turns.End();
+        _slices.StopClock();
     }
 
     private void Run(IResultBuffer output)
@@ -165,10 +165,10 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
         }
 
         output.Write("}}"u8);
-        _turns.OnWork();
+        _slices.CheckLimits();
     }
 
-    private void Give(ScriptDocumentReceiver receiver, in Document document)
+    private void PassToScript(ScriptDocumentReceiver receiver, in Document document)
     {
         Span<byte> vector = stackalloc byte[ChangeVector.MaxBytes];
         receiver(document.View.ToScript(vector[..ChangeVector.Write(vector, document.Etag, _historyId)]));
@@ -201,9 +201,9 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
         }
     }
 
-    private bool TryTake(long bytes)
+    private bool TryReserve(long bytes)
     {
-        if (!_memory.TryTake(bytes))
+        if (!_memory.TryReserve(bytes))
         {
             _lacksMemory = true;
             _othersHoldMemory = _memory.IsTakenByOthers(bytes);

@@ -17,7 +17,7 @@ namespace Rookery.Queries.Answering;
 internal static class StoredFacetSetups
 {
     // A setup written by hand has a few KiB.
-    private const int MostBytes = 256 << 10;
+    private const int MaxSetupBytes = 256 << 10;
 
     /// <summary>Returns the query with the facets of each named setup instead of its name.</summary>
     /// <exception cref="QueryException">A setup does not exist, or is invalid.</exception>
@@ -63,11 +63,11 @@ internal static class StoredFacetSetups
 
         using (document)
         {
-            if (document.Length > MostBytes)
+            if (document.Length > MaxSetupBytes)
             {
                 throw new QueryException(
                     QueryFault.TooCostly,
-                    $"A facet setup has at most {MostBytes >> 10} KiB.",
+                    $"A facet setup has at most {MaxSetupBytes >> 10} KiB.",
                     setup.Position
                 );
             }

@@ -10,7 +10,7 @@ namespace Rookery.Queries.Answering;
 /// <param name="reader">Reads included documents; outlives this.</param>
 internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : IQueryResults
 {
-    private int _at = -1;
+    private int _index = -1;
 
     public DatabaseReader Reader => reader.Current;
 
@@ -26,15 +26,15 @@ internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : 
     {
         while (await scan.MoveNextAsync())
         {
-            scope.Turns.Begin();
+            scope.Slices.StartClock();
             summary.Add(scope.Writer.Queried(scan.Walk));
-            scope.Turns.End();
+            scope.Slices.StopClock();
         }
     }
 
-    public ValueTask<bool> MoveNextAsync() => ValueTask.FromResult(++_at < summary.Count);
+    public ValueTask<bool> MoveNextAsync() => ValueTask.FromResult(++_index < summary.Count);
 
-    public void Write(IResultBuffer output) => summary.Write(_at, output);
+    public void Write(IResultBuffer output) => summary.Write(_index, output);
 
     public void Collect(IReferenceCollector includes)
     {

@@ -12,10 +12,14 @@ internal sealed class WalkDeduplicator(long lastEtag)
 {
     // About 2 MiB of hashes. If more documents match, the walk ends at the last etag that existed when it began, so it
     // may miss documents that were written meanwhile.
-    private const int MostRemembered = 100_000;
+    private const int MaxReturnedHashes = 100_000;
 
-    private readonly HashSet<ulong> _given = [];
-    private long? _end;
+    // FNV-1a, 64 bits.
+    private const ulong FnvOffsetBasis = 14_695_981_039_346_656_037;
+    private const ulong FnvPrime = 1_099_511_628_211;
+
+    private readonly HashSet<ulong> _returnedHashes = [];
+    private long? _movedEnd;
 
     /// <summary>
     /// Returns whether the walk ends at this document. The first end is the database's last etag when the walk began.
@@ -23,32 +27,32 @@ internal sealed class WalkDeduplicator(long lastEtag)
     /// </summary>
     /// <param name="etag">The etag of the current document.</param>
     /// <param name="newestEtag">Returns the database's last etag now.</param>
-    public bool IsOver(long etag, Func<long> newestEtag)
+    public bool EndsAt(long etag, Func<long> newestEtag)
     {
-        if (etag <= (_end ?? lastEtag))
+        if (etag <= (_movedEnd ?? lastEtag))
         {
             return false;
         }
 
-        if (_end is not null || _given.Count == MostRemembered)
+        if (_movedEnd is not null || _returnedHashes.Count == MaxReturnedHashes)
         {
             return true;
         }
 
-        _end = newestEtag();
-        return etag > _end;
+        _movedEnd = newestEtag();
+        return etag > _movedEnd;
     }
 
     /// <summary>Registers a document that matches. Returns false if it was returned before.</summary>
-    public bool IsNew(ReadOnlySpan<byte> id)
+    public bool TryRegister(ReadOnlySpan<byte> id)
     {
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
-        ulong hash = 14_695_981_039_346_656_037;
+        ulong hash = FnvOffsetBasis;
         foreach (byte part in lower[..DocumentId.ToLower(id, lower)])
         {
-            hash = (hash ^ part) * 1_099_511_628_211;
+            hash = (hash ^ part) * FnvPrime;
         }
 
-        return _given.Count == MostRemembered || _given.Add(hash);
+        return _returnedHashes.Count == MaxReturnedHashes || _returnedHashes.Add(hash);
     }
 }

@@ -10,7 +10,7 @@ namespace Rookery.Queries.Answering;
 /// <param name="total">Number of results, if an index counted them; null if the walk counts them.</param>
 /// <param name="foundOwner">Owns what the walk reads; disposed with this. Null if nothing does.</param>
 /// <param name="isResult">Whether the current document still matches; null if all do.</param>
-/// <param name="turns">Limits the query's working time; null if writing the results is not counted.</param>
+/// <param name="slices">Limits the query's working time; null if writing the results is not counted.</param>
 internal sealed class WalkedResults(
     QueryWalk walk,
     ResultWriter writer,
@@ -18,11 +18,11 @@ internal sealed class WalkedResults(
     long? total = null,
     IDisposable? foundOwner = null,
     Func<bool>? isResult = null,
-    QueryTurns? turns = null
+    QueryTimeSlices? slices = null
 ) : IQueryResults
 {
     private long? _total = total;
-    private long _given;
+    private long _returned;
 
     public DatabaseReader Reader => walk.Reader;
 
@@ -34,18 +34,18 @@ internal sealed class WalkedResults(
 
     public async ValueTask<bool> MoveNextAsync()
     {
-        if (turns is { IsTurnOver: true })
+        if (slices is { IsSliceOver: true })
         {
             walk.Pause();
-            await turns.YieldAsync();
-            turns.End();
+            await slices.YieldAsync();
+            slices.StopClock();
         }
 
         while (walk.MoveNext())
         {
             if (await sink.TryReserveAsync(writer.BytesFor(walk.Length), walk.StepBack) && IsResult())
             {
-                _given++;
+                _returned++;
                 return true;
             }
         }
@@ -66,12 +66,12 @@ internal sealed class WalkedResults(
             // MoveNextAsync counts each result.
         }
 
-        _total -= Lacking;
+        _total -= NoLongerMatching;
         await RewindAsync();
     }
 
     /// <summary>Number of documents so far that the index found and that no longer match.</summary>
-    private long Lacking => isResult is null ? 0 : walk.Place + 1 - _given;
+    private long NoLongerMatching => isResult is null ? 0 : walk.Position + 1 - _returned;
 
     private bool IsResult()
     {
@@ -80,9 +80,9 @@ internal sealed class WalkedResults(
             return true;
         }
 
-        turns?.Begin();
+        slices?.StartClock();
         bool holds = isResult();
-        turns?.End();
+        slices?.StopClock();
         return holds;
     }
 
@@ -95,12 +95,12 @@ internal sealed class WalkedResults(
     public void Pause() => walk.Pause();
 
     public ValueTask<long> CountAsync() =>
-        ValueTask.FromResult(_total is { } told ? told - Lacking : walk.CountTotal());
+        ValueTask.FromResult(_total is { } total ? total - NoLongerMatching : walk.CountTotal());
 
     public ValueTask RewindAsync()
     {
         walk.Rewind();
-        _given = 0;
+        _returned = 0;
         return ValueTask.CompletedTask;
     }
 

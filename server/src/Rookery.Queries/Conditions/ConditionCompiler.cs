@@ -29,12 +29,16 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
     /// <summary>Maximum bytes of one pattern or search text. Each condition holds a copy.</summary>
     private const int MaxTextBytes = 4_096;
 
+    // The quotes, and up to 6 characters for each escaped byte.
+    private const int MaxTextJsonBytes = (MaxTextBytes * 6) + 2;
+
     /// <summary>Maximum regular expressions of one query. The largest automaton takes hundreds of KiB.</summary>
     private const int MaxRegularExpressions = 8;
 
+    /// <summary>Maximum nesting of conditions. Compiling recurses.</summary>
     private const int MaxDepth = 256;
 
-    private readonly List<(Condition Finder, ILikenessCondition Condition)> _likenesses = [];
+    private readonly List<(Condition Finder, ISimilarityCondition Condition)> _moreLikeThis = [];
     private int _conditions;
     private int _values;
     private long _valueBytes;
@@ -45,7 +49,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
     /// The <c>moreLikeThis</c> conditions whose model document must be found before the query runs, each with the
     /// condition that finds the document.
     /// </summary>
-    public IReadOnlyList<(Condition Finder, ILikenessCondition Condition)> Likenesses => _likenesses;
+    public IReadOnlyList<(Condition Finder, ISimilarityCondition Condition)> MoreLikeThis => _moreLikeThis;
 
     /// <summary>Compiles a condition.</summary>
     /// <param name="condition">The condition; null matches every document.</param>
@@ -60,11 +64,13 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
     /// <param name="isHighIncluded">Whether the upper bound is included.</param>
     /// <param name="isExact">Whether texts are compared with case.</param>
     public KeyRange Range(Operand? low, bool isLowIncluded, Operand? high, bool isHighIncluded, bool isExact) =>
-        new(Bound(low, isExact), isLowIncluded, Bound(high, isExact), isHighIncluded);
+        new(KeyOfBound(low, isExact), isLowIncluded, KeyOfBound(high, isExact), isHighIncluded);
+
+    private static bool IsNull(byte[] json) => json[0] == (byte)'n';
 
     private Predicate Compile(Condition condition, bool isExact)
     {
-        Bound(++_conditions, MaxConditions, "conditions: use 'in' with a list", condition.Position);
+        RefuseAbove(MaxConditions, ++_conditions, "conditions: use 'in' with a list", condition.Position);
         if (++_depth > MaxDepth)
         {
             throw new QueryException(
@@ -74,7 +80,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             );
         }
 
-        Predicate made = condition switch
+        Predicate compiled = condition switch
         {
             AndCondition and => new AndPredicate(CompileEach(and.Conditions, isExact)),
             IntersectCondition intersect => new AndPredicate(CompileEach(intersect.Conditions, isExact)),
@@ -85,7 +91,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             ComparisonCondition comparison => CompileComparison(comparison, isExact),
             BetweenCondition between => CompileRange(
                 between.Field,
-                Range(between.Low, true, between.High, true, isExact),
+                Range(between.Low, isLowIncluded: true, between.High, isHighIncluded: true, isExact),
                 isExact
             ),
             InCondition isIn => CompileIn(isIn, isExact),
@@ -96,7 +102,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             FuzzyCondition fuzzy => CompileFuzzy(fuzzy),
             ProximityCondition proximity => CompileProximity(proximity),
             BoostCondition boost => new BoostPredicate(Compile(boost.Inner, isExact), Factor(boost.Factor)),
-            MoreLikeThisCondition likeness => CompileLikeness(likeness),
+            MoreLikeThisCondition moreLikeThis => CompileMoreLikeThis(moreLikeThis),
             _ => throw new QueryException(
                 QueryFault.NotSupported,
                 "A condition of this kind is not supported here.",
@@ -104,18 +110,18 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             ),
         };
         _depth--;
-        return made;
+        return compiled;
     }
 
     private Predicate[] CompileEach(IReadOnlyList<Condition> each, bool isExact)
     {
-        var made = new Predicate[each.Count];
-        for (int i = 0; i < made.Length; i++)
+        var compiled = new Predicate[each.Count];
+        for (int i = 0; i < compiled.Length; i++)
         {
-            made[i] = Compile(each[i], isExact);
+            compiled[i] = Compile(each[i], isExact);
         }
 
-        return made;
+        return compiled;
     }
 
     private Predicate CompileComparison(ComparisonCondition comparison, bool isExact)
@@ -127,27 +133,17 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             case ComparisonOperator.NotEqual:
                 return new NotPredicate(CompileTerms(comparison.Field, [Scalar(comparison.Value)], isExact));
             case ComparisonOperator.Less or ComparisonOperator.LessOrEqual:
+                bool isHighIncluded = comparison.Operator == ComparisonOperator.LessOrEqual;
                 return CompileRange(
                     comparison.Field,
-                    Range(
-                        null,
-                        false,
-                        comparison.Value,
-                        comparison.Operator == ComparisonOperator.LessOrEqual,
-                        isExact
-                    ),
+                    Range(low: null, isLowIncluded: false, comparison.Value, isHighIncluded, isExact),
                     isExact
                 );
             default:
+                bool isLowIncluded = comparison.Operator == ComparisonOperator.GreaterOrEqual;
                 return CompileRange(
                     comparison.Field,
-                    Range(
-                        comparison.Value,
-                        comparison.Operator == ComparisonOperator.GreaterOrEqual,
-                        null,
-                        false,
-                        isExact
-                    ),
+                    Range(comparison.Value, isLowIncluded, high: null, isHighIncluded: false, isExact),
                     isExact
                 );
         }
@@ -158,8 +154,8 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         var wanted = new List<byte[]>();
         foreach (byte[] value in operands.Elements(isIn.Values))
         {
-            Bound(++_values, MaxValues, "values after 'in'", isIn.Position);
-            wanted.Add(Counted(value, isIn.Position));
+            RefuseAbove(MaxValues, ++_values, "values after 'in'", isIn.Position);
+            wanted.Add(CountBytes(value, isIn.Position));
         }
 
         if (wanted.Count == 0)
@@ -178,15 +174,16 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
     private Predicate CompileRange(FieldReference field, KeyRange range, bool isExact) =>
         range.IsEmpty ? new ConstantPredicate(false) : new RangePredicate(fields.Reader(field), range, isExact);
 
-    private byte[]? Bound(Operand? operand, bool isExact)
+    private byte[]? KeyOfBound(Operand? operand, bool isExact)
     {
         if (operand is null)
         {
             return null;
         }
-
         byte[] json = Scalar(operand);
-        if (json[0] == (byte)'n' || json.AsSpan().SequenceEqual("\"*\""u8) || json.AsSpan().SequenceEqual("\"NULL\""u8))
+        bool isUnbounded =
+            IsNull(json) || json.AsSpan().SequenceEqual("\"*\""u8) || json.AsSpan().SequenceEqual("\"NULL\""u8);
+        if (isUnbounded)
         {
             return null;
         }
@@ -210,13 +207,13 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
 
     private RegexPattern CompileRegex(string pattern, bool isExact, int position)
     {
-        Bound(++_regularExpressions, MaxRegularExpressions, "regular expressions", position);
+        RefuseAbove(MaxRegularExpressions, ++_regularExpressions, "regular expressions", position);
         return new RegexPattern(pattern, isExact, position);
     }
 
     private Predicate CompileLucene(LuceneCondition lucene, bool isExact)
     {
-        if (operands.Json(lucene.Clause)[0] == (byte)'n')
+        if (IsNull(operands.Json(lucene.Clause)))
         {
             return CompileTerms(lucene.Field, ["null"u8.ToArray()], isExact);
         }
@@ -258,45 +255,45 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
                 )
             );
 
-    private FullTextPredicate CompileLikeness(MoreLikeThisCondition likeness)
+    private FullTextPredicate CompileMoreLikeThis(MoreLikeThisCondition moreLikeThis)
     {
         if (fullText is null || fields is not (DocumentFields or RowFields))
         {
-            throw NotSupported("moreLikeThis", likeness);
+            throw NotSupported("moreLikeThis", moreLikeThis);
         }
 
-        ILikenessCondition made = fullText.CompileLikeness(likeness, operands);
-        if (likeness.Condition is { } condition)
+        ISimilarityCondition compiled = fullText.CompileMoreLikeThis(moreLikeThis, operands);
+        if (moreLikeThis.Condition is { } condition)
         {
-            _likenesses.Add((condition, made));
-            return new FullTextPredicate(made);
+            _moreLikeThis.Add((condition, compiled));
+            return new FullTextPredicate(compiled);
         }
 
-        Operand given = likeness.Document!;
-        byte[] json = operands.Json(given);
-        json = json[0] == (byte)'"' ? operands.Text(given, "moreLikeThis") : json;
+        Operand model = moreLikeThis.Document!;
+        byte[] json = operands.Json(model);
+        json = json[0] == (byte)'"' ? operands.Text(model, "moreLikeThis") : json;
         if (json.AsSpan().TrimStart(" \t\r\n"u8) is [(byte)'{', ..])
         {
-            made.Learn(
-                new QueriedDocument(QueryParameters.MembersOf(json, "The document of 'moreLikeThis'", given.Position))
+            compiled.SetModel(
+                new QueriedDocument(QueryParameters.MembersOf(json, "The document of 'moreLikeThis'", model.Position))
             );
         }
         else
         {
-            _likenesses.Add(
+            _moreLikeThis.Add(
                 (
                     new ComparisonCondition(
-                        new IdReference(given.Position),
+                        new IdReference(model.Position),
                         ComparisonOperator.Equal,
-                        given,
-                        given.Position
+                        model,
+                        model.Position
                     ),
-                    made
+                    compiled
                 )
             );
         }
 
-        return new FullTextPredicate(made);
+        return new FullTextPredicate(compiled);
     }
 
     private string Text(Operand operand, string clause) => Encoding.UTF8.GetString(TextOf(operand, clause));
@@ -314,11 +311,11 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             ? value
             : throw new QueryException(QueryFault.Invalid, "'boost' needs a factor above 0.", operand.Position);
 
-    private byte[] Scalar(Operand operand) => Counted(operands.Scalar(operand), operand.Position);
+    private byte[] Scalar(Operand operand) => CountBytes(operands.Scalar(operand), operand.Position);
 
     /// <summary>Returns the pattern or search text of an operand. Checks its length before copying it.</summary>
     private byte[] TextOf(Operand operand, string clause) =>
-        operands.Json(operand).Length <= (MaxTextBytes * 6) + 2
+        operands.Json(operand).Length <= MaxTextJsonBytes
         && operands.Text(operand, clause) is { Length: <= MaxTextBytes } text
             ? text
             : throw new QueryException(
@@ -327,7 +324,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
                 operand.Position
             );
 
-    private byte[] Counted(byte[] json, int position)
+    private byte[] CountBytes(byte[] json, int position)
     {
         _valueBytes += json.Length;
         return _valueBytes <= MaxValueBytes
@@ -340,11 +337,11 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             );
     }
 
-    private static void Bound(int count, int most, string what, int position)
+    private static void RefuseAbove(int max, int count, string what, int position)
     {
-        if (count > most)
+        if (count > max)
         {
-            throw new QueryException(QueryFault.TooCostly, $"A query takes at most {most} {what}.", position);
+            throw new QueryException(QueryFault.TooCostly, $"A query takes at most {max} {what}.", position);
         }
     }
 

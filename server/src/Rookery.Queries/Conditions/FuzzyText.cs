@@ -13,12 +13,12 @@ namespace Rookery.Queries.Conditions;
 public sealed class FuzzyText
 {
     /// <summary>Maximum characters of the text.</summary>
-    public const int LongestCharacters = 512;
+    public const int MaxCharacters = 512;
 
     /// <summary>
     /// Maximum bytes of any similar text, which has fewer than twice the characters of up to four bytes each.
     /// </summary>
-    public const int LongestSimilarBytes = 2 * LongestCharacters * 4;
+    public const int MaxSimilarBytesOfAnyText = 2 * MaxCharacters * 4;
 
     private readonly int[] _characters;
     private readonly double _similarity;
@@ -35,12 +35,12 @@ public sealed class FuzzyText
             throw new QueryException(QueryFault.Invalid, $"A similarity is from 0 to 1, not {similarity}.", position);
         }
 
-        Span<int> decoded = stackalloc int[LongestCharacters];
+        Span<int> decoded = stackalloc int[MaxCharacters];
         if (!TryDecode(text, decoded, out int length))
         {
             throw new QueryException(
                 QueryFault.TooCostly,
-                $"A text of more than {LongestCharacters} characters cannot be compared by similarity.",
+                $"A text of more than {MaxCharacters} characters cannot be compared by similarity.",
                 position
             );
         }
@@ -50,7 +50,7 @@ public sealed class FuzzyText
     }
 
     /// <summary>Maximum bytes of a text that is similar to this one.</summary>
-    public int MostSimilarBytes => 8 * _characters.Length;
+    public int MaxSimilarBytes => 8 * _characters.Length;
 
     /// <summary>Whether a text is similar.</summary>
     /// <param name="text">The other text in UTF-8, folded.</param>
@@ -58,15 +58,15 @@ public sealed class FuzzyText
     public bool Matches(ReadOnlySpan<byte> text, ScanWork? work)
     {
         // A similar text has at most twice the characters, of four bytes each.
-        Span<int> other = stackalloc int[2 * LongestCharacters];
-        if (text.Length > MostSimilarBytes || !TryDecode(text, other, out int length))
+        Span<int> other = stackalloc int[2 * MaxCharacters];
+        if (text.Length > MaxSimilarBytes || !TryDecode(text, other, out int length))
         {
             return text.IsEmpty && _characters.Length is 0;
         }
 
         other = other[..length];
         work?.Walk(length, _characters.Length);
-        int bound = MostEdits(length);
+        int bound = MaxEdits(length);
         return other.SequenceEqual(_characters) || (bound > 0 && EditDistance.IsWithin(_characters, other, bound));
     }
 
@@ -74,7 +74,7 @@ public sealed class FuzzyText
     /// Returns the maximum edit distance at which a text of this many characters is similar; -1 if not even a distance
     /// of 0 is.
     /// </summary>
-    private int MostEdits(int length)
+    private int MaxEdits(int length)
     {
         int shorter = Math.Min(length, _characters.Length);
         int edits = (int)((1 - _similarity) * shorter) + 1;

@@ -20,31 +20,31 @@ public interface IDocumentCondition
 }
 
 /// <summary>A compiled <c>moreLikeThis</c>: compares documents with a model document.</summary>
-public interface ILikenessCondition : IDocumentCondition
+public interface ISimilarityCondition : IDocumentCondition
 {
     /// <summary>Whether the model document was set.</summary>
-    bool IsLearned { get; }
+    bool HasModel { get; }
 
     /// <summary>Sets the model document. Called before documents are counted.</summary>
     /// <param name="document">The document.</param>
     /// <param name="rows">The model's index rows to read instead of the document: members without braces. Null to read
     /// the document.</param>
-    void Learn(in QueriedDocument document, IReadOnlyList<byte[]>? rows = null);
+    void SetModel(in QueriedDocument document, IReadOnlyList<byte[]>? rows = null);
 }
 
 /// <summary>Compiles full-text conditions, which need an analyzer.</summary>
 public interface IFullTextConditions
 {
     /// <summary>
-    /// Whether scores need word statistics: then <see cref="Count"/> must be called for each document of the query's
-    /// source before the first is scored.
+    /// Whether scores need word statistics: then <see cref="CountWords"/> must be called for each document of the
+    /// query's source before the first is scored.
     /// </summary>
-    bool NeedsCount { get; }
+    bool NeedsWordCount { get; }
 
     /// <summary>Adds a document of the query's source to the word statistics, whether it matches or not.</summary>
     /// <param name="document">The document.</param>
-    /// <param name="clock">Checked during the work; throws to end it.</param>
-    void Count(in QueriedDocument document, IScanClock clock);
+    /// <param name="limits">Checked during the work; throws to end it.</param>
+    void CountWords(in QueriedDocument document, IWorkLimits limits);
 
     /// <summary>Compiles <c>search</c>.</summary>
     /// <param name="condition">The parsed condition.</param>
@@ -80,7 +80,7 @@ public interface IFullTextConditions
     /// <summary>Compiles <c>moreLikeThis</c>.</summary>
     /// <param name="condition">The parsed condition.</param>
     /// <param name="operands">Resolves parameters.</param>
-    ILikenessCondition CompileLikeness(MoreLikeThisCondition condition, OperandValues operands);
+    ISimilarityCondition CompileMoreLikeThis(MoreLikeThisCondition condition, OperandValues operands);
 }
 
 /// <summary>Wraps a full-text condition as a predicate.</summary>

@@ -3,21 +3,21 @@ using Rookery.Platform;
 namespace Rookery.Queries.Conditions;
 
 /// <summary>
-/// Memory of one query: what its search, sort, groups, script and notes hold together. A refused reservation is judged
-/// by all of them. Not thread-safe.
+/// Memory of one query: the total of its search, sort, groups, script and notes. That total decides whether a refused
+/// reservation is the query's fault (<see cref="IsTakenByOthers"/>). Not thread-safe.
 /// </summary>
 /// <param name="share">The share to reserve from.</param>
 public sealed class QueryMemory(MemoryShare share)
 {
-    /// <summary>The bound of all queries, in bytes.</summary>
+    /// <summary>Maximum memory of all queries together, in bytes.</summary>
     public long LimitBytes => share.LimitBytes;
 
     /// <summary>Bytes that the query holds.</summary>
     public long HeldBytes { get; private set; }
 
     /// <summary>Reserves memory, in bytes.</summary>
-    /// <returns>False when no more is free: then nothing is reserved.</returns>
-    public bool TryTake(long bytes)
+    /// <returns>False if less is free; nothing is reserved then.</returns>
+    public bool TryReserve(long bytes)
     {
         if (!share.TryReserveFromCaches(bytes))
         {
@@ -29,12 +29,12 @@ public sealed class QueryMemory(MemoryShare share)
     }
 
     /// <summary>Releases memory, in bytes.</summary>
-    public void Give(long bytes)
+    public void Release(long bytes)
     {
         HeldBytes -= bytes;
         share.Release(bytes);
     }
 
-    /// <summary>Returns whether others hold the memory that <see cref="TryTake"/> just refused.</summary>
+    /// <summary>Returns whether others hold the memory that <see cref="TryReserve"/> just refused.</summary>
     public bool IsTakenByOthers(long bytes) => share.IsTakenByOthers(HeldBytes, bytes);
 }

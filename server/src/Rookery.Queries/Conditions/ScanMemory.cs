@@ -14,9 +14,9 @@ internal sealed class ScanMemory(QueryMemory memory) : IGroupMemory, IDisposable
     /// <summary>Reserves memory, in bytes.</summary>
     /// <exception cref="QueryException">Too little memory is free, and the query already holds as much as every query
     /// is assured of; or other queries hold the memory (<see cref="QueryException.MemoryTaken"/>).</exception>
-    public void Take(long bytes)
+    public void Reserve(long bytes)
     {
-        if (!memory.TryTake(bytes))
+        if (!memory.TryReserve(bytes))
         {
             throw memory.IsTakenByOthers(bytes)
                 ? new QueryException(QueryException.MemoryTaken)
@@ -31,16 +31,16 @@ internal sealed class ScanMemory(QueryMemory memory) : IGroupMemory, IDisposable
     }
 
     /// <summary>Releases memory, in bytes.</summary>
-    public void Give(long bytes)
+    public void Release(long bytes)
     {
         _heldBytes -= bytes;
-        memory.Give(bytes);
+        memory.Release(bytes);
     }
 
     /// <summary>Releases all memory.</summary>
     public void Dispose()
     {
-        memory.Give(_heldBytes);
+        memory.Release(_heldBytes);
         _heldBytes = 0;
     }
 }

@@ -7,8 +7,8 @@ namespace Rookery.Queries.Execution;
 /// Tracks one answer's memory, its time, and the number of postings and sort keys that it has read. Not thread-safe.
 /// </summary>
 /// <param name="memory">The memory of the query.</param>
-/// <param name="clock">Checked during the work; throws to end it.</param>
-internal sealed class AnswerWork(QueryMemory memory, IScanClock clock) : IDisposable
+/// <param name="limits">Checked during the work; throws to end it.</param>
+internal sealed class AnswerWork(QueryMemory memory, IWorkLimits limits) : IDisposable
 {
     // Reading this many postings takes about as long as reading 1 MiB of JSON.
     private const long PostingsPerStep = 256 * 1024;
@@ -16,7 +16,7 @@ internal sealed class AnswerWork(QueryMemory memory, IScanClock clock) : IDispos
     private long _sinceStep;
 
     /// <summary>Buffers and clock for conditions that read text.</summary>
-    public ScanWork Scan { get; } = new(clock);
+    public ScanWork Scan { get; } = new(limits);
 
     /// <summary>The memory that the answer holds.</summary>
     public ScanMemory Memory { get; } = new(memory);
@@ -40,7 +40,7 @@ internal sealed class AnswerWork(QueryMemory memory, IScanClock clock) : IDispos
         if (_sinceStep >= PostingsPerStep)
         {
             _sinceStep = 0;
-            clock.OnWork();
+            limits.CheckLimits();
         }
     }
 

@@ -49,7 +49,7 @@ internal sealed class ConditionCursors
             RangePredicate range => _terms.Open(range) ?? Unknown,
             TextPredicate text => (IndexedFields.IsId(text.Reader) ? _ids.Open(text) : _terms.Open(text)) ?? Unknown,
             FullTextPredicate { Condition: SearchedField searched } => Words.Open(searched) ?? Unknown,
-            FullTextPredicate { Condition: LikenessCondition { IsChosen: true } likeness } => Words.Open(likeness)
+            FullTextPredicate { Condition: SimilarityCondition { AreWordsChosen: true } model } => Words.Open(model)
                 ?? Unknown,
             FullTextPredicate { Condition: FuzzyField fuzzy } => _terms.Open(fuzzy) ?? Unknown,
             _ => Unknown,
@@ -71,8 +71,8 @@ internal sealed class ConditionCursors
 
     private Candidates OpenAll(ReadOnlySpan<Predicate> conditions)
     {
-        var found = new List<EntryCursor>();
-        var without = new List<EntryCursor>();
+        var required = new List<EntryCursor>();
+        var excluded = new List<EntryCursor>();
         bool isExact = true;
         foreach (var condition in conditions)
         {
@@ -84,23 +84,27 @@ internal sealed class ConditionCursors
                 return Candidates.None;
             }
 
-            if (
-                isNegated
-                    ? candidates is { IsExact: true, Cursor: not EmptyCursor }
-                    : candidates.Cursor is not AllCursor
-            )
+            if (isNegated)
             {
-                (isNegated ? without : found).Add(candidates.Cursor);
+                // Entries that only may match are not excluded.
+                if (candidates is { IsExact: true, Cursor: not EmptyCursor })
+                {
+                    excluded.Add(candidates.Cursor);
+                }
+            }
+            else if (candidates.Cursor is not AllCursor)
+            {
+                required.Add(candidates.Cursor);
             }
         }
 
-        var all = found.Count == 0 ? new AllCursor(_segment.Entries) : AllOf(found);
-        return new Candidates(without.Count == 0 ? all : new ExceptCursor(all, AnyOf(without)), isExact);
+        var all = required.Count == 0 ? new AllCursor(_segment.Entries) : AllOf(required);
+        return new Candidates(excluded.Count == 0 ? all : new ExceptCursor(all, AnyOf(excluded)), isExact);
     }
 
     private Candidates OpenAny(ReadOnlySpan<Predicate> conditions)
     {
-        var found = new List<EntryCursor>();
+        var required = new List<EntryCursor>();
         bool isExact = true;
         foreach (var condition in conditions)
         {
@@ -113,11 +117,11 @@ internal sealed class ConditionCursors
             isExact &= candidates.IsExact;
             if (candidates.Cursor is not EmptyCursor)
             {
-                found.Add(candidates.Cursor);
+                required.Add(candidates.Cursor);
             }
         }
 
-        return found.Count == 0 ? Candidates.None : new Candidates(AnyOf(found), isExact);
+        return required.Count == 0 ? Candidates.None : new Candidates(AnyOf(required), isExact);
     }
 
     /// <summary>Returns the entries that are in all cursors. The caller passes at least one cursor.</summary>

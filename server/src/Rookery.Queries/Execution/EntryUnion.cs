@@ -11,12 +11,12 @@ namespace Rookery.Queries.Execution;
 internal sealed class EntryUnion(int entries, AnswerWork work)
 {
     private const int WordBits = 64;
-    private const int FirstFew = 64;
+    private const int MinListLength = 64;
 
     // A list of this length takes an eighth of the bitmap's memory.
-    private readonly int _mostFew = Math.Max(FirstFew, entries / (8 * 8 * sizeof(int)));
-    private int[] _few = [];
-    private ulong[] _words = [];
+    private readonly int _maxListLength = Math.Max(MinListLength, entries / (8 * 8 * sizeof(int)));
+    private int[] _list = [];
+    private ulong[] _bitmap = [];
     private long _count;
 
     /// <summary>
@@ -48,12 +48,12 @@ internal sealed class EntryUnion(int entries, AnswerWork work)
             return EmptyCursor.Instance;
         }
 
-        if (_words.Length > 0)
+        if (_bitmap.Length > 0)
         {
-            return new BitmapCursor(_words, Math.Min(_count, entries));
+            return new BitmapCursor(_bitmap, Math.Min(_count, entries));
         }
 
-        var sorted = _few.AsSpan(0, (int)_count);
+        var sorted = _list.AsSpan(0, (int)_count);
         sorted.Sort();
         int kept = 1;
         foreach (int entry in sorted[1..])
@@ -65,40 +65,40 @@ internal sealed class EntryUnion(int entries, AnswerWork work)
         }
 
         _count = kept;
-        return new SortedCursor(_few, kept);
+        return new SortedCursor(_list, kept);
     }
 
     private void Add(int entry)
     {
-        if (_words.Length == 0)
+        if (_bitmap.Length == 0)
         {
-            if (_count < _mostFew)
+            if (_count < _maxListLength)
             {
-                Reserve();
-                _few[_count++] = entry;
+                GrowList();
+                _list[_count++] = entry;
                 return;
             }
 
             int length = (entries + WordBits - 1) / WordBits;
-            work.Memory.Take((long)length * sizeof(ulong));
-            _words = new ulong[length];
-            foreach (int one in _few.AsSpan(0, (int)_count))
+            work.Memory.Reserve((long)length * sizeof(ulong));
+            _bitmap = new ulong[length];
+            foreach (int entryOfList in _list.AsSpan(0, (int)_count))
             {
-                _words[one / WordBits] |= 1UL << (one % WordBits);
+                _bitmap[entryOfList / WordBits] |= 1UL << (entryOfList % WordBits);
             }
         }
 
-        _words[entry / WordBits] |= 1UL << (entry % WordBits);
+        _bitmap[entry / WordBits] |= 1UL << (entry % WordBits);
         _count++;
     }
 
-    private void Reserve()
+    private void GrowList()
     {
-        if (_count == _few.Length)
+        if (_count == _list.Length)
         {
-            int longer = Math.Min(_mostFew, Math.Max(FirstFew, 2 * _few.Length));
-            work.Memory.Take((long)(longer - _few.Length) * sizeof(int));
-            Array.Resize(ref _few, longer);
+            int length = Math.Min(_maxListLength, Math.Max(MinListLength, 2 * _list.Length));
+            work.Memory.Reserve((long)(length - _list.Length) * sizeof(int));
+            Array.Resize(ref _list, length);
         }
     }
 }

@@ -15,24 +15,25 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
         static (one, other) => Compare(other, one)
     );
 
+    // The entries are in the queue if the capacity is bounded, else in the list.
     private readonly PriorityQueue<FoundEntry, FoundEntry> _newestFirst = new(NewestFirst);
-    private readonly List<FoundEntry> _all = [];
+    private readonly List<FoundEntry> _unbounded = [];
     private readonly bool _isBounded = capacity < int.MaxValue / 2;
     private long _reservedBytes;
 
     /// <summary>Whether an entry with this etag would be kept.</summary>
-    public bool Wants(long etag) =>
+    public bool WouldKeep(long etag) =>
         !_isBounded
         || _newestFirst.Count < capacity
         || (capacity > 0 && _newestFirst.TryPeek(out var newest, out _) && etag < newest.Etag);
 
-    /// <summary>Adds an entry, for which <see cref="Wants"/> is true.</summary>
+    /// <summary>Adds an entry, for which <see cref="WouldKeep"/> is true.</summary>
     public void Add(in FoundEntry entry)
     {
         Reserve();
         if (!_isBounded)
         {
-            _all.Add(entry);
+            _unbounded.Add(entry);
         }
         else if (_newestFirst.Count < capacity)
         {
@@ -49,7 +50,7 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
     {
         FoundEntry[] entries = _isBounded
             ? [.. _newestFirst.UnorderedItems.Select(static item => item.Element)]
-            : [.. _all];
+            : [.. _unbounded];
         if (!IsInOrder(entries))
         {
             Array.Sort(entries, Compare);
@@ -78,9 +79,9 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
 
     private void Reserve()
     {
-        if ((long)(_newestFirst.Count + _all.Count + 1) * EntryBytes > _reservedBytes)
+        if ((long)(_newestFirst.Count + _unbounded.Count + 1) * EntryBytes > _reservedBytes)
         {
-            memory.Take(BytesPerStep);
+            memory.Reserve(BytesPerStep);
             _reservedBytes += BytesPerStep;
         }
     }

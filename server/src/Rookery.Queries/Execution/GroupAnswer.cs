@@ -43,9 +43,9 @@ public sealed class GroupAnswer : IDisposable
     /// <summary>Answers a grouped query.</summary>
     /// <param name="snapshot">The index's snapshot.</param>
     /// <param name="map">The index's map, which covers the query.</param>
-    /// <param name="plan">The compiled query.</param>
+    /// <param name="compiled">The compiled query.</param>
     /// <param name="memory">The memory of the query.</param>
-    /// <param name="clock">Checked during the work; throws to end it.</param>
+    /// <param name="limits">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted.</param>
     /// <param name="walk">Decides when the page is found by walking the sort field's terms in order; null to decide by
     /// cost.</param>
@@ -54,9 +54,9 @@ public sealed class GroupAnswer : IDisposable
     internal static GroupAnswer? TryFind(
         IndexSnapshot snapshot,
         AutoReduceMap map,
-        CompiledQuery plan,
+        CompiledQuery compiled,
         QueryMemory memory,
-        IScanClock clock,
+        IWorkLimits limits,
         bool needsTotal = true,
         OrderWalk? walk = null
     )
@@ -66,15 +66,15 @@ public sealed class GroupAnswer : IDisposable
             return null;
         }
 
-        var work = new AnswerWork(memory, clock);
-        var rows = new GroupRows(map.Definition, plan.Groups!);
+        var work = new AnswerWork(memory, limits);
+        var rows = new GroupRows(map.Definition, compiled.Groups!);
         try
         {
             bool isInOrder = rows.HasOrder && !IsMarked(snapshot, map, ReducedGroup.ShortenedTerm);
             var search = new IndexSearch(
                 snapshot.Segments,
                 new IndexedFields(map.Fields, rows.Names),
-                plan,
+                compiled,
                 work,
                 needsTotal,
                 isInOrder,
@@ -83,7 +83,7 @@ public sealed class GroupAnswer : IDisposable
             var (found, total, areCandidates) = search.Run();
             if (areCandidates)
             {
-                return OfCandidates(snapshot, found, plan, rows, work, memory, clock, needsTotal);
+                return EvaluateCandidates(snapshot, found, compiled, rows, work, memory, limits, needsTotal);
             }
 
             using var stored = new StoredRows(snapshot);
@@ -91,11 +91,11 @@ public sealed class GroupAnswer : IDisposable
             foreach (var entry in found)
             {
                 page.Add(rows.Read(stored.Read(entry)));
-                work.Memory.Take(ScanHit.BaseBytes + page[^1].Length);
+                work.Memory.Reserve(ScanHit.BaseBytes + page[^1].Length);
                 work.Scan.Walk(page[^1].Length);
             }
 
-            return new GroupAnswer(work, null, ScanResults.OfGroups(plan, page, total), snapshot.Watermark);
+            return new GroupAnswer(work, run: null, ScanResults.OfGroups(compiled, page, total), snapshot.Watermark);
         }
         catch
         {
@@ -119,21 +119,21 @@ public sealed class GroupAnswer : IDisposable
         _work.Dispose();
     }
 
-    private static GroupAnswer OfCandidates(
+    private static GroupAnswer EvaluateCandidates(
         IndexSnapshot snapshot,
         IReadOnlyList<FoundEntry> found,
-        CompiledQuery plan,
+        CompiledQuery compiled,
         GroupRows rows,
         AnswerWork work,
         QueryMemory memory,
-        IScanClock clock,
+        IWorkLimits limits,
         bool needsTotal
     )
     {
-        var run = plan.Start(memory, clock, needsTotal);
+        var run = compiled.Start(memory, limits, needsTotal);
         try
         {
-            foreach (byte[] row in InOrder(snapshot, found, plan, rows, work))
+            foreach (byte[] row in MatchingRowsInOrder(snapshot, found, compiled, rows, work))
             {
                 run.AddGroup(row);
             }
@@ -148,17 +148,17 @@ public sealed class GroupAnswer : IDisposable
     }
 
     /// <summary>Returns the rows of the groups that match, in the order of their keys.</summary>
-    private static byte[][] InOrder(
+    private static byte[][] MatchingRowsInOrder(
         IndexSnapshot snapshot,
         IReadOnlyList<FoundEntry> found,
-        CompiledQuery plan,
+        CompiledQuery compiled,
         GroupRows rows,
         AnswerWork work
     )
     {
         using var stored = new StoredRows(snapshot);
-        var places = new List<byte[]>();
-        var wanted = new List<byte[]>();
+        var sortKeys = new List<byte[]>();
+        var matchingRows = new List<byte[]>();
 
         // Rows are read in storage order, so that each block is read once.
         foreach (var entry in found.OrderBy(static entry => entry.Segment).ThenBy(static entry => entry.Entry))
@@ -166,23 +166,23 @@ public sealed class GroupAnswer : IDisposable
             var read = stored.Read(entry);
             work.Scan.Walk(read.Length);
             byte[] row = rows.Read(read);
-            if (plan.Matches(new QueriedDocument(row), work.Scan))
+            if (compiled.Matches(new QueriedDocument(row), work.Scan))
             {
-                byte[] place = rows.ReadSortKey(read);
-                work.Memory.Take(BytesPerGroup + place.Length + row.Length);
-                places.Add(place);
-                wanted.Add(row);
+                byte[] sortKey = rows.ReadSortKey(read);
+                work.Memory.Reserve(BytesPerGroup + sortKey.Length + row.Length);
+                sortKeys.Add(sortKey);
+                matchingRows.Add(row);
             }
         }
 
-        byte[][] order = [.. places];
-        byte[][] inOrder = [.. wanted];
+        byte[][] keys = [.. sortKeys];
+        byte[][] sortedRows = [.. matchingRows];
         Array.Sort(
-            order,
-            inOrder,
+            keys,
+            sortedRows,
             Comparer<byte[]>.Create(static (one, other) => one.AsSpan().SequenceCompareTo(other))
         );
-        return inOrder;
+        return sortedRows;
     }
 
     private static bool IsMarked(IndexSnapshot snapshot, AutoReduceMap map, ReadOnlySpan<byte> term)

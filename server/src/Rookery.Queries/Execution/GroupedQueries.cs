@@ -19,63 +19,59 @@ public sealed class GroupedQueries(IndexHost indexes)
     /// <summary>
     /// Decides when a page is found by walking the sort field's terms in order; null to decide by cost.
     /// </summary>
-    internal OrderWalk? Walk { get; init; }
+    internal OrderWalk? OrderWalk { get; init; }
 
     /// <summary>Chooses the index that answers a grouped query.</summary>
     /// <param name="database">The queried database.</param>
-    /// <param name="plan">The compiled query.</param>
-    public IndexChoice ChooseIndex(Database database, CompiledQuery plan)
+    /// <param name="compiled">The compiled query.</param>
+    public IndexChoice ChooseIndex(Database database, CompiledQuery compiled)
     {
         var choice = IndexChooser
             .ChooseForGroups(
-                plan,
-                () => IndexedQueries.DocumentsOf(database, plan.Target.Collection),
+                compiled,
+                () => IndexedQueries.CountDocuments(database, compiled.Target.Collection),
                 indexes.ReadAutoReduces(database)
             )
             .Within(indexes.Quota);
-        return choice is { IsBuilt: true, IndexName: { } name } && !HoldsAll(database, name)
-            ? new IndexChoice(
-                null,
-                null,
-                false,
-                false,
-                [
-                    .. choice.Reasons.Select(static reason => reason with { IsChosen = false }),
-                    PlanReason.OfDocuments(
-                        $"Documents are scanned: one of them has more groups or longer values than {name} holds."
-                    ),
-                ]
-            )
-            : choice;
+        if (choice is not { IsBuilt: true, IndexName: { } name } || HoldsAll(database, name))
+        {
+            return choice;
+        }
+        return IndexChoice.Scan([
+            .. choice.Reasons.Select(static reason => reason with { IsChosen = false }),
+            PlanReason.OfDocuments(
+                $"Documents are scanned: one of them has more groups or longer values than {name} holds."
+            ),
+        ]);
     }
 
     /// <summary>Answers a grouped query from the index's present snapshot.</summary>
     /// <param name="database">The queried database.</param>
     /// <param name="indexName">The index, which <see cref="ChooseIndex"/> reported as built.</param>
-    /// <param name="plan">The compiled query.</param>
+    /// <param name="compiled">The compiled query.</param>
     /// <param name="memory">The memory of the query.</param>
-    /// <param name="clock">Checked during the work; throws to end it.</param>
+    /// <param name="limits">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
-    /// <param name="atLeast">The etag through which the index must have indexed.</param>
+    /// <param name="minimumEtag">The etag through which the index must have indexed.</param>
     /// <returns>The answer, which the caller disposes. Null if the index does not exist on this node, could not include
     /// some document, or was reset and has not reached that etag.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public GroupAnswer? TryAnswer(
         Database database,
         string indexName,
-        CompiledQuery plan,
+        CompiledQuery compiled,
         QueryMemory memory,
-        IScanClock clock,
+        IWorkLimits limits,
         bool needsTotal = true,
-        long atLeast = 0
+        long minimumEtag = 0
     )
     {
         if (
-            plan is not { Groups: { } groups, Summary: null }
+            compiled is not { Groups: { } groups, Summary: null }
             || !indexes.TryGetSlot(database, indexName, out var slot)
             || slot.Serving is not { Map: AutoReduceMap map, VisibleEtag: > 0 and var visible }
-            || visible < atLeast
-            || !map.Definition.Covers(AutoReduceDefinition.Of(plan.Target.Collection, groups))
+            || visible < minimumEtag
+            || !map.Definition.Covers(AutoReduceDefinition.Of(compiled.Target.Collection, groups))
         )
         {
             return null;
@@ -84,7 +80,7 @@ public sealed class GroupedQueries(IndexHost indexes)
         try
         {
             using var snapshot = slot.Serving.Store.OpenSnapshot();
-            return GroupAnswer.TryFind(snapshot, map, plan, memory, clock, needsTotal, Walk);
+            return GroupAnswer.TryFind(snapshot, map, compiled, memory, limits, needsTotal, OrderWalk);
         }
         catch (ObjectDisposedException)
         {

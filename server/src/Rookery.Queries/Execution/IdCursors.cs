@@ -36,7 +36,7 @@ internal sealed class IdCursors(SegmentReader segment, AnswerWork work)
             }
         }
 
-        return new Candidates(union.ToCursor(), true);
+        return new Candidates(union.ToCursor(), IsExact: true);
     }
 
     /// <summary>Returns the entries whose id matches a pattern; null if the documents must be evaluated.</summary>
@@ -52,9 +52,9 @@ internal sealed class IdCursors(SegmentReader segment, AnswerWork work)
         var ids = segment.Ids();
         var pattern = condition.Pattern;
         for (
-            bool isThere = ids.Seek(pattern.Prefix);
-            isThere && ids.Key.StartsWith(pattern.Prefix);
-            isThere = ids.MoveNext()
+            bool isAtId = ids.Seek(pattern.Prefix);
+            isAtId && ids.Key.StartsWith(pattern.Prefix);
+            isAtId = ids.MoveNext()
         )
         {
             work.Scan.Walk(ids.Key.Length);
@@ -72,7 +72,7 @@ internal sealed class IdCursors(SegmentReader segment, AnswerWork work)
 
     /// <summary>Whether a lower-cased text may be a date, which conditions compare in a normalised form.</summary>
     internal static bool MayBeDate(ReadOnlySpan<byte> lowerText) =>
-        lowerText.Length > 10
+        lowerText.Length > "2000-01-01".Length
         && lowerText[4] == (byte)'-'
         && lowerText[7] == (byte)'-'
         && lowerText[10] is (byte)'t' or (byte)'T';

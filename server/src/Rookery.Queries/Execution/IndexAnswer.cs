@@ -15,7 +15,7 @@ namespace Rookery.Queries.Execution;
 /// </summary>
 public sealed class IndexAnswer : IDisposable
 {
-    private readonly CompiledQuery _plan;
+    private readonly CompiledQuery _compiled;
     private readonly AnswerWork _work;
     private readonly IndexSnapshot _snapshot;
     private readonly IReadOnlyList<FoundEntry> _entries;
@@ -25,15 +25,15 @@ public sealed class IndexAnswer : IDisposable
     private IndexAnswer(
         IndexSnapshot snapshot,
         IndexedFields fields,
-        CompiledQuery plan,
+        CompiledQuery compiled,
         AnswerWork work,
         bool needsTotal,
         Func<Exception, Exception> damageFound,
         OrderWalk? walk
     )
     {
-        (_snapshot, _plan, _work, _damageFound) = (snapshot, plan, work, damageFound);
-        var search = new IndexSearch(snapshot.Segments, fields, plan, work, needsTotal, walk: walk);
+        (_snapshot, _compiled, _work, _damageFound) = (snapshot, compiled, work, damageFound);
+        var search = new IndexSearch(snapshot.Segments, fields, compiled, work, needsTotal, walk: walk);
         var (found, total, areCandidates) = search.Run();
         AreCandidates = areCandidates;
         TotalResults = areCandidates ? null : total;
@@ -68,9 +68,9 @@ public sealed class IndexAnswer : IDisposable
     /// <summary>Answers a query.</summary>
     /// <param name="snapshot">The index's snapshot. Disposed with the answer, or here if this throws.</param>
     /// <param name="fields">The numbers of the indexed fields.</param>
-    /// <param name="plan">The compiled query.</param>
+    /// <param name="compiled">The compiled query.</param>
     /// <param name="memory">The memory of the query.</param>
-    /// <param name="clock">Checked during the work; throws to end it.</param>
+    /// <param name="limits">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
     /// <param name="damageFound">Converts a damage that is found while results are read later to the exception to
     /// throw. Null to throw the damage itself, as this method does.</param>
@@ -80,22 +80,22 @@ public sealed class IndexAnswer : IDisposable
     internal static IndexAnswer Find(
         IndexSnapshot snapshot,
         IndexedFields fields,
-        CompiledQuery plan,
+        CompiledQuery compiled,
         QueryMemory memory,
-        IScanClock clock,
+        IWorkLimits limits,
         bool needsTotal = true,
         Func<Exception, Exception>? damageFound = null,
         OrderWalk? walk = null
     )
     {
-        var begun = new AnswerWork(memory, clock);
+        var work = new AnswerWork(memory, limits);
         try
         {
             return new IndexAnswer(
                 snapshot,
                 fields,
-                plan,
-                begun,
+                compiled,
+                work,
                 needsTotal,
                 damageFound ?? (static damaged => damaged),
                 walk
@@ -103,7 +103,7 @@ public sealed class IndexAnswer : IDisposable
         }
         catch
         {
-            begun.Dispose();
+            work.Dispose();
             snapshot.Dispose();
             throw;
         }
@@ -115,7 +115,7 @@ public sealed class IndexAnswer : IDisposable
     /// <param name="document">The current document.</param>
     /// <param name="etag">The etag that the index holds for it.</param>
     public bool IsStillResult(in QueriedDocument document, long etag) =>
-        document.Etag == etag || _plan.Matches(document, _work.Scan);
+        document.Etag == etag || _compiled.Matches(document, _work.Scan);
 
     /// <summary>For a static index: whether a row that the maps compute from the current document matches.</summary>
     /// <param name="document">The current document.</param>
@@ -124,7 +124,7 @@ public sealed class IndexAnswer : IDisposable
     {
         foreach (byte[] row in rows.Of(document))
         {
-            if (_plan.Matches(document.WithRow(row), _work.Scan))
+            if (_compiled.Matches(document.WithRow(row), _work.Scan))
             {
                 return true;
             }
@@ -141,8 +141,12 @@ public sealed class IndexAnswer : IDisposable
     /// <exception cref="IndexDamagedException">The index is damaged.</exception>
     public ReadOnlySpan<byte> ReadRow(int index)
     {
-        var (_, segment, entry, _, _) = _entries[index];
-        _stored = _stored.Length > 0 ? _stored : new StoredValues?[_snapshot.Segments.Count];
+        var found = _entries[index];
+        var (segment, entry) = (found.Segment, found.Entry);
+        if (_stored.Length == 0)
+        {
+            _stored = new StoredValues?[_snapshot.Segments.Count];
+        }
         try
         {
             var row = (_stored[segment] ??= _snapshot.Segments[segment].Reader.Stored()).Read(entry);
@@ -188,7 +192,7 @@ internal sealed class FoundDocuments(
             var (etag, segment, entry, score, id) = found[index];
             if (id != FoundEntry.NoId)
             {
-                return new ScannedDocument(etag, ids.At(id), score);
+                return new ScannedDocument(etag, ids.IdAt(id), score);
             }
 
             try

@@ -10,20 +10,20 @@ namespace Rookery.Queries.Execution;
 /// <summary>Searches the segments of an index for one query. Not thread-safe.</summary>
 /// <param name="segments">The segments of the index.</param>
 /// <param name="fields">The numbers of the indexed fields.</param>
-/// <param name="plan">The compiled query.</param>
+/// <param name="compiled">The compiled query.</param>
 /// <param name="work">The answer's limits.</param>
 /// <param name="needsTotal">Whether results after the page are counted.</param>
-/// <param name="hasGroupsInOrder">For an index of groups, whether the order of its ids is the order of the groups; null
+/// <param name="areGroupsInOrder">For an index of groups, whether the order of its ids is the order of the groups; null
 /// for an index of documents.</param>
 /// <param name="walk">Decides when the page is found by walking the sort field's terms in order; null to decide by
 /// cost.</param>
 internal sealed class IndexSearch(
     IReadOnlyList<LiveSegment> segments,
     IndexedFields fields,
-    CompiledQuery plan,
+    CompiledQuery compiled,
     AnswerWork work,
     bool needsTotal,
-    bool? hasGroupsInOrder = null,
+    bool? areGroupsInOrder = null,
     OrderWalk? walk = null
 )
 {
@@ -43,37 +43,36 @@ internal sealed class IndexSearch(
     public (IReadOnlyList<FoundEntry> Found, long Total, bool AreCandidates) Run()
     {
         // A score that is not the order of documents is computed by a scan, which collects its own word statistics.
-        if (plan.Sort.HasScore || (plan.Rows is not null && (plan.IsScored || plan.NeedsScan)))
+        if (compiled.Sort.HasScore || (compiled.Rows is not null && (compiled.IsScored || compiled.NeedsScan)))
         {
             var statistics = new IndexStatistics(segments, work);
-            statistics.ApplyTo(plan.Where, fields);
-            if (plan is { Rows: not null, NeedsScan: true, Filter: { } filter })
+            statistics.ApplyTo(compiled.Where, fields);
+            if (compiled is { Rows: not null, NeedsScan: true, Filter: { } filter })
             {
                 statistics.ApplyTo(filter, fields);
             }
         }
 
-        bool looksAtDocuments =
-            (plan.Groups is not null && !CanSortGroups())
-            || plan.Summary is not null
-            || plan.IsScored != plan.Sort.HasScore
-            || plan.Filter is not null
-            || plan.FilterLimit is not null
-            || plan.IsDistinct
-            || plan.Intersected.Length > 0
-            || !SegmentSort.CanSort(plan.Sort, fields);
-        if (!looksAtDocuments && TryFindPage() is { } page)
+        bool needsDocuments =
+            (compiled.Groups is not null && !CanSortGroups())
+            || compiled.Summary is not null
+            || compiled.IsScored != compiled.Sort.HasScore
+            || compiled.Filter is not null
+            || compiled.FilterLimit is not null
+            || compiled.IsDistinct
+            || compiled.Intersected.Length > 0
+            || !SegmentSort.CanSort(compiled.Sort, fields);
+        if (!needsDocuments && TryFindPage() is { } page)
         {
-            return (page, _segments.Total, false);
+            return (page, _segments.Total, AreCandidates: false);
         }
-
-        return (FindCandidates(), _segments.Total, true);
+        return (FindCandidates(), _segments.Total, AreCandidates: true);
     }
 
     // A shuffled order of groups hashes their rows, so the rows must be read.
     private bool CanSortGroups() =>
-        hasGroupsInOrder is true
-        && Array.TrueForAll(plan.Sort.Keys.ToArray(), static key => key.Kind != OrderKind.Random);
+        areGroupsInOrder is true
+        && Array.TrueForAll(compiled.Sort.Keys.ToArray(), static key => key.Kind != OrderKind.Random);
 
     /// <summary>Finds the page; returns null if documents must be evaluated.</summary>
     private FoundEntry[]? TryFindPage()
@@ -83,32 +82,32 @@ internal sealed class IndexSearch(
         for (int i = 0; i < opened.Length; i++)
         {
             conditions[i] = new ConditionCursors(segments[i].Reader, fields, work);
-            opened[i] = conditions[i].Open(plan.Where);
+            opened[i] = conditions[i].Open(compiled.Where);
             if (!opened[i].IsExact)
             {
                 return null;
             }
         }
 
-        var found = plan.Sort.IsEmpty ? FindOldest(opened) : FindSorted(opened, conditions);
+        var found = compiled.Sort.IsEmpty ? FindOldest(opened) : FindSorted(opened, conditions);
         Array.ForEach(conditions, static one => one.Opened.Count());
-        return found is null || plan.Offset == 0 ? found : found[(int)Math.Min(plan.Offset, found.Length)..];
+        return found is null || compiled.Offset == 0 ? found : found[(int)Math.Min(compiled.Offset, found.Length)..];
     }
 
     private FoundEntry[]? FindSorted(Candidates[] opened, ConditionCursors[] conditions)
     {
-        var page = new SortedPage(_segments, fields, plan, work, needsTotal, walk ?? OrderWalk.Default);
+        var page = new SortedPage(_segments, fields, compiled, work, needsTotal, walk ?? OrderWalk.Default);
         return page.Find(opened, conditions);
     }
 
     private FoundEntry[] FindOldest(Candidates[] opened)
     {
-        var oldest = new FoundEntries(plan.PageEnd, work.Memory);
-        bool joinsEntries = plan.JoinsEntries;
+        var oldest = new FoundEntries(compiled.PageEnd, work.Memory);
+        bool joinsEntries = compiled.JoinsEntries;
         long lastEtag = -1;
         for (int i = 0; i < opened.Length; i++)
         {
-            if (plan.PageEnd == 0 && segments[i].Live.DeadCount == 0 && !joinsEntries)
+            if (compiled.PageEnd == 0 && segments[i].Live.DeadCount == 0 && !joinsEntries)
             {
                 _segments.Total += opened[i].Cursor.CountRest();
                 continue;
@@ -126,7 +125,7 @@ internal sealed class IndexSearch(
 
                 lastEtag = etag;
                 _segments.CountResult();
-                if (oldest.Wants(etag))
+                if (oldest.WouldKeep(etag))
                 {
                     oldest.Add(new FoundEntry(etag, i, entry, Id: _segments.Ids.Keep(id)));
                 }
@@ -142,7 +141,7 @@ internal sealed class IndexSearch(
     private FoundEntry[] FindCandidates()
     {
         _segments.Total = 0;
-        bool joinsEntries = plan.Rows is { IsReduced: false };
+        bool joinsEntries = compiled.Rows is { IsReduced: false };
         long lastEtag = -1;
         var all = new FoundEntries(long.MaxValue, work.Memory);
         for (int i = 0; i < segments.Count; i++)
@@ -151,8 +150,8 @@ internal sealed class IndexSearch(
             var documents = _segments.Documents[i];
             var cursor = _segments.LiveOf(
                 i,
-                plan.Groups is null || hasGroupsInOrder is not null
-                    ? conditions.Open(plan.Where).Cursor
+                compiled.Groups is null || areGroupsInOrder is not null
+                    ? conditions.Open(compiled.Where).Cursor
                     : new AllCursor(segments[i].Reader.Entries)
             );
             for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
@@ -171,7 +170,7 @@ internal sealed class IndexSearch(
             conditions.Opened.Count();
         }
 
-        return plan.Rows is { IsReduced: true } ? InOrderOfKeys(all.InOrder()) : all.InOrder();
+        return compiled.Rows is { IsReduced: true } ? InOrderOfKeys(all.InOrder()) : all.InOrder();
     }
 
     private FoundEntry[] InOrderOfKeys(FoundEntry[] found)
@@ -180,7 +179,7 @@ internal sealed class IndexSearch(
         for (int i = 0; i < keys.Length; i++)
         {
             var key = _segments.Documents[found[i].Segment].Read(found[i].Entry, out _);
-            work.Memory.Take(key.Length);
+            work.Memory.Reserve(key.Length);
             work.Step(1);
             keys[i] = key.ToArray();
         }

@@ -49,18 +49,18 @@ internal sealed class IndexStatistics
                 break;
             case FullTextPredicate { Condition: SearchedField searched }
                 when fields.Find(searched.Reader)?.Words is { } number:
-                searched.Use(Of(searched.Query, number));
+                searched.Use(StatisticsOf(searched.Query, number));
                 break;
-            case FullTextPredicate { Condition: LikenessCondition { IsLearned: true, IsChosen: false } likeness }:
-                foreach (var field in likeness.Fields)
+            case FullTextPredicate { Condition: SimilarityCondition { HasModel: true, AreWordsChosen: false } model }:
+                foreach (var field in model.Fields)
                 {
                     if (fields.Find(field.Reader)?.Words is { } words)
                     {
-                        field.Use(Of(field.Query, words));
+                        field.UseStatistics(StatisticsOf(field.Query, words));
                     }
                 }
 
-                likeness.Choose();
+                model.ChooseWords();
                 break;
             default:
                 break;
@@ -75,7 +75,7 @@ internal sealed class IndexStatistics
         }
     }
 
-    private SearchStatistics Of(SearchQuery query, int number)
+    private SearchStatistics StatisticsOf(SearchQuery query, int number)
     {
         long documents = 0;
         long tokens = 0;
@@ -97,7 +97,7 @@ internal sealed class IndexStatistics
                         : LiveCount(field, query.Terms[term], live);
             }
 
-            Subtract(field, live, ref documents, ref tokens);
+            SubtractDead(field, live, ref documents, ref tokens);
         }
 
         _opened.Count();
@@ -120,14 +120,17 @@ internal sealed class IndexStatistics
                 break;
             }
 
-            count -= entry == dead ? 1 : 0;
+            if (entry == dead)
+            {
+                count--;
+            }
         }
 
         _work.Step(live.DeadCount);
         return count;
     }
 
-    private void Subtract(SegmentField field, LiveEntries live, ref long documents, ref long tokens)
+    private void SubtractDead(SegmentField field, LiveEntries live, ref long documents, ref long tokens)
     {
         if (live.DeadCount == 0 || field.Lengths is not { } lengths)
         {
@@ -138,8 +141,11 @@ internal sealed class IndexStatistics
         foreach (int dead in DeadOf(live))
         {
             long length = (long)lengths[dead];
-            documents -= length > 0 ? 1 : 0;
-            tokens -= length;
+            if (length > 0)
+            {
+                documents--;
+                tokens -= length;
+            }
         }
     }
 

@@ -34,7 +34,7 @@ internal static class IndexTerms
     private static List<string> Read(
         IndexSnapshot snapshot,
         int field,
-        byte[] from,
+        byte[] seekKey,
         int count,
         Func<byte[], string> show
     )
@@ -42,19 +42,19 @@ internal static class IndexTerms
         var cursors = snapshot
             .Segments.Select(segment => segment.Reader.Field(field)?.Terms())
             .OfType<TermCursor>()
-            .Where(cursor => cursor.Seek(from))
+            .Where(cursor => cursor.Seek(seekKey))
             .ToList();
         var terms = new List<string>();
         while (cursors.Count > 0 && terms.Count < count)
         {
-            byte[] least = cursors[0].Term.ToArray();
-            foreach (var cursor in cursors.Skip(1).Where(cursor => cursor.Term.SequenceCompareTo(least) < 0))
+            byte[] leastTerm = cursors[0].Term.ToArray();
+            foreach (var cursor in cursors.Skip(1).Where(cursor => cursor.Term.SequenceCompareTo(leastTerm) < 0))
             {
-                least = cursor.Term.ToArray();
+                leastTerm = cursor.Term.ToArray();
             }
 
-            terms.Add(show(least));
-            cursors.RemoveAll(cursor => cursor.Term.SequenceEqual(least) && !cursor.MoveNext());
+            terms.Add(show(leastTerm));
+            cursors.RemoveAll(cursor => cursor.Term.SequenceEqual(leastTerm) && !cursor.MoveNext());
         }
 
         return terms;
@@ -88,7 +88,7 @@ internal static class IndexTerms
             shown is "null" or "true" or "false" || IsNumber(utf8)
                 ? TermKey.Write(utf8, isExact: false, key)
                 : TermKey.WriteText(utf8, isExact: false, key);
-        key[length] = 0; // the least key greater than it
+        key[length] = 0; // the next possible key
         return key[..(length + 1)];
     }
 

@@ -27,7 +27,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <summary>
     /// Decides whether a page is searched by walking the sort field's terms in order; null to decide by cost.
     /// </summary>
-    internal OrderWalk? Walk { get; init; }
+    internal OrderWalk? OrderWalk { get; init; }
 
     /// <summary>Chooses the index that answers a query.</summary>
     /// <param name="database">The queried database.</param>
@@ -36,13 +36,13 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="explains">Whether reasons are wanted. If not, the choice is made among the indexes that are cached
     /// as covering the query.</param>
     public IndexChoice ChooseIndex(Database database, Query query, ScanTarget target, bool explains = false) =>
-        !explains && TryChoose(database, query, target) is { } known
-            ? known
+        !explains && TryChooseCovering(database, query, target) is { } covering
+            ? covering
             : IndexChooser
                 .Choose(
                     query,
                     target,
-                    () => DocumentsOf(database, target.Collection),
+                    () => CountDocuments(database, target.Collection),
                     indexes.ReadAutoIndexes(database),
                     explains
                 )
@@ -51,28 +51,28 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <summary>Answers a query from the index's present snapshot.</summary>
     /// <param name="database">The queried database.</param>
     /// <param name="indexName">The index, which <see cref="ChooseIndex"/> reported as built.</param>
-    /// <param name="plan">The compiled query.</param>
+    /// <param name="compiled">The compiled query.</param>
     /// <param name="memory">The memory of the query.</param>
-    /// <param name="clock">Checked during the work; throws to end it.</param>
+    /// <param name="limits">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
-    /// <param name="atLeast">The etag through which the index must have indexed.</param>
+    /// <param name="minimumEtag">The etag through which the index must have indexed.</param>
     /// <returns>The answer, which the caller disposes. Null if the index does not exist on this node, or was reset and
     /// has not reached that etag.</returns>
     /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     public IndexAnswer? TryAnswer(
         Database database,
         string indexName,
-        CompiledQuery plan,
+        CompiledQuery compiled,
         QueryMemory memory,
-        IScanClock clock,
+        IWorkLimits limits,
         bool needsTotal = true,
-        long atLeast = 0
+        long minimumEtag = 0
     )
     {
         if (
             !indexes.TryGetSlot(database, indexName, out var slot)
-            || !CanAnswer(slot.Serving, plan)
-            || slot.Serving.VisibleEtag < atLeast
+            || !CanAnswer(slot.Serving, compiled)
+            || slot.Serving.VisibleEtag < minimumEtag
         )
         {
             return null;
@@ -84,12 +84,12 @@ public sealed class IndexedQueries(IndexHost indexes)
             return IndexAnswer.Find(
                 serving.Store.OpenSnapshot(),
                 serving.Fields,
-                plan,
+                compiled,
                 memory,
-                clock,
+                limits,
                 needsTotal,
-                damaged => DamageOf(serving, damaged),
-                Walk
+                damaged => RebuildAndReport(serving, damaged),
+                OrderWalk
             );
         }
         catch (ObjectDisposedException)
@@ -154,17 +154,19 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// </summary>
     /// <param name="query">The query.</param>
     /// <param name="definition">The definition of the index.</param>
-    public static string? WhyUnable(Query query, AutoIndexDefinition definition) =>
-        query.GroupBy.Count > 0 ? "holds documents, and the query groups them."
-        : AutoIndexNeeds
-            .Of(query, out _)
-            ?.Fields.FirstOrDefault(needed => !definition.Fields.Any(field => field.Covers(needed)))
-            is { } lacking
-            ? $"does not hold {lacking}."
-        : null;
+    public static string? WhyUnable(Query query, AutoIndexDefinition definition)
+    {
+        if (query.GroupBy.Count > 0)
+        {
+            return "holds documents, and the query groups them.";
+        }
+        var neededFields = AutoIndexNeeds.Of(query, out _)?.Fields;
+        var missing = neededFields?.FirstOrDefault(needed => !definition.Fields.Any(field => field.Covers(needed)));
+        return missing is null ? null : $"does not hold {missing}.";
+    }
 
     // Null if no existing index answers the query.
-    private IndexChoice? TryChoose(Database database, Query query, ScanTarget target)
+    private IndexChoice? TryChooseCovering(Database database, Query query, ScanTarget target)
     {
         bool needsIndex = IndexChooser.NeedsIndex(query);
         if ((target.NamesIds && !needsIndex) || !indexes.TryGetCatalog(database, out var catalog))
@@ -173,38 +175,37 @@ public sealed class IndexedQueries(IndexHost indexes)
         }
 
         var slots = catalog.Slots;
-        if (query.Known is not KnownIndexes known || !known.IsComputedFrom(slots))
+        if (query.CoveringIndexes is not CoveringIndexes covering || !covering.IsComputedFrom(slots))
         {
-            query.Known = known = KnownIndexes.Of(query, slots);
+            query.CoveringIndexes = covering = CoveringIndexes.Of(query, slots);
         }
-
-        return known.Choose(slots) is { } index && catalog.Serves(index)
+        return covering.Choose(slots) is { } index && catalog.Serves(index)
             ? new IndexChoice(
                 index.Record.Name,
-                null,
-                index is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused },
+                ToDefine: null,
+                IsBuilt: index is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused },
                 needsIndex,
-                []
+                Reasons: []
             )
             : null;
     }
 
     // An automatic index cannot answer a query with a summary, moreLikeThis, an order of ids, or scores by which the
     // results are not ordered. A scan answers those.
-    private static bool CanAnswer(RunningIndex index, CompiledQuery plan) =>
-        plan.Rows is { } rows
+    private static bool CanAnswer(RunningIndex index, CompiledQuery compiled) =>
+        compiled.Rows is { } rows
             ? index.Map is StaticIndexMap && index.Record.Number == rows.Number
             : index.Map is AutoIndexMap
-                && plan.Summary is null
-                && !plan.NeedsScan
-                && !(plan.Target.NamesIds && plan.Sort.IsEmpty)
-                && (!plan.IsScored || plan.Sort.HasScore);
+                && compiled.Summary is null
+                && !compiled.NeedsScan
+                && !(compiled.Target.NamesIds && compiled.Sort.IsEmpty)
+                && (!compiled.IsScored || compiled.Sort.HasScore);
 
     /// <summary>
     /// Starts to rebuild the index that answered, not the replacement that is being built beside it. Returns the
     /// exception to throw.
     /// </summary>
-    private IndexDamagedException DamageOf(RunningIndex index, Exception damaged)
+    private IndexDamagedException RebuildAndReport(RunningIndex index, Exception damaged)
     {
         indexes.Rebuild(index, damaged);
         return new IndexDamagedException(index.Record.Name, damaged);
@@ -225,18 +226,18 @@ public sealed class IndexedQueries(IndexHost indexes)
         }
         catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
         {
-            throw DamageOf(index, damaged);
+            throw RebuildAndReport(index, damaged);
         }
     }
 
-    internal static long DocumentsOf(Database database, string? collection)
+    internal static long CountDocuments(Database database, string? collection)
     {
         using var reader = database.OpenReader();
         return collection is null
             ? reader.ReadStatistics().Documents
             : reader
                 .ReadCollections()
-                .Where(one => one.Name.Equals(collection, StringComparison.OrdinalIgnoreCase))
-                .Sum(static one => one.Documents);
+                .Where(counted => counted.Name.Equals(collection, StringComparison.OrdinalIgnoreCase))
+                .Sum(static counted => counted.Documents);
     }
 }

@@ -13,7 +13,7 @@ internal sealed class KeptIds(ScanMemory memory)
     private const int FirstBytes = 512;
 
     // Ids beyond this limit are read again when their results are written.
-    private const int MostBytes = 64 << 10;
+    private const int MaxBytes = 64 << 10;
 
     private byte[] _bytes = [];
     private int _length;
@@ -23,26 +23,26 @@ internal sealed class KeptIds(ScanMemory memory)
     public int Keep(ReadOnlySpan<byte> id)
     {
         int needed = _length + sizeof(ushort) + id.Length;
-        if (needed > MostBytes)
+        if (needed > MaxBytes)
         {
             return FoundEntry.NoId;
         }
 
         if (needed > _bytes.Length)
         {
-            int longer = Math.Max(needed, Math.Max(FirstBytes, 2 * _bytes.Length));
-            memory.Take(longer - _bytes.Length);
-            Array.Resize(ref _bytes, longer);
+            int capacity = Math.Max(needed, Math.Max(FirstBytes, 2 * _bytes.Length));
+            memory.Reserve(capacity - _bytes.Length);
+            Array.Resize(ref _bytes, capacity);
         }
 
-        int at = _length;
-        BitConverter.TryWriteBytes(_bytes.AsSpan(at), (ushort)id.Length);
-        id.CopyTo(_bytes.AsSpan(at + sizeof(ushort)));
+        int position = _length;
+        BitConverter.TryWriteBytes(_bytes.AsSpan(position), (ushort)id.Length);
+        id.CopyTo(_bytes.AsSpan(position + sizeof(ushort)));
         _length = needed;
-        return at;
+        return position;
     }
 
     /// <summary>Returns the id at a position.</summary>
-    public ReadOnlyMemory<byte> At(int place) =>
-        _bytes.AsMemory(place + sizeof(ushort), BitConverter.ToUInt16(_bytes, place));
+    public ReadOnlyMemory<byte> IdAt(int position) =>
+        _bytes.AsMemory(position + sizeof(ushort), BitConverter.ToUInt16(_bytes, position));
 }

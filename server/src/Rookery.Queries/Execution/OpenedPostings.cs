@@ -35,7 +35,7 @@ internal sealed class OpenedPostings(AnswerWork work)
 
     private PostingsCursor Keep(PostingsCursor postings)
     {
-        work.Memory.Take(CursorBytes);
+        work.Memory.Reserve(CursorBytes);
         _opened.Add(postings);
         return postings;
     }

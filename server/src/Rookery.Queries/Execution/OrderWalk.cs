@@ -19,11 +19,11 @@ internal abstract class OrderWalk
 
     /// <summary>Returns the number of entries after which an unfinished walk gives up.</summary>
     /// <param name="candidates">The matches.</param>
-    public abstract long MostSteps(EntryCursor candidates);
+    public abstract long MaxSteps(EntryCursor candidates);
 
     /// <summary>Called when a walk has found all wanted matches.</summary>
     /// <param name="dead">Number of dead entries of the segment.</param>
-    public virtual void Ended(int dead) { }
+    public virtual void OnPageFound(int dead) { }
 
     private sealed class ByCost : OrderWalk
     {
@@ -32,10 +32,10 @@ internal abstract class OrderWalk
         private const int MatchesPerStep = 3;
 
         // Number of entries sampled to estimate the matches, if a column decides which entries match.
-        private const int Asked = 64;
+        private const int SampledEntries = 64;
 
         // The walk must be cheaper by this factor, because matches may not be spread evenly over the terms.
-        private const long FewerSteps = 2;
+        private const long SafetyFactor = 2;
 
         public override bool IsWorthwhile(long wanted, int entries, EntryCursor candidates)
         {
@@ -48,21 +48,24 @@ internal abstract class OrderWalk
             return !candidates.CanTest || IsFew(wanted, entries, Math.Min(matches, Estimate(entries, candidates)));
         }
 
-        public override long MostSteps(EntryCursor candidates) => candidates.Cost / MatchesPerStep;
+        public override long MaxSteps(EntryCursor candidates) => candidates.Cost / MatchesPerStep;
 
         /// <summary>Whether filling the page takes few steps, compared with reading all matches.</summary>
         private static bool IsFew(long wanted, long entries, long matches) =>
-            matches > 0 && wanted * entries / matches * MatchesPerStep * FewerSteps <= matches;
+            matches > 0 && wanted * entries / matches * MatchesPerStep * SafetyFactor <= matches;
 
         private static long Estimate(int entries, EntryCursor candidates)
         {
-            int found = 1;
-            for (int i = 0; i < Asked; i++)
+            int matchingSamples = 1; // so that the estimate is never 0
+            for (int i = 0; i < SampledEntries; i++)
             {
-                found += candidates.Has((int)((long)entries * i / Asked)) ? 1 : 0;
+                if (candidates.Has((int)((long)entries * i / SampledEntries)))
+                {
+                    matchingSamples++;
+                }
             }
 
-            return (long)entries * found / Asked;
+            return (long)entries * matchingSamples / SampledEntries;
         }
     }
 }

@@ -8,7 +8,7 @@ internal sealed class PhraseCursor : EntryCursor
 {
     private readonly PhraseClause _phrase;
     private readonly (int Term, PostingsCursor Postings)[] _terms;
-    private readonly AndCursor _all;
+    private readonly AndCursor _entriesWithAllTerms;
     private readonly int[][] _positions;
     private readonly PhraseWord[] _words;
     private readonly int[] _termOfWord;
@@ -21,37 +21,37 @@ internal sealed class PhraseCursor : EntryCursor
     {
         _phrase = phrase;
         _terms = [.. terms];
-        _all = new AndCursor(_terms.Select(static term => term.Postings));
+        _entriesWithAllTerms = new AndCursor(_terms.Select(static term => term.Postings));
         _positions = new int[_terms.Length][];
         Array.Fill(_positions, []);
         _words = new PhraseWord[phrase.Words.Count];
-        _termOfWord = [.. phrase.Words.Select(word => Array.FindIndex(_terms, one => one.Term == word.Term))];
+        _termOfWord = [.. phrase.Words.Select(word => Array.FindIndex(_terms, opened => opened.Term == word.Term))];
         _counts = new int[_terms.Length];
     }
 
     /// <inheritdoc/>
-    public override long Cost => _all.Cost;
+    public override long Cost => _entriesWithAllTerms.Cost;
 
     /// <summary>Number of times that <see cref="EntryCursor.Current"/> contains the phrase.</summary>
     public int Frequency { get; private set; }
 
     /// <inheritdoc/>
-    public override int MoveNext() => Find(_all.MoveNext());
+    public override int MoveNext() => Find(_entriesWithAllTerms.MoveNext());
 
     /// <inheritdoc/>
-    public override int Advance(int target) => target <= Current ? Current : Find(_all.Advance(target));
+    public override int Advance(int target) => target <= Current ? Current : Find(_entriesWithAllTerms.Advance(target));
 
     private int Find(int entry)
     {
-        while (entry != End && !Stands())
+        while (entry != End && !ContainsPhrase())
         {
-            entry = _all.MoveNext();
+            entry = _entriesWithAllTerms.MoveNext();
         }
 
         return Current = entry;
     }
 
-    private bool Stands()
+    private bool ContainsPhrase()
     {
         for (int i = 0; i < _terms.Length; i++)
         {

@@ -20,35 +20,38 @@ public sealed class QueryNotes : IDisposable
     // Estimate for one text: objects, references and a table entry.
     private const int BytesPerText = 160;
 
-    private readonly CompiledQuery _plan;
+    private readonly CompiledQuery _compiled;
     private readonly ScanMemory _memory;
     private readonly ScanWork _work;
     private readonly ScoreExplanation _explanation;
-    private readonly SearchableText _room = new();
+    private readonly SearchableText _text = new();
     private readonly IndexRows? _rows;
-    private readonly Dictionary<string, List<string>>[] _pieces;
+    private readonly Dictionary<string, List<string>>[] _fragments;
     private readonly Dictionary<string, string> _explanations = new(StringComparer.Ordinal);
 
     /// <summary>Creates the notes of one answer.</summary>
-    /// <param name="plan">The compiled query.</param>
+    /// <param name="compiled">The compiled query.</param>
     /// <param name="database">The queried database.</param>
     /// <param name="reader">Returns the answer's snapshot.</param>
     /// <param name="memory">The memory of the query.</param>
-    /// <param name="clock">Checked during the work; throws to end it.</param>
+    /// <param name="limits">Checked during the work; throws to end it.</param>
     public QueryNotes(
-        CompiledQuery plan,
+        CompiledQuery compiled,
         Database database,
         Func<DatabaseReader> reader,
         QueryMemory memory,
-        IScanClock clock
+        IWorkLimits limits
     )
     {
-        _plan = plan;
+        _compiled = compiled;
         _memory = new ScanMemory(memory);
-        _work = new ScanWork(clock);
+        _work = new ScanWork(limits);
         _explanation = new ScoreExplanation(_work);
-        _rows = plan.Rows is { IsReduced: false } source ? new IndexRows(source, database, reader) : null;
-        _pieces = [.. plan.Highlights.Select(static _ => new Dictionary<string, List<string>>(StringComparer.Ordinal))];
+        _rows = compiled.Rows is { IsReduced: false } source ? new IndexRows(source, database, reader) : null;
+        _fragments =
+        [
+            .. compiled.Highlights.Select(static _ => new Dictionary<string, List<string>>(StringComparer.Ordinal)),
+        ];
     }
 
     /// <summary>Adds the notes of a result.</summary>
@@ -65,7 +68,7 @@ public sealed class QueryNotes : IDisposable
         foreach (byte[] row in _rows.Of(result))
         {
             var queried = result.WithRow(row);
-            if (_plan.Matches(queried, _work))
+            if (_compiled.Matches(queried, _work))
             {
                 AddRow(queried);
             }
@@ -76,15 +79,15 @@ public sealed class QueryNotes : IDisposable
     public byte[] ToJson()
     {
         var output = new ArrayBufferWriter<byte>();
-        if (_pieces.Length > 0)
+        if (_fragments.Length > 0)
         {
             output.Write(",\"Highlightings\":"u8);
             using var json = new Utf8JsonWriter(output);
             json.WriteStartObject();
-            for (int i = 0; i < _pieces.Length; i++)
+            for (int i = 0; i < _fragments.Length; i++)
             {
-                json.WriteStartObject(_plan.Highlights[i].Field);
-                foreach (var (key, texts) in _pieces[i])
+                json.WriteStartObject(_compiled.Highlights[i].Field);
+                foreach (var (key, texts) in _fragments[i])
                 {
                     Write(json, key, texts);
                 }
@@ -95,7 +98,7 @@ public sealed class QueryNotes : IDisposable
             json.WriteEndObject();
         }
 
-        if (_plan.Explains)
+        if (_compiled.Explains)
         {
             output.Write(",\"Explanations\":"u8);
             using var json = new Utf8JsonWriter(output);
@@ -115,7 +118,7 @@ public sealed class QueryNotes : IDisposable
     public void Dispose()
     {
         _rows?.Dispose();
-        _room.Release();
+        _text.Release();
         _work.Release();
         _memory.Dispose();
     }
@@ -133,32 +136,32 @@ public sealed class QueryNotes : IDisposable
 
     private void AddRow(in QueriedDocument result)
     {
-        for (int i = 0; i < _pieces.Length; i++)
+        for (int i = 0; i < _fragments.Length; i++)
         {
             var found = new List<string>();
-            _plan.Highlights[i].Cut(result, _room, _work, found);
-            _memory.Take(found.Sum(static text => BytesPerText + ((long)sizeof(char) * text.Length)));
-            string key = KeyOf(result, _plan.Highlights[i].GroupKey);
-            if (!_pieces[i].TryGetValue(key, out var known))
+            _compiled.Highlights[i].Cut(result, _text, _work, found);
+            _memory.Reserve(found.Sum(static text => BytesPerText + ((long)sizeof(char) * text.Length)));
+            string key = ResultName(result, _compiled.Highlights[i].GroupKey);
+            if (!_fragments[i].TryGetValue(key, out var texts))
             {
-                _pieces[i].Add(key, found);
+                _fragments[i].Add(key, found);
             }
             else
             {
-                known.AddRange(found);
+                texts.AddRange(found);
             }
         }
 
-        if (_plan.Explains)
+        if (_compiled.Explains)
         {
-            string text = _explanation.Of(_plan.Where, result);
-            _memory.Take(BytesPerText + ((long)sizeof(char) * text.Length));
-            _explanations.TryAdd(KeyOf(result, _plan.ExplanationKey), text);
+            string text = _explanation.Of(_compiled.Where, result);
+            _memory.Reserve(BytesPerText + ((long)sizeof(char) * text.Length));
+            _explanations.TryAdd(ResultName(result, _compiled.ExplanationKey), text);
         }
     }
 
     /// <summary>Returns the name of a result: its id, or the value of a field.</summary>
-    private static string KeyOf(in QueriedDocument result, string? groupKey)
+    private static string ResultName(in QueriedDocument result, string? groupKey)
     {
         if (groupKey is null)
         {

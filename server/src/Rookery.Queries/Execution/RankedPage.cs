@@ -9,7 +9,7 @@ namespace Rookery.Queries.Execution;
 /// on the page. Not thread-safe.
 /// </summary>
 /// <param name="segments">The segments of the index.</param>
-/// <param name="plan">The compiled query.</param>
+/// <param name="compiled">The compiled query.</param>
 /// <param name="work">The answer's limits.</param>
 /// <param name="needsTotal">Whether results after the page are counted.</param>
 /// <param name="walk">Decides when the page is found by walking the sort field's terms in order.</param>
@@ -17,7 +17,7 @@ namespace Rookery.Queries.Execution;
 /// <param name="sortKey">Buffer for a sort key.</param>
 internal sealed class RankedPage(
     SearchedSegments segments,
-    CompiledQuery plan,
+    CompiledQuery compiled,
     AnswerWork work,
     bool needsTotal,
     OrderWalk walk,
@@ -29,8 +29,8 @@ internal sealed class RankedPage(
     /// <returns>False if documents must be evaluated.</returns>
     public bool TryCollect(int segment, EntryCursor candidates, SegmentSort sort, OpenedPostings opened)
     {
-        long bytes = RankedEntries.EntryBytes * Math.Min(plan.PageEnd, segments[segment].Reader.Entries);
-        work.Memory.Take(bytes);
+        long bytes = RankedEntries.EntryBytes * Math.Min(compiled.PageEnd, segments[segment].Reader.Entries);
+        work.Memory.Reserve(bytes);
         if (Gather(segment, candidates, sort, opened) is not { } first)
         {
             return false;
@@ -52,7 +52,7 @@ internal sealed class RankedPage(
                 Id = [],
                 Place = place,
             };
-            if (!heap.Wants(hit.SortKey, hit.Etag))
+            if (!heap.WouldKeep(hit.SortKey, hit.Etag))
             {
                 break;
             }
@@ -61,7 +61,7 @@ internal sealed class RankedPage(
         }
 
         sort.ForgetAll();
-        work.Memory.Give(bytes);
+        work.Memory.Release(bytes);
         return true;
     }
 
@@ -71,7 +71,7 @@ internal sealed class RankedPage(
     /// </summary>
     public FoundEntry[]? TryTake(EntryCursor candidates, SegmentSort sort, OpenedPostings opened)
     {
-        work.Memory.Take(RankedEntries.EntryBytes * Math.Min(plan.PageEnd, segments[0].Reader.Entries));
+        work.Memory.Reserve(RankedEntries.EntryBytes * Math.Min(compiled.PageEnd, segments[0].Reader.Entries));
         if (Gather(0, candidates, sort, opened) is not { } first)
         {
             return null;
@@ -84,15 +84,15 @@ internal sealed class RankedPage(
     /// <summary>Returns the first candidates of a segment by rank; null if documents must be evaluated.</summary>
     private RankedEntries? Gather(int segment, EntryCursor candidates, SegmentSort sort, OpenedPostings opened)
     {
-        var first = new RankedEntries(plan.Sort, sort, segments.Documents[segment], (int)plan.PageEnd, sortKey);
+        var first = new RankedEntries(compiled.Sort, sort, segments.Documents[segment], (int)compiled.PageEnd, sortKey);
         if (TryWalkInOrder(segment, ref candidates, sort, opened, first))
         {
-            walk.Ended(segments[segment].Live.DeadCount);
+            walk.OnPageFound(segments[segment].Live.DeadCount);
             return first;
         }
 
         sort.ForgetAll();
-        first = new RankedEntries(plan.Sort, sort, segments.Documents[segment], (int)plan.PageEnd, sortKey);
+        first = new RankedEntries(compiled.Sort, sort, segments.Documents[segment], (int)compiled.PageEnd, sortKey);
         var cursor = segments.LiveOf(segment, candidates);
         for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
         {
@@ -126,7 +126,7 @@ internal sealed class RankedPage(
     )
     {
         var (reader, live) = segments[segment];
-        if (!walk.IsWorthwhile(plan.PageEnd, reader.Entries, candidates) || sort.InOrder(opened) is not { } terms)
+        if (!walk.IsWorthwhile(compiled.PageEnd, reader.Entries, candidates) || sort.InOrder(opened) is not { } terms)
         {
             return false;
         }
@@ -136,13 +136,13 @@ internal sealed class RankedPage(
             var union = new EntryUnion(reader.Entries, work);
             union.Add(candidates);
             candidates = union.ToCursor();
-            if (!walk.IsWorthwhile(plan.PageEnd, reader.Entries, candidates))
+            if (!walk.IsWorthwhile(compiled.PageEnd, reader.Entries, candidates))
             {
                 return false;
             }
         }
 
-        long left = walk.MostSteps(candidates);
+        long left = walk.MaxSteps(candidates);
         long seen = 0;
         bool isBehind = false;
         foreach (long rank in terms.Ranks())

@@ -60,13 +60,13 @@ internal sealed class SegmentSort
     }
 
     /// <summary>Opens the sort columns of a segment; null if scores must be computed from documents.</summary>
-    /// <param name="plan">The compiled query.</param>
+    /// <param name="compiled">The compiled query.</param>
     /// <param name="segment">The segment.</param>
     /// <param name="fields">The numbers of the indexed fields.</param>
     /// <param name="conditions">Opens cursors, for scores.</param>
     /// <param name="work">The answer's limits.</param>
     public static SegmentSort? Open(
-        CompiledQuery plan,
+        CompiledQuery compiled,
         SegmentReader segment,
         IndexedFields fields,
         ConditionCursors conditions,
@@ -75,12 +75,12 @@ internal sealed class SegmentSort
     {
         var made = new List<SortColumn>();
         var relevance = new ScoreNodes(segment, fields, conditions);
-        foreach (var key in plan.Sort.Keys)
+        foreach (var key in compiled.Sort.Keys)
         {
             made.Add(
                 key switch
                 {
-                    { Kind: OrderKind.Score } => new ScoreSortColumn(relevance.Open(plan.Where), key.IsDescending),
+                    { Kind: OrderKind.Score } => new ScoreSortColumn(relevance.Open(compiled.Where), key.IsDescending),
                     { Kind: OrderKind.Natural, Field: null } => new RowKeySortColumn(segment.Documents()),
                     { Field: { } field } when fields.Find(field) is { } indexed => new FieldSortColumn(
                         segment,
@@ -137,7 +137,7 @@ internal sealed class SegmentSort
         if (entry.SortKey is null && TryWrite(entry.Entry, room))
         {
             entry.SortKey = room.Written.ToArray();
-            _work.Memory.Take(entry.SortKey.Length);
+            _work.Memory.Reserve(entry.SortKey.Length);
             _heldBytes += entry.SortKey.Length;
         }
 
@@ -148,7 +148,7 @@ internal sealed class SegmentSort
     public void Forget(RankedEntry entry)
     {
         int bytes = entry.SortKey?.Length ?? 0;
-        _work.Memory.Give(bytes);
+        _work.Memory.Release(bytes);
         _heldBytes -= bytes;
         entry.SortKey = null;
     }
@@ -156,7 +156,7 @@ internal sealed class SegmentSort
     /// <summary>Releases the memory charged for the sort keys of all entries.</summary>
     public void ForgetAll()
     {
-        _work.Memory.Give(_heldBytes);
+        _work.Memory.Release(_heldBytes);
         _heldBytes = 0;
     }
 

@@ -8,23 +8,23 @@ namespace Rookery.Queries.Execution;
 /// <summary>Finds a sorted page, segment by segment. Not thread-safe.</summary>
 /// <param name="segments">The segments of the index.</param>
 /// <param name="fields">The numbers of the indexed fields.</param>
-/// <param name="plan">The compiled query.</param>
+/// <param name="compiled">The compiled query.</param>
 /// <param name="work">The answer's limits.</param>
 /// <param name="needsTotal">Whether results after the page are counted.</param>
 /// <param name="walk">Decides when the page is found by walking the sort field's terms in order.</param>
 internal sealed class SortedPage(
     SearchedSegments segments,
     IndexedFields fields,
-    CompiledQuery plan,
+    CompiledQuery compiled,
     AnswerWork work,
     bool needsTotal,
     OrderWalk walk
 )
 {
     // Ranks are not used for a longer page, which would be held twice: by rank and by key.
-    private const int LongestRankedPage = 16 * 1024;
+    private const int MaxRankedPage = 16 * 1024;
 
-    private readonly HitHeap _heap = new(plan.Sort, plan.PageEnd);
+    private readonly HitHeap _heap = new(compiled.Sort, compiled.PageEnd);
     private readonly PooledBytes _sortKey = new();
     private long _lastEtag = -1;
 
@@ -34,24 +34,24 @@ internal sealed class SortedPage(
     /// <returns>The entries in order; null if documents must be evaluated.</returns>
     public FoundEntry[]? Find(Candidates[] opened, ConditionCursors[] conditions)
     {
-        var ranked = new RankedPage(segments, plan, work, needsTotal, walk, _heap, _sortKey);
+        var ranked = new RankedPage(segments, compiled, work, needsTotal, walk, _heap, _sortKey);
         try
         {
             for (int i = 0; i < opened.Length; i++)
             {
-                if (SegmentSort.Open(plan, segments[i].Reader, fields, conditions[i], work) is not { } sort)
+                if (SegmentSort.Open(compiled, segments[i].Reader, fields, conditions[i], work) is not { } sort)
                 {
                     return null;
                 }
 
-                bool isRanked = sort.RankedColumns > 0 && plan.PageEnd is > 0 and <= LongestRankedPage;
-                if (isRanked && !plan.JoinsEntries && opened.Length == 1)
+                bool isRanked = sort.RankedColumns > 0 && compiled.PageEnd is > 0 and <= MaxRankedPage;
+                if (isRanked && !compiled.JoinsEntries && opened.Length == 1)
                 {
                     return ranked.TryTake(opened[i].Cursor, sort, conditions[i].Opened);
                 }
 
                 bool isDone =
-                    plan.JoinsEntries ? TryCollectJoined(i, opened[i].Cursor, sort)
+                    compiled.JoinsEntries ? TryCollectJoined(i, opened[i].Cursor, sort)
                     : isRanked ? ranked.TryCollect(i, opened[i].Cursor, sort, conditions[i].Opened)
                     : TryCollect(i, opened[i].Cursor, sort);
                 if (!isDone)
@@ -81,7 +81,7 @@ internal sealed class SortedPage(
         {
             segments.CountResult();
             next = entry + 1;
-            if (plan.PageEnd == 0)
+            if (compiled.PageEnd == 0)
             {
                 continue;
             }
@@ -98,7 +98,7 @@ internal sealed class SortedPage(
             }
 
             documents.Read(entry, out long etag);
-            if (_heap.Wants(_sortKey.Written, etag))
+            if (_heap.WouldKeep(_sortKey.Written, etag))
             {
                 var hit = new ScanHit
                 {
@@ -134,7 +134,7 @@ internal sealed class SortedPage(
                 segments.CountResult();
             }
 
-            if (plan.PageEnd == 0 || (_heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out _)))
+            if (compiled.PageEnd == 0 || (_heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out _)))
             {
                 continue;
             }
@@ -144,7 +144,7 @@ internal sealed class SortedPage(
                 return false;
             }
 
-            if (first is null || plan.Sort.Compare(_sortKey.Written, first.SortKey) < 0)
+            if (first is null || compiled.Sort.Compare(_sortKey.Written, first.SortKey) < 0)
             {
                 first = new ScanHit
                 {
@@ -163,7 +163,7 @@ internal sealed class SortedPage(
 
     private void Offer(ScanHit? hit)
     {
-        if (hit is not null && _heap.Wants(hit.SortKey, hit.Ordinal))
+        if (hit is not null && _heap.WouldKeep(hit.SortKey, hit.Ordinal))
         {
             _heap.Keep(hit, work.Memory);
         }

@@ -20,7 +20,7 @@ namespace Rookery.Queries.Execution;
 internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, OpenedPostings opened, AnswerWork work)
 {
     // More terms are collected in a set, because each open cursor takes memory and a step for each entry.
-    private const int MostCursors = 16;
+    private const int MaxCursors = 16;
 
     /// <summary>Returns the entries that have the field.</summary>
     public Candidates? Open(ExistsPredicate condition) =>
@@ -45,7 +45,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
             return Candidates.None;
         }
 
-        if (keys.Length <= MostCursors)
+        if (keys.Length <= MaxCursors)
         {
             List<EntryCursor> cursors = [.. keys.Select(key => opened.Open(field, key)).OfType<EntryCursor>()];
             return cursors.Count == 0 ? Candidates.None : new Candidates(ConditionCursors.AnyOf(cursors), true);
@@ -96,16 +96,16 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         counts.Sort(static (one, other) => one.Count.CompareTo(other.Count));
         List<EntryCursor> rarest =
         [
-            .. counts.Take(MostCursors).Select(one => opened.Open(field, one.Key)).OfType<EntryCursor>(),
+            .. counts.Take(MaxCursors).Select(one => opened.Open(field, one.Key)).OfType<EntryCursor>(),
         ];
         var all =
-            rarest.Count < Math.Min(MostCursors, counts.Count) ? EmptyCursor.Instance : ConditionCursors.AllOf(rarest);
+            rarest.Count < Math.Min(MaxCursors, counts.Count) ? EmptyCursor.Instance : ConditionCursors.AllOf(rarest);
         return all is EmptyCursor
             ? Candidates.None
             : new Candidates(
-                counts.Count <= MostCursors
+                counts.Count <= MaxCursors
                     ? all
-                    : Narrowed(all, field, [.. counts.Skip(MostCursors).Select(static one => one.Key)]),
+                    : Narrowed(all, field, [.. counts.Skip(MaxCursors).Select(static one => one.Key)]),
                 true
             );
     }
@@ -151,7 +151,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
                 [TermKey.TextByte],
                 condition.Wanted,
                 static (text, wanted, work) => wanted.Matches(text, work.Scan),
-                condition.Wanted.MostSimilarBytes > TermKey.MaxTextBytes
+                condition.Wanted.MaxSimilarBytes > TermKey.MaxTextBytes
             )
             : null;
 
@@ -279,7 +279,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
             work.Step(1);
         }
 
-        work.Memory.Take((long)left.Count * sizeof(int));
+        work.Memory.Reserve((long)left.Count * sizeof(int));
         var terms = field.Terms();
         var postings = opened.New(field);
         foreach (byte[] key in keys)

@@ -51,7 +51,7 @@ internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, O
     /// Returns the entries that contain any of the words chosen for <c>moreLikeThis</c>. They are candidates, because
     /// the model document must be excluded by its id when documents are evaluated.
     /// </summary>
-    public Candidates? Open(LikenessCondition condition)
+    public Candidates? Open(SimilarityCondition condition)
     {
         var union = new EntryUnion(segment.Entries, work);
         foreach (var compared in condition.Fields)

@@ -9,7 +9,7 @@ namespace Rookery.Queries.FullText;
 
 /// <summary>
 /// Compiles the full-text conditions of one query, and counts words for their scores. A scan that scores reads the
-/// documents twice: it first passes each document of the source to <see cref="Count"/>, then evaluates. A scan without
+/// documents twice: it first passes each document of the source to <see cref="CountWords"/>, then evaluates. A scan without
 /// scores only evaluates. Not thread-safe.
 /// </summary>
 /// <param name="analyzers">Returns the analyzer of a field. Not disposed by this object.</param>
@@ -21,11 +21,11 @@ public sealed class FullTextConditions(
 {
     private readonly SearchableText _room = new();
     private readonly List<SearchedField> _searched = [];
-    private readonly List<LikenessCondition> _likenesses = [];
+    private readonly List<SimilarityCondition> _moreLikeThis = [];
     private ScanWork? _counting;
 
     /// <inheritdoc/>
-    public bool NeedsCount => _likenesses.Count > 0 || _searched.Exists(static one => one.NeedsCount);
+    public bool NeedsWordCount => _moreLikeThis.Count > 0 || _searched.Exists(static one => one.NeedsWordCount);
 
     /// <inheritdoc/>
     public IDocumentCondition CompileSearch(SearchCondition condition, FieldReader field, string terms) =>
@@ -74,9 +74,9 @@ public sealed class FullTextConditions(
     }
 
     /// <inheritdoc/>
-    public ILikenessCondition CompileLikeness(MoreLikeThisCondition condition, OperandValues operands)
+    public ISimilarityCondition CompileMoreLikeThis(MoreLikeThisCondition condition, OperandValues operands)
     {
-        var options = new LikenessOptions(condition, operands);
+        var options = new SimilarityOptions(condition, operands);
         if (options.Fields is null && wordFields is { Count: 0 })
         {
             throw new QueryException(
@@ -87,25 +87,25 @@ public sealed class FullTextConditions(
             );
         }
 
-        var made = new LikenessCondition(options, analyzers, _room, wordFields, condition.Position);
-        _likenesses.Add(made);
+        var made = new SimilarityCondition(options, analyzers, _room, wordFields, condition.Position);
+        _moreLikeThis.Add(made);
         return made;
     }
 
     /// <inheritdoc/>
-    public void Count(in QueriedDocument document, IScanClock clock)
+    public void CountWords(in QueriedDocument document, IWorkLimits limits)
     {
         // All calls of one query pass the same clock, so one ScanWork serves them all.
-        _counting ??= new ScanWork(clock);
+        _counting ??= new ScanWork(limits);
         foreach (var field in _searched)
         {
             field.Count(document, _counting);
-            clock.OnWork();
+            limits.CheckLimits();
         }
 
-        foreach (var likeness in _likenesses)
+        foreach (var model in _moreLikeThis)
         {
-            likeness.Count(document, clock, _counting);
+            model.Count(document, limits, _counting);
         }
     }
 
@@ -113,7 +113,7 @@ public sealed class FullTextConditions(
     public void Dispose()
     {
         _searched.ForEach(static field => field.Dispose());
-        _likenesses.ForEach(static likeness => likeness.Dispose());
+        _moreLikeThis.ForEach(static model => model.Dispose());
         _room.Release();
         _counting?.Release();
     }

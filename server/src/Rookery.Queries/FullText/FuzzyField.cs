@@ -39,12 +39,12 @@ internal sealed class FuzzyField(FuzzyText wanted, FieldReader reader, Searchabl
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
             var value = text.Of(json);
-            if (json[0] is not (byte)'"' || value.Length > FuzzyText.LongestSimilarBytes)
+            if (json[0] is not (byte)'"' || value.Length > FuzzyText.MaxSimilarBytesOfAnyText)
             {
                 return true;
             }
 
-            Span<byte> folded = stackalloc byte[TextFolding.MaxBytes(FuzzyText.LongestSimilarBytes)];
+            Span<byte> folded = stackalloc byte[TextFolding.MaxBytes(FuzzyText.MaxSimilarBytesOfAnyText)];
             int length = DateText.TryWrite(value, folded) ? DateText.Length : TextFolding.FoldAll(value, folded);
             return !wanted.Matches(folded[..length], work);
         }

@@ -13,14 +13,14 @@ internal static class HighlightedText
     /// <param name="found">The words to mark.</param>
     /// <param name="length">Approximate characters of a fragment, without marks. The cut is moved so that no word is
     /// split.</param>
-    /// <param name="most">Maximum number of fragments.</param>
+    /// <param name="max">Maximum number of fragments.</param>
     /// <param name="before">The tags before words. A word's kind, modulo the number of tags, selects its tag.</param>
     /// <param name="after">The tags after words.</param>
     public static List<string> Cut(
         ReadOnlySpan<byte> utf8,
         IEnumerable<FoundWord> found,
         int length,
-        int most,
+        int max,
         string[] before,
         string[] after
     )
@@ -29,7 +29,7 @@ internal static class HighlightedText
         var words = InCharacters(utf8, found);
         var pieces = new List<string>();
         int end = 0;
-        for (int next = 0; next < words.Count && pieces.Count < most; )
+        for (int next = 0; next < words.Count && pieces.Count < max; )
         {
             int start = StartOf(text, words[next], end, length);
             end = EndOf(text, words[next], start + length);
@@ -97,14 +97,14 @@ internal static class HighlightedText
     /// </summary>
     private static int EndOf(string text, FoundWord first, int about)
     {
-        int least = first.Start + first.Length;
+        int min = first.Start + first.Length;
         if (about >= text.Length)
         {
             return text.Length;
         }
 
-        int end = Math.Max(least, about);
-        while (end > least && !char.IsWhiteSpace(text[end]))
+        int end = Math.Max(min, about);
+        while (end > min && !char.IsWhiteSpace(text[end]))
         {
             end--;
         }

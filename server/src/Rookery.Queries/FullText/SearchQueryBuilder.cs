@@ -78,9 +78,9 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
     internal void AddPattern(string text)
     {
         Count();
-        if (++_wildcards > SearchTerms.MostWildcards)
+        if (++_wildcards > SearchTerms.MaxWildcards)
         {
-            throw TooMany(SearchTerms.MostWildcards, "patterns with *");
+            throw TooMany(SearchTerms.MaxWildcards, "patterns with *");
         }
 
         byte[][] pieces = [.. text.Split(Star).Select(Fold)];
@@ -101,23 +101,23 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
 
     private void Count()
     {
-        if (++_tokens > SearchTerms.MostTerms)
+        if (++_tokens > SearchTerms.MaxTerms)
         {
-            throw TooMany(SearchTerms.MostTerms, "words");
+            throw TooMany(SearchTerms.MaxTerms, "words");
         }
     }
 
-    private QueryException TooMany(int most, string what) =>
-        new(QueryFault.TooCostly, $"A search may hold {most} {what}; this one holds more.", position);
+    private QueryException TooMany(int max, string what) =>
+        new(QueryFault.TooCostly, $"A search may hold {max} {what}; this one holds more.", position);
 
     private readonly struct Sink(SearchQueryBuilder builder, List<PhraseTerm> words) : ITokenSink
     {
         public bool Take(scoped in Token token)
         {
             builder.Count();
-            if (words.Count == SearchTerms.MostWordsOfPhrase)
+            if (words.Count == SearchTerms.MaxWordsOfPhrase)
             {
-                throw builder.TooMany(SearchTerms.MostWordsOfPhrase, "words in a phrase");
+                throw builder.TooMany(SearchTerms.MaxWordsOfPhrase, "words in a phrase");
             }
 
             byte[] term = token.Bytes.ToArray();

@@ -12,13 +12,13 @@ namespace Rookery.Queries.FullText;
 public static class SearchTerms
 {
     /// <summary>Maximum tokens and patterns of a search.</summary>
-    public const int MostTerms = 1024;
+    public const int MaxTerms = 1024;
 
     /// <summary>Maximum patterns of a search. Each is compared with every token of a scan or dictionary.</summary>
-    public const int MostWildcards = 64;
+    public const int MaxWildcards = 64;
 
     /// <summary>Maximum tokens of a phrase.</summary>
-    public const int MostWordsOfPhrase = 64;
+    public const int MaxWordsOfPhrase = 64;
 
     /// <summary>Parses and analyzes the terms of a search.</summary>
     /// <param name="analyzer">The analyzer of the field.</param>

@@ -34,7 +34,7 @@ internal sealed class SearchedField(SearchQuery query, FieldReader reader, Searc
     /// <summary>
     /// Whether scores depend on word statistics. False if all clauses are patterns, because a pattern scores 1.
     /// </summary>
-    internal bool NeedsCount => query.Terms.Count > 0;
+    internal bool NeedsWordCount => query.Terms.Count > 0;
 
     /// <inheritdoc/>
     public bool Matches(in QueriedDocument document, ScanWork work)

@@ -80,18 +80,18 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
             position
         );
 
-    private List<Operand> ReadArguments(string function, int most)
+    private List<Operand> ReadArguments(string function, int max)
     {
         var arguments = new List<Operand>();
         reader.ExpectSymbol("(");
         while (!reader.Current.IsSymbol(")") && (arguments.Count == 0 || reader.AcceptSymbol(",")))
         {
             arguments.Add(OperandReader.Read(reader));
-            if (arguments.Count > most)
+            if (arguments.Count > max)
             {
                 throw new QueryException(
                     QueryFault.Invalid,
-                    $"'{function}()' takes {(most == 0 ? "nothing" : "one object of options")} between its brackets.",
+                    $"'{function}()' takes {(max == 0 ? "nothing" : "one object of options")} between its brackets.",
                     arguments[^1].Position
                 );
             }

@@ -244,7 +244,7 @@ public sealed class LuceneParser
     /// <summary>
     /// Reads a number without skipping spaces: digits, a point, digits. Returns null if there is none.
     /// </summary>
-    private double? TryReadNumber(double most)
+    private double? TryReadNumber(double max)
     {
         int start = _at;
         while (!IsAtEnd && (char.IsAsciiDigit(_clause[_at]) || _clause[_at] == '.'))
@@ -260,9 +260,9 @@ public sealed class LuceneParser
         string text = _clause[start.._at];
         return
             double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double number)
-            && number <= most
+            && number <= max
             ? number
-            : throw Invalid($"'{text}' is no number up to {most.ToString(CultureInfo.InvariantCulture)}");
+            : throw Invalid($"'{text}' is no number up to {max.ToString(CultureInfo.InvariantCulture)}");
     }
 
     private string ReadQuoted()
@@ -404,6 +404,6 @@ public sealed class LuceneParser
     private QueryException Invalid(string what) =>
         new(QueryFault.Invalid, $"The Lucene clause is wrong: {what}.", _position);
 
-    private QueryException TooCostly(string most) =>
-        new(QueryFault.TooCostly, $"A Lucene clause takes at most {most}.", _position);
+    private QueryException TooCostly(string max) =>
+        new(QueryFault.TooCostly, $"A Lucene clause takes at most {max}.", _position);
 }

@@ -9,7 +9,7 @@ public static class ParsedQueries
     private const int Places = 64;
 
     // Longer texts are not cached. They are rare and would take too much memory.
-    private const int LongestText = 512;
+    private const int MaxCachedLength = 512;
 
     private static readonly Query?[] Parsed = new Query?[Places];
 
@@ -18,7 +18,7 @@ public static class ParsedQueries
     /// <exception cref="QueryException">The text is not a query.</exception>
     public static Query Read(string text)
     {
-        if (text.Length > LongestText)
+        if (text.Length > MaxCachedLength)
         {
             return RqlParser.Parse(text);
         }

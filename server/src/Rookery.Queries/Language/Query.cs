@@ -8,7 +8,7 @@ namespace Rookery.Queries.Language;
 /// <remarks>Thread-safe. Caches which indexes can answer the query, for the next query with the same text.</remarks>
 public sealed record Query
 {
-    private object? _known;
+    private object? _coveringIndexes;
 
     /// <summary>The query's text.</summary>
     public required string Text { get; init; }
@@ -56,17 +56,17 @@ public sealed record Query
     public Operand? Limit { get; init; }
 
     /// <summary>
-    /// The cached indexes that can answer the query (<c>KnownIndexes</c>). Null until the query is planned. A copy with
+    /// The cached indexes that cover the query (<c>CoveringIndexes</c>). Null until the query is planned. A copy with
     /// another source, condition or order must reset it.
     /// </summary>
-    internal object? Known
+    internal object? CoveringIndexes
     {
-        get => Volatile.Read(ref _known);
-        set => Volatile.Write(ref _known, value);
+        get => Volatile.Read(ref _coveringIndexes);
+        set => Volatile.Write(ref _coveringIndexes, value);
     }
 
     /// <summary>Returns the same query over another source.</summary>
-    public Query From(Source source) => this with { Source = source, Known = null };
+    public Query From(Source source) => this with { Source = source, CoveringIndexes = null };
 }
 
 /// <summary>Kinds of sources of a query.</summary>

@@ -10,7 +10,7 @@ namespace Rookery.Queries.Planning;
 internal static class AutomaticIndexName
 {
     // A query may have thousands of fields. The name is for display, so it contains only the first of them.
-    private const int MostFields = 8;
+    private const int MaxFields = 8;
 
     /// <summary>Returns the name for a query.</summary>
     public static string Of(Query query)
@@ -21,7 +21,7 @@ internal static class AutomaticIndexName
         }
 
         var fields = new List<string>();
-        AddOf(query.Where, fields);
+        AddFieldsOf(query.Where, fields);
         foreach (var order in query.OrderBy)
         {
             Add(order.Field, fields);
@@ -33,16 +33,18 @@ internal static class AutomaticIndexName
             AddAggregates(query.Select as FieldSelection, fields);
             string[] keys = [.. query.GroupBy.Select(static key => Name(key.Path))];
             fields.RemoveAll(keys.Contains);
-            return $"Auto/{collection}/{(fields.Count > 0 ? "By" + Join(fields) : "")}ReducedBy{Join(keys)}";
+            string byFields = fields.Count > 0 ? "By" + Join(fields) : "";
+            return $"Auto/{collection}/{byFields}ReducedBy{Join(keys)}";
         }
-
-        return fields.Count > 0 ? $"Auto/{collection}/By{Join(fields)}"
-            : query.Source.Kind == SourceKind.AllDocuments ? collection
-            : "collection/" + collection;
+        if (fields.Count > 0)
+        {
+            return $"Auto/{collection}/By{Join(fields)}";
+        }
+        return query.Source.Kind == SourceKind.AllDocuments ? collection : "collection/" + collection;
     }
 
     private static string Join(IEnumerable<string> names) =>
-        string.Join("And", names.Distinct(StringComparer.Ordinal).Take(MostFields));
+        string.Join("And", names.Distinct(StringComparer.Ordinal).Take(MaxFields));
 
     private static void AddAggregates(FieldSelection? selection, List<string> fields)
     {
@@ -56,51 +58,51 @@ internal static class AutomaticIndexName
     {
         switch (field)
         {
-            case PathReference path:
-                fields.Add(Name(path.Path));
+            case PathReference reference:
+                fields.Add(Name(reference.Path));
                 break;
             case AggregateReference aggregate:
-                fields.Add(aggregate.Path is { } of ? Name(of) : "Count");
+                fields.Add(aggregate.Path is { } path ? Name(path) : "Count");
                 break;
         }
     }
 
-    private static void AddOf(Condition? condition, List<string> fields)
+    private static void AddFieldsOf(Condition? condition, List<string> fields)
     {
         switch (condition)
         {
             case AndCondition and:
-                AddEach(and.Conditions, fields);
+                AddFieldsOfEach(and.Conditions, fields);
                 break;
             case OrCondition or:
-                AddEach(or.Conditions, fields);
+                AddFieldsOfEach(or.Conditions, fields);
                 break;
             case IntersectCondition intersect:
-                AddEach(intersect.Conditions, fields);
+                AddFieldsOfEach(intersect.Conditions, fields);
                 break;
             case NotCondition not:
-                AddOf(not.Inner, fields);
+                AddFieldsOf(not.Inner, fields);
                 break;
             case ExactCondition { Inner: LuceneCondition lucene }:
-                AddWrapped("Exact", new ExistsCondition(lucene.Field, lucene.Position), fields);
+                AddInParentheses("Exact", new ExistsCondition(lucene.Field, lucene.Position), fields);
                 break;
             case ExactCondition exact:
-                AddWrapped("Exact", exact.Inner, fields);
+                AddInParentheses("Exact", exact.Inner, fields);
                 break;
             case BoostCondition boost:
-                AddOf(boost.Inner, fields);
+                AddFieldsOf(boost.Inner, fields);
                 break;
             case FuzzyCondition fuzzy:
-                AddOf(fuzzy.Inner, fields);
+                AddFieldsOf(fuzzy.Inner, fields);
                 break;
             case ProximityCondition proximity:
-                AddOf(proximity.Inner, fields);
+                AddFieldsOf(proximity.Inner, fields);
                 break;
             case LuceneCondition lucene:
-                AddWrapped("Search", new ExistsCondition(lucene.Field, lucene.Position), fields);
+                AddInParentheses("Search", new ExistsCondition(lucene.Field, lucene.Position), fields);
                 break;
             case SearchCondition search:
-                AddWrapped("Search", new ExistsCondition(search.Field, search.Position), fields);
+                AddInParentheses("Search", new ExistsCondition(search.Field, search.Position), fields);
                 break;
             case ComparisonCondition comparison:
                 Add(comparison.Field, fields);
@@ -120,19 +122,19 @@ internal static class AutomaticIndexName
         }
     }
 
-    private static void AddEach(IReadOnlyList<Condition> conditions, List<string> fields)
+    private static void AddFieldsOfEach(IReadOnlyList<Condition> conditions, List<string> fields)
     {
         foreach (var condition in conditions)
         {
-            AddOf(condition, fields);
+            AddFieldsOf(condition, fields);
         }
     }
 
-    private static void AddWrapped(string how, Condition inner, List<string> fields)
+    private static void AddInParentheses(string function, Condition inner, List<string> fields)
     {
         var names = new List<string>();
-        AddOf(inner, names);
-        fields.AddRange(names.Select(name => $"{how}({name})"));
+        AddFieldsOf(inner, names);
+        fields.AddRange(names.Select(name => $"{function}({name})"));
     }
 
     private static string Name(FieldPath path) =>

@@ -20,19 +20,18 @@ public sealed record IndexChoice(
     IReadOnlyList<PlanReason> Reasons
 )
 {
+    /// <summary>Returns the choice of a scan.</summary>
+    /// <param name="reasons">The reasons, for <c>explain</c>; empty if not wanted.</param>
+    internal static IndexChoice Scan(IReadOnlyList<PlanReason> reasons) =>
+        new(IndexName: null, ToDefine: null, IsBuilt: false, NeedsIndex: false, reasons);
+
     /// <summary>Returns this choice, or a scan if the node has no room for the new index.</summary>
     /// <param name="quota">The limit of indexes on this node.</param>
     internal IndexChoice Within(IndexQuota quota) =>
         ToDefine is null || quota.HasRoom(IndexPlace.Automatic)
             ? this
-            : new IndexChoice(
-                null,
-                null,
-                IsBuilt: false,
-                NeedsIndex: false,
-                [
-                    .. Reasons.Select(static reason => reason with { IsChosen = false }),
-                    PlanReason.OfDocuments($"Documents are scanned: {quota.Reason}"),
-                ]
-            );
+            : Scan([
+                .. Reasons.Select(static reason => reason with { IsChosen = false }),
+                PlanReason.OfDocuments($"Documents are scanned: {quota.Reason}"),
+            ]);
 }

@@ -16,13 +16,13 @@ public static class IndexChooser
     /// Maximum fields of an automatic index. A query with more fields is rare and seldom repeated, so an index for it
     /// would cost more than it saves.
     /// </summary>
-    public const int MostFields = 32;
+    public const int MaxFields = 32;
 
     /// <summary>
     /// Maximum automatic map-reduce indexes of a database. Each has its own store, and a client with only read access
     /// can cause one by a query.
     /// </summary>
-    public const int MostReduces = 16;
+    public const int MaxReduceIndexes = 16;
 
     /// <summary>Chooses for a query without groups.</summary>
     /// <param name="query">The query.</param>
@@ -40,13 +40,13 @@ public static class IndexChooser
     )
     {
         bool needsIndex = NeedsIndex(query);
-        if (!needsIndex && (target.Ids is not null || target.IdPrefix is not null))
+        if (!needsIndex && target.Ids is not null)
         {
-            return Scan(
-                !explains ? null
-                : target.Ids is not null ? "The query names ids: only these documents are read."
-                : "The query names a prefix of ids: only these documents are read."
-            );
+            return Scan(explains ? "The query names ids: only these documents are read." : null);
+        }
+        if (!needsIndex && target.IdPrefix is not null)
+        {
+            return Scan(explains ? "The query names a prefix of ids: only these documents are read." : null);
         }
 
         if (AutoIndexNeeds.Of(query, out string? why) is not { } needed)
@@ -54,14 +54,14 @@ public static class IndexChooser
             return Scan(explains ? $"Documents are scanned: {why}." : null);
         }
 
-        if (needed.Fields.Count > MostFields)
+        if (needed.Fields.Count > MaxFields)
         {
             return Scan(
                 explains
                     ? string.Create(
                         CultureInfo.InvariantCulture,
                         $"Documents are scanned: the query names {needed.Fields.Count} fields, and an "
-                            + $"index is made for up to {MostFields}."
+                            + $"index is made for up to {MaxFields}."
                     )
                     : null
             );
@@ -81,38 +81,37 @@ public static class IndexChooser
             );
         }
 
-        bool isBuilt =
-            candidates.FirstOrDefault(candidate =>
-                string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)
-            ) is
-            { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
+        var chosen = candidates.FirstOrDefault(candidate =>
+            string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)
+        );
+        bool isBuilt = chosen is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
         return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, needsIndex, choice.Reasons);
     }
 
     /// <summary>Chooses for a grouped query.</summary>
-    /// <param name="plan">The compiled query.</param>
+    /// <param name="compiled">The compiled query.</param>
     /// <param name="countDocuments">Counts the documents of the query's source. Called only if the count
     /// decides.</param>
     /// <param name="candidates">The automatic map-reduce indexes of the database.</param>
     public static IndexChoice ChooseForGroups(
-        CompiledQuery plan,
+        CompiledQuery compiled,
         Func<long> countDocuments,
         IReadOnlyList<AutoReduceCandidate> candidates
     )
     {
-        if (plan.Summary is not null)
+        if (compiled.Summary is not null)
         {
             return Scan("Documents are scanned: the query computes facets or suggestions from groups.");
         }
 
-        var needed = AutoReduceDefinition.Of(plan.Target.Collection, plan.Groups!);
-        if (needed.Keys.Count + needed.Aggregates.Count is var fields and > AutoReduceChoice.MostFields)
+        var needed = AutoReduceDefinition.Of(compiled.Target.Collection, compiled.Groups!);
+        if (needed.Keys.Count + needed.Aggregates.Count is var fields and > AutoReduceChoice.MaxFields)
         {
             return Scan(
                 string.Create(
                     CultureInfo.InvariantCulture,
                     $"Documents are scanned: the query names {fields} keys and aggregates, and an index of "
-                        + $"groups is made for up to {AutoReduceChoice.MostFields}."
+                        + $"groups is made for up to {AutoReduceChoice.MaxFields}."
                 )
             );
         }
@@ -120,7 +119,7 @@ public static class IndexChooser
         var choice = AutoReduceChoice.For(needed, candidates);
         if (choice.Name is null)
         {
-            return new IndexChoice(null, null, false, false, choice.Reasons);
+            return IndexChoice.Scan(choice.Reasons);
         }
 
         if (choice.ToDefine is not null && countDocuments() is var documents and <= FewDocuments)
@@ -133,7 +132,7 @@ public static class IndexChooser
             );
         }
 
-        if (choice.ToDefine is not null && candidates.Count >= MostReduces)
+        if (choice.ToDefine is not null && candidates.Count >= MaxReduceIndexes)
         {
             return Scan(
                 string.Create(
@@ -144,12 +143,11 @@ public static class IndexChooser
             );
         }
 
-        bool isBuilt =
-            candidates.FirstOrDefault(candidate =>
-                string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)
-            ) is
-            { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
-        return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, false, choice.Reasons);
+        var chosen = candidates.FirstOrDefault(candidate =>
+            string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)
+        );
+        bool isBuilt = chosen is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
+        return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, NeedsIndex: false, choice.Reasons);
     }
 
     /// <summary>Whether a query should not be scanned, because it is scored by words.</summary>
@@ -157,5 +155,5 @@ public static class IndexChooser
     internal static bool NeedsIndex(Query query) => query.GroupBy.Count == 0 && Relevance.IsIn(query.Where);
 
     private static IndexChoice Scan(string? reason) =>
-        new(null, null, false, false, reason is null ? [] : [PlanReason.OfDocuments(reason)]);
+        IndexChoice.Scan(reason is null ? [] : [PlanReason.OfDocuments(reason)]);
 }

@@ -15,12 +15,12 @@ namespace Rookery.Queries.Scanning;
 /// <see cref="ScanRun"/>.
 /// </summary>
 /// <remarks>
-/// A caller that scans takes these steps. It finds the model document of each of <see cref="Likenesses"/>. If
-/// <see cref="Counted"/> is not null, it passes each document of that query to <see cref="Count"/>. Then it passes each
-/// document of <see cref="Target"/> to <see cref="ScanRun.Add"/>, in the order of etags, or of ids if the target names
-/// ids. If <see cref="ScanRun.Add"/> returns true, it writes the document at once. At the end it writes the results of
-/// <see cref="ScanRun.Finish"/>. If there is a <see cref="Summary"/>, it passes the documents to the summary instead.
-/// The caller also runs <see cref="Script"/>, <c>include</c> and <c>update</c>.
+/// A caller that scans takes these steps. It finds the model document of each of <see cref="ModelQueries"/>. If
+/// <see cref="WordCountQuery"/> is not null, it passes each document of that query to <see cref="CountWords"/>. Then it
+/// passes each document of <see cref="Target"/> to <see cref="ScanRun.Add"/>, in the order of etags, or of ids if the
+/// target names ids. If <see cref="ScanRun.Add"/> returns true, it writes the document at once. At the end it writes
+/// the results of <see cref="ScanRun.Finish"/>. If there is a <see cref="Summary"/>, it passes the documents to the
+/// summary instead. The caller also runs <see cref="Script"/>, <c>include</c> and <c>update</c>.
 /// </remarks>
 public sealed class CompiledQuery
 {
@@ -39,29 +39,16 @@ public sealed class CompiledQuery
         Rows = rows;
         var operands = new OperandValues(parameters);
         RefuseUnsupported(query, rows);
-        Bound(
-            query.GroupBy.Count,
-            MaxKeys,
-            "keys of 'group by'",
-            query.GroupBy.Count > MaxKeys ? query.GroupBy[MaxKeys].Path.Position : 0
-        );
-        Bound(
-            query.OrderBy.Count,
-            MaxKeys,
-            "keys of 'order by'",
-            query.OrderBy.Count > MaxKeys ? query.OrderBy[MaxKeys].Position : 0
-        );
-        if (query.Select is FieldSelection { Items: { Count: > MaxSelected } items })
-        {
-            Bound(items.Count, MaxSelected, "selected members", items[MaxSelected].Position);
-        }
+        RefuseTooManyParts(query);
 
         _isGrouped = query.GroupBy.Count > 0;
         var groups = _isGrouped ? new GroupFields(query) : null;
-        FieldResolver fields =
-            groups is not null ? groups
-            : rows is null ? new DocumentFields()
-            : new RowFields(rows);
+        FieldResolver fields = (groups, rows) switch
+        {
+            (not null, _) => groups,
+            (null, not null) => new RowFields(rows),
+            (null, null) => new DocumentFields(),
+        };
         var conditions = new ConditionCompiler(fields, operands, fullText);
         Target = ScanTarget.Find(query, operands);
 
@@ -81,10 +68,10 @@ public sealed class CompiledQuery
 
         // A scan that is restricted by ids returns documents in the order of ids. Index entries are in another order,
         // so the order of ids is added here.
-        order =
-            order.Count == 0 && rows is { IsReduced: false } && Target.NamesIds && !QuerySummary.IsPartOf(query)
-                ? [new OrderKey(new IdReference(0), OrderKind.Natural, false, null, 0)]
-                : order;
+        if (order.Count == 0 && rows is { IsReduced: false } && Target.NamesIds && !QuerySummary.IsPartOf(query))
+        {
+            order = [new OrderKey(new IdReference(0), OrderKind.Natural, IsDescending: false, Seed: null, Position: 0)];
+        }
         Sort = new SortKeys(order, fields, operands, endsWithKey: _isGrouped || rows is { IsReduced: true });
         var explained =
             query.Includes.Count == 0
@@ -93,15 +80,13 @@ public sealed class CompiledQuery
         Explains = explained is not null;
         IsScored = !_isGrouped && (Sort.HasScore || SelectsScore(query) || Explains);
         Highlights = HighlightsOf(query, fields, operands, Where);
-        ExplanationKey = explained is null ? null : KeyOf(explained, operands);
-        RefuseUnnamed(query);
+        ExplanationKey = explained is null ? null : GroupKeyOf(explained, operands);
+        RefuseNotesWithoutGroupKey(query);
         _fullText = fullText;
-        NeedsScan = Relevance.HasLikeness(query.Where) || Relevance.HasLikeness(query.Filter);
-        Likenesses = conditions.Likenesses.Count == 0 ? [] : LikenessesOf(query, conditions, parameters, rows);
-        Counted =
-            rows is null && fullText is { NeedsCount: true } && (IsScored || NeedsScan)
-                ? Compile(SourceOf(query), parameters)
-                : null;
+        NeedsScan = Relevance.HasMoreLikeThis(query.Where) || Relevance.HasMoreLikeThis(query.Filter);
+        ModelQueries = conditions.MoreLikeThis.Count == 0 ? [] : ModelQueriesOf(query, conditions, parameters, rows);
+        bool countsWords = rows is null && fullText is { NeedsWordCount: true } && (IsScored || NeedsScan);
+        WordCountQuery = countsWords ? Compile(SourceOf(query), parameters) : null;
         Summary = QuerySummary.Of(query, fields, conditions, operands);
         Script = Summary is null ? QueryScripts.SelectionOf(query, parameters) : null;
         _projection =
@@ -110,7 +95,7 @@ public sealed class CompiledQuery
                 : null;
         ReturnsEachRow =
             rows is { IsReduced: true }
-            || (rows is not null && SelectsStored(query, new SelectedFields(rows, query.Projecting)));
+            || (rows is not null && SelectsStoredValues(query, new SelectedFields(rows, query.Projecting)));
         IsDistinct = query.Select is FieldSelection { IsDistinct: true };
         Offset = Summary is null ? operands.Count(query.Offset, "offset") ?? 0 : 0;
         Limit = Summary is null ? operands.Count(query.Limit, "limit") : null;
@@ -136,7 +121,7 @@ public sealed class CompiledQuery
     /// The <c>moreLikeThis</c> conditions, each with the query that finds its model document. All models are set before
     /// documents are counted.
     /// </summary>
-    public IReadOnlyList<LikenessSource> Likenesses { get; }
+    public IReadOnlyList<ModelQuery> ModelQueries { get; }
 
     /// <summary>
     /// Whether an automatic index cannot answer the query, because <c>moreLikeThis</c> needs word statistics that only
@@ -146,15 +131,15 @@ public sealed class CompiledQuery
 
     /// <summary>
     /// The query for the documents whose words the scores need to count. The caller passes each of them to
-    /// <see cref="Count"/> before it evaluates the first document. Null if nothing has to be counted.
+    /// <see cref="CountWords"/> before it evaluates the first document. Null if nothing has to be counted.
     /// </summary>
-    public CompiledQuery? Counted { get; }
+    public CompiledQuery? WordCountQuery { get; }
 
     /// <summary>
-    /// Whether all documents of <see cref="Counted"/> were counted. An answer that starts again does not count them
-    /// again.
+    /// Whether all documents of <see cref="WordCountQuery"/> were counted. An answer that starts again does not count
+    /// them again.
     /// </summary>
-    public bool IsCounted { get; set; }
+    public bool AreWordsCounted { get; set; }
 
     /// <summary>Whether results have a score.</summary>
     public bool IsScored { get; }
@@ -235,27 +220,27 @@ public sealed class CompiledQuery
         RowSource? rows = null
     ) => new(query, parameters, fullText, rows);
 
-    /// <summary>Adds a document of <see cref="Counted"/> to the word statistics.</summary>
+    /// <summary>Adds a document of <see cref="WordCountQuery"/> to the word statistics.</summary>
     /// <param name="document">The document.</param>
-    /// <param name="clock">Checked during the work; throws to end it.</param>
-    public void Count(in QueriedDocument document, IScanClock clock) => _fullText!.Count(document, clock);
+    /// <param name="limits">Checked during the work; throws to end it.</param>
+    public void CountWords(in QueriedDocument document, IWorkLimits limits) => _fullText!.CountWords(document, limits);
 
     /// <summary>Starts an evaluation.</summary>
     /// <param name="memory">The memory of the query.</param>
-    /// <param name="clock">Checked during the work; throws to end it.</param>
+    /// <param name="limits">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted.</param>
-    public ScanRun Start(QueryMemory memory, IScanClock clock, bool needsTotal = true) =>
-        new(this, memory, clock, needsTotal);
+    public ScanRun Start(QueryMemory memory, IWorkLimits limits, bool needsTotal = true) =>
+        new(this, memory, limits, needsTotal);
 
     /// <summary>Writes the selected members of a document, without braces.</summary>
     /// <param name="document">The document.</param>
     /// <param name="output">Receives the JSON.</param>
-    /// <param name="clock">Checked during the work; null for no limit.</param>
+    /// <param name="limits">Checked during the work; null for no limit.</param>
     /// <exception cref="QueryException">A required field is missing.</exception>
-    public void WriteMembers(in QueriedDocument document, IBufferWriter<byte> output, IScanClock? clock = null)
+    public void WriteMembers(in QueriedDocument document, IBufferWriter<byte> output, IWorkLimits? limits = null)
     {
         Invariant.Holds(_projection is not null, "members are written of projected results");
-        _projection.Write(document, output, clock);
+        _projection.Write(document, output, limits);
     }
 
     /// <summary>Writes a score as JSON.</summary>
@@ -266,13 +251,13 @@ public sealed class CompiledQuery
     {
         foreach (var condition in Intersected)
         {
-            bool holds = false;
-            for (int i = 0; i < rows.Count && !holds; i++)
+            bool matchesSomeRow = false;
+            for (int i = 0; i < rows.Count && !matchesSomeRow; i++)
             {
-                holds = condition.Matches(document.WithRow(rows[i]), work);
+                matchesSomeRow = condition.Matches(document.WithRow(rows[i]), work);
             }
 
-            if (!holds)
+            if (!matchesSomeRow)
             {
                 return false;
             }
@@ -308,17 +293,17 @@ public sealed class CompiledQuery
                     .Select(include => new Highlight(include, fields, operands, where)),
             ];
 
-    private static LikenessSource[] LikenessesOf(
+    private static ModelQuery[] ModelQueriesOf(
         Query query,
         ConditionCompiler conditions,
         QueryParameters parameters,
         RowSource? rows
     ) =>
         [
-            .. conditions.Likenesses.Select(one => new LikenessSource(
-                Compile(SourceOf(query) with { Where = one.Finder }, parameters, fullText: null, rows),
-                one.Condition,
-                one.Finder.Position
+            .. conditions.MoreLikeThis.Select(pair => new ModelQuery(
+                Compile(SourceOf(query) with { Where = pair.Finder }, parameters, fullText: null, rows),
+                pair.Condition,
+                pair.Finder.Position
             )),
         ];
 
@@ -349,25 +334,36 @@ public sealed class CompiledQuery
             _ => throw new QueryException(QueryFault.NotSupported, "This 'select' is not supported.", 0),
         };
 
-    private static void Bound(int count, int most, string what, int position)
+    private static void RefuseTooManyParts(Query query)
     {
-        if (count > most)
+        if (query.GroupBy.Count > MaxKeys)
         {
-            throw new QueryException(QueryFault.TooCostly, $"A query takes at most {most} {what}.", position);
+            throw TooMany(MaxKeys, "keys of 'group by'", query.GroupBy[MaxKeys].Path.Position);
+        }
+        if (query.OrderBy.Count > MaxKeys)
+        {
+            throw TooMany(MaxKeys, "keys of 'order by'", query.OrderBy[MaxKeys].Position);
+        }
+        if (query.Select is FieldSelection { Items: { Count: > MaxSelected } items })
+        {
+            throw TooMany(MaxSelected, "selected members", items[MaxSelected].Position);
         }
     }
 
-    private static bool SelectsStored(Query query, SelectedFields fields) =>
+    private static QueryException TooMany(int max, string what, int position) =>
+        new(QueryFault.TooCostly, $"A query takes at most {max} {what}.", position);
+
+    private static bool SelectsStoredValues(Query query, SelectedFields fields) =>
         query.Select is FieldSelection { Items: var items } && items.Any(fields.ReadsFromRow);
 
-    private static IncludeClause? NoteOf(Query query) =>
+    private static IncludeClause? FindNoteClause(Query query) =>
         query.Includes.Count == 0
             ? null
             : query.Includes.FirstOrDefault(static include =>
                 include.Kind is IncludeKind.Highlight or IncludeKind.Explanations
             );
 
-    private static string? KeyOf(IncludeClause explained, OperandValues operands)
+    private static string? GroupKeyOf(IncludeClause explained, OperandValues operands)
     {
         var options = new ClauseOptions(explained.Arguments is [var given] ? given : null, "explanations", operands);
         string? key = options.ReadText("GroupKey");
@@ -375,47 +371,45 @@ public sealed class CompiledQuery
         return key;
     }
 
-    private static string NameOf(IncludeClause note) =>
+    private static string ClauseName(IncludeClause note) =>
         note.Kind == IncludeKind.Highlight ? "highlight" : "explanations";
 
     /// <summary>
     /// Refuses highlights and explanations of reduced rows unless a field names each row, because rows have no id.
     /// </summary>
-    private void RefuseUnnamed(Query query)
+    private void RefuseNotesWithoutGroupKey(Query query)
     {
         if (
             Rows is { IsReduced: true }
-            && NoteOf(query) is { } note
+            && FindNoteClause(query) is { } note
             && ((Explains && ExplanationKey is null) || Highlights.Any(static highlight => highlight.GroupKey is null))
         )
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                $"'{NameOf(note)}' of reduced rows needs the option 'GroupKey': a field whose value names each.",
+                $"'{ClauseName(note)}' of reduced rows needs the option 'GroupKey': a field whose value names each row.",
                 note.Position
             );
         }
     }
 
     /// <summary>Refuses an <c>include</c> of ids that computed results do not contain.</summary>
-    private static void RefuseNoReference(Query query)
+    private static void RefuseIncludesOfNoMember(Query query)
     {
         if (query.Includes.Count == 0 || (query.GroupBy.Count == 0 && !QuerySummary.IsPartOf(query)))
         {
             return;
         }
 
-        string[] names =
-            QuerySummary.IsPartOf(query) ? []
-            : query.Select is FieldSelection { Items: { Count: > 0 } items } ? [.. items.Select(Projection.NameOf)]
-            : [.. query.GroupBy.Select(static key => key.Alias ?? key.Path.ToString())];
+        string[] names = MembersOfComputedResults(query);
         foreach (var include in query.Includes.Where(static include => include.Kind == IncludeKind.Documents))
         {
             if (names.Length == 0)
             {
                 throw new QueryException(
                     QueryFault.Invalid,
-                    $"'include {include.Path}' follows results: those of 'facet' and 'suggest' refer to no document.",
+                    $"'include {include.Path}' is not supported with 'facet' or 'suggest': their results refer to no "
+                        + "document.",
                     include.Position
                 );
             }
@@ -433,6 +427,17 @@ public sealed class CompiledQuery
         }
     }
 
+    private static string[] MembersOfComputedResults(Query query)
+    {
+        if (QuerySummary.IsPartOf(query))
+        {
+            return [];
+        }
+        return query.Select is FieldSelection { Items: { Count: > 0 } items }
+            ? [.. items.Select(Projection.NameOf)]
+            : [.. query.GroupBy.Select(static key => key.Alias ?? key.Path.ToString())];
+    }
+
     private static void RefuseUnsupported(Query query, RowSource? rows)
     {
         if (rows is not null && query.GroupBy.Count > 0)
@@ -444,16 +449,16 @@ public sealed class CompiledQuery
             );
         }
 
-        if (NoteOf(query) is { } note && (query.GroupBy.Count > 0 || QuerySummary.IsPartOf(query)))
+        if (FindNoteClause(query) is { } note && (query.GroupBy.Count > 0 || QuerySummary.IsPartOf(query)))
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                $"'{NameOf(note)}' describes one document, and each of these results is computed from several.",
+                $"'{ClauseName(note)}' describes one document, and each of these results is computed from several.",
                 note.Position
             );
         }
 
-        RefuseNoReference(query);
+        RefuseIncludesOfNoMember(query);
         if (
             query
             is {

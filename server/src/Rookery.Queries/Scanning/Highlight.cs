@@ -10,9 +10,9 @@ namespace Rookery.Queries.Scanning;
 /// <summary>One compiled <c>highlight(field, length, fragments, options)</c>.</summary>
 internal sealed class Highlight
 {
-    private const int LongestFragment = 4_096;
-    private const int MostFragments = 256;
-    private const int MostTags = 64;
+    private const int MaxFragment = 4_096;
+    private const int MaxFragments = 256;
+    private const int MaxTags = 64;
 
     private static readonly string[] UsualBefore = ["<b style=\"background:yellow\">"];
     private static readonly string[] UsualAfter = ["</b>"];
@@ -48,11 +48,11 @@ internal sealed class Highlight
                 )
             )
         );
-        _length = Number(include.Arguments[0], operands, LongestFragment);
-        _most = Number(include.Arguments[1], operands, MostFragments);
+        _length = Number(include.Arguments[0], operands, MaxFragment);
+        _most = Number(include.Arguments[1], operands, MaxFragments);
         var options = new ClauseOptions(include.Arguments is [_, _, var given] ? given : null, "highlight", operands);
-        _before = options.ReadTexts("PreTags") is { Length: > 0 and <= MostTags } written ? written : UsualBefore;
-        _after = options.ReadTexts("PostTags") is { Length: > 0 and <= MostTags } ends ? ends : UsualAfter;
+        _before = options.ReadTexts("PreTags") is { Length: > 0 and <= MaxTags } written ? written : UsualBefore;
+        _after = options.ReadTexts("PostTags") is { Length: > 0 and <= MaxTags } ends ? ends : UsualAfter;
         GroupKey = options.ReadText("GroupKey") is { Length: > 0 } key ? key : null;
         options.RefuseUnread();
         _finders =
@@ -81,14 +81,14 @@ internal sealed class Highlight
         _reader.Read(document, ref visitor);
     }
 
-    private static int Number(Operand operand, OperandValues operands, int most)
+    private static int Number(Operand operand, OperandValues operands, int max)
     {
         long number = operands.Count(operand, "highlight") ?? 0;
-        return number is > 0 && number <= most
+        return number is > 0 && number <= max
             ? (int)number
             : throw new QueryException(
                 QueryFault.Invalid,
-                string.Create(CultureInfo.InvariantCulture, $"'highlight' takes a number from 1 to {most} here."),
+                string.Create(CultureInfo.InvariantCulture, $"'highlight' takes a number from 1 to {max} here."),
                 operand.Position
             );
     }

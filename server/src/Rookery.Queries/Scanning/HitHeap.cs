@@ -14,7 +14,7 @@ internal sealed class HitHeap(SortKeys keys, long capacity)
     /// <summary>Whether a result with this key would be kept.</summary>
     /// <param name="sortKey">Its sort key.</param>
     /// <param name="ordinal">Orders results with equal keys.</param>
-    public bool Wants(ReadOnlySpan<byte> sortKey, long ordinal) =>
+    public bool WouldKeep(ReadOnlySpan<byte> sortKey, long ordinal) =>
         _lastFirst.Count < capacity
         || (
             capacity > 0
@@ -25,7 +25,7 @@ internal sealed class HitHeap(SortKeys keys, long capacity)
     /// <summary>The last of the kept results; null while there are fewer than wanted.</summary>
     public ScanHit? Last => capacity > 0 && _lastFirst.Count >= capacity ? _lastFirst.Peek() : null;
 
-    /// <summary>Adds a result, for which <see cref="Wants"/> is true.</summary>
+    /// <summary>Adds a result, for which <see cref="WouldKeep"/> is true.</summary>
     /// <returns>The result that it displaces; null if none.</returns>
     public ScanHit? Add(ScanHit hit)
     {
@@ -43,8 +43,8 @@ internal sealed class HitHeap(SortKeys keys, long capacity)
     /// </summary>
     public void Keep(ScanHit hit, ScanMemory memory)
     {
-        memory.Take(hit.Bytes);
-        memory.Give(Add(hit)?.Bytes ?? 0);
+        memory.Reserve(hit.Bytes);
+        memory.Release(Add(hit)?.Bytes ?? 0);
     }
 
     /// <summary>Returns the results in order.</summary>

@@ -52,9 +52,9 @@ internal sealed class Projection
     /// <summary>Writes the members of a result, without braces.</summary>
     /// <param name="document">The document, or the row of a group.</param>
     /// <param name="output">Receives the JSON.</param>
-    /// <param name="clock">Checked during the work; null for no limit.</param>
+    /// <param name="limits">Checked during the work; null for no limit.</param>
     /// <exception cref="QueryException">A required field is missing.</exception>
-    public void Write(in QueriedDocument document, IBufferWriter<byte> output, IScanClock? clock)
+    public void Write(in QueriedDocument document, IBufferWriter<byte> output, IWorkLimits? limits)
     {
         bool needsComma = false;
         long walked = 0;
@@ -97,7 +97,7 @@ internal sealed class Projection
             if (walked >= StepBytes)
             {
                 walked = 0;
-                clock?.OnWork();
+                limits?.CheckLimits();
             }
         }
     }

@@ -33,16 +33,16 @@ internal static class Relevance
     /// <summary>
     /// Whether a condition contains <c>moreLikeThis</c>, which needs word statistics even if results are not scored.
     /// </summary>
-    public static bool HasLikeness(Condition? condition) =>
+    public static bool HasMoreLikeThis(Condition? condition) =>
         condition switch
         {
             MoreLikeThisCondition => true,
-            AndCondition and => and.Conditions.Any(HasLikeness),
-            OrCondition or => or.Conditions.Any(HasLikeness),
-            IntersectCondition intersect => intersect.Conditions.Any(HasLikeness),
-            NotCondition not => HasLikeness(not.Inner),
-            ExactCondition exact => HasLikeness(exact.Inner),
-            BoostCondition boost => HasLikeness(boost.Inner),
+            AndCondition and => and.Conditions.Any(HasMoreLikeThis),
+            OrCondition or => or.Conditions.Any(HasMoreLikeThis),
+            IntersectCondition intersect => intersect.Conditions.Any(HasMoreLikeThis),
+            NotCondition not => HasMoreLikeThis(not.Inner),
+            ExactCondition exact => HasMoreLikeThis(exact.Inner),
+            BoostCondition boost => HasMoreLikeThis(boost.Inner),
             _ => false,
         };
 }

@@ -19,21 +19,21 @@ public readonly record struct ScannedDocument(
 /// <summary>The results at the end of an evaluation. Valid until its run is disposed.</summary>
 public sealed class ScanResults
 {
-    private readonly CompiledQuery _plan;
+    private readonly CompiledQuery _compiled;
     private readonly ArraySegment<ScanHit> _page;
 
-    internal ScanResults(CompiledQuery plan, ArraySegment<ScanHit> page, long totalResults)
+    internal ScanResults(CompiledQuery compiled, ArraySegment<ScanHit> page, long totalResults)
     {
-        _plan = plan;
+        _compiled = compiled;
         _page = page;
         TotalResults = totalResults;
     }
 
     /// <summary>Creates the results from a page of groups.</summary>
-    /// <param name="plan">The compiled query.</param>
+    /// <param name="compiled">The compiled query.</param>
     /// <param name="rows">The groups' rows, in the order of the answer.</param>
     /// <param name="totalResults">Number of groups, on the page or not.</param>
-    internal static ScanResults OfGroups(CompiledQuery plan, IEnumerable<byte[]> rows, long totalResults)
+    internal static ScanResults OfGroups(CompiledQuery compiled, IEnumerable<byte[]> rows, long totalResults)
     {
         ScanHit[] hits =
         [
@@ -46,7 +46,7 @@ public sealed class ScanResults
                 Row = row,
             }),
         ];
-        return new ScanResults(plan, new ArraySegment<ScanHit>(hits), totalResults);
+        return new ScanResults(compiled, new ArraySegment<ScanHit>(hits), totalResults);
     }
 
     /// <summary>
@@ -60,16 +60,16 @@ public sealed class ScanResults
     /// from the same snapshot.
     /// </summary>
     public IEnumerable<ScannedDocument> Documents =>
-        _plan.Groups is null
-            ? _page.Select(hit => new ScannedDocument(hit.Etag, hit.Id, _plan.IsScored ? hit.Score : null, hit.Row))
+        _compiled.Groups is null
+            ? _page.Select(hit => new ScannedDocument(hit.Etag, hit.Id, _compiled.IsScored ? hit.Score : null, hit.Row))
             : [];
 
     /// <summary>Number of groups on the page.</summary>
-    public int GroupCount => _plan.Groups is null ? 0 : _page.Count;
+    public int GroupCount => _compiled.Groups is null ? 0 : _page.Count;
 
     /// <summary>Writes the members of a group of the page, without braces.</summary>
     /// <param name="group">The position of the group on the page, from 0.</param>
     /// <param name="output">Receives the JSON.</param>
     public void WriteMembers(int group, IBufferWriter<byte> output) =>
-        _plan.WriteMembers(new QueriedDocument(_page[group].Row), output);
+        _compiled.WriteMembers(new QueriedDocument(_page[group].Row), output);
 }

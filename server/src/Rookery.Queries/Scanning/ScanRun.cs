@@ -18,50 +18,53 @@ public sealed class ScanRun : IDisposable
 {
     private const int BytesPerContent = 64;
 
-    private readonly CompiledQuery _plan;
+    private readonly CompiledQuery _compiled;
     private readonly ScanMemory _memory;
     private readonly ScanWork _work;
-    private readonly IScanClock _clock;
+    private readonly IWorkLimits _limits;
     private readonly bool _needsTotal;
     private readonly GroupTable? _groups;
     private readonly HitHeap? _hits;
-    private readonly Dictionary<UInt128, ScanHit>? _firstOfContent;
-    private readonly HashSet<UInt128>? _contents;
+    private readonly Dictionary<UInt128, ScanHit>? _firstHitByContent;
+    private readonly HashSet<UInt128>? _seenContents;
     private readonly PooledBytes _sortKey = new();
-    private readonly PooledBytes _firstKey = new();
+    private readonly PooledBytes _firstRowKey = new();
     private readonly PooledBytes _plainContent = new();
     private readonly ArrayBufferWriter<byte> _projected = new();
     private readonly long _pageEnd;
     private long _ordinal;
-    private long _filtered;
+    private long _seenByFilter;
     private long _total;
 
-    internal ScanRun(CompiledQuery plan, QueryMemory memory, IScanClock clock, bool needsTotal)
+    internal ScanRun(CompiledQuery compiled, QueryMemory memory, IWorkLimits limits, bool needsTotal)
     {
-        _plan = plan;
+        _compiled = compiled;
         _needsTotal = needsTotal;
-        _clock = clock;
+        _limits = limits;
         _memory = new ScanMemory(memory);
-        _work = new ScanWork(clock);
-        _pageEnd = plan.PageEnd;
-        _groups = plan.Groups is null ? null : new GroupTable(plan.Groups, _memory);
-        bool isStreamed = plan.Sort.IsEmpty && _groups is null && plan.Rows is null;
+        _work = new ScanWork(limits);
+        _pageEnd = compiled.PageEnd;
+        _groups = compiled.Groups is null ? null : new GroupTable(compiled.Groups, _memory);
+        bool isStreamed = compiled.Sort.IsEmpty && _groups is null && compiled.Rows is null;
         if (isStreamed)
         {
-            _contents = plan.IsDistinct ? [] : null;
+            _seenContents = compiled.IsDistinct ? [] : null;
         }
-        else if (plan.IsDistinct && plan.FilterLimit is null)
+        else if (compiled.IsDistinct && compiled.FilterLimit is null)
         {
-            _firstOfContent = [];
+            _firstHitByContent = [];
         }
         else
         {
-            _hits = new HitHeap(plan.Sort, plan.FilterLimit ?? _pageEnd);
+            _hits = new HitHeap(compiled.Sort, compiled.FilterLimit ?? _pageEnd);
         }
     }
 
     /// <summary>Whether no further document can change the answer.</summary>
     public bool IsComplete { get; private set; }
+
+    /// <summary>Whether <see cref="Add"/> returns the results, so that this collects none.</summary>
+    private bool IsStreamed => _hits is null && _firstHitByContent is null;
 
     /// <summary>
     /// The score of the result that <see cref="Add"/> just returned; null if the query does not score.
@@ -74,7 +77,10 @@ public sealed class ScanRun : IDisposable
     /// </summary>
     public bool Matches(in QueriedDocument document) =>
         _groups is not null
-        || (_plan.Matches(document, _work) && (_plan.Filter is null || _plan.Filter.Matches(document.Whole, _work)));
+        || (
+            _compiled.Matches(document, _work)
+            && (_compiled.Filter is null || _compiled.Filter.Matches(document.Whole, _work))
+        );
 
     /// <summary>Evaluates the next document.</summary>
     /// <param name="document">The document.</param>
@@ -87,7 +93,7 @@ public sealed class ScanRun : IDisposable
             return false;
         }
 
-        return Consider(document, row: null);
+        return Evaluate(document, row: null);
     }
 
     /// <summary>
@@ -98,36 +104,36 @@ public sealed class ScanRun : IDisposable
     /// <param name="rows">The members of its rows, without braces.</param>
     public void AddRows(in QueriedDocument document, IReadOnlyList<byte[]> rows)
     {
-        if (!_plan.Intersects(document, rows, _work))
+        if (!_compiled.Intersects(document, rows, _work))
         {
             return;
         }
 
-        byte[]? first = null;
+        byte[]? firstRow = null;
         double firstScore = 0;
         foreach (byte[] row in rows)
         {
             var queried = document.WithRow(row);
-            if (!_plan.TryScore(queried, _work, out double score))
+            if (!_compiled.TryScore(queried, _work, out double score))
             {
                 continue;
             }
 
-            if (_plan.ReturnsEachRow)
+            if (_compiled.ReturnsEachRow)
             {
-                ConsiderMatch(queried with { Score = score }, row);
+                AddMatch(queried with { Score = score }, row);
             }
-            else if (first is null || ComesBefore(queried, score))
+            else if (firstRow is null || ComesBefore(queried, score))
             {
-                (first, firstScore) = (row, score);
-                _firstKey.Clear();
-                _plan.Sort.Write(queried with { Score = score }, _work, _firstKey);
+                (firstRow, firstScore) = (row, score);
+                _firstRowKey.Clear();
+                _compiled.Sort.Write(queried with { Score = score }, _work, _firstRowKey);
             }
         }
 
-        if (first is not null)
+        if (firstRow is not null)
         {
-            ConsiderMatch(document.WithRow(first) with { Score = firstScore }, row: null);
+            AddMatch(document.WithRow(firstRow) with { Score = firstScore }, row: null);
         }
     }
 
@@ -137,7 +143,7 @@ public sealed class ScanRun : IDisposable
     /// <param name="summary">The summary.</param>
     public void AddRows(in QueriedDocument document, IReadOnlyList<byte[]> rows, SummaryRun summary)
     {
-        if (!_plan.Intersects(document, rows, _work))
+        if (!_compiled.Intersects(document, rows, _work))
         {
             return;
         }
@@ -156,33 +162,35 @@ public sealed class ScanRun : IDisposable
     /// Evaluates a group from an index, instead of its documents. The caller adds groups in the order of their keys.
     /// </summary>
     /// <param name="row">The members of its row, without braces.</param>
-    internal void AddGroup(byte[] row) => Consider(new QueriedDocument(row), row);
+    internal void AddGroup(byte[] row) => Evaluate(new QueriedDocument(row), row);
 
     /// <summary>Ends the evaluation and returns the results that <see cref="Add"/> did not return.</summary>
     public ScanResults Finish()
     {
         foreach (byte[] row in _groups?.Rows() ?? [])
         {
-            Consider(new QueriedDocument(row), row);
+            Evaluate(new QueriedDocument(row), row);
         }
 
-        if (_hits is null && _firstOfContent is null)
+        if (IsStreamed)
         {
-            return new ScanResults(_plan, ArraySegment<ScanHit>.Empty, _total);
+            return new ScanResults(_compiled, ArraySegment<ScanHit>.Empty, _total);
         }
 
-        ScanHit[] sorted = _firstOfContent is null
+        ScanHit[] sorted = _firstHitByContent is null
             ? _hits!.InOrder()
-            : HitHeap.Sort(_plan.Sort, _firstOfContent.Values);
-        if (_plan.FilterLimit is not null)
+            : HitHeap.Sort(_compiled.Sort, _firstHitByContent.Values);
+        if (_compiled.FilterLimit is not null)
         {
-            sorted = Filtered(sorted);
+            sorted = PassingFilter(sorted);
         }
-
-        _total = _firstOfContent is null && _plan.FilterLimit is null ? _total : sorted.Length;
-        int from = (int)Math.Min(_plan.Offset, sorted.Length);
+        if (_firstHitByContent is not null || _compiled.FilterLimit is not null)
+        {
+            _total = sorted.Length;
+        }
+        int from = (int)Math.Min(_compiled.Offset, sorted.Length);
         int to = (int)Math.Min(_pageEnd, sorted.Length);
-        return new ScanResults(_plan, new ArraySegment<ScanHit>(sorted, from, to - from), _total);
+        return new ScanResults(_compiled, new ArraySegment<ScanHit>(sorted, from, to - from), _total);
     }
 
     /// <inheritdoc/>
@@ -192,31 +200,31 @@ public sealed class ScanRun : IDisposable
         _work.Release();
         _groups?.Release();
         _sortKey.Release();
-        _firstKey.Release();
+        _firstRowKey.Release();
         _plainContent.Release();
     }
 
     private bool ComesBefore(in QueriedDocument queried, double score)
     {
         _sortKey.Clear();
-        _plan.Sort.Write(queried with { Score = score }, _work, _sortKey);
-        return _plan.Sort.Compare(_sortKey.Written, _firstKey.Written) < 0;
+        _compiled.Sort.Write(queried with { Score = score }, _work, _sortKey);
+        return _compiled.Sort.Compare(_sortKey.Written, _firstRowKey.Written) < 0;
     }
 
     /// <summary>Evaluates a document or the row of a group.</summary>
-    private bool Consider(in QueriedDocument document, byte[]? row) =>
-        _plan.TryScore(document, _work, out double score) && ConsiderMatch(document with { Score = score }, row);
+    private bool Evaluate(in QueriedDocument document, byte[]? row) =>
+        _compiled.TryScore(document, _work, out double score) && AddMatch(document with { Score = score }, row);
 
-    private bool ConsiderMatch(in QueriedDocument document, byte[]? row)
+    private bool AddMatch(in QueriedDocument document, byte[]? row)
     {
-        bool passes = _plan.Filter is null || _plan.Filter.Matches(document.Whole, _work);
-        if (_hits is null && _firstOfContent is null)
+        bool passes = _compiled.Filter is null || _compiled.Filter.Matches(document.Whole, _work);
+        if (IsStreamed)
         {
-            Score = _plan.IsScored ? document.Score : null;
-            return Stream(document, passes);
+            Score = _compiled.IsScored ? document.Score : null;
+            return CountAndTestPage(document, passes);
         }
 
-        if (passes || _plan.FilterLimit is not null)
+        if (passes || _compiled.FilterLimit is not null)
         {
             Collect(document, row, passes, document.Score);
         }
@@ -224,48 +232,51 @@ public sealed class ScanRun : IDisposable
         return false;
     }
 
-    /// <summary>Decides whether an unsorted result is on the page. Keeps nothing of it.</summary>
-    private bool Stream(in QueriedDocument document, bool passes)
+    /// <summary>Counts an unsorted result and returns whether it is on the page. Keeps nothing of it.</summary>
+    private bool CountAndTestPage(in QueriedDocument document, bool passes)
     {
-        _filtered++;
-        IsComplete |= _filtered >= _plan.FilterLimit;
-        if (!passes || _filtered > _plan.FilterLimit || (_contents is not null && !AddContent(document)))
+        _seenByFilter++;
+        IsComplete |= _seenByFilter >= _compiled.FilterLimit;
+        if (!passes || _seenByFilter > _compiled.FilterLimit || (_seenContents is not null && !TryAddContent(document)))
         {
             return false;
         }
 
         _total++;
         IsComplete |= !_needsTotal && _total >= _pageEnd;
-        return _total > _plan.Offset && _total <= _pageEnd;
+        return _total > _compiled.Offset && _total <= _pageEnd;
     }
 
-    private bool AddContent(in QueriedDocument document)
+    private bool TryAddContent(in QueriedDocument document)
     {
         UInt128 content = ContentOf(document);
-        if (_contents!.Contains(content))
+        if (_seenContents!.Contains(content))
         {
             return false;
         }
 
-        _memory.Take(BytesPerContent);
-        _contents.Add(content);
+        _memory.Reserve(BytesPerContent);
+        _seenContents.Add(content);
         return true;
     }
 
     private void Collect(in QueriedDocument document, byte[]? row, bool passes, double score)
     {
-        _total += passes ? 1 : 0;
+        if (passes)
+        {
+            _total++;
+        }
         _ordinal++;
         _sortKey.Clear();
-        _plan.Sort.Write(document, _work, _sortKey);
-        if (_firstOfContent is not null)
+        _compiled.Sort.Write(document, _work, _sortKey);
+        if (_firstHitByContent is not null)
         {
             CollectDistinct(document, row, score);
         }
-        else if (_hits!.Wants(_sortKey.Written, _ordinal))
+        else if (_hits!.WouldKeep(_sortKey.Written, _ordinal))
         {
-            UInt128 content = _plan.IsDistinct ? ContentOf(document) : 0;
-            _memory.Give(_hits.Add(TakeHit(document, row, passes, content, score))?.Bytes ?? 0);
+            UInt128 content = _compiled.IsDistinct ? ContentOf(document) : 0;
+            _memory.Release(_hits.Add(NewHit(document, row, passes, content, score))?.Bytes ?? 0);
         }
     }
 
@@ -273,23 +284,23 @@ public sealed class ScanRun : IDisposable
     private void CollectDistinct(in QueriedDocument document, byte[]? row, double score)
     {
         UInt128 content = ContentOf(document);
-        if (!_firstOfContent!.TryGetValue(content, out ScanHit? known))
+        if (!_firstHitByContent!.TryGetValue(content, out ScanHit? previous))
         {
-            _memory.Take(BytesPerContent);
+            _memory.Reserve(BytesPerContent);
         }
-        else if (_plan.Sort.Compare(_sortKey.Written, known.SortKey) >= 0)
+        else if (_compiled.Sort.Compare(_sortKey.Written, previous.SortKey) >= 0)
         {
             return;
         }
 
-        _firstOfContent[content] = TakeHit(document, row, passes: true, content, score);
-        _memory.Give(known?.Bytes ?? 0);
+        _firstHitByContent[content] = NewHit(document, row, passes: true, content, score);
+        _memory.Release(previous?.Bytes ?? 0);
     }
 
-    private ScanHit TakeHit(in QueriedDocument document, byte[]? row, bool passes, UInt128 content, double score)
+    private ScanHit NewHit(in QueriedDocument document, byte[]? row, bool passes, UInt128 content, double score)
     {
         ReadOnlySpan<byte> id = document.View.Id;
-        _memory.Take(ScanHit.BaseBytes + _sortKey.Length + id.Length + (row?.Length ?? 0));
+        _memory.Reserve(ScanHit.BaseBytes + _sortKey.Length + id.Length + (row?.Length ?? 0));
         return new ScanHit
         {
             SortKey = _sortKey.Written.ToArray(),
@@ -304,24 +315,24 @@ public sealed class ScanRun : IDisposable
     }
 
     /// <summary>Returns the results that pass <c>filter</c>, each once for <c>select distinct</c>.</summary>
-    private ScanHit[] Filtered(ScanHit[] sorted)
+    private ScanHit[] PassingFilter(ScanHit[] sorted)
     {
         IEnumerable<ScanHit> passing = sorted.Where(static hit => hit.Passes);
-        return [.. _plan.IsDistinct ? passing.DistinctBy(static hit => hit.Content) : passing];
+        return [.. _compiled.IsDistinct ? passing.DistinctBy(static hit => hit.Content) : passing];
     }
 
     /// <summary>Returns the first 16 bytes of a hash of the result's JSON.</summary>
     private UInt128 ContentOf(in QueriedDocument document)
     {
         Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
-        if (_plan.ReturnsDocuments)
+        if (_compiled.ReturnsDocuments)
         {
             HashContent(document.Whole.Members, hash);
         }
         else
         {
             _projected.ResetWrittenCount();
-            _plan.WriteMembers(document, _projected, _clock);
+            _compiled.WriteMembers(document, _projected, _limits);
             HashContent(_projected.WrittenSpan, hash);
         }
 

@@ -15,12 +15,12 @@ namespace Rookery.Queries.Summaries;
 internal sealed class FacetSummary(FacetPlan[] facets) : QuerySummary
 {
     /// <inheritdoc/>
-    public override SummaryRun Start(QueryMemory memory, IScanClock clock) => new Run(facets, memory, clock);
+    public override SummaryRun Start(QueryMemory memory, IWorkLimits limits) => new Run(facets, memory, limits);
 
-    private sealed class Run(FacetPlan[] facets, QueryMemory memory, IScanClock clock) : SummaryRun
+    private sealed class Run(FacetPlan[] facets, QueryMemory memory, IWorkLimits limits) : SummaryRun
     {
         private readonly ScanMemory _memory = new(memory);
-        private readonly ScanWork _work = new(clock);
+        private readonly ScanWork _work = new(limits);
         private readonly FacetTable[] _tables = [.. facets.Select(static facet => new FacetTable(facet))];
 
         public override int Count => _tables.Length;
@@ -206,7 +206,7 @@ internal sealed class FacetTable
         var lookup = _buckets.GetAlternateLookup<ReadOnlySpan<byte>>();
         if (!lookup.TryGetValue(key, out Bucket? bucket))
         {
-            memory.Take(
+            memory.Reserve(
                 BytesPerBucket
                     + key.Length
                     + (_plan.Numbers.Sum(static numbers => numbers.Kinds.Length) * Accumulator.Bytes)

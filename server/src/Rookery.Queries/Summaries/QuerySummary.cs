@@ -13,8 +13,8 @@ public abstract class QuerySummary
 {
     /// <summary>Starts a summary.</summary>
     /// <param name="memory">The memory of the query.</param>
-    /// <param name="clock">Checked during the work; throws to end it.</param>
-    public abstract SummaryRun Start(QueryMemory memory, IScanClock clock);
+    /// <param name="limits">Checked during the work; throws to end it.</param>
+    public abstract SummaryRun Start(QueryMemory memory, IWorkLimits limits);
 
     /// <summary>Whether a query selects a summary.</summary>
     internal static bool IsPartOf(Query query) =>

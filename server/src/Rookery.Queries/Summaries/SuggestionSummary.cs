@@ -38,7 +38,7 @@ internal sealed record SuggestionPlan(
 )
 {
     /// <summary>Maximum given words of one suggestion. Each is compared with every word of the field.</summary>
-    public const int MostTerms = 64;
+    public const int MaxTerms = 64;
 
     private const int UsualPageSize = 15;
     private const double UsualAccuracy = 0.5;
@@ -49,11 +49,11 @@ internal sealed record SuggestionPlan(
     {
         int position = suggestion.Term.Position;
         byte[][] terms = [.. operands.Elements([suggestion.Term])];
-        if (terms.Length > MostTerms || Array.Exists(terms, static term => term[0] != (byte)'"'))
+        if (terms.Length > MaxTerms || Array.Exists(terms, static term => term[0] != (byte)'"'))
         {
             throw new QueryException(
-                terms.Length > MostTerms ? QueryFault.TooCostly : QueryFault.Invalid,
-                $"'suggest' takes a text, or a list of up to {MostTerms}.",
+                terms.Length > MaxTerms ? QueryFault.TooCostly : QueryFault.Invalid,
+                $"'suggest' takes a text, or a list of up to {MaxTerms}.",
                 position
             );
         }
@@ -78,11 +78,11 @@ internal sealed record SuggestionPlan(
         byte[] folded = AnalyzerCatalog.Default.Fold(
             text.AsSpan(0, JsonText.Unescape(json.AsSpan(1, json.Length - 2), text))
         );
-        return folded.Length <= Analyzer.LongestTokenBytes
+        return folded.Length <= Analyzer.MaxTokenBytes
             ? [.. Encoding.UTF8.GetString(folded).EnumerateRunes().Select(static rune => rune.Value)]
             : throw new QueryException(
                 QueryFault.TooCostly,
-                $"A word of more than {Analyzer.LongestTokenBytes} bytes has no suggestions.",
+                $"A word of more than {Analyzer.MaxTokenBytes} bytes has no suggestions.",
                 position
             );
     }
@@ -93,12 +93,12 @@ internal sealed record SuggestionPlan(
 internal sealed class SuggestionSummary(SuggestionPlan[] suggestions) : QuerySummary
 {
     /// <inheritdoc/>
-    public override SummaryRun Start(QueryMemory memory, IScanClock clock) => new Run(suggestions, memory, clock);
+    public override SummaryRun Start(QueryMemory memory, IWorkLimits limits) => new Run(suggestions, memory, limits);
 
-    private sealed class Run(SuggestionPlan[] suggestions, QueryMemory memory, IScanClock clock) : SummaryRun
+    private sealed class Run(SuggestionPlan[] suggestions, QueryMemory memory, IWorkLimits limits) : SummaryRun
     {
         private readonly ScanMemory _memory = new(memory);
-        private readonly ScanWork _work = new(clock);
+        private readonly ScanWork _work = new(limits);
         private readonly SearchableText _room = new();
         private readonly SuggestionTable[] _tables =
         [
@@ -202,7 +202,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
             return;
         }
 
-        Span<int> characters = stackalloc int[Analyzer.LongestTokenBytes];
+        Span<int> characters = stackalloc int[Analyzer.MaxTokenBytes];
         int length = 0;
         for (var rest = word; !rest.IsEmpty; )
         {
@@ -227,7 +227,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
 
         if (similarities is not null)
         {
-            memory.Take(BytesPerWord + word.Length + (similarities.Length * sizeof(double)));
+            memory.Reserve(BytesPerWord + word.Length + (similarities.Length * sizeof(double)));
             _candidates.Add(word.ToArray(), new Candidate(similarities) { Frequency = 1 });
         }
     }

@@ -21,7 +21,7 @@ internal enum SimilarityMeasure
 /// <summary>Computes the similarity of two words, from 0 to 1, as Lucene's spell checker does.</summary>
 internal static class TextSimilarity
 {
-    private const int MostPrefix = 4;
+    private const int MaxPrefix = 4;
     private const double PrefixWeight = 0.1;
     private const double PrefixThreshold = 0.7;
 
@@ -29,23 +29,23 @@ internal static class TextSimilarity
     /// <param name="measure">The measure.</param>
     /// <param name="one">The code points of one word.</param>
     /// <param name="other">The code points of the other word.</param>
-    /// <param name="least">The minimum similarity.</param>
-    public static double Of(SimilarityMeasure measure, ReadOnlySpan<int> one, ReadOnlySpan<int> other, double least)
+    /// <param name="min">The minimum similarity.</param>
+    public static double Of(SimilarityMeasure measure, ReadOnlySpan<int> one, ReadOnlySpan<int> other, double min)
     {
         double similarity = measure switch
         {
             SimilarityMeasure.JaroWinkler => JaroWinkler(one, other),
             SimilarityMeasure.NGram => Pairs(one, other),
-            _ => Levenshtein(one, other, least),
+            _ => Levenshtein(one, other, min),
         };
-        return similarity >= least ? similarity : 0;
+        return similarity >= min ? similarity : 0;
     }
 
-    private static double Levenshtein(ReadOnlySpan<int> one, ReadOnlySpan<int> other, double least)
+    private static double Levenshtein(ReadOnlySpan<int> one, ReadOnlySpan<int> other, double min)
     {
         int longer = Math.Max(one.Length, other.Length);
-        int most = (int)((1 - least) * longer) + 1;
-        if (longer == 0 || !EditDistance.IsWithin(one, other, most))
+        int max = (int)((1 - min) * longer) + 1;
+        if (longer == 0 || !EditDistance.IsWithin(one, other, max))
         {
             return 0;
         }
@@ -99,7 +99,7 @@ internal static class TextSimilarity
                 + ((matches - (misplaced / 2)) / (double)matches)
             ) / 3;
         int prefix = one.CommonPrefixLength(other);
-        return jaro < PrefixThreshold ? jaro : jaro + (Math.Min(prefix, MostPrefix) * PrefixWeight * (1 - jaro));
+        return jaro < PrefixThreshold ? jaro : jaro + (Math.Min(prefix, MaxPrefix) * PrefixWeight * (1 - jaro));
     }
 
     /// <summary>

@@ -7,7 +7,7 @@ namespace Rookery.Scripting.CSharp;
 internal static class CSharpFormats
 {
     /// <summary>Maximum characters to which a text is padded.</summary>
-    public const int MostPadding = 64 * 1024;
+    public const int MaxPadding = 64 * 1024;
 
     /// <summary>
     /// Computes <c>string.Format</c>: inserts values at <c>{index,width:format}</c>, and writes <c>{{</c> as a brace.
@@ -64,7 +64,7 @@ internal static class CSharpFormats
                 comma >= 0
                 && (
                     !int.TryParse(head[(comma + 1)..], NumberStyles.Integer, CultureInfo.InvariantCulture, out width)
-                    || Math.Abs((long)width) > MostPadding
+                    || Math.Abs((long)width) > MaxPadding
                 )
             )
         )

@@ -98,8 +98,8 @@ internal static class CSharpMath
 
     private static ScriptValue RoundNumber(ScriptHeap heap, CSharpNumber number, ReadOnlySpan<ScriptValue> options)
     {
-        const int MostRealDigits = 15;
-        const int MostDecimalDigits = 28;
+        const int MaxRealDigits = 15;
+        const int MaxDecimalDigits = 28;
         var rounding = MidpointRounding.ToEven;
         if (!options.IsEmpty && options[^1].IsText && !Enum.TryParse(heap.NetText(options[^1]), out rounding))
         {
@@ -107,7 +107,7 @@ internal static class CSharpMath
         }
 
         long digits = !options.IsEmpty && options[0].IsNumber ? heap.NumeralOf(options[0]).Truncated : 0;
-        if (digits < 0 || digits > (number.Type == CSharpNumberType.Decimal ? MostDecimalDigits : MostRealDigits))
+        if (digits < 0 || digits > (number.Type == CSharpNumberType.Decimal ? MaxDecimalDigits : MaxRealDigits))
         {
             throw new ScriptFailure("the script rounds to more digits than its type has");
         }

@@ -64,10 +64,10 @@ internal static class CSharpNumerals
             case CSharpNumberType.Real:
                 return ScriptValue.OfReal(number.Real);
             default:
-                const int MostDigits = 32;
+                const int MaxDigits = 32;
                 int start = heap.Length;
                 number.Decimal.TryFormat(
-                    heap.Reserve(MostDigits),
+                    heap.Reserve(MaxDigits),
                     out int length,
                     default,
                     CultureInfo.InvariantCulture

@@ -105,9 +105,9 @@ internal static class CSharpStrings
 
     public static string Format(this ScriptHeap heap, ScriptValue value, string format)
     {
-        const int MostFormat = 64;
+        const int MaxFormatLength = 64;
         if (
-            format.Length > MostFormat
+            format.Length > MaxFormatLength
             || (
                 format.Length > 3
                 && char.IsAsciiLetter(format[0])

@@ -113,7 +113,7 @@ internal static class CSharpSums
     private static ExactSum DigitsOfSum(ScriptHeap heap, ScriptValue sequence, int count)
     {
         var sum = default(ExactSum);
-        Span<byte> room = stackalloc byte[JsonNumber.MostDecimalBytes];
+        Span<byte> room = stackalloc byte[JsonNumber.MaxDecimalBytes];
         for (int index = 0; index < count; index++)
         {
             var element = heap.Containers.Element(sequence, index);
@@ -159,7 +159,7 @@ internal static class CSharpSums
     private static decimal SumOfDecimals(ScriptHeap heap, ScriptValue sequence, int count)
     {
         var sum = default(ExactSum);
-        Span<byte> room = stackalloc byte[JsonNumber.MostDecimalBytes];
+        Span<byte> room = stackalloc byte[JsonNumber.MaxDecimalBytes];
         int scale = 0;
         for (int index = 0; index < count; index++)
         {
@@ -173,14 +173,14 @@ internal static class CSharpSums
             }
         }
 
-        Span<byte> digits = stackalloc byte[ExactSum.MostBytes];
+        Span<byte> digits = stackalloc byte[ExactSum.MaxBytes];
         decimal exact = decimal.Parse(digits[..sum.Write(digits)], NumberStyles.Float, CultureInfo.InvariantCulture);
         return exact + new decimal(0, 0, 0, isNegative: false, (byte)scale);
     }
 
     public static ScriptValue WithDigitsOf(this ScriptHeap heap, ExactSum sum, bool isReal)
     {
-        var room = heap.Reserve(ExactSum.MostBytes);
+        var room = heap.Reserve(ExactSum.MaxBytes);
         int length = isReal ? sum.WriteReal(room) : sum.WriteWhole(room);
         return heap.TakeDigits(length);
     }

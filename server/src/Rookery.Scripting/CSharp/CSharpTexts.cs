@@ -124,7 +124,7 @@ internal static class CSharpTexts
             case ScriptFunction.CSharpSplit:
                 return SplitAsCSharp(heap, heap.NetText(text), arguments[1], arguments[2..]);
             case ScriptFunction.CSharpPadLeft or ScriptFunction.CSharpPadRight:
-                int width = IndexIn(heap, arguments[1], CSharpFormats.MostPadding);
+                int width = IndexIn(heap, arguments[1], CSharpFormats.MaxPadding);
                 char fill = arguments.Length > 2 ? CharacterOf(heap, arguments[2]) : ' ';
                 heap.HoldString(width);
                 return heap.NewString(
@@ -202,10 +202,10 @@ internal static class CSharpTexts
         return heap.NewString(text.Replace(wanted, replacement, comparison));
     }
 
-    private static int IndexIn(ScriptHeap heap, ScriptValue value, int most) =>
-        heap.Required(value, "an index") is { IsWhole: true } index && index.Whole >= 0 && index.Whole <= most
+    private static int IndexIn(ScriptHeap heap, ScriptValue value, int max) =>
+        heap.Required(value, "an index") is { IsWhole: true } index && index.Whole >= 0 && index.Whole <= max
             ? (int)index.Whole
-            : throw new ScriptFailure($"an index or length is not between 0 and {most}");
+            : throw new ScriptFailure($"an index or length is not between 0 and {max}");
 
     private static char CharacterOf(ScriptHeap heap, ScriptValue value) =>
         heap.NetText(value) is [var only]
@@ -333,13 +333,13 @@ internal static class CSharpTexts
             parts[index] = part.IsNothing ? "" : heap.NetText(heap.TextOf(part, ScriptFunction.CSharpSplit));
         }
 
-        int most = int.MaxValue;
+        int max = int.MaxValue;
         var choices = StringSplitOptions.None;
         foreach (var option in options)
         {
             if (option.IsNumber)
             {
-                most = IndexIn(heap, option, int.MaxValue);
+                max = IndexIn(heap, option, int.MaxValue);
             }
             else if (Enum.TryParse(heap.NetText(option), out StringSplitOptions choice))
             {
@@ -350,7 +350,7 @@ internal static class CSharpTexts
         heap.SpendOnSearch(text.Length, parts.Length);
         heap.Budget.Hold(BytesOfSplit(text, parts));
         var array = heap.Containers.NewArray();
-        foreach (string part in text.Split(parts, most, choices))
+        foreach (string part in text.Split(parts, max, choices))
         {
             heap.Containers.Append(array, heap.NewString(part));
         }

@@ -13,7 +13,7 @@ namespace Rookery.Scripting.CSharp;
 internal static class CSharpTimes
 {
     // Maximum characters of a name. The longest, TotalMilliseconds, has 17.
-    private const int MostName = 32;
+    private const int MaxNameLength = 32;
 
     /// <summary>
     /// Converts a text from a document that has the form of a date or time span. Returns any other value unchanged.
@@ -34,7 +34,7 @@ internal static class CSharpTimes
     public static CSharpTime TimeOf(this ScriptHeap heap, ScriptValue value)
     {
         // Each character may be written as an escape of six bytes.
-        const int MostBytes = 6 * CSharpDate.MostBytes;
+        const int MaxBytes = 6 * CSharpDate.MaxBytes;
         if (!value.IsText)
         {
             return value.Kind == ValueKind.Span ? new CSharpTime(value.Whole)
@@ -42,7 +42,7 @@ internal static class CSharpTimes
                 : default;
         }
 
-        if (value.Trait != ValueTrait.Stored || value.Length > MostBytes)
+        if (value.Trait != ValueTrait.Stored || value.Length > MaxBytes)
         {
             return default;
         }
@@ -52,7 +52,7 @@ internal static class CSharpTimes
             return CSharpTime.Read(heap.Span(value));
         }
 
-        Span<byte> room = stackalloc byte[MostBytes];
+        Span<byte> room = stackalloc byte[MaxBytes];
         return CSharpTime.Read(room[..JsonText.Unescape(heap.Span(value), room)]);
     }
 
@@ -100,7 +100,7 @@ internal static class CSharpTimes
     public static ScriptValue PartOfDate(this ScriptHeap heap, CSharpDate date, ReadOnlySpan<byte> name)
     {
         var value = date.Value;
-        return Characters(name, stackalloc char[MostName]) switch
+        return Characters(name, stackalloc char[MaxNameLength]) switch
         {
             "Year" => ScriptValue.OfInt(value.Year),
             "Month" => ScriptValue.OfInt(value.Month),
@@ -129,7 +129,7 @@ internal static class CSharpTimes
 
     /// <summary>Returns a member of a time span or time of day; undefined if it has no such member.</summary>
     public static ScriptValue PartOfSpan(TimeSpan span, ReadOnlySpan<byte> name) =>
-        Characters(name, stackalloc char[MostName]) switch
+        Characters(name, stackalloc char[MaxNameLength]) switch
         {
             "Days" => ScriptValue.OfInt(span.Days),
             "Hours" or "Hour" => ScriptValue.OfInt(span.Hours),

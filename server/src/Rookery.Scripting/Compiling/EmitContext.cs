@@ -14,10 +14,10 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     public const string ArgumentsName = "\0args";
 
     /// <summary>Maximum variables of a function, including those for iterations.</summary>
-    private const int MostLocals = 1000;
+    private const int MaxLocals = 1000;
 
     /// <summary>Maximum levels of nested expressions. Each operator of a chain is a level.</summary>
-    private const int MostDepth = 250;
+    private const int MaxDepth = 250;
 
     private int _locals;
     private int _depth;
@@ -72,11 +72,11 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     /// <summary>Allocates a variable of the function, without a name.</summary>
     /// <exception cref="ScriptException">The function has too many variables.</exception>
     public int NewLocal(int position) =>
-        _locals < MostLocals
+        _locals < MaxLocals
             ? _locals++
             : throw new ScriptException(
                 ScriptFault.TooLarge,
-                $"The function has more than {MostLocals} variables",
+                $"The function has more than {MaxLocals} variables",
                 position
             );
 
@@ -145,11 +145,11 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     /// <exception cref="ScriptException">The script nests too deep.</exception>
     public void EnterLevel(int position)
     {
-        if (++_depth > MostDepth)
+        if (++_depth > MaxDepth)
         {
             throw new ScriptException(
                 ScriptFault.TooLarge,
-                $"The script nests deeper than {MostDepth} operations",
+                $"The script nests deeper than {MaxDepth} operations",
                 position
             );
         }

@@ -183,10 +183,10 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
 
     private void EmitNext(int iteration, int? length, int element, JumpTarget removed, JumpTarget exhausted)
     {
-        if (length is { } most)
+        if (length is { } max)
         {
             context.Builder.Emit(Opcode.LoadLocal, iteration + 1);
-            context.Builder.Emit(Opcode.LoadLocal, most);
+            context.Builder.Emit(Opcode.LoadLocal, max);
             context.Builder.Emit(Opcode.Less);
             context.Builder.Emit(Opcode.JumpIfFalse, exhausted);
         }

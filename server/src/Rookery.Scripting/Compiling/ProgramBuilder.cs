@@ -131,15 +131,15 @@ internal sealed class ProgramBuilder
         output.Append(instructions);
         byte[] program = output.Written.ToArray();
         output.Release();
-        return program.Length <= ScriptProgram.MostBytes
+        return program.Length <= ScriptProgram.MaxBytes
             ? program
             : throw new ScriptException(ScriptFault.TooLarge, TooLarge(program.Length), 0);
     }
 
     private static string TooLarge(int bytes)
     {
-        var (has, most) = Amount.BytesOver(bytes, ScriptProgram.MostBytes);
-        return $"The script takes {has} when compiled, and at most {most} are allowed";
+        var (actual, max) = Amount.BytesOver(bytes, ScriptProgram.MaxBytes);
+        return $"The script takes {actual} when compiled, and at most {max} are allowed";
     }
 
     private void AddTarget(JumpTarget target)

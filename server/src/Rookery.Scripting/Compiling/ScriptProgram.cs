@@ -12,7 +12,7 @@ namespace Rookery.Scripting.Compiling;
 public sealed class ScriptProgram
 {
     /// <summary>Maximum bytes of a program.</summary>
-    public const int MostBytes = 512 * 1024;
+    public const int MaxBytes = 512 * 1024;
 
     internal const byte Version = 1;
 

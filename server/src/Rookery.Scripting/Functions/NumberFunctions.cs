@@ -117,16 +117,16 @@ internal static class NumberFunctions
             return heap.ToText(ScriptValue.Of(number));
         }
 
-        if (digits > NumberText.MostFixedDigits)
+        if (digits > NumberText.MaxFixedDigits)
         {
-            throw new ScriptFailure($"toFixed is asked for more than {NumberText.MostFixedDigits} digits");
+            throw new ScriptFailure($"toFixed is asked for more than {NumberText.MaxFixedDigits} digits");
         }
 
         // The digits of a double, up to seventy, are computed with big integers, which takes this many steps.
         const int StepsPerFixed = 64;
         heap.Budget.Spend(StepsPerFixed);
         int start = heap.Length;
-        heap.Advance(NumberText.FormatFixed(number, digits, heap.Reserve(NumberText.MostFixedBytes)));
+        heap.Advance(NumberText.FormatFixed(number, digits, heap.Reserve(NumberText.MaxFixedBytes)));
         return heap.TextFrom(start);
     }
 }

@@ -72,7 +72,7 @@ internal static class TextFunctions
         const int BytesPerMappingStep = 4;
         heap.Budget.Spend(text.Length / BytesPerMappingStep);
         int start = heap.Length;
-        var room = heap.Reserve(text.Length * FullLetterCase.MostGrowth);
+        var room = heap.Reserve(text.Length * FullLetterCase.MaxGrowthFactor);
         var source = heap.Span(text);
         heap.Advance(isUpper ? FullLetterCase.ToUpper(source, room) : FullLetterCase.ToLower(source, room));
         return heap.TextFrom(start);

@@ -38,10 +38,10 @@ internal static class Conversions
     /// <summary>
     /// Converts a value to an integer and limits it to the bounds, as JavaScript's methods do with indexes.
     /// </summary>
-    public static int ToInteger(this ScriptHeap heap, ScriptValue value, int least, int most)
+    public static int ToInteger(this ScriptHeap heap, ScriptValue value, int min, int max)
     {
         double number = heap.ToNumber(value);
-        return double.IsNaN(number) ? Math.Clamp(0, least, most) : (int)Math.Clamp(Math.Truncate(number), least, most);
+        return double.IsNaN(number) ? Math.Clamp(0, min, max) : (int)Math.Clamp(Math.Truncate(number), min, max);
     }
 
     public static ScriptValue AsNumber(this ScriptHeap heap, ScriptValue value) =>
@@ -83,7 +83,7 @@ internal static class Conversions
                 break;
             case ValueKind.Number or ValueKind.StoredNumber:
                 double number = heap.NumberOf(value);
-                heap.Advance(JsonNumber.Format(number, heap.Reserve(JsonNumber.MostBytes)));
+                heap.Advance(JsonNumber.Format(number, heap.Reserve(JsonNumber.MaxBytes)));
                 break;
             case >= ValueKind.Whole:
                 heap.AddCSharpText(value);
@@ -155,8 +155,8 @@ internal static class Conversions
 
     public static string Shown(this ScriptHeap heap, ScriptValue text)
     {
-        const int MostBytes = 60;
+        const int MaxBytes = 60;
         var bytes = heap.Span(text);
-        return System.Text.Encoding.UTF8.GetString(bytes.Length <= MostBytes ? bytes : bytes[..MostBytes]);
+        return System.Text.Encoding.UTF8.GetString(bytes.Length <= MaxBytes ? bytes : bytes[..MaxBytes]);
     }
 }

@@ -184,9 +184,9 @@ internal static class Members
     /// </summary>
     private static double IndexNamed(ReadOnlySpan<byte> name)
     {
-        const int MostDigits = 10;
+        const int MaxDigits = 10;
         bool isIndex =
-            name.Length is > 0 and <= MostDigits
+            name.Length is > 0 and <= MaxDigits
             && name.IndexOfAnyExceptInRange((byte)'0', (byte)'9') < 0
             && (name.Length == 1 || name[0] != '0');
         return isIndex ? NumberText.Parse(name) : double.NaN;

@@ -50,7 +50,7 @@ internal static class NumberAddition
     private static ScriptValue AddDigits(ScriptHeap heap, ScriptValue left, ScriptValue right, bool isMinus)
     {
         var sum = default(ExactSum);
-        Span<byte> room = stackalloc byte[JsonNumber.MostDecimalBytes];
+        Span<byte> room = stackalloc byte[JsonNumber.MaxDecimalBytes];
         sum.Add(heap.DigitsOf(left, room));
         if (isMinus)
         {
@@ -61,7 +61,7 @@ internal static class NumberAddition
             sum.Add(heap.DigitsOf(right, room));
         }
 
-        return heap.TakeDigits(sum.Write(heap.Reserve(ExactSum.MostBytes)));
+        return heap.TakeDigits(sum.Write(heap.Reserve(ExactSum.MaxBytes)));
     }
 
     /// <summary>
@@ -90,7 +90,7 @@ internal static class NumberAddition
 
     public static ScriptValue WithDigitsOf(this ScriptHeap heap, decimal number)
     {
-        return heap.TakeDigits(JsonNumber.Format(number, heap.Reserve(JsonNumber.MostDecimalBytes)));
+        return heap.TakeDigits(JsonNumber.Format(number, heap.Reserve(JsonNumber.MaxDecimalBytes)));
     }
 
     /// <summary>Returns the number whose digits were written after the used bytes of the heap.</summary>

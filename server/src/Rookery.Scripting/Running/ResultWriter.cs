@@ -75,8 +75,8 @@ internal sealed class ResultWriter
                 WriteNonFinite(value.Double, RefusesNonFinite);
                 break;
             case ValueKind.Number:
-                Reserve(JsonNumber.MostBytes);
-                _written.Advance(JsonNumber.Format(value.Double, _written.Reserve(JsonNumber.MostBytes)));
+                Reserve(JsonNumber.MaxBytes);
+                _written.Advance(JsonNumber.Format(value.Double, _written.Reserve(JsonNumber.MaxBytes)));
                 break;
             case ValueKind.Text or ValueKind.EscapedText:
                 WriteText(value);
@@ -102,7 +102,7 @@ internal sealed class ResultWriter
     /// <summary>Writes a value of C# as JSON.</summary>
     private void WriteCSharp(ScriptValue value)
     {
-        Span<byte> room = stackalloc byte[CSharpDate.MostBytes];
+        Span<byte> room = stackalloc byte[CSharpDate.MaxBytes];
         switch (value.Kind)
         {
             case ValueKind.Whole:
@@ -147,7 +147,7 @@ internal sealed class ResultWriter
 
     private void WriteText(ScriptValue value)
     {
-        const int MostBytesOfEscape = 6;
+        const int MaxBytesOfEscape = 6;
         const int BytesPerPiece = 1024;
         var text = _heap.Span(value);
         if (_heap.HasHalves && Utf16Text.IndexOfHalf(text) >= 0)
@@ -169,7 +169,7 @@ internal sealed class ResultWriter
             {
                 var piece = text[..Math.Min(text.Length, BytesPerPiece)];
                 text = text[piece.Length..];
-                int length = JsonText.Escape(piece, _written.Reserve(piece.Length * MostBytesOfEscape));
+                int length = JsonText.Escape(piece, _written.Reserve(piece.Length * MaxBytesOfEscape));
                 _heap.Budget.SpendOnBytes(length);
                 Reserve(length);
                 _written.Advance(length);

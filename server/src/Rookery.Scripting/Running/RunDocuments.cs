@@ -82,9 +82,9 @@ internal sealed class RunDocuments
 
     private void AddTextMember(ReadOnlySpan<byte> head, ReadOnlySpan<byte> text)
     {
-        const int MostBytesOfEscape = 6;
+        const int MaxBytesOfEscape = 6;
         _heap.Add(head);
-        _heap.Advance(JsonText.Escape(text, _heap.Reserve(text.Length * MostBytesOfEscape)));
+        _heap.Advance(JsonText.Escape(text, _heap.Reserve(text.Length * MaxBytesOfEscape)));
         _heap.Add("\","u8);
     }
 
@@ -180,7 +180,7 @@ internal sealed class RunDocuments
     {
         _received = Keep(document);
         _heap.Budget.Allow(
-            Math.Min((long)document.Body.Length * _limits.StepsPerByte, _limits.MostSteps / _limits.Loads)
+            Math.Min((long)document.Body.Length * _limits.StepsPerByte, _limits.MaxSteps / _limits.Loads)
         );
     }
 

@@ -236,7 +236,7 @@ public sealed class ScriptInterpreter : IDisposable
         }
 
         long given = (long)(_heap.Length - _program.ConstantBytes) * _limits.StepsPerByte;
-        _heap.Budget.Allow(Math.Min(Math.Min(_limits.Steps + given, _limits.MostSteps), StepsLeft));
+        _heap.Budget.Allow(Math.Min(Math.Min(_limits.Steps + given, _limits.MaxSteps), StepsLeft));
         try
         {
             _result = _machine.Run(program[_program.CodeStart..], _parameters);

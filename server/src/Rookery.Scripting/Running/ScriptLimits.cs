@@ -20,7 +20,7 @@ public sealed record ScriptLimits
     public int StepsPerByte { get; init; } = 8;
 
     /// <summary>Maximum steps of any run, which take about a tenth of a second.</summary>
-    public int MostSteps { get; init; } = 16 * 1024 * 1024;
+    public int MaxSteps { get; init; } = 16 * 1024 * 1024;
 
     /// <summary>
     /// Maximum memory for values and sorting, in bytes. It does not depend on a member's memory and fits the smallest

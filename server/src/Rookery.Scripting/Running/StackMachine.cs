@@ -8,15 +8,15 @@ namespace Rookery.Scripting.Running;
 /// <summary>Executes the instructions of a program, with a stack of values and a stack of calls.</summary>
 internal sealed class StackMachine
 {
-    private const int MostFrames = 100;
-    private const int MostStack = 16 * 1024;
+    private const int MaxFrames = 100;
+    private const int MaxStackValues = 16 * 1024;
     private const int IdleStack = 1024;
     private const int LocalsPerStep = 8;
 
     private readonly ScriptContext _context;
     private readonly ScriptHeap _heap;
     private readonly LoadedProgram _program;
-    private readonly Frame[] _frames = new Frame[MostFrames];
+    private readonly Frame[] _frames = new Frame[MaxFrames];
     private ScriptValue[] _stack = new ScriptValue[256];
     private int _top;
 
@@ -135,9 +135,9 @@ internal sealed class StackMachine
                 case Opcode.Call:
                     var function = _program.Functions[Operand(code, ref at)];
                     Operand(code, ref at);
-                    if (frame == MostFrames)
+                    if (frame == MaxFrames)
                     {
-                        throw new ScriptFailure($"the script calls its functions deeper than {MostFrames} levels");
+                        throw new ScriptFailure($"the script calls its functions deeper than {MaxFrames} levels");
                     }
 
                     _frames[frame++] = new Frame(at, localsAt);
@@ -274,7 +274,7 @@ internal sealed class StackMachine
 
     private void EnsureStack(int length)
     {
-        if (length > MostStack)
+        if (length > MaxStackValues)
         {
             throw new ScriptFailure("the script keeps too many values at once");
         }

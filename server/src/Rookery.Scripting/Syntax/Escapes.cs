@@ -122,8 +122,8 @@ internal static class Escapes
                 return Hexadecimal(inside, at, at + 2, kind is 'u' ? 4 : 8, position, result);
             case 'x':
                 int digits = inside.AsSpan(at + 2).IndexOfAnyExcept(HexadecimalDigits);
-                int most = Math.Min(4, inside.Length - at - 2);
-                return Hexadecimal(inside, at, at + 2, digits < 0 ? most : Math.Min(digits, most), position, result);
+                int max = Math.Min(4, inside.Length - at - 2);
+                return Hexadecimal(inside, at, at + 2, digits < 0 ? max : Math.Min(digits, max), position, result);
             default:
                 int known = Kinds.IndexOf(kind, StringComparison.Ordinal);
                 result.Append(known < 0 ? throw Invalid(position + at) : Characters[known]);

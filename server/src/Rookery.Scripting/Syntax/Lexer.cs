@@ -11,7 +11,7 @@ namespace Rookery.Scripting.Syntax;
 internal sealed class Lexer(string text, bool isLinq)
 {
     /// <summary>Maximum characters of a script.</summary>
-    public const int MostCharacters = 64 * 1024;
+    public const int MaxCharacters = 64 * 1024;
 
     /// <summary>The marks, longest first, so that the first match is the longest.</summary>
     private static readonly string[] Marks =
@@ -84,11 +84,11 @@ internal sealed class Lexer(string text, bool isLinq)
     /// <exception cref="ScriptException">The text is too long, or has an invalid token.</exception>
     public List<Token> ReadAll(int offset = 0)
     {
-        if (text.Length > MostCharacters)
+        if (text.Length > MaxCharacters)
         {
             throw new ScriptException(
                 ScriptFault.TooLarge,
-                $"The script has {text.Length} characters, and at most {MostCharacters} are allowed",
+                $"The script has {text.Length} characters, and at most {MaxCharacters} are allowed",
                 0
             );
         }

@@ -64,12 +64,12 @@ internal sealed class OperatorParser(
     /// <summary>
     /// Parses operands and the operators between them that bind more tightly than a given precedence.
     /// </summary>
-    /// <param name="least">Operators of this precedence or lower end the expression; 0 if no operator ends it.</param>
-    public Expression Parse(int least = 0)
+    /// <param name="min">Operators of this precedence or lower end the expression; 0 if no operator ends it.</param>
+    public Expression Parse(int min = 0)
     {
         cursor.Enter();
         var left = parseOperand();
-        while (PrecedenceOf(cursor.Current) is var precedence && precedence > least)
+        while (PrecedenceOf(cursor.Current) is var precedence && precedence > min)
         {
             left = parseRest(left, cursor.Current, precedence);
         }

@@ -25,7 +25,7 @@ public enum ScriptFault
 /// <param name="position">The offset of the fault in the text, in characters.</param>
 public sealed class ScriptException(ScriptFault fault, string message, int position) : Exception(message)
 {
-    private const int MostQuotedCharacters = 100;
+    private const int MaxQuotedCharacters = 100;
 
     /// <summary>The kind of fault.</summary>
     public ScriptFault Fault => fault;
@@ -41,8 +41,8 @@ public sealed class ScriptException(ScriptFault fault, string message, int posit
         int lineStart = at == 0 ? 0 : text.LastIndexOf('\n', at - 1) + 1;
         int lineEnd = text.IndexOf('\n', at);
         lineEnd = lineEnd < 0 ? text.Length : lineEnd;
-        int from = Math.Max(lineStart, at - (MostQuotedCharacters / 2));
-        int to = Math.Min(lineEnd, from + MostQuotedCharacters);
+        int from = Math.Max(lineStart, at - (MaxQuotedCharacters / 2));
+        int to = Math.Min(lineEnd, from + MaxQuotedCharacters);
         return $"{Message}\n{text[from..to].Replace('\t', ' ').Replace('\r', ' ')}\n{new string(' ', at - from)}^";
     }
 

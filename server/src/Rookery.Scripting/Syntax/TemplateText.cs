@@ -3,7 +3,7 @@ namespace Rookery.Scripting.Syntax;
 /// <summary>Finds the ends of templates and of values in templates, which may contain templates again.</summary>
 internal static class TemplateText
 {
-    private const int MostLevels = 100;
+    private const int MaxLevels = 100;
 
     /// <summary>Returns the offset of the back quote that ends a template; -1 if there is none.</summary>
     /// <param name="text">The script.</param>
@@ -17,9 +17,9 @@ internal static class TemplateText
 
     private static int FindEnd(string text, int from, int level)
     {
-        if (level > MostLevels)
+        if (level > MaxLevels)
         {
-            throw new ScriptException(ScriptFault.TooLarge, $"Templates nest deeper than {MostLevels} levels", from);
+            throw new ScriptException(ScriptFault.TooLarge, $"Templates nest deeper than {MaxLevels} levels", from);
         }
 
         for (int at = from; at >= 0 && at < text.Length; at++)

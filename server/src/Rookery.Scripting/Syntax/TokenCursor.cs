@@ -5,7 +5,7 @@ namespace Rookery.Scripting.Syntax;
 internal sealed class TokenCursor(List<Token> tokens)
 {
     /// <summary>Maximum levels of nesting. It bounds the recursion of parsers and compilers.</summary>
-    public const int MostLevels = 100;
+    public const int MaxLevels = 100;
 
     private int _position;
     private int _level;
@@ -66,11 +66,11 @@ internal sealed class TokenCursor(List<Token> tokens)
     /// <summary>Enters a level of nesting. <see cref="Leave"/> leaves it.</summary>
     public void Enter()
     {
-        if (++_level > MostLevels)
+        if (++_level > MaxLevels)
         {
             throw new ScriptException(
                 ScriptFault.TooLarge,
-                $"The script nests deeper than {MostLevels} levels",
+                $"The script nests deeper than {MaxLevels} levels",
                 Current.Position
             );
         }

@@ -32,7 +32,7 @@ internal enum DateForm : byte
 internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offset = 0)
 {
     /// <summary>Maximum bytes that <see cref="Write"/> writes.</summary>
-    public const int MostBytes = 33;
+    public const int MaxBytes = 33;
 
     private const int DayBytes = 10;
     private const int SecondBytes = 19;
@@ -169,11 +169,11 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
     /// <summary>Reads a time span: <c>[-][days.]hh:mm:ss[.fffffff]</c>.</summary>
     public static bool TryParseSpan(ReadOnlySpan<byte> text, out long ticks)
     {
-        const int LeastBytes = 8;
-        const int MostSpanBytes = 26;
+        const int MinBytes = 8;
+        const int MaxSpanBytes = 26;
         ticks = 0;
         if (
-            text.Length is < LeastBytes or > MostSpanBytes
+            text.Length is < MinBytes or > MaxSpanBytes
             || text.Count((byte)':') != 2
             || !Utf8Parser.TryParse(text, out TimeSpan span, out int read, 'c')
             || read != text.Length

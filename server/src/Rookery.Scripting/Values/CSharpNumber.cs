@@ -147,9 +147,9 @@ internal readonly record struct CSharpNumber
         );
 
     // The remainder of the least number and -1 throws on some processors and is 0 on others. Here it always throws.
-    private static long Divide(ScriptFunction function, long left, long right, long least) =>
+    private static long Divide(ScriptFunction function, long left, long right, long min) =>
         right == 0 ? throw new DivideByZeroException()
-        : right == -1 && left == least ? throw new OverflowException()
+        : right == -1 && left == min ? throw new OverflowException()
         : function == ScriptFunction.DividedBy ? left / right
         : left % right;
 

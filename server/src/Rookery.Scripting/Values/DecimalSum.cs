@@ -10,13 +10,13 @@ namespace Rookery.Scripting.Values;
 internal static class DecimalSum
 {
     // A longer text may have more digits than a decimal can hold.
-    private const int MostBytes = 32;
+    private const int MaxBytes = 32;
 
     // Up to this value, a double holds any decimal of 15 digits.
     private const double Most = 1e15;
 
     // A decimal holds any number of up to this many digits, and the sum of two of them.
-    private const int MostDigits = 28;
+    private const int MaxDigits = 28;
 
     /// <summary>
     /// Adds two numbers as decimals of 15 digits, and returns the nearest double. Integers and very large or small
@@ -41,9 +41,9 @@ internal static class DecimalSum
     public static bool TryRead(ReadOnlySpan<byte> json, out decimal value)
     {
         value = 0;
-        return json.Length <= MostBytes
+        return json.Length <= MaxBytes
             && json.IndexOfAny("eE"u8) < 0
-            && DigitsIn(json) <= MostDigits
+            && DigitsIn(json) <= MaxDigits
             && decimal.TryParse(json, NumberStyles.Float, CultureInfo.InvariantCulture, out value);
     }
 
@@ -77,7 +77,7 @@ internal static class DecimalSum
             return (long)number;
         }
 
-        Span<byte> text = stackalloc byte[MostBytes];
+        Span<byte> text = stackalloc byte[MaxBytes];
         number.TryFormat(text, out int length, default, CultureInfo.InvariantCulture);
         return double.Parse(text[..length], NumberStyles.Float, CultureInfo.InvariantCulture);
     }

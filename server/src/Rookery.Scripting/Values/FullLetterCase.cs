@@ -9,7 +9,7 @@ internal static class FullLetterCase
     /// <summary>
     /// Maximum bytes of the result for each byte of a text. For example, <c>ΐ</c> becomes three letters.
     /// </summary>
-    public const int MostGrowth = 3;
+    public const int MaxGrowthFactor = 3;
 
     private const int CapitalSigma = 0x3A3, FinalSigma = 0x3C2;
     private const int CapitalDottedI = 0x130, CombiningDot = 0x307;
@@ -49,7 +49,7 @@ internal static class FullLetterCase
 
     /// <summary>Writes a text in upper case and returns its length in bytes.</summary>
     /// <param name="text">The text.</param>
-    /// <param name="destination">Receives the result; <see cref="MostGrowth"/> times as long as the text.</param>
+    /// <param name="destination">Receives the result; <see cref="MaxGrowthFactor"/> times as long as the text.</param>
     public static int ToUpper(ReadOnlySpan<byte> text, Span<byte> destination)
     {
         int written = 0;
@@ -67,7 +67,7 @@ internal static class FullLetterCase
 
     /// <summary>Writes a text in lower case and returns its length in bytes.</summary>
     /// <param name="text">The text.</param>
-    /// <param name="destination">Receives the result; <see cref="MostGrowth"/> times as long as the text.</param>
+    /// <param name="destination">Receives the result; <see cref="MaxGrowthFactor"/> times as long as the text.</param>
     public static int ToLower(ReadOnlySpan<byte> text, Span<byte> destination)
     {
         int written = 0;

@@ -10,10 +10,10 @@ namespace Rookery.Scripting.Values;
 internal static class NumberText
 {
     /// <summary>Maximum digits after the point that <see cref="FormatFixed"/> writes.</summary>
-    public const int MostFixedDigits = 50;
+    public const int MaxFixedDigits = 50;
 
     /// <summary>Maximum bytes that <see cref="FormatFixed"/> writes.</summary>
-    public const int MostFixedBytes = 128;
+    public const int MaxFixedBytes = 128;
 
     /// <summary>
     /// Writes a number below 1e21 with a fixed number of digits after the point, halves rounded away from zero, and
@@ -162,13 +162,13 @@ internal static class NumberText
 
     private static double SumOfGroups(ReadOnlySpan<byte> digits, int radix)
     {
-        const uint MostMultiplier = uint.MaxValue / 36;
+        const uint MaxMultiplier = uint.MaxValue / 36;
         double sum = 0;
         uint group = 0,
             multiplier = 1;
         foreach (byte digit in digits)
         {
-            if (multiplier * (uint)radix > MostMultiplier)
+            if (multiplier * (uint)radix > MaxMultiplier)
             {
                 sum = (sum * multiplier) + group;
                 (group, multiplier) = (0, 1);

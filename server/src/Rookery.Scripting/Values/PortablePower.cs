@@ -11,7 +11,7 @@ internal static class PortablePower
     // Number of terms of a series, after which the next term is smaller than the last bit of a pair.
     private const int TermsOfLogarithm = 24;
     private const int TermsOfExponential = 28;
-    private const double MostWhole = 1 << 30;
+    private const double MaxWholeExponent = 1 << 30;
 
     private static readonly Pair Ln2 = new(0.69314718055994529, 2.3190468138462996e-17);
 
@@ -42,7 +42,7 @@ internal static class PortablePower
 
         double size = Math.Abs(number);
         double power =
-            isWhole && Math.Abs(exponent) <= MostWhole ? OfWhole(size, (int)exponent) : OfReal(size, exponent);
+            isWhole && Math.Abs(exponent) <= MaxWholeExponent ? OfWhole(size, (int)exponent) : OfReal(size, exponent);
         return number < 0 && isOdd ? -power : power;
     }
 
@@ -81,9 +81,9 @@ internal static class PortablePower
     private static double OfReal(double number, double exponent)
     {
         // Beyond this logarithm all powers are infinite or 0.
-        const double MostLogarithm = 1500;
+        const double MaxLogarithm = 1500;
         var logarithm = Logarithm(number).Times(new Pair(exponent, 0));
-        return Math.Abs(logarithm.High) > MostLogarithm
+        return Math.Abs(logarithm.High) > MaxLogarithm
             ? logarithm.High > 0
                 ? double.PositiveInfinity
                 : 0

@@ -12,7 +12,7 @@ public sealed class Analyzer : IDisposable
     /// Maximum bytes of a token. A longer word is split into several tokens. If the whole text is one token, a longer
     /// text is truncated and ends in a hash.
     /// </summary>
-    public const int LongestTokenBytes = 255;
+    public const int MaxTokenBytes = 255;
 
     /// <summary>Gap between the positions of two values of a field, so that no phrase spans two values.</summary>
     public const int ValueGap = 1024;

@@ -11,7 +11,7 @@ public static class AnalyzerCatalog
     /// <summary>The analyzer of full-text fields that name none.</summary>
     public const string DefaultName = "StandardAnalyzer";
 
-    private const int LongestGram = 16;
+    private const int MaxGram = 16;
 
     private static readonly AnalyzerRules Words = new()
     {
@@ -114,10 +114,10 @@ public static class AnalyzerCatalog
     {
         int shortest = ReadSetting(settings, "MinGram", usual.Shortest);
         int longest = ReadSetting(settings, "MaxGram", Math.Max(usual.Longest, shortest));
-        return shortest >= 1 && shortest <= longest && longest <= LongestGram
+        return shortest >= 1 && shortest <= longest && longest <= MaxGram
             ? (shortest, longest)
             : throw new AnalyzerException(
-                $"The n-grams of an index have 1 to {LongestGram} letters, and MinGram is not above MaxGram: "
+                $"The n-grams of an index have 1 to {MaxGram} letters, and MinGram is not above MaxGram: "
                     + $"{shortest} to {longest} cannot be."
             );
     }

@@ -35,17 +35,17 @@ public static class EditDistance
             int last = Math.Min(left.Length, line + bound);
             int diagonal = row[first - 1];
             row[first - 1] = first is 1 ? Math.Min(line, tooMuch) : tooMuch;
-            int least = row[first - 1];
+            int min = row[first - 1];
             for (int column = first; column <= last; column++)
             {
                 int above = row[column];
                 int change = diagonal + (left[column - 1] == right[line - 1] ? 0 : 1);
                 row[column] = Math.Min(Math.Min(change, Math.Min(above, row[column - 1]) + 1), tooMuch);
-                least = Math.Min(least, row[column]);
+                min = Math.Min(min, row[column]);
                 diagonal = above;
             }
 
-            if (least == tooMuch)
+            if (min == tooMuch)
             {
                 return false;
             }

@@ -19,12 +19,12 @@ internal enum Folding : byte
 internal static class LetterFolding
 {
     /// <summary>Maximum bytes of one folded character.</summary>
-    internal const int LongestBytes = 8;
+    internal const int MaxBytes = 8;
 
     /// <summary>Folds the first character of a text.</summary>
     /// <param name="text">The text in UTF-8, not empty. Invalid bytes become U+FFFD.</param>
     /// <param name="folding">The folding.</param>
-    /// <param name="destination">At least <see cref="LongestBytes"/>.</param>
+    /// <param name="destination">At least <see cref="MaxBytes"/>.</param>
     /// <param name="bytesRead">Bytes of the character in the text.</param>
     /// <returns>Bytes written; 0 for a mark that is removed.</returns>
     internal static int FoldFirst(ReadOnlySpan<byte> text, Folding folding, Span<byte> destination, out int bytesRead)
@@ -60,7 +60,7 @@ internal static class LetterFolding
     /// <summary>Folds a whole short text into a new array.</summary>
     internal static byte[] Fold(ReadOnlySpan<byte> text, Folding folding)
     {
-        var folded = new byte[text.Length * LongestBytes];
+        var folded = new byte[text.Length * MaxBytes];
         int length = 0;
         while (!text.IsEmpty)
         {

@@ -8,7 +8,7 @@ namespace Rookery.Search.Analysis;
 public readonly ref struct Token(ReadOnlySpan<byte> bytes, int position, int start, int length)
 {
     /// <summary>
-    /// The token as it is compared, folded and stemmed, in UTF-8: 1 to <see cref="Analyzer.LongestTokenBytes"/> bytes.
+    /// The token as it is compared, folded and stemmed, in UTF-8: 1 to <see cref="Analyzer.MaxTokenBytes"/> bytes.
     /// </summary>
     public ReadOnlySpan<byte> Bytes { get; } = bytes;
 

@@ -15,10 +15,10 @@ internal ref struct TokenWriter<TSink>
     /// </summary>
     internal const int BufferBytes = 2 * WordBytes;
 
-    private const int WordBytes = Analyzer.LongestTokenBytes + 33;
+    private const int WordBytes = Analyzer.MaxTokenBytes + 33;
 
     // Longer words are not stemmed, because their stem could exceed the length of a token.
-    private const int LongestStemmedBytes = 128;
+    private const int MaxStemmedBytes = 128;
 
     private const int HashBytes = 16;
 
@@ -81,7 +81,7 @@ internal ref struct TokenWriter<TSink>
     {
         int length = 0;
         int pieceStart = start;
-        Span<byte> character = stackalloc byte[LetterFolding.LongestBytes];
+        Span<byte> character = stackalloc byte[LetterFolding.MaxBytes];
         for (int at = start; at < end; )
         {
             byte first = _text[at];
@@ -93,7 +93,7 @@ internal ref struct TokenWriter<TSink>
                     _firstFolding is not Folding.None && first is >= (byte)'A' and <= (byte)'Z'
                         ? (byte)(first | 0x20)
                         : first;
-                if (length < Analyzer.LongestTokenBytes)
+                if (length < Analyzer.MaxTokenBytes)
                 {
                     _word[length++] = character[0];
                     at++;
@@ -105,7 +105,7 @@ internal ref struct TokenWriter<TSink>
                 bytes = LetterFolding.FoldFirst(_text[at..end], _firstFolding, character, out bytesRead);
             }
 
-            if (length + bytes > Analyzer.LongestTokenBytes)
+            if (length + bytes > Analyzer.MaxTokenBytes)
             {
                 if (!Emit(_word[..length], pieceStart, at))
                 {
@@ -147,7 +147,7 @@ internal ref struct TokenWriter<TSink>
             return Emit(rest, start, end);
         }
 
-        if (rest.Length <= LongestStemmedBytes)
+        if (rest.Length <= MaxStemmedBytes)
         {
             rest = _word.Slice(offset, _stemmer.Stem(_word[offset..], rest.Length));
         }
@@ -161,7 +161,7 @@ internal ref struct TokenWriter<TSink>
         while (!stem.IsEmpty)
         {
             int bytes = LetterFolding.FoldFirst(stem, _rules.Folding, _folded[length..], out int bytesRead);
-            if (length + bytes > Analyzer.LongestTokenBytes)
+            if (length + bytes > Analyzer.MaxTokenBytes)
             {
                 break;
             }
@@ -189,7 +189,7 @@ internal ref struct TokenWriter<TSink>
 
     private readonly bool EmitGrams(ReadOnlySpan<byte> token, int shortest, int longest, int start, int end)
     {
-        Span<byte> boundaries = stackalloc byte[Analyzer.LongestTokenBytes + 1];
+        Span<byte> boundaries = stackalloc byte[Analyzer.MaxTokenBytes + 1];
         int letters = 0;
         for (int at = 0; at < token.Length; letters++)
         {
@@ -238,12 +238,12 @@ internal ref struct TokenWriter<TSink>
                 int bytes = LetterFolding.FoldFirst(_text[at..], _firstFolding, _folded[length..], out int bytesRead);
                 at += bytesRead;
                 length += bytes;
-                if (hash is null && length <= Analyzer.LongestTokenBytes - (2 * HashBytes))
+                if (hash is null && length <= Analyzer.MaxTokenBytes - (2 * HashBytes))
                 {
                     kept = length;
                 }
 
-                if (length > Analyzer.LongestTokenBytes)
+                if (length > Analyzer.MaxTokenBytes)
                 {
                     if (hash is null)
                     {

@@ -12,8 +12,8 @@ public static class DateText
     /// <summary>Bytes of a normalised date.</summary>
     public const int Length = WireDate.Length - 1;
 
-    private const int LeastBytes = 19;
-    private const int MostBytes = 33;
+    private const int MinBytes = 19;
+    private const int MaxBytes = 33;
 
     /// <summary>
     /// Parses <c>2026-11-21T09:49:45</c> with up to seven fractional digits and <c>Z</c> or an offset. Without either,
@@ -25,11 +25,7 @@ public static class DateText
     /// <returns>False if the text is not a date with a time. Nothing is written then.</returns>
     public static bool TryWrite(ReadOnlySpan<byte> text, Span<byte> destination)
     {
-        if (
-            text.Length is < LeastBytes or > MostBytes
-            || text[4] != (byte)'-'
-            || !WireDate.TryParse(text, out long ticks)
-        )
+        if (text.Length is < MinBytes or > MaxBytes || text[4] != (byte)'-' || !WireDate.TryParse(text, out long ticks))
         {
             return false;
         }

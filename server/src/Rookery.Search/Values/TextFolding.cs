@@ -23,8 +23,8 @@ public static class TextFolding
         int written = 0;
         while (!text.IsEmpty && written < destination.Length)
         {
-            int most = Math.Min(text.Length, destination.Length - written);
-            Ascii.ToLower(text[..most], destination[written..], out int plain);
+            int max = Math.Min(text.Length, destination.Length - written);
+            Ascii.ToLower(text[..max], destination[written..], out int plain);
             text = text[plain..];
             written += plain;
             while (!text.IsEmpty && text[0] >= 0x80)

@@ -13,7 +13,7 @@ public static class ClaimCode
     private const int Length = 16;
 
     // Least number of different characters in a preset code, so that one repeated character is refused.
-    private const int LeastDifferent = 8;
+    private const int MinDifferentCharacters = 8;
 
     // Without 0, O, 1, I and l, because the code is read from a screen.
     private const string Letters = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
@@ -33,8 +33,8 @@ public static class ClaimCode
             : code.Length < Length
                 ? $"must hold at least {Length} letters and digits, and holds {code.Length}: whoever reaches "
                     + $"the node may try codes until it is claimed"
-            : code.Distinct().Count() < LeastDifferent
-                ? $"must hold at least {LeastDifferent} different letters and digits: whoever reaches the node "
+            : code.Distinct().Count() < MinDifferentCharacters
+                ? $"must hold at least {MinDifferentCharacters} different letters and digits: whoever reaches the node "
                     + $"may try codes until it is claimed"
             : null;
     }

@@ -16,11 +16,11 @@ namespace Rookery.Server.Alerts;
 /// </summary>
 public sealed class AlertSender : IAsyncDisposable
 {
-    private const int MostWaiting = 64;
+    private const int MaxWaiting = 64;
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan SendTimeout = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan FirstPause = TimeSpan.FromSeconds(5);
-    private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(5);
+    private static readonly TimeSpan MaxPause = TimeSpan.FromMinutes(5);
 
     // A member that has just started judges its alerts at its second check, and reports them with its next sample.
     // Until then its silence does not end an alert.
@@ -48,12 +48,8 @@ public sealed class AlertSender : IAsyncDisposable
     {
         (_context, _webhook) = (context, webhook);
         _waiting = Channel.CreateBounded<AlertMessage>(
-            new BoundedChannelOptions(MostWaiting)
-            {
-                FullMode = BoundedChannelFullMode.DropOldest,
-                SingleReader = true,
-            },
-            dropped => GiveUp(dropped, $"{MostWaiting} newer ones wait")
+            new BoundedChannelOptions(MaxWaiting) { FullMode = BoundedChannelFullMode.DropOldest, SingleReader = true },
+            dropped => GiveUp(dropped, $"{MaxWaiting} newer ones wait")
         );
 
         // Redirects are not followed, because they could send the token elsewhere.
@@ -62,7 +58,7 @@ public sealed class AlertSender : IAsyncDisposable
             {
                 UseCookies = false,
                 AllowAutoRedirect = false,
-                ConnectTimeout = Patience,
+                ConnectTimeout = SendTimeout,
             }
         )
         {
@@ -238,7 +234,7 @@ public sealed class AlertSender : IAsyncDisposable
 
     private async Task SendUntilTakenAsync(AlertMessage message)
     {
-        for (var pause = FirstPause; ; pause = pause * 2 < LongestPause ? pause * 2 : LongestPause)
+        for (var pause = FirstPause; ; pause = pause * 2 < MaxPause ? pause * 2 : MaxPause)
         {
             var (failure, isFinal) = await SendAsync(message, _ends.Token);
             if (failure is null)
@@ -288,7 +284,7 @@ public sealed class AlertSender : IAsyncDisposable
     )
     {
         Volatile.Write(ref _isSending, 1);
-        using var late = new CancellationTokenSource(Patience, _context.Time);
+        using var late = new CancellationTokenSource(SendTimeout, _context.Time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(late.Token, cancellationToken);
         try
         {
@@ -305,7 +301,7 @@ public sealed class AlertSender : IAsyncDisposable
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
-            return ($"the webhook at {Place} did not answer within {Patience.TotalSeconds:0} seconds.", false);
+            return ($"the webhook at {Place} did not answer within {SendTimeout.TotalSeconds:0} seconds.", false);
         }
         catch (HttpRequestException failure)
         {

@@ -10,7 +10,7 @@ namespace Rookery.Server.Observation;
 internal sealed class BoardReader(IBoard? board)
 {
     // Small kernel files are read in under a millisecond; a card that stalls may take longer to report its state.
-    private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan ReadTimeout = TimeSpan.FromMilliseconds(500);
 
     private readonly Lock _access = new();
     private Task<Seen>? _reading;
@@ -48,7 +48,7 @@ internal sealed class BoardReader(IBoard? board)
             one = _reading;
         }
 
-        if (Task.WaitAny([one], Patience) >= 0)
+        if (Task.WaitAny([one], ReadTimeout) >= 0)
         {
             return one.GetAwaiter().GetResult();
         }

@@ -16,7 +16,7 @@ namespace Rookery.Server.Observation;
 internal sealed class FindRoute(ServerContext context)
 {
     private const int UsualSeconds = 30;
-    private const int MostSeconds = 300;
+    private const int MaxSeconds = 300;
 
     private readonly Lock _access = new();
     private IDisposable? _blinking;
@@ -32,10 +32,10 @@ internal sealed class FindRoute(ServerContext context)
     private Task AnswerAsync(HttpContext http)
     {
         long seconds = new QueryParameters(http).Number("seconds", UsualSeconds);
-        if (seconds is < 1 or > MostSeconds)
+        if (seconds is < 1 or > MaxSeconds)
         {
             throw RefusedException.BadRequest(
-                string.Create(CultureInfo.InvariantCulture, $"'seconds' is 1 to {MostSeconds}.")
+                string.Create(CultureInfo.InvariantCulture, $"'seconds' is 1 to {MaxSeconds}.")
             );
         }
 

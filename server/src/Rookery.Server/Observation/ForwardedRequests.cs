@@ -25,11 +25,11 @@ internal sealed class ForwardedRequests(ServerContext context)
     private const int PieceBytes = 64 << 10;
 
     // Each forwarded request takes a connection to the port for members, which consensus needs too.
-    internal const int MostAtOnce = 8;
+    internal const int MaxConcurrent = 8;
 
     // The wait for the first byte is longer than for later bytes: the member may have to build a whole archive first.
-    private static readonly TimeSpan PatienceForAnswer = TimeSpan.FromSeconds(30);
-    private static readonly TimeSpan PatienceForMore = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan AnswerTimeout = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan NextPartTimeout = TimeSpan.FromSeconds(30);
 
     private readonly ConcurrentDictionary<(string Method, string Path), RequestDelegate> _handlers = new();
     private int _passing;
@@ -134,14 +134,14 @@ internal sealed class ForwardedRequests(ServerContext context)
         }
 
         var member = Find(tag);
-        if (Interlocked.Increment(ref _passing) > MostAtOnce)
+        if (Interlocked.Increment(ref _passing) > MaxConcurrent)
         {
             Interlocked.Decrement(ref _passing);
             http.Response.Headers.RetryAfter = "1";
             throw new RefusedException(
                 StatusCodes.Status429TooManyRequests,
                 ErrorAnswer.RavenException,
-                $"Node {context.Options.NodeTag} forwards {MostAtOnce} requests to other members already, "
+                $"Node {context.Options.NodeTag} forwards {MaxConcurrent} requests to other members already, "
                     + $"which is the limit. Try again in a second, or ask {member.Tag} itself."
             );
         }
@@ -163,7 +163,7 @@ internal sealed class ForwardedRequests(ServerContext context)
         using var client =
             context.Options.ConnectToMember?.Invoke(member.NodeId)
             ?? throw Unreachable(member, "its address is not known");
-        using var patience = new CancellationTokenSource(PatienceForAnswer, context.Time);
+        using var patience = new CancellationTokenSource(AnswerTimeout, context.Time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, http.RequestAborted);
         using var request = new HttpRequestMessage(
             HttpMethod.Parse(http.Request.Method),
@@ -274,7 +274,7 @@ internal sealed class ForwardedRequests(ServerContext context)
         byte[] piece = new byte[PieceBytes];
         while (true)
         {
-            patience.CancelAfter(PatienceForMore);
+            patience.CancelAfter(NextPartTimeout);
             int read = await from.ReadAsync(piece, cancellationToken);
             patience.CancelAfter(Timeout.InfiniteTimeSpan);
             if (read == 0)

@@ -15,7 +15,7 @@ namespace Rookery.Server.Observation;
 internal sealed class HistoryRoutes(ServerContext context)
 {
     private const int UsualPoints = 600;
-    private const int MostPoints = 1440;
+    private const int MaxPoints = 1440;
     private const long LastSecond = 253_402_300_799; // the last second of the year 9999
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
@@ -40,10 +40,10 @@ internal sealed class HistoryRoutes(ServerContext context)
             LastSecond
         );
         long points = parameters.Number("points", UsualPoints);
-        if (from > to || points is < 1 or > MostPoints)
+        if (from > to || points is < 1 or > MaxPoints)
         {
             throw RefusedException.BadRequest(
-                $"'from' and 'to' are seconds since 1970 UTC, in this order, and 'points' is 1 to {MostPoints}."
+                $"'from' and 'to' are seconds since 1970 UTC, in this order, and 'points' is 1 to {MaxPoints}."
             );
         }
 

@@ -8,7 +8,7 @@ namespace Rookery.Server.Observation;
 /// <summary>
 /// Answers other members on the port for members, which authenticates them. <c>GET
 /// /observe/samples?since=&amp;slowSince=&amp;show=</c> returns this node's state and its samples after that time. It
-/// waits for a new sample, for <see cref="LongestWait"/> at most. <c>GET
+/// waits for a new sample, for <see cref="MaxWait"/> at most. <c>GET
 /// /observe/kept?node=TAG&amp;since=&amp;slowSince=</c> returns the samples and slow events of a member that this node
 /// keeps. <c>/observe/on-any/…</c> runs the route whose path follows, if the route is marked <see cref="OnAnyMember"/>.
 /// </summary>
@@ -27,10 +27,10 @@ internal sealed class MemberRequests(ServerContext context)
     public const string ForwardedPrefix = Prefix + "on-any";
 
     /// <summary>Longest wait for a new sample. The answer without one shows that this node still runs.</summary>
-    public static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(20);
+    public static readonly TimeSpan MaxWait = TimeSpan.FromSeconds(20);
 
     // Samples of two hours in one answer, so that no answer takes much time or memory; a day takes several answers.
-    private const int MostRows = 720;
+    private const int MaxRows = 720;
 
     /// <summary>Answers a request whose path begins with <see cref="Prefix"/>.</summary>
     public Task AnswerAsync(HttpContext http) =>
@@ -123,8 +123,8 @@ internal sealed class MemberRequests(ServerContext context)
     )
     {
         json.WritePropertyName("History"u8);
-        int count = ObservationJson.WriteHistory(json, (history?.After(after) ?? []).Take(MostRows));
-        json.WriteBoolean("HasMore"u8, count == MostRows);
+        int count = ObservationJson.WriteHistory(json, (history?.After(after) ?? []).Take(MaxRows));
+        json.WriteBoolean("HasMore"u8, count == MaxRows);
         json.WritePropertyName("Slow"u8);
         ObservationJson.WriteSlow(json, slow);
     }
@@ -134,7 +134,7 @@ internal sealed class MemberRequests(ServerContext context)
         using var ends = CancellationTokenSource.CreateLinkedTokenSource(left, context.Stopping);
         try
         {
-            await next.WaitAsync(LongestWait, context.Time, ends.Token);
+            await next.WaitAsync(MaxWait, context.Time, ends.Token);
         }
         catch (TimeoutException)
         {

@@ -15,11 +15,11 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
     // A client is replaced after this time, because certificate and addresses may have changed.
     private static readonly TimeSpan ClientKept = TimeSpan.FromMinutes(10);
     private static readonly TimeSpan Watched = TimeSpan.FromSeconds(1);
-    private static readonly TimeSpan PatienceWatched = TimeSpan.FromSeconds(2.5);
-    private static readonly TimeSpan PatienceUnwatched = MemberRequests.LongestWait + TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan WatchedTimeout = TimeSpan.FromSeconds(2.5);
+    private static readonly TimeSpan UnwatchedTimeout = MemberRequests.MaxWait + TimeSpan.FromSeconds(5);
 
     // A day of history, with some reserve.
-    private const int MostAnswerBytes = 8 << 20;
+    private const int MaxAnswerBytes = 8 << 20;
 
     private HttpClient? _client;
     private long _clientMadeAt;
@@ -112,7 +112,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
             _client =
                 context.Options.ConnectToMember?.Invoke(nodeId)
                 ?? throw new HttpRequestException("It is not known where this member is.");
-            _client.MaxResponseContentBufferSize = MostAnswerBytes;
+            _client.MaxResponseContentBufferSize = MaxAnswerBytes;
             _clientMadeAt = context.Time.GetTimestamp();
         }
 
@@ -193,7 +193,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
 
     private async Task<JsonDocument> GetAsync(string question, bool isWatched, CancellationToken stopping)
     {
-        using var patience = new CancellationTokenSource(isWatched ? PatienceWatched : PatienceUnwatched, context.Time);
+        using var patience = new CancellationTokenSource(isWatched ? WatchedTimeout : UnwatchedTimeout, context.Time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(
             patience.Token,
             stopping,

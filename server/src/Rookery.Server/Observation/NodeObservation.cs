@@ -30,7 +30,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     public NodeObservation(ServerContext context)
     {
         _context = context;
-        Memory = context.Memory.AddShare("observation", 3 * (SampleHistory.MostBytes + (64 << 10)));
+        Memory = context.Memory.AddShare("observation", 3 * (SampleHistory.MaxBytes + (64 << 10)));
         Sampler = new NodeSampler(context);
         Self = new ObservedNode(context.Options.NodeTag, Memory, context.Time);
     }

@@ -16,7 +16,7 @@ internal sealed class NodeSampler(ServerContext context)
     public static readonly TimeSpan Freshness = TimeSpan.FromMilliseconds(900);
 
     // Rates over a shorter time fluctuate.
-    private static readonly TimeSpan ShortestWindow = TimeSpan.FromMilliseconds(800);
+    private static readonly TimeSpan MinWindow = TimeSpan.FromMilliseconds(800);
 
     private const double MicrosecondsPerMillisecond = 1000;
 
@@ -103,7 +103,7 @@ internal sealed class NodeSampler(ServerContext context)
             .OfType<Counts>()
             .OrderByDescending(static counts => counts.Timestamp)
             .ToList();
-        return latest.Find(counts => context.Time.GetElapsedTime(counts.Timestamp) >= ShortestWindow)
+        return latest.Find(counts => context.Time.GetElapsedTime(counts.Timestamp) >= MinWindow)
             ?? latest.LastOrDefault();
     }
 

@@ -9,14 +9,13 @@ internal sealed class SampleChunk
 {
     // A figure that is unknown.
     private const long Unknown = long.MinValue;
-    private const int LargestNumberBytes = 10;
+    private const int MaxNumberBytes = 10;
 
     // Bound of a value in steps, so that differences fit into a long; no real figure comes near.
-    private const double LargestSteps = 1L << 60;
+    private const double MaxSteps = 1L << 60;
 
     private static readonly int MaskBytes = (Figures.Count + 7) / 8;
-    private static readonly int LargestSampleBytes =
-        LargestNumberBytes + MaskBytes + (Figures.Count * LargestNumberBytes);
+    private static readonly int MaxSampleBytes = MaxNumberBytes + MaskBytes + (Figures.Count * MaxNumberBytes);
 
     private readonly byte[] _bytes;
     private readonly long[] _last = NewSteps();
@@ -47,7 +46,7 @@ internal sealed class SampleChunk
     /// <summary>Adds a sample; false if it may not fit.</summary>
     public bool TryAdd(long unixMilliseconds, ReadOnlySpan<double> figures)
     {
-        if (Used + LargestSampleBytes > _bytes.Length)
+        if (Used + MaxSampleBytes > _bytes.Length)
         {
             return false;
         }
@@ -117,7 +116,7 @@ internal sealed class SampleChunk
     private static long StepsOf(Figure figure, double value) =>
         double.IsNaN(value)
             ? Unknown
-            : (long)Math.Clamp(Math.Round(value / Figures.StepOf(figure)), -LargestSteps, LargestSteps);
+            : (long)Math.Clamp(Math.Round(value / Figures.StepOf(figure)), -MaxSteps, MaxSteps);
 
     private static long Folded(long difference) => (difference << 1) ^ (difference >> 63);
 

@@ -17,12 +17,12 @@ internal sealed class SampleHistory(MemoryShare memory)
     public static readonly TimeSpan Span = TimeSpan.FromSeconds(10);
 
     /// <summary>Memory for one node in bytes: a third of 4 MiB, for three nodes.</summary>
-    public const int MostBytes = 4 * 1024 * 1024 / 3;
+    public const int MaxBytes = 4 * 1024 * 1024 / 3;
 
     private const int ChunkBytes = 16 * 1024;
-    private const int MostChunks = MostBytes / ChunkBytes;
+    private const int MaxChunks = MaxBytes / ChunkBytes;
 
-    private static readonly int MostSamples = (int)(Kept / Span);
+    private static readonly int MaxSamples = (int)(Kept / Span);
 
     private readonly Lock _access = new();
 
@@ -213,7 +213,7 @@ internal sealed class SampleHistory(MemoryShare memory)
 
     private void DropOldest()
     {
-        while (_chunks.Count > MostChunks || (_chunks.Count > 1 && _count - _chunks[0].Count >= MostSamples))
+        while (_chunks.Count > MaxChunks || (_chunks.Count > 1 && _count - _chunks[0].Count >= MaxSamples))
         {
             _count -= _chunks[0].Count;
             _chunks.RemoveAt(0);

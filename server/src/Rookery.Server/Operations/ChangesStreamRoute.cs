@@ -48,13 +48,13 @@ internal static class ChangesStreamRoute
         http.Response.Headers.CacheControl = "no-store";
         using var answer = AnswerBuffer.Rent();
         var access = new FeedAccess(context, http);
-        var turns = new WorkTurns(context, http);
+        var slices = new RequestTimeSlices(context, http);
         var place = Begin(answer, database, since);
         try
         {
             while (true)
             {
-                await SendChangesAsync(http, answer, database, access, place, turns);
+                await SendChangesAsync(http, answer, database, access, place, slices);
                 if (access.WhyEndedCached() is { } reason)
                 {
                     await EndAsync(http, answer, reason);
@@ -120,13 +120,13 @@ internal static class ChangesStreamRoute
         Database database,
         FeedAccess access,
         FeedPosition place,
-        WorkTurns turns
+        RequestTimeSlices slices
     )
     {
         for (bool isMore = true; isMore && access.WhyEndedCached() is null; )
         {
-            await turns.YieldWhenDueAsync();
-            isMore = WritePart(answer, database, place, turns);
+            await slices.YieldWhenDueAsync();
+            isMore = WritePart(answer, database, place, slices);
             if (answer.Length > 0)
             {
                 await answer.SendPartAsync(http, pause: null, ContentType);
@@ -139,7 +139,7 @@ internal static class ChangesStreamRoute
     /// was sent. If deletions after that etag were forgotten meanwhile, the client is told to begin again.
     /// </summary>
     /// <returns>Whether there are more.</returns>
-    private static bool WritePart(AnswerBuffer answer, Database database, FeedPosition place, WorkTurns turns)
+    private static bool WritePart(AnswerBuffer answer, Database database, FeedPosition place, RequestTimeSlices slices)
     {
         using var reader = database.OpenReader();
         long horizon = reader.ReadStatistics().TombstoneHorizon;
@@ -158,7 +158,7 @@ internal static class ChangesStreamRoute
         using var changes = reader.Changes(place.Etag);
         while (changes.MoveNext())
         {
-            turns.CountSkipped();
+            slices.CountSkipped();
 
             // A document that moved to another collection makes two changes with one etag.
             if (answer.IsPartDue && changes.Etag != place.Etag)

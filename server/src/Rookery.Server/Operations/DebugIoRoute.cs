@@ -20,7 +20,7 @@ internal static class DebugIoRoute
     private const int DefaultSpanSeconds = 60;
 
     // A day in spans of one second would be tens of megabytes.
-    private const int MostSpans = 4096;
+    private const int MaxSpans = 4096;
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
         routes.MapWithoutData("/debug/io", RouteScope.Metrics, http => AnswerAsync(http, context)).OnAnyMember();
@@ -108,7 +108,7 @@ internal static class DebugIoRoute
     {
         long end = Math.Min(until / 1_000_000, context.Time.GetUtcNow().ToUnixTimeSeconds()) + 1;
         return context.Io.RollUps(
-            Math.Max(since / 1_000_000, end - Math.Min(DaySeconds, span * MostSpans)),
+            Math.Max(since / 1_000_000, end - Math.Min(DaySeconds, span * MaxSpans)),
             end,
             (int)span
         );

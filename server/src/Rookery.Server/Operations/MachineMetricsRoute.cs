@@ -13,10 +13,10 @@ namespace Rookery.Server.Operations;
 internal sealed class MachineMetricsRoute : IDisposable
 {
     // node_exporter on a Raspberry Pi answers with about 100 KB.
-    private const int MostBytes = 4 << 20;
+    private const int MaxBytes = 4 << 20;
 
     // The same as the default scrape timeout of Prometheus.
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan ScrapeTimeout = TimeSpan.FromSeconds(10);
 
     private readonly ServerContext _context;
     private readonly HttpClient _client;
@@ -33,7 +33,7 @@ internal sealed class MachineMetricsRoute : IDisposable
         };
         _client = new HttpClient(handler)
         {
-            MaxResponseContentBufferSize = MostBytes,
+            MaxResponseContentBufferSize = MaxBytes,
             Timeout = Timeout.InfiniteTimeSpan,
         };
     }
@@ -49,7 +49,7 @@ internal sealed class MachineMetricsRoute : IDisposable
 
     private async Task AnswerAsync(HttpContext http)
     {
-        using var late = new CancellationTokenSource(Patience, _context.Time);
+        using var late = new CancellationTokenSource(ScrapeTimeout, _context.Time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(late.Token, http.RequestAborted);
         try
         {
@@ -68,7 +68,7 @@ internal sealed class MachineMetricsRoute : IDisposable
         }
         catch (OperationCanceledException) when (late.IsCancellationRequested)
         {
-            await RefuseAsync(http, $"did not answer within {Patience.TotalSeconds:0} seconds");
+            await RefuseAsync(http, $"did not answer within {ScrapeTimeout.TotalSeconds:0} seconds");
         }
         catch (HttpRequestException failure)
         {
@@ -77,7 +77,7 @@ internal sealed class MachineMetricsRoute : IDisposable
                 failure.HttpRequestError switch
                 {
                     HttpRequestError.ConnectionError => "does not answer",
-                    HttpRequestError.ConfigurationLimitExceeded => $"answered with more than {MostBytes >> 20} MiB",
+                    HttpRequestError.ConfigurationLimitExceeded => $"answered with more than {MaxBytes >> 20} MiB",
                     _ => "gave no answer that can be read",
                 }
             );

@@ -22,30 +22,39 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     // The same length while <see cref="AnswerMemory.IsCrowded"/>.
     private const int CrowdedPartBytes = 4 << 10;
 
+    // A buffer that a thread keeps, or that grows again after a wait for its client, has at most this capacity.
+    private const int MaxKeptBytes = 2 * PartBytes;
+
+    // A longer buffer is sent in slices of PartBytes.
+    private const int MaxUnslicedBytes = 2 * PartBytes;
+
+    // The capacity doubles up to this growth per step.
+    private const int MaxGrowthBytes = 1 << 20;
+
     // Time after which a client that has not taken a part counts as slow: the producer is then told to pause.
-    internal static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
+    internal static readonly TimeSpan SlowClientTimeout = TimeSpan.FromSeconds(1);
 
     [ThreadStatic]
-    private static AnswerBuffer? _kept;
+    private static AnswerBuffer? _ofThread;
 
-    private readonly AnswerMemory _all;
+    private readonly AnswerMemory _allAnswers;
     private PooledMemory _memory = PooledMemory.Rent(InitialBytes);
     private int _length;
-    private int _capacityBefore;
+    private int _capacityBeforeWait;
     private bool _isRented;
 
-    /// <summary>Creates a buffer whose capacity is counted in <paramref name="all"/>.</summary>
-    internal AnswerBuffer(AnswerMemory all)
+    /// <summary>Creates a buffer whose capacity is counted in <paramref name="allAnswers"/>.</summary>
+    internal AnswerBuffer(AnswerMemory allAnswers)
     {
-        (_all, _isRented) = (all, true);
-        _all.Add(_memory.Length);
+        (_allAnswers, _isRented) = (allAnswers, true);
+        _allAnswers.Add(_memory.Length);
     }
 
     /// <inheritdoc/>
     public int Length => _length;
 
     /// <summary>Whether the buffer is long enough to be sent as a part.</summary>
-    public bool IsPartDue => _length >= PartBytes || (_length >= CrowdedPartBytes && _all.IsCrowded);
+    public bool IsPartDue => _length >= PartBytes || (_length >= CrowdedPartBytes && _allAnswers.IsCrowded);
 
     /// <summary>Bytes that are written but not yet sent; valid until the next write.</summary>
     public ReadOnlyMemory<byte> Written => _memory.Memory[.._length];
@@ -53,14 +62,14 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     /// <summary>Takes the buffer that this thread keeps, or a new one. Dispose it once.</summary>
     public static AnswerBuffer Rent()
     {
-        if (_kept is not { } buffer)
+        if (_ofThread is not { } buffer)
         {
             return new AnswerBuffer(AnswerMemory.Shared);
         }
 
-        _kept = null;
+        _ofThread = null;
         buffer._isRented = true;
-        buffer._all.Add(buffer._memory.Length);
+        buffer._allAnswers.Add(buffer._memory.Length);
         return buffer;
     }
 
@@ -106,7 +115,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
             return Task.CompletedTask;
         }
 
-        if (_length > 2 * PartBytes)
+        if (_length > MaxUnslicedBytes)
         {
             return SendInSlicesAsync(http, pause: null);
         }
@@ -115,8 +124,8 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         if (!sending.IsCompletedSuccessfully)
         {
             int length = _length;
-            // Keeps nothing: the connection has copied the bytes.
-            KeepRest(length);
+            // The connection has copied all bytes.
+            KeepFrom(length);
             return WaitForClientAsync(http, length, sending, pause: null).AsTask();
         }
 
@@ -161,7 +170,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
 
         await SendInSlicesAsync(http, pause);
         _length = 0;
-        if (_all.IsCrowded)
+        if (_allAnswers.IsCrowded)
         {
             Trim();
         }
@@ -174,10 +183,10 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     {
         if (_length == 0 && _memory.Length > InitialBytes)
         {
-            _all.Add(-_memory.Length);
+            _allAnswers.Add(-_memory.Length);
             _memory.Return();
             _memory = PooledMemory.Rent(InitialBytes);
-            _all.Add(_memory.Length);
+            _allAnswers.Add(_memory.Length);
         }
     }
 
@@ -187,15 +196,15 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     /// </summary>
     public void Dispose()
     {
-        Invariant.Holds(_isRented, "an answer's buffer is given back once");
+        Invariant.Holds(_isRented, "an answer's buffer is returned once");
         _isRented = false;
-        _length = _capacityBefore = 0;
+        _length = _capacityBeforeWait = 0;
 
         // A buffer kept for reuse is not counted: its thread may end, and its bytes would stay counted forever.
-        _all.Add(-_memory.Length);
-        if (_kept is null && _all == AnswerMemory.Shared && _memory.Length <= 2 * PartBytes)
+        _allAnswers.Add(-_memory.Length);
+        if (_ofThread is null && _allAnswers == AnswerMemory.Shared && _memory.Length <= MaxKeptBytes)
         {
-            _kept = this;
+            _ofThread = this;
             return;
         }
 
@@ -204,23 +213,26 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
 
     // The first allocation of an empty buffer: the capacity that it had before it waited for its client, or the initial
     // size while memory is crowded.
-    private int FirstBytes => _all.IsCrowded ? InitialBytes : Math.Max(InitialBytes, _capacityBefore);
+    private int FirstCapacity => _allAnswers.IsCrowded ? InitialBytes : Math.Max(InitialBytes, _capacityBeforeWait);
 
     // The connection copies the bytes that it is given. Writing slices keeps that copy to one slice instead of the
     // whole buffer.
     private async Task SendInSlicesAsync(HttpContext http, Action? pause)
     {
-        int at = 0;
-        while (at < _length)
+        int offset = 0;
+        while (offset < _length)
         {
-            int length = Math.Min(PartBytes, _length - at);
-            var sending = http.Response.BodyWriter.WriteAsync(_memory.Memory.Slice(at, length), http.RequestAborted);
-            at += length;
-            if (!sending.IsCompletedSuccessfully && _length - at <= PartBytes)
+            int length = Math.Min(PartBytes, _length - offset);
+            var sending = http.Response.BodyWriter.WriteAsync(
+                _memory.Memory.Slice(offset, length),
+                http.RequestAborted
+            );
+            offset += length;
+            if (!sending.IsCompletedSuccessfully && _length - offset <= PartBytes)
             {
                 // The client is slow. Keeps only the bytes that the connection has not copied.
-                KeepRest(at);
-                at = 0;
+                KeepFrom(offset);
+                offset = 0;
             }
 
             var sent = sending.IsCompletedSuccessfully
@@ -235,15 +247,15 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
             }
         }
 
-        if (_memory.Length < _capacityBefore)
+        if (_memory.Length < _capacityBeforeWait)
         {
-            KeepRest(_length);
+            KeepFrom(_length);
         }
     }
 
-    // Keeps only the bytes from a place on, in memory of their size. Otherwise a client that reads nothing would hold
+    // Keeps only the bytes from an offset on, in memory of their size. Otherwise a client that reads nothing would hold
     // 128 KiB of the managed heap here, beside the copy of the same bytes in its connection.
-    private void KeepRest(int from)
+    private void KeepFrom(int from)
     {
         int rest = _length - from;
         PooledMemory kept = default;
@@ -253,8 +265,8 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
             _memory.Span.Slice(from, rest).CopyTo(kept.Span);
         }
 
-        _capacityBefore = Math.Max(_capacityBefore, Math.Min(_memory.Length, 2 * PartBytes));
-        _all.Add(kept.Length - _memory.Length);
+        _capacityBeforeWait = Math.Max(_capacityBeforeWait, Math.Min(_memory.Length, MaxKeptBytes));
+        _allAnswers.Add(kept.Length - _memory.Length);
         _memory.Return();
         _memory = kept;
         _length = rest;
@@ -280,7 +292,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
 
         try
         {
-            return await taking.WaitAsync(Patience, TimeOf(http));
+            return await taking.WaitAsync(SlowClientTimeout, TimeOf(http));
         }
         catch (TimeoutException)
         {
@@ -306,9 +318,9 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         if (_memory.Length - _length < wanted)
         {
             int before = _memory.Length;
-            int usual = before > 0 ? before + Math.Min(before, 1 << 20) : FirstBytes;
+            int usual = before > 0 ? before + Math.Min(before, MaxGrowthBytes) : FirstCapacity;
             _memory.Grow(_length, Math.Max(_length + wanted, usual));
-            _all.Add(_memory.Length - before);
+            _allAnswers.Add(_memory.Length - before);
         }
     }
 }

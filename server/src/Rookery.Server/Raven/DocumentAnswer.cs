@@ -30,7 +30,7 @@ internal sealed class DocumentAnswer(
 
     /// <inheritdoc/>
     // A property, not a field: reading the token of a request makes Kestrel allocate.
-    public CancellationToken Left => http.RequestAborted;
+    public CancellationToken Disconnected => http.RequestAborted;
 
     /// <summary>Whether a part was sent, so that neither status nor headers can change.</summary>
     public bool HasStarted => http.Response.HasStarted;

@@ -36,7 +36,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     public static readonly TimeSpan Deadline = TimeSpan.FromMinutes(10);
 
     // A stream that has begun can no longer be refused, so it waits until the deadline of any other request has passed.
-    private static readonly TimeSpan LongPatience = Deadline + Admission.Patience;
+    private static readonly TimeSpan LongWaitTimeout = Deadline + Admission.Patience;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
@@ -165,7 +165,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         public ValueTask GrowAsync(long bytes) =>
             bytes <= _bytes
                 ? ValueTask.CompletedTask
-                : GrowAsync(bytes, isPatient: _connection.Response.HasStarted, http.RequestAborted);
+                : GrowAsync(bytes, waitsLong: _connection.Response.HasStarted, http.RequestAborted);
 
         /// <summary>
         /// Waits like <see cref="GrowAsync(long)"/>, but gives up when the node stops. For reads only: a write is still
@@ -182,12 +182,12 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
                     http.RequestAborted,
                     requests.Stopping
                 );
-                await GrowAsync(bytes, isPatient: _connection.Response.HasStarted, ends.Token);
+                await GrowAsync(bytes, waitsLong: _connection.Response.HasStarted, ends.Token);
             }
         }
 
         /// <inheritdoc cref="GrowAsync(long)"/>
-        public async ValueTask GrowAsync(long bytes, bool isPatient, CancellationToken cancellation)
+        public async ValueTask GrowAsync(long bytes, bool waitsLong, CancellationToken cancellation)
         {
             long more = bytes - _bytes;
             if (more <= 0)
@@ -198,7 +198,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             var entering = requests._admission.EnterAsync(
                 more,
                 _bytes,
-                isPatient ? LongPatience : Admission.Patience,
+                waitsLong ? LongWaitTimeout : Admission.Patience,
                 cancellation
             );
             if (!(entering.IsCompleted ? await entering : await requests.WaitAsync(entering)))

@@ -15,7 +15,7 @@ namespace Rookery.Server.Raven;
 internal sealed class MultiGetRoute(ServerContext context, GetDocuments documents, RunQuery queries)
 {
     // RavenDB's sessions make at most 30 requests by default.
-    private const int MostParts = 1024;
+    private const int MaxParts = 1024;
 
     // Headers of an inner request that change the answer of a read, or that its handler refuses.
     private static readonly string[] ReadHeaderNames = ["If-None-Match", "If-Match", "Content-Encoding"];
@@ -35,13 +35,13 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
             parts = ReadParts(body);
         }
 
-        // One turn for all inner requests: each may be shorter than a turn, but together they can be long.
-        var turns = new WorkTurns(context, http);
+        // All inner requests share the time slices: each may be shorter than a slice, but together they can be long.
+        var slices = new RequestTimeSlices(context, http);
         using var answer = AnswerBuffer.Rent();
         answer.Write("{\"Results\":["u8);
         for (int i = 0; i < parts.Count; i++)
         {
-            await turns.YieldWhenDueAsync();
+            await slices.YieldWhenDueAsync();
             answer.Write(i == 0 ? ""u8 : ","u8);
             answer.Write("{\"Result\":"u8);
             await using var body = new MultiGetPart(http, answer);
@@ -164,10 +164,10 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
                         while (value.Read() && value.TokenType != JsonTokenType.EndArray)
                         {
                             parts.Add(
-                                parts.Count < MostParts
+                                parts.Count < MaxParts
                                     ? ReadPart(ref value, body)
                                     : throw RefusedException.BadRequest(
-                                        $"multi_get takes at most {MostParts} requests; send several."
+                                        $"multi_get takes at most {MaxParts} requests; send several."
                                     )
                             );
                         }

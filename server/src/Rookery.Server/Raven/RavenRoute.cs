@@ -22,7 +22,7 @@ internal static class RavenRoute
             try
             {
                 var handling = handler(http);
-                return handling.IsCompletedSuccessfully ? handling : CatchAsync(http, handling);
+                return handling.IsCompletedSuccessfully ? handling : RespondToRefusalAsync(http, handling);
             }
             catch (Exception failure) when (RavenErrors.TryRefuse(failure) is { } refused)
             {
@@ -54,17 +54,20 @@ internal static class RavenRoute
     public static Task WithDatabase(ServerContext context, HttpContext http, string name, DatabaseHandler handler) =>
         WithDatabase(context, http, name, handler, RavenErrors.WriteDatabaseMissingAsync);
 
-    /// <summary>Does the same, but answers with <paramref name="missing"/> if the database does not exist.</summary>
+    /// <summary>
+    /// Finds the database and calls <paramref name="handler"/>, or responds with <paramref name="respondMissing"/> if
+    /// the database does not exist.
+    /// </summary>
     public static Task WithDatabase(
         ServerContext context,
         HttpContext http,
         string name,
         DatabaseHandler handler,
-        Func<HttpContext, string, Task> missing
+        Func<HttpContext, string, Task> respondMissing
     ) =>
         context.Node.Databases.TryGet(name, out var database)
             ? handler(http, database)
-            : FindAfterBarrierAsync(context, http, name, handler, missing);
+            : FindAfterBarrierAsync(context, http, name, handler, respondMissing);
 
     /// <summary>
     /// Wraps a handler of /databases/{database} that reads. The handler sees every write that was acknowledged before
@@ -76,7 +79,7 @@ internal static class RavenRoute
             context,
             (http, database) =>
             {
-                if (IsLocal(context, http))
+                if (BeginIfLocalRead(context, http))
                 {
                     return handler(http, database);
                 }
@@ -85,8 +88,8 @@ internal static class RavenRoute
                 // single node never waits here.
                 var barrier = context.Node.Consensus.ReadBarrierAsync();
                 return barrier.IsCompletedSuccessfully
-                    ? AnswerAfterBarrier(barrier.Result, context, handler, http, database)
-                    : WaitAsync(barrier, context, handler, http, database);
+                    ? AnswerIfFresh(barrier.Result, context, handler, http, database)
+                    : AnswerWhenFreshAsync(barrier, context, handler, http, database);
             }
         );
 
@@ -94,9 +97,9 @@ internal static class RavenRoute
     /// Waits for the read barrier, for routes outside a database. With <c>consistency=local</c> it does not wait.
     /// </summary>
     /// <returns>False if no read barrier was reached; the error is already sent.</returns>
-    public static async ValueTask<bool> IsFreshAsync(ServerContext context, HttpContext http)
+    public static async ValueTask<bool> WaitUntilFreshAsync(ServerContext context, HttpContext http)
     {
-        if (IsLocal(context, http) || await context.Node.Consensus.ReadBarrierAsync())
+        if (BeginIfLocalRead(context, http) || await context.Node.Consensus.ReadBarrierAsync())
         {
             return true;
         }
@@ -108,7 +111,7 @@ internal static class RavenRoute
     /// <summary>
     /// Returns the rejection of a node that has no read barrier now: why, and what the client can do.
     /// </summary>
-    public static Rejection NotFresh(ServerContext context, string hint = "") =>
+    public static Rejection NotFreshRejection(ServerContext context, string hint = "") =>
         context.Node.Consensus.Refusal
         ?? (
             context.Stopping.IsCancellationRequested
@@ -124,7 +127,11 @@ internal static class RavenRoute
     private static string LocalReadHint(HttpContext http) =>
         SessionCookie.IsFromDashboard(http) ? LocalReads.ForPeople : LocalReads.ForPrograms;
 
-    private static bool IsLocal(ServerContext context, HttpContext http)
+    /// <summary>
+    /// Returns whether the request has <c>consistency=local</c>. If so, sets the header Rookery-Applied-Index.
+    /// </summary>
+    /// <exception cref="RefusedException">The parameter has another value: 400.</exception>
+    private static bool BeginIfLocalRead(ServerContext context, HttpContext http)
     {
         if (!new QueryParameters(http).TryGetEscaped("consistency", out var consistency) || consistency.IsEmpty)
         {
@@ -165,15 +172,15 @@ internal static class RavenRoute
         }
     }
 
-    private static async Task WaitAsync(
+    private static async Task AnswerWhenFreshAsync(
         ValueTask<bool> barrier,
         ServerContext context,
         DatabaseHandler handler,
         HttpContext http,
         Database database
-    ) => await AnswerAfterBarrier(await barrier, context, handler, http, database);
+    ) => await AnswerIfFresh(await barrier, context, handler, http, database);
 
-    private static Task AnswerAfterBarrier(
+    private static Task AnswerIfFresh(
         bool isFresh,
         ServerContext context,
         DatabaseHandler handler,
@@ -186,7 +193,7 @@ internal static class RavenRoute
         HttpContext http,
         string name,
         DatabaseHandler handler,
-        Func<HttpContext, string, Task> missing
+        Func<HttpContext, string, Task> respondMissing
     )
     {
         bool isFresh = await context.Node.Consensus.ReadBarrierAsync();
@@ -196,7 +203,7 @@ internal static class RavenRoute
         }
         else if (isFresh)
         {
-            await missing(http, name);
+            await respondMissing(http, name);
         }
         else
         {
@@ -205,9 +212,9 @@ internal static class RavenRoute
     }
 
     private static Task WriteNotFreshAsync(ServerContext context, HttpContext http, string hint = "") =>
-        RavenErrors.WriteAsync(http, NotFresh(context, hint));
+        RavenErrors.WriteAsync(http, NotFreshRejection(context, hint));
 
-    private static async Task CatchAsync(HttpContext http, Task handling)
+    private static async Task RespondToRefusalAsync(HttpContext http, Task handling)
     {
         try
         {

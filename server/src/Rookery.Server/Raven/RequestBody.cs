@@ -166,10 +166,10 @@ internal readonly struct RequestBody : IDisposable
                 )
                 {
                     room ??= Begin(http, reader, requests);
-                    long most =
+                    long max =
                         http.Request.ContentLength
                         ?? (longer <= UnknownBytes ? Math.Min(UnknownBytes, maxBytes) : maxBytes);
-                    await room.GrowAsync(Math.Max(most, longer) * held);
+                    await room.GrowAsync(Math.Max(max, longer) * held);
                 }
 
                 copy.Grow(

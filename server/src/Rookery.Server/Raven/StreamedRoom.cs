@@ -18,7 +18,7 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
     // The document as split from the stream, parsed, encoded, and perhaps kept for a retry.
     private const int CopiesOfDocument = LargeRequests.CopiesOfWrite + 1;
     private const int OrdinaryDocumentBytes = 1 << 20;
-    private const int LargestDocumentBytes = DocumentLimits.MaxDocumentBytes + (64 << 10);
+    private const int MaxDocumentBytes = DocumentLimits.MaxDocumentBytes + (64 << 10);
 
     private readonly LargeRequests.Lease _chunk = new(requests, http) { Reading = body };
     private readonly LargeRequests.Lease _document = new(requests, http) { Reading = body };
@@ -60,7 +60,7 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
             collectedBytes <= LargeRequests.FreeBytes
                 ? 0
                 : CopiesOfDocument
-                    * (long)(collectedBytes <= OrdinaryDocumentBytes ? OrdinaryDocumentBytes : LargestDocumentBytes);
+                    * (long)(collectedBytes <= OrdinaryDocumentBytes ? OrdinaryDocumentBytes : MaxDocumentBytes);
 
         // The piece that ended this document may begin the next one, whose length starts again at 0. The next document
         // takes room again, with a new deadline and after the requests that wait.
@@ -84,7 +84,7 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
         _document.Dispose();
         if (needed > 0)
         {
-            await _document.GrowAsync(needed, isPatient: true, cancellation);
+            await _document.GrowAsync(needed, waitsLong: true, cancellation);
         }
     }
 }

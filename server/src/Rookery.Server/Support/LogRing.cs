@@ -16,13 +16,13 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
     private const int DefaultBytes = 1 << 20;
 
     // Longest line. Only stack traces are nearly as long.
-    private const int MostCharacters = 8 << 10;
+    private const int MaxCharacters = 8 << 10;
     private const int LineOverheadBytes = 64;
 
     // Longest text that is searched for secrets; a longer one is shortened first. A secret that crosses the cut would
     // not be recognised, so the last LongestSecret characters before the cut are dropped.
-    private const int MostLooked = 2 * MostCharacters;
-    private const int LongestSecret = 1 << 10;
+    private const int MaxSearchedCharacters = 2 * MaxCharacters;
+    private const int MaxSecret = 1 << 10;
 
     private readonly Lock _access = new();
     private readonly Queue<LogLine> _lines = new();
@@ -62,10 +62,10 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
 
     private string CleanAndCut(string text)
     {
-        bool isCut = text.Length > MostLooked;
-        string clean = Secrets.Clean(isCut ? text[..MostLooked] : text);
-        int most = Math.Min(MostCharacters, isCut ? Math.Max(0, clean.Length - LongestSecret) : clean.Length);
-        return most == clean.Length ? clean : string.Concat(clean.AsSpan(0, most), " …");
+        bool isCut = text.Length > MaxSearchedCharacters;
+        string clean = Secrets.Clean(isCut ? text[..MaxSearchedCharacters] : text);
+        int max = Math.Min(MaxCharacters, isCut ? Math.Max(0, clean.Length - MaxSecret) : clean.Length);
+        return max == clean.Length ? clean : string.Concat(clean.AsSpan(0, max), " …");
     }
 
     private static long BytesOf(string text) => (2L * text.Length) + LineOverheadBytes;

@@ -47,17 +47,17 @@ internal static class LogRoute
         return JsonAnswer.SendAsync(http, json => Write(json, context.RecentLog.Read(after, limit)));
     }
 
-    private static long? Number(HttpContext http, string name, long least, long most)
+    private static long? Number(HttpContext http, string name, long min, long max)
     {
         string? text = http.Request.Query[name];
         return string.IsNullOrEmpty(text) ? null
             : long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long value)
-            && value >= least
-            && value <= most
+            && value >= min
+            && value <= max
                 ? value
             : throw RefusedException.BadRequest(
                 $"'{name}' must be a whole "
-                    + $"number{(most < long.MaxValue ? $" from {least} to {most}" : string.Empty)}, not '{text}'."
+                    + $"number{(max < long.MaxValue ? $" from {min} to {max}" : string.Empty)}, not '{text}'."
             );
     }
 

@@ -10,7 +10,7 @@ namespace Rookery.Server.Support;
 public sealed partial class SecretFilter
 {
     // Shorter secrets are ignored, because removing them would mangle ordinary words.
-    private const int LeastLength = 6;
+    private const int MinLength = 6;
     private const string Removed = "(secret)";
 
     private ImmutableArray<string> _known = [];
@@ -19,7 +19,7 @@ public sealed partial class SecretFilter
     public void Hide(string? secret)
     {
         string word = secret?.Trim() ?? string.Empty;
-        if (word.Length < LeastLength)
+        if (word.Length < MinLength)
         {
             return;
         }

@@ -18,10 +18,10 @@ namespace Rookery.Server.Transfer;
 internal static class BackupRoute
 {
     private const int RestsPerRead = 3;
-    private static readonly TimeSpan LongestRest = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan MaxRest = TimeSpan.FromSeconds(2);
 
     // Longer than any disk stall that a backup can survive; `rookery backup` gives up after two minutes of silence.
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan ClientReadTimeout = TimeSpan.FromSeconds(60);
 
     private const string NotNewest =
         "This node cannot confirm the latest state now, so its backup might lack acknowledged writes: "
@@ -69,7 +69,8 @@ internal static class BackupRoute
 
     private static async Task SendAsync(HttpContext http, ServerContext context, NodeBackup backup)
     {
-        // The client writes to its own disk and syncs, which may be slow. So Patience replaces Kestrel's minimum rate.
+        // The client writes to its own disk and syncs, which may be slow. So ClientReadTimeout replaces Kestrel's
+        // minimum rate.
         if (http.Features.Get<IHttpMinResponseDataRateFeature>() is { } rate)
         {
             rate.MinDataRate = null;
@@ -95,7 +96,7 @@ internal static class BackupRoute
             {
                 appliedIndex = context.Node.Consensus.AppliedIndex;
                 await Task.Delay(
-                    TimeSpan.FromTicks(Math.Min(RestsPerRead * took.Ticks, LongestRest.Ticks)),
+                    TimeSpan.FromTicks(Math.Min(RestsPerRead * took.Ticks, MaxRest.Ticks)),
                     context.Time,
                     ended.Token
                 );
@@ -106,8 +107,8 @@ internal static class BackupRoute
     }
 
     /// <summary>Sends bytes in slices. The time of each slice shows whether the client still reads.</summary>
-    /// <returns>False if the client left, or read nothing for <c>Patience</c>. Such a client is disconnected, because a
-    /// backup holds the files of its snapshot and blocks further backups.</returns>
+    /// <returns>False if the client left, or read nothing for <c>ClientReadTimeout</c>. Such a client is disconnected,
+    /// because a backup holds the files of its snapshot and blocks further backups.</returns>
     private static async Task<bool> SendAsync(
         HttpContext http,
         ServerContext context,
@@ -124,7 +125,7 @@ internal static class BackupRoute
                 var sent = await http
                     .Response.BodyWriter.WriteAsync(slice, ended)
                     .AsTask()
-                    .WaitAsync(Patience, context.Time, ended);
+                    .WaitAsync(ClientReadTimeout, context.Time, ended);
                 if (sent.IsCompleted)
                 {
                     return false;
@@ -135,7 +136,7 @@ internal static class BackupRoute
                 context.Log.LogWarning(
                     LogEvents.BackupGivenUp,
                     "A backup was given up: its client took nothing for {Seconds} s.",
-                    Patience.TotalSeconds
+                    ClientReadTimeout.TotalSeconds
                 );
                 http.Abort();
                 return false;

@@ -37,19 +37,19 @@ internal static class ExportRoute
             http.Response.Headers[CountHeader] = reader
                 .Current.ReadStatistics()
                 .Documents.ToString(CultureInfo.InvariantCulture);
-            await WriteAsync(answer, reader, new WorkTurns(context, http));
+            await WriteAsync(answer, reader, new RequestTimeSlices(context, http));
         }
 
         // The snapshot is disposed before this, so that a slow client does not hold it while it reads the last part.
         await answer.SendAsync();
     }
 
-    private static async Task WriteAsync(DocumentAnswer answer, AnswerReader reader, WorkTurns turns)
+    private static async Task WriteAsync(DocumentAnswer answer, AnswerReader reader, RequestTimeSlices slices)
     {
         using var export = new NdjsonExport(reader.Current);
         while (export.MoveNext())
         {
-            await turns.YieldWhenDueAsync();
+            await slices.YieldWhenDueAsync();
             if (await answer.TryReserveAsync(export.Length, StepBack))
             {
                 export.Write(answer.Buffer);

@@ -17,7 +17,7 @@ namespace Rookery.Server.Welcome;
 public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposable
 {
     // A browser opens six connections at most.
-    private const int MostConnections = 48;
+    private const int MaxConnections = 48;
     private const int MaximumPerAddress = 8;
 
     // The default of the sockets is 1 MiB for each connection.
@@ -38,7 +38,7 @@ public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposa
             new LoggerFilterOptions { MinLevel = LogLevel.Warning }
         );
         var options = new KestrelServerOptions { AddServerHeader = false };
-        options.Limits.MaxConcurrentConnections = MostConnections;
+        options.Limits.MaxConcurrentConnections = MaxConnections;
         options.Limits.MaxRequestBodySize = 0;
         options.Limits.MaxRequestLineSize = 1 << 10;
         options.Limits.MaxRequestHeadersTotalSize = 8 << 10;

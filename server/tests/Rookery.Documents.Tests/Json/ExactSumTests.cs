@@ -44,8 +44,8 @@ public sealed class ExactSumTests
             sum.Add(Encoding.ASCII.GetBytes(least));
         }
 
-        Span<byte> room = stackalloc byte[ExactSum.MostBytes];
-        Assert.InRange(sum.WriteReal(room), 330 + 340, ExactSum.MostBytes);
+        Span<byte> room = stackalloc byte[ExactSum.MaxBytes];
+        Assert.InRange(sum.WriteReal(room), 330 + 340, ExactSum.MaxBytes);
     }
 
     [Theory]
@@ -68,7 +68,7 @@ public sealed class ExactSumTests
     {
         var sum = default(ExactSum);
         Array.ForEach(numbers, number => sum.Add(Encoding.ASCII.GetBytes(number)));
-        Span<byte> room = stackalloc byte[ExactSum.MostBytes];
+        Span<byte> room = stackalloc byte[ExactSum.MaxBytes];
         string written = Encoding.ASCII.GetString(room[..sum.Write(room)]);
         Array.ForEach(numbers, number => sum.Subtract(Encoding.ASCII.GetBytes(number)));
         Assert.True(sum.TryGetWhole(out long nothing));

@@ -64,7 +64,7 @@ public class StoredDocumentTests
         var output = new ArrayBufferWriter<byte>();
         output.Write("{"u8);
         output.Write(value.AsSpan(bodyOffset));
-        DocumentWriter.WriteTail(output, head, afterBody: true, 7, "abcdefghijklmnopqrstuv"u8);
+        DocumentWriter.WriteTail(output, head, hasBody: true, 7, "abcdefghijklmnopqrstuv"u8);
         Assert.Equal(Answer(value), Text(output.WrittenSpan));
     }
 

@@ -13,7 +13,7 @@ namespace Rookery.Documents.Tests.Scripting;
 /// </summary>
 public class ScriptCostTests
 {
-    private static readonly ScriptLimits Wide = new() { Steps = 1 << 28, MostSteps = 1 << 28 };
+    private static readonly ScriptLimits Wide = new() { Steps = 1 << 28, MaxSteps = 1 << 28 };
 
     [Fact]
     public void Memory_fits_the_smallest_member()

@@ -20,7 +20,7 @@ internal sealed class TypedScript(Random random)
         }
         """;
 
-    private const int MostLevels = 4;
+    private const int MaxLevels = 4;
 
     private static readonly string[] NumberLiterals =
     [
@@ -266,7 +266,7 @@ internal sealed class TypedScript(Random random)
     private string Statement()
     {
         _level++;
-        string statement = (_level > MostLevels ? 0 : random.Next(14)) switch
+        string statement = (_level > MaxLevels ? 0 : random.Next(14)) switch
         {
             0 or 1 => $"this.{Pick(["a", "n", "s", "tags", "r"])} = {Any()}",
             2 => $"this.{Pick(["n", "s", "f"])} {Pick(["+=", "-=", "*=", "/=", "%="])} {Any()}",
@@ -331,7 +331,7 @@ internal sealed class TypedScript(Random random)
     private string Deeper(Func<string> leaf, params Func<string>[] choices)
     {
         _level++;
-        string text = _level > MostLevels || random.Next(6) == 0 ? leaf() : choices[random.Next(choices.Length)]();
+        string text = _level > MaxLevels || random.Next(6) == 0 ? leaf() : choices[random.Next(choices.Length)]();
         _level--;
         return text;
     }

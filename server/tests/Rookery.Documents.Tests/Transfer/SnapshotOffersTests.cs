@@ -19,7 +19,7 @@ public sealed class SnapshotOffersTests
         for (int round = 0; round < 8; round++)
         {
             Transferred.FillLater(node, round);
-            _time.Advance(SnapshotOffers.Patience / 2);
+            _time.Advance(SnapshotOffers.IdleTimeout / 2);
             Assert.Equal(offer.Id, offers.Make().Id);
             offers.WithdrawDue();
             Assert.True(
@@ -39,7 +39,7 @@ public sealed class SnapshotOffersTests
         var offers = node.Core.Offers;
         var offer = offers.Make();
         using IDiskFile open = offers.Open(offer.Id, offer.Files[0].Name)!;
-        _time.Advance(SnapshotOffers.Patience);
+        _time.Advance(SnapshotOffers.IdleTimeout);
         offers.WithdrawDue();
         Assert.Null(offers.Open(offer.Id, offer.Files[0].Name));
         Assert.False(_disk.Exists($"{Transferred.Sender}/offer"));
@@ -64,7 +64,7 @@ public sealed class SnapshotOffersTests
             _time
         )
         {
-            MostKeptBytes = 128 << 10,
+            MaxKeptBytes = 128 << 10,
         };
         var offer = offers.Make();
         for (int round = 0; round < 12; round++)

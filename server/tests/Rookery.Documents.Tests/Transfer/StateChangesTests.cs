@@ -58,7 +58,7 @@ public sealed class StateChangesTests
         Assert.Equal((null, "what changed is about as much", null), (whole.Since, whole.Why, none));
         Assert.NotEqual(offer.Id, whole.Id);
         Assert.NotNull(offers.Open(offer.Id, offer.Files[0].Name));
-        time.Advance(SnapshotOffers.Patience);
+        time.Advance(SnapshotOffers.IdleTimeout);
         offers.WithdrawDue();
         Assert.Null(offers.Open(offer.Id, offer.Files[0].Name));
         Assert.DoesNotContain(disk.Files, static path => path.Contains("changes", StringComparison.Ordinal));

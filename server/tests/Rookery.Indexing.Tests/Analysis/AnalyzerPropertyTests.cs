@@ -72,7 +72,7 @@ public sealed class AnalyzerPropertyTests
             int position = 0;
             foreach (var token in CollectedTokens.Of(analyzer, text))
             {
-                Assert.InRange(Encoding.UTF8.GetByteCount(token.Text), 1, Analyzer.LongestTokenBytes);
+                Assert.InRange(Encoding.UTF8.GetByteCount(token.Text), 1, Analyzer.MaxTokenBytes);
                 Assert.True(token.Start >= start && token.Position >= position, text);
                 Assert.InRange(token.Start + token.Length, token.Start + 1, bytes);
                 (start, position) = (token.Start, token.Position);
@@ -193,7 +193,7 @@ public sealed class AnalyzerPropertyTests
             tokens,
             static token =>
                 Assert.Equal(
-                    (Analyzer.LongestTokenBytes - 1, new string('ä', 111)),
+                    (Analyzer.MaxTokenBytes - 1, new string('ä', 111)),
                     (Encoding.UTF8.GetByteCount(token), token[..111])
                 )
         );

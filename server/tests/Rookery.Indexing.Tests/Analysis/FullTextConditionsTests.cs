@@ -96,7 +96,7 @@ public sealed class FullTextConditionsTests
         return scan.Score(document) ?? double.NaN;
     }
 
-    private sealed class Scan : IDisposable, IScanClock
+    private sealed class Scan : IDisposable, IWorkLimits
     {
         private readonly Analyzer _analyzer = AnalyzerCatalog.Make(AnalyzerCatalog.DefaultName);
         private readonly FullTextConditions _fullText;
@@ -114,13 +114,13 @@ public sealed class FullTextConditionsTests
             ).Compile(RqlParser.Parse($"from Things where {condition}").Where);
             for (int document = 0; document < Documents.Length; document++)
             {
-                _fullText.Count(new QueriedDocument(Members(document)), this);
+                _fullText.CountWords(new QueriedDocument(Members(document)), this);
             }
         }
 
         internal int TimesAsked { get; private set; }
 
-        public void OnWork() => TimesAsked++;
+        public void CheckLimits() => TimesAsked++;
 
         public void Dispose()
         {

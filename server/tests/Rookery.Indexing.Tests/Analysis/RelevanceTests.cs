@@ -137,7 +137,7 @@ public sealed class RelevanceTests
         );
         foreach (var (place, document) in stored.Index())
         {
-            plan.Count(
+            plan.CountWords(
                 new QueriedDocument(
                     new DocumentView(document),
                     place + 1,
@@ -249,8 +249,8 @@ public sealed class RelevanceTests
         throw new InvalidOperationException("The tests do not lie in the repository.");
     }
 
-    private sealed class PatientClock : IScanClock
+    private sealed class PatientClock : IWorkLimits
     {
-        public void OnWork() { }
+        public void CheckLimits() { }
     }
 }

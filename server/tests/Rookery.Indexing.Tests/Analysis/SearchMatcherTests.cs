@@ -153,7 +153,7 @@ public sealed class SearchMatcherTests
         byte[] text = Encoding.UTF8.GetBytes(string.Concat(Enumerable.Repeat("x ", 1 << 17)));
         var terms = SearchTerms.ParseProximity(
             analyzer,
-            string.Join(' ', Enumerable.Repeat("x", SearchTerms.MostWordsOfPhrase)),
+            string.Join(' ', Enumerable.Repeat("x", SearchTerms.MaxWordsOfPhrase)),
             LuceneParser.MaxSlop,
             0
         );

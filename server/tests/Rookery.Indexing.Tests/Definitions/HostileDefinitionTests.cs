@@ -434,7 +434,7 @@ public sealed class HostileDefinitionTests
     {
         try
         {
-            DefinitionExample.Map(text, Document, limits: new ScriptLimits { Steps = 20_000, MostSteps = 20_000 });
+            DefinitionExample.Map(text, Document, limits: new ScriptLimits { Steps = 20_000, MaxSteps = 20_000 });
             return true;
         }
         catch (ScriptException refusal)

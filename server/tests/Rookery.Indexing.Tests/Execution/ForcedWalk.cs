@@ -28,13 +28,13 @@ internal sealed class ForcedWalk(long mostSteps) : OrderWalk
 
     public override bool IsWorthwhile(long wanted, int entries, EntryCursor candidates) => true;
 
-    public override long MostSteps(EntryCursor candidates)
+    public override long MaxSteps(EntryCursor candidates)
     {
         Begun++;
         return mostSteps;
     }
 
-    public override void Ended(int dead)
+    public override void OnPageFound(int dead)
     {
         Completed++;
         CompletedAmongDead += dead > 0 ? 1 : 0;
@@ -46,5 +46,5 @@ internal sealed class NoWalk : OrderWalk
 {
     public override bool IsWorthwhile(long wanted, int entries, EntryCursor candidates) => false;
 
-    public override long MostSteps(EntryCursor candidates) => throw new InvalidOperationException("Nobody walks.");
+    public override long MaxSteps(EntryCursor candidates) => throw new InvalidOperationException("Nobody walks.");
 }

@@ -22,14 +22,14 @@ public sealed class GroupAnswerTests
         string query = why is "too many groups" ? "from Users group by tags[] select key() as k, count() as n" : ByCity;
         Define(node, query);
         node.Put("users/1", "\"city\":\"Ulm\",\"tags\":[1]");
-        string many = string.Join(',', Enumerable.Range(0, MappedRows.MostRows + 1));
+        string many = string.Join(',', Enumerable.Range(0, MappedRows.MaxRows + 1));
         node.Put(
             "users/2",
             why switch
             {
                 "too many groups" => $"\"tags\":[{many}]",
-                "a long key" => $"\"city\":\"{new string('x', AutoReduceMap.MostKeyBytes)}\"",
-                _ => $"\"city\":\"Ulm\",\"name\":\"{new string('x', AutoReduceMap.MostValueBytes)}\"",
+                "a long key" => $"\"city\":\"{new string('x', AutoReduceMap.MaxKeyBytes)}\"",
+                _ => $"\"city\":\"Ulm\",\"name\":\"{new string('x', AutoReduceMap.MaxValueBytes)}\"",
             }
         );
         node.SettleAll();
@@ -55,7 +55,7 @@ public sealed class GroupAnswerTests
         using var node = IndexedNode.New();
         const string Query = "from Users group by tags[] select key() as k, count() as n";
         Define(node, Query);
-        node.Put("users/1", $"\"tags\":[{string.Join(',', Enumerable.Range(0, MappedRows.MostRows).Concat([7, 7]))}]");
+        node.Put("users/1", $"\"tags\":[{string.Join(',', Enumerable.Range(0, MappedRows.MaxRows).Concat([7, 7]))}]");
         node.SettleAll();
         using var example = new GroupExample(node, Query);
         Assert.Equal(example.Scan().Results, example.Ask()!.Value.Results);
@@ -72,21 +72,21 @@ public sealed class GroupAnswerTests
         string[] aggregates =
         [
             .. Enumerable
-                .Range(0, AutoReduceChoice.MostFields - 1)
+                .Range(0, AutoReduceChoice.MaxFields - 1)
                 .Select(static i => $"{(i % 2 == 0 ? "max" : "sum")}(f{i}) as f{i}"),
         ];
         string query = $"from Users group by city select city, {string.Join(", ", aggregates)}";
         Define(node, query);
         for (int user = 0; user < 40; user++)
         {
-            string text = new((char)('a' + (user % 26)), AutoReduceMap.MostValueBytes - 2);
+            string text = new((char)('a' + (user % 26)), AutoReduceMap.MaxValueBytes - 2);
             string members = string.Join(
                 ',',
                 Enumerable
                     .Range(0, aggregates.Length)
                     .Select(i => i % 2 == 0 ? $"\"f{i}\":\"{text}\"" : $"\"f{i}\":1e30{user % 8}")
             );
-            node.Put($"users/{user}", $"\"city\":\"{new string('y', AutoReduceMap.MostKeyBytes - 20)}\",{members}");
+            node.Put($"users/{user}", $"\"city\":\"{new string('y', AutoReduceMap.MaxKeyBytes - 20)}\",{members}");
         }
 
         node.SettleAll();

@@ -251,7 +251,7 @@ internal sealed class GroupExample : IDisposable
     /// <summary>Decides when a page is found by walking the terms of its order.</summary>
     public OrderWalk? Walk { get; init; }
 
-    public GroupedQueries Queries => new(_node.Host) { Walk = Walk };
+    public GroupedQueries Queries => new(_node.Host) { OrderWalk = Walk };
 
     public CompiledQuery Plan => _plan;
 
@@ -300,8 +300,8 @@ internal sealed class GroupExample : IDisposable
         return (written, results.TotalResults);
     }
 
-    private sealed class PatientClock : IScanClock
+    private sealed class PatientClock : IWorkLimits
     {
-        public void OnWork() { }
+        public void CheckLimits() { }
     }
 }

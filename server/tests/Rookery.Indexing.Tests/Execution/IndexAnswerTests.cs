@@ -199,13 +199,13 @@ public sealed class IndexAnswerTests
             new FullTextConditions(static _ => IndexedQueries.Analyzer)
         );
 
-    private sealed class CountingClock : IScanClock
+    private sealed class CountingClock : IWorkLimits
     {
         public int Patience { get; init; } = int.MaxValue;
 
         public int Asked { get; private set; }
 
-        public void OnWork()
+        public void CheckLimits()
         {
             if (++Asked >= Patience)
             {

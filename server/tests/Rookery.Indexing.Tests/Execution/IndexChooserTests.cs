@@ -30,7 +30,7 @@ public sealed class IndexChooserTests
     {
         string condition = string.Join(
             " or ",
-            Enumerable.Range(0, IndexChooser.MostFields + 1).Select(static number => $"f{number} = 1")
+            Enumerable.Range(0, IndexChooser.MaxFields + 1).Select(static number => $"f{number} = 1")
         );
         Assert.Null(Plan($"from Users where {condition}", documents: 1_000_000).IndexName);
     }

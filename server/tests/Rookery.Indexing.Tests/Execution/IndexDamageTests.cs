@@ -116,8 +116,8 @@ public sealed class IndexDamageTests : IDisposable
         );
     }
 
-    private sealed class PatientClock : IScanClock
+    private sealed class PatientClock : IWorkLimits
     {
-        public void OnWork() { }
+        public void CheckLimits() { }
     }
 }

@@ -110,11 +110,20 @@ internal sealed class IndexExample : IDisposable
 
     /// <summary>Opens the index's answer.</summary>
     public IndexAnswer Open(
-        CompiledQuery plan,
-        IScanClock? clock = null,
+        CompiledQuery compiled,
+        IWorkLimits? clock = null,
         bool needsTotal = true,
         OrderWalk? walk = null
-    ) => IndexAnswer.Find(OpenSnapshot(), Fields, plan, _memory, clock ?? new PatientClock(), needsTotal, walk: walk);
+    ) =>
+        IndexAnswer.Find(
+            OpenSnapshot(),
+            Fields,
+            compiled,
+            _memory,
+            clock ?? new PatientClock(),
+            needsTotal,
+            walk: walk
+        );
 
     public QueriedDocument Document(string id) =>
         new(new DocumentView(_documents[id].Stored), _documents[id].Etag, History);
@@ -132,9 +141,9 @@ internal sealed class IndexExample : IDisposable
         }
 
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
-        var plan = CompiledQuery.Compile(query, QueryParameters.None, words);
+        var compiled = CompiledQuery.Compile(query, QueryParameters.None, words);
         _scanned.Count(words);
-        return _scanned.Ask(plan);
+        return _scanned.Ask(compiled);
     }
 
     /// <summary>Returns the index's answer.</summary>
@@ -145,18 +154,18 @@ internal sealed class IndexExample : IDisposable
     )
     {
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
-        var plan = CompiledQuery.Compile(query, QueryParameters.None, words);
+        var compiled = CompiledQuery.Compile(query, QueryParameters.None, words);
         var results = new List<string>();
         long total;
         bool looked;
-        using (var answer = Open(plan, needsTotal: needsTotal, walk: walk))
+        using (var answer = Open(compiled, needsTotal: needsTotal, walk: walk))
         {
             looked = answer.AreCandidates;
-            total = looked ? ScanCandidates(answer, plan, results) : answer.TotalResults!.Value;
+            total = looked ? ScanCandidates(answer, compiled, results) : answer.TotalResults!.Value;
             if (!looked)
             {
                 results.AddRange(
-                    answer.Documents.Select(found => Written(plan, Encoding.UTF8.GetString(found.Id.Span)))
+                    answer.Documents.Select(found => Written(compiled, Encoding.UTF8.GetString(found.Id.Span)))
                 );
             }
         }
@@ -174,33 +183,33 @@ internal sealed class IndexExample : IDisposable
         _store.Put(Lower(id), _documents[id].Etag, _entry);
     }
 
-    private long ScanCandidates(IndexAnswer answer, CompiledQuery plan, List<string> results)
+    private long ScanCandidates(IndexAnswer answer, CompiledQuery compiled, List<string> results)
     {
-        using var run = plan.Start(_memory, new PatientClock());
+        using var run = compiled.Start(_memory, new PatientClock());
         foreach (var candidate in answer.Documents)
         {
             string id = Encoding.UTF8.GetString(candidate.Id.Span);
             if (run.Add(Document(id)))
             {
-                results.Add(Written(plan, id));
+                results.Add(Written(compiled, id));
             }
         }
 
         var end = run.Finish();
-        results.AddRange(end.Documents.Select(found => Written(plan, Encoding.UTF8.GetString(found.Id.Span))));
+        results.AddRange(end.Documents.Select(found => Written(compiled, Encoding.UTF8.GetString(found.Id.Span))));
         return end.TotalResults;
     }
 
-    private string Written(CompiledQuery plan, string id)
+    private string Written(CompiledQuery compiled, string id)
     {
         var document = Document(id);
-        if (plan.ReturnsDocuments)
+        if (compiled.ReturnsDocuments)
         {
             return Encoding.UTF8.GetString(document.View.Id);
         }
 
         var output = new ArrayBufferWriter<byte>();
-        plan.WriteMembers(document, output);
+        compiled.WriteMembers(document, output);
         return $"{{{output.Text()}}}";
     }
 
@@ -210,8 +219,8 @@ internal sealed class IndexExample : IDisposable
         return lower[..DocumentId.ToLower(Encoding.UTF8.GetBytes(id), lower)];
     }
 
-    private sealed class PatientClock : IScanClock
+    private sealed class PatientClock : IWorkLimits
     {
-        public void OnWork() { }
+        public void CheckLimits() { }
     }
 }

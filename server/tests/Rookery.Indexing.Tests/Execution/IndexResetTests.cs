@@ -55,7 +55,7 @@ public sealed class IndexResetTests
             node.Database(),
             new QueryRequest("from Users where name = 'ann'", "{}"u8.ToArray(), 0, long.MaxValue, Wait: null)
         );
-        var asking = engine.ExecuteAsync(node.Database(), plan, new Taker(), chosen: Reset).AsTask();
+        var asking = engine.ExecuteAsync(node.Database(), plan, new Taker(), onBasisChosen: Reset).AsTask();
 
         // The index lags, and the query waits for it in vain.
         node.Time.Advance(BasisChooser.ImplicitWait);
@@ -73,7 +73,7 @@ public sealed class IndexResetTests
         }
     }
 
-    private static long? Ask(IndexedNode node, long atLeast)
+    private static long? Ask(IndexedNode node, long minimumEtag)
     {
         var share = new MemoryBudget(64 << 20).AddShare("queries", 64 << 20);
         var plan = CompiledQuery.Compile(
@@ -87,7 +87,7 @@ public sealed class IndexResetTests
             plan,
             new QueryMemory(share),
             new PatientClock(),
-            atLeast: atLeast
+            minimumEtag: minimumEtag
         );
         return answer?.TotalResults;
     }
@@ -102,7 +102,7 @@ public sealed class IndexResetTests
 
     private sealed class Taker : IAnswerSink
     {
-        public CancellationToken Left => CancellationToken.None;
+        public CancellationToken Disconnected => CancellationToken.None;
 
         public bool TryReserve(long bytes) => true;
 
@@ -113,8 +113,8 @@ public sealed class IndexResetTests
         public void AbortConnection() => throw new InvalidOperationException("The snapshot lasts.");
     }
 
-    private sealed class PatientClock : IScanClock
+    private sealed class PatientClock : IWorkLimits
     {
-        public void OnWork() { }
+        public void CheckLimits() { }
     }
 }

@@ -98,8 +98,8 @@ public sealed class RankedEntriesTests
         }
     }
 
-    private sealed class PatientClock : IScanClock
+    private sealed class PatientClock : IWorkLimits
     {
-        public void OnWork() { }
+        public void CheckLimits() { }
     }
 }

@@ -292,7 +292,7 @@ public sealed class RowQueryModelTests
         public Asking(IndexedNode node, string index, string text, OrderWalk? walk)
         {
             _node = node;
-            _queries = new IndexedQueries(node.Host) { Walk = walk };
+            _queries = new IndexedQueries(node.Host) { OrderWalk = walk };
             _rows = _queries.ReadRows(node.Database(), index)!;
             _query = RqlParser.Parse(text);
             _query = _query with { Source = _query.Source with { Kind = SourceKind.AllDocuments, Name = "@all_docs" } };
@@ -301,16 +301,16 @@ public sealed class RowQueryModelTests
         public (IReadOnlyList<string> Results, long Total) ScanRows()
         {
             var plan = Plan(out var words);
-            foreach (var likeness in plan.Likenesses)
+            foreach (var model in plan.ModelQueries)
             {
-                using var finder = likeness.Finder.Start(_memory, new PatientClock());
+                using var finder = model.Finder.Start(_memory, new PatientClock());
                 Walk(
                     (in QueriedDocument document, IReadOnlyList<byte[]> made) =>
-                        _ = likeness.Condition.IsLearned || likeness.TryLearn(document, [.. made], finder)
+                        _ = model.Condition.HasModel || model.TrySetModel(document, [.. made], finder)
                 );
             }
 
-            if (plan.Likenesses.Any(static likeness => !likeness.Condition.IsLearned))
+            if (plan.ModelQueries.Any(static model => !model.Condition.HasModel))
             {
                 return ([NothingGiven], 0);
             }
@@ -320,7 +320,7 @@ public sealed class RowQueryModelTests
                 {
                     foreach (byte[] row in made)
                     {
-                        words.Count(document.WithRow(row), new PatientClock());
+                        words.CountWords(document.WithRow(row), new PatientClock());
                     }
                 }
             );
@@ -360,16 +360,16 @@ public sealed class RowQueryModelTests
                     ),
             ];
             var plan = Plan(out var words);
-            foreach (var likeness in plan.Likenesses)
+            foreach (var model in plan.ModelQueries)
             {
-                using var finder = likeness.Finder.Start(_memory, new PatientClock());
-                if (!made.Any(row => likeness.TryLearn(default, [row], finder)))
+                using var finder = model.Finder.Start(_memory, new PatientClock());
+                if (!made.Any(row => model.TrySetModel(default, [row], finder)))
                 {
                     return ([NothingGiven], 0);
                 }
             }
 
-            Array.ForEach(made, row => words.Count(new QueriedDocument(row), new PatientClock()));
+            Array.ForEach(made, row => words.CountWords(new QueriedDocument(row), new PatientClock()));
             using var run = plan.Start(_memory, new PatientClock());
             Array.ForEach(made, row => run.AddRows(default, [row]));
             var end = run.Finish();
@@ -379,7 +379,7 @@ public sealed class RowQueryModelTests
         public (IReadOnlyList<string> Results, long Total, bool Looked) Ask()
         {
             var plan = Plan(out _);
-            if (!plan.Likenesses.All(TryLearn))
+            if (!plan.ModelQueries.All(TrySetModel))
             {
                 return ([NothingGiven], 0, false);
             }
@@ -432,23 +432,23 @@ public sealed class RowQueryModelTests
             return ([.. end.Documents.Select(one => Written(plan, one.Id, one.Row.Span))], end.TotalResults, true);
         }
 
-        private bool TryLearn(LikenessSource likeness)
+        private bool TrySetModel(ModelQuery model)
         {
             using var answer = _queries.TryAnswer(
                 _node.Database(),
                 _rows.IndexName,
-                likeness.Finder,
+                model.Finder,
                 _memory,
                 new PatientClock()
             )!;
-            using var finder = likeness.Finder.Start(_memory, new PatientClock());
+            using var finder = model.Finder.Start(_memory, new PatientClock());
             using var moment = _node.Database().OpenReader();
             using var mapped = new IndexRows(_rows, _node.Database(), () => moment);
-            for (int place = 0; place < answer.Documents.Count && !likeness.Condition.IsLearned; place++)
+            for (int place = 0; place < answer.Documents.Count && !model.Condition.HasModel; place++)
             {
                 if (_rows.IsReduced)
                 {
-                    likeness.TryLearn(default, [answer.ReadRow(place).ToArray()], finder);
+                    model.TrySetModel(default, [answer.ReadRow(place).ToArray()], finder);
                     continue;
                 }
 
@@ -461,11 +461,11 @@ public sealed class RowQueryModelTests
                         document.Etag,
                         Encoding.ASCII.GetBytes(_node.Database().HistoryId)
                     );
-                    likeness.TryLearn(queried, mapped.Of(queried), finder);
+                    model.TrySetModel(queried, mapped.Of(queried), finder);
                 }
             }
 
-            return likeness.Condition.IsLearned;
+            return model.Condition.HasModel;
         }
 
         public void Dispose()
@@ -532,8 +532,8 @@ public sealed class RowQueryModelTests
         }
     }
 
-    private sealed class PatientClock : IScanClock
+    private sealed class PatientClock : IWorkLimits
     {
-        public void OnWork() { }
+        public void CheckLimits() { }
     }
 }

@@ -148,7 +148,7 @@ public sealed class AutoReduceDefinitionTests
     {
         string many = string.Join(
             ", ",
-            Enumerable.Range(0, AutoReduceChoice.MostFields - 1).Select(static i => $"sum(f{i}) as f{i}")
+            Enumerable.Range(0, AutoReduceChoice.MaxFields - 1).Select(static i => $"sum(f{i}) as f{i}")
         );
         var widest = Candidate($"from Orders group by a select {many}", 5);
         Assert.Equal("Auto/Orders/ByCountReducedByA", Choose("from Orders group by a select count()", widest).Name);
@@ -192,7 +192,7 @@ public sealed class AutoReduceDefinitionTests
         AutoReduceCandidate[] others =
         [
             .. Enumerable
-                .Range(0, IndexChooser.MostReduces)
+                .Range(0, IndexChooser.MaxReduceIndexes)
                 .Select(static i => Candidate($"from Orders group by f{i} select count()", 5)),
         ];
         Assert.NotNull(

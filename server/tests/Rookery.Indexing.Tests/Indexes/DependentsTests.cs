@@ -98,7 +98,7 @@ public sealed class DependentsTests : IDisposable
     public void A_step_ends_when_dependents_give_many_bytes()
     {
         using var wide = IndexedNode.New(
-            new IndexFeederOptions { LeastPendingBytes = 32 << 10, PendingBytes = 32 << 10 }
+            new IndexFeederOptions { MinPendingBytes = 32 << 10, PendingBytes = 32 << 10 }
         );
         Define(
             Cities,

@@ -16,7 +16,7 @@ public sealed class ForegroundDelayTests
         Assert.Equal(1, delay.Share);
 
         Answer(delay, ForegroundDelay.TooLong);
-        Assert.Equal(ForegroundDelay.LeastShare, delay.Share);
+        Assert.Equal(ForegroundDelay.MinShare, delay.Share);
         double before = delay.Share;
         for (int i = 0; i < 100; i++)
         {
@@ -36,7 +36,7 @@ public sealed class ForegroundDelayTests
         delay.Measure();
         Assert.Single(_waiting);
         _time.Advance(TimeSpan.FromSeconds(1));
-        Assert.Equal(ForegroundDelay.LeastShare, delay.Share);
+        Assert.Equal(ForegroundDelay.MinShare, delay.Share);
         Assert.Equal(TimeSpan.FromSeconds(1), delay.Delay);
     }
 

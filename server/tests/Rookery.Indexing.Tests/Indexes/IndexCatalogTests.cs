@@ -238,7 +238,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void An_interrupted_build_starts_over_and_keeps_no_document_deleted_meanwhile()
     {
-        var options = IndexedNode.SmallSteps with { PendingBytes = 0, LeastPendingBytes = 1 };
+        var options = IndexedNode.SmallSteps with { PendingBytes = 0, MinPendingBytes = 1 };
         var node = New(documents: 40);
         node = node.Restart(options: options);
         node.Define("a", ByName);

@@ -320,7 +320,7 @@ public sealed class IndexFeederTests
     public void A_step_ends_when_its_documents_give_many_bytes(bool isBuilt)
     {
         using var node = IndexedNode.New(
-            new IndexFeederOptions { LeastPendingBytes = 32 << 10, PendingBytes = 32 << 10 }
+            new IndexFeederOptions { MinPendingBytes = 32 << 10, PendingBytes = 32 << 10 }
         );
         var definition = Of("Users", "tags");
         if (!isBuilt)

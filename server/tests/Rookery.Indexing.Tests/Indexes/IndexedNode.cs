@@ -64,7 +64,7 @@ internal sealed class IndexedNode : IDisposable
             DocumentsPerStep = 7,
             BytesPerStep = 600,
             PendingBytes = 64 << 10,
-            LeastPendingBytes = 2 << 10,
+            MinPendingBytes = 2 << 10,
         };
 
     public SimulatedDisk Disk { get; }

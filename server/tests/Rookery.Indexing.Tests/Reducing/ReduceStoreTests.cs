@@ -220,9 +220,9 @@ public sealed class ReduceStoreTests
     {
         var disk = new SimulatedDisk("/data");
         var mapped = new MappedRows();
-        string padding = new(' ', MappedRows.LongestRowBytes - TotalsReducer.Row(1).Length);
+        string padding = new(' ', MappedRows.MaxRowBytes - TotalsReducer.Row(1).Length);
         byte[] longest = [.. TotalsReducer.Row(1), .. Encoding.UTF8.GetBytes(padding)];
-        byte[] key = Encoding.UTF8.GetBytes(new string('k', MappedRows.LongestKeyBytes));
+        byte[] key = Encoding.UTF8.GetBytes(new string('k', MappedRows.MaxKeyBytes));
         using (var store = ReduceWorkload.Open(disk))
         {
             for (int document = 0; document < 20; document++)
@@ -236,7 +236,7 @@ public sealed class ReduceStoreTests
                 store,
                 mapped,
                 "wide",
-                [.. Enumerable.Range(0, MappedRows.MostRows).Select(static number => ($"wide{number}", (long)number))]
+                [.. Enumerable.Range(0, MappedRows.MaxRows).Select(static number => ($"wide{number}", (long)number))]
             );
             Assert.Throws<IndexEntryException>(() => mapped.Add("x"u8, "{}"u8));
             store.Apply(1);

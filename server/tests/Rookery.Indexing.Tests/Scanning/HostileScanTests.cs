@@ -181,13 +181,13 @@ public sealed class HostileScanTests
             Assert.Throws<QueryException>(static () => QueryParameters.Read(Encoding.UTF8.GetBytes("[1]"))).Fault
         );
 
-    private sealed class ImpatientClock : IScanClock
+    private sealed class ImpatientClock : IWorkLimits
     {
         public const int Patience = 10;
 
         public int Asked { get; private set; }
 
-        public void OnWork()
+        public void CheckLimits()
         {
             if (++Asked == Patience)
             {

@@ -18,9 +18,9 @@ public sealed class QueryMemoryTests
         var query = new QueryMemory(share);
         using var first = new ScanMemory(query);
         using var second = new ScanMemory(query);
-        first.Take(heldByFirst);
+        first.Reserve(heldByFirst);
         share.Reserve(Limit - heldByFirst);
-        var refused = Assert.Throws<QueryException>(() => second.Take(1 << 10));
+        var refused = Assert.Throws<QueryException>(() => second.Reserve(1 << 10));
         Assert.Equal(isFaultOfOthers, refused.Fault != QueryFault.TooCostly);
         share.Release(Limit - heldByFirst);
     }
@@ -32,10 +32,10 @@ public sealed class QueryMemoryTests
         var query = new QueryMemory(share);
         using (var first = new ScanMemory(query))
         {
-            first.Take(5);
+            first.Reserve(5);
             using var second = new ScanMemory(query);
-            second.Take(7);
-            second.Give(3);
+            second.Reserve(7);
+            second.Release(3);
             Assert.Equal((9, 9), (query.HeldBytes, share.UsedBytes));
         }
 

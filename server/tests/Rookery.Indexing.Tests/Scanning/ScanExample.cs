@@ -77,7 +77,7 @@ internal sealed class ScanExample
     {
         for (int at = 0; at < _documents.Count; at++)
         {
-            words.Count(Document(at), new PatientClock());
+            words.CountWords(Document(at), new PatientClock());
         }
     }
 
@@ -86,7 +86,7 @@ internal sealed class ScanExample
 
     public (IReadOnlyList<string> Results, long Total) Ask(
         CompiledQuery plan,
-        IScanClock? clock = null,
+        IWorkLimits? clock = null,
         bool needsTotal = true
     )
     {
@@ -133,8 +133,8 @@ internal sealed class ScanExample
         return $"{{{output.Text()}}}";
     }
 
-    private sealed class PatientClock : IScanClock
+    private sealed class PatientClock : IWorkLimits
     {
-        public void OnWork() { }
+        public void CheckLimits() { }
     }
 }

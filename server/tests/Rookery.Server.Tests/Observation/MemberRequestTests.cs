@@ -305,7 +305,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
         _members.Slow = slow.Task;
         const string Asked = "/admin/node/settings?node=B";
         var asking = Enumerable
-            .Range(0, ForwardedRequests.MostAtOnce)
+            .Range(0, ForwardedRequests.MaxConcurrent)
             .Select(_ => _members.A.SendAsync("GET", Asked))
             .ToArray();
         await TwoMembers.UntilAsync(() => Task.FromResult(_members.Waiting == asking.Length ? "all" : null));

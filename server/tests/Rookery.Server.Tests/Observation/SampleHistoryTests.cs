@@ -100,7 +100,7 @@ public sealed class SampleHistoryTests
             history.Add(sample * 10_000L, figures);
         }
 
-        Assert.InRange(history.TakenBytes, 1, SampleHistory.MostBytes);
+        Assert.InRange(history.TakenBytes, 1, SampleHistory.MaxBytes);
         Assert.Equal(
             (SamplesOfADay - 1) * 10_000L,
             history.Between(long.MinValue, long.MaxValue).Last().UnixMilliseconds

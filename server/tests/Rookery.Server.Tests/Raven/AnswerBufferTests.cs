@@ -30,7 +30,7 @@ public sealed class AnswerBufferTests
         Assert.False(sending.IsCompleted);
 
         // The client takes its part as soon as the second is over, which is long before a real second is.
-        time.Advance(AnswerBuffer.Patience);
+        time.Advance(AnswerBuffer.SlowClientTimeout);
         client.Reader.AdvanceTo((await client.Reader.ReadAsync()).Buffer.End);
         await sending;
         Assert.True(isPaused);

@@ -98,7 +98,7 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
                 )
             ).Status
         );
-        foreach (int count in (int[])[IncludePaths.MostPaths, IncludePaths.MostPaths + 1])
+        foreach (int count in (int[])[IncludePaths.MaxPaths, IncludePaths.MaxPaths + 1])
         {
             string[] paths = [.. Enumerable.Range(1, count).Select(static i => $"p{i}")];
             var queried = await server.SendAsync(
@@ -107,7 +107,7 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
                 JsonSerializer.Serialize(new { Query = $"from Users include {string.Join(", ", paths)}" })
             );
             var read = await server.SendAsync("GET", $"{db}/docs?id=users/1&include={string.Join("&include=", paths)}");
-            if (count > IncludePaths.MostPaths)
+            if (count > IncludePaths.MaxPaths)
             {
                 queried.IsRefusal(400, "64 include paths");
                 read.IsRefusal(400, "64 include paths");
@@ -122,7 +122,7 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
     [Fact]
     public async Task A_long_answer_ends_when_its_client_leaves()
     {
-        var turns = new WorkTurns(
+        var turns = new RequestTimeSlices(
             server.Context,
             new DefaultHttpContext { RequestAborted = new CancellationToken(canceled: true) }
         );

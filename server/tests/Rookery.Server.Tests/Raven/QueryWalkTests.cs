@@ -31,7 +31,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
                     database,
                     new IndexedQueries(server.Context.Indexes)
                 )
-                .Direct!
+                .DirectRead!
         );
         var seen = new List<string>();
         while (seen.Count < 3 && walk.MoveNext())
@@ -66,10 +66,10 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
                     database,
                     new IndexedQueries(server.Context.Indexes)
                 )
-                .Direct!
+                .DirectRead!
         )
         {
-            Passed = () => passed++,
+            OnDocumentPassed = () => passed++,
         };
         while (walk.MoveNext())
         {
@@ -104,7 +104,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
                     database,
                     new IndexedQueries(server.Context.Indexes)
                 )
-                .Direct!
+                .DirectRead!
         );
         var seen = new List<string>();
         for (int change = 0; walk.MoveNext(); change++)

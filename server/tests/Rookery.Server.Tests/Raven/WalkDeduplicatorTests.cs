@@ -9,13 +9,13 @@ public sealed class WalkDeduplicatorTests
     public void A_document_written_during_the_scan_is_returned_once()
     {
         var walk = new WalkDeduplicator(lastEtag: 10);
-        Assert.False(walk.IsOver(10, Never));
-        Assert.True(walk.IsNew(Id("users/1")));
-        Assert.False(walk.IsOver(11, static () => 12));
-        Assert.False(walk.IsNew(Id("USERS/1")));
-        Assert.True(walk.IsNew(Id("users/2")));
-        Assert.False(walk.IsOver(12, Never));
-        Assert.True(walk.IsOver(13, Never), "continued writes do not lengthen the walk");
+        Assert.False(walk.EndsAt(10, Never));
+        Assert.True(walk.TryRegister(Id("users/1")));
+        Assert.False(walk.EndsAt(11, static () => 12));
+        Assert.False(walk.TryRegister(Id("USERS/1")));
+        Assert.True(walk.TryRegister(Id("users/2")));
+        Assert.False(walk.EndsAt(12, Never));
+        Assert.True(walk.EndsAt(13, Never), "continued writes do not lengthen the walk");
     }
 
     [Fact]
@@ -24,10 +24,10 @@ public sealed class WalkDeduplicatorTests
         var walk = new WalkDeduplicator(lastEtag: 10);
         for (int i = 0; i < 100_001; i++)
         {
-            Assert.True(walk.IsNew(Id($"users/{i}")));
+            Assert.True(walk.TryRegister(Id($"users/{i}")));
         }
 
-        Assert.True(walk.IsOver(11, Never));
+        Assert.True(walk.EndsAt(11, Never));
     }
 
     private static byte[] Id(string text) => Encoding.UTF8.GetBytes(text);

@@ -62,10 +62,10 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
         _blockCount = 0;
         _column = null;
         _positions?.Forget();
-        int most = _isInline ? PostingsFormat.InlineLimit : PostingsFormat.BlockLength;
-        if (_entries.Length < most)
+        int max = _isInline ? PostingsFormat.InlineLimit : PostingsFormat.BlockLength;
+        if (_entries.Length < max)
         {
-            _entries = new uint[most];
+            _entries = new uint[max];
         }
 
         if (_isInline)

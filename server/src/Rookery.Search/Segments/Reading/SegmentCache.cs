@@ -82,8 +82,8 @@ public sealed class SegmentCache
     {
         lock (_gate)
         {
-            long least = Math.Max(_share.UsedBytes - bytes, KeptBytes);
-            for (int passes = 2 * _pages.Count; passes > 0 && _share.UsedBytes > least && EvictNext(); passes--) { }
+            long min = Math.Max(_share.UsedBytes - bytes, KeptBytes);
+            for (int passes = 2 * _pages.Count; passes > 0 && _share.UsedBytes > min && EvictNext(); passes--) { }
         }
     }
 

@@ -14,8 +14,8 @@ namespace Rookery.Search.Segments.Store;
 public sealed class IndexEntry
 {
     // Limits the memory of one document: 6 MB of JSON with three million elements would exceed that of a small node.
-    private const int MostParts = 1 << 17;
-    private const int MostBytes = 8 << 20;
+    private const int MaxParts = 1 << 17;
+    private const int MaxBytes = 8 << 20;
     private const int FirstBytes = 4096;
     private const int KeptBytes = 256 << 10;
     private const int KeptParts = 8192;
@@ -138,7 +138,7 @@ public sealed class IndexEntry
     internal void WriteTo(SegmentBuilder batch)
     {
         bool isOpen = false;
-        Span<uint> hashes = stackalloc uint[TermTable.MostPrefetched];
+        Span<uint> hashes = stackalloc uint[TermTable.MaxPrefetched];
         int prefetchedFrom = 0;
         int prefetchedTo = 0;
         for (int i = 0; i < _parts.Count; i++)
@@ -223,10 +223,10 @@ public sealed class IndexEntry
 
     private void Take(PartKind kind, int field, int length, int number)
     {
-        if (_parts.Count >= MostParts || _length + length > MostBytes)
+        if (_parts.Count >= MaxParts || _length + length > MaxBytes)
         {
             throw new IndexEntryException(
-                $"It has more than {MostParts} values, or {MostBytes >> 20} MiB of them, in the fields of the index."
+                $"It has more than {MaxParts} values, or {MaxBytes >> 20} MiB of them, in the fields of the index."
             );
         }
 

@@ -9,13 +9,13 @@ namespace Rookery.Search.Segments.Store;
 public sealed class MappedRows
 {
     /// <summary>Maximum rows of a document, so that the list of its groups fits in one store row of 64 KiB.</summary>
-    public const int MostRows = 2048;
+    public const int MaxRows = 2048;
 
     /// <summary>Maximum bytes of a key.</summary>
-    public const int LongestKeyBytes = 32 * 1024;
+    public const int MaxKeyBytes = 32 * 1024;
 
     /// <summary>Maximum bytes of a mapped or reduced row, so that two fit in a page of 64 KiB.</summary>
-    public const int LongestRowBytes = 31 * 1024;
+    public const int MaxRowBytes = 31 * 1024;
 
     private readonly PooledBytes _bytes = new();
     private readonly List<(int Offset, int KeyLength, int RowLength)> _rows = [];
@@ -37,16 +37,16 @@ public sealed class MappedRows
     public void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row)
     {
         Invariant.Holds(!row.IsEmpty, "a row is a JSON object");
-        if (_rows.Count == MostRows)
+        if (_rows.Count == MaxRows)
         {
-            throw new IndexEntryException($"A document gives at most {MostRows} rows to a reduce.");
+            throw new IndexEntryException($"A document gives at most {MaxRows} rows to a reduce.");
         }
 
-        if (key.Length > LongestKeyBytes || row.Length > LongestRowBytes)
+        if (key.Length > MaxKeyBytes || row.Length > MaxRowBytes)
         {
             throw new IndexEntryException(
-                $"A row for a reduce has at most {Amount.Bytes(LongestRowBytes)} and its key "
-                    + $"{Amount.Bytes(LongestKeyBytes)}; this row has {Amount.Number(row.Length)} B, its key "
+                $"A row for a reduce has at most {Amount.Bytes(MaxRowBytes)} and its key "
+                    + $"{Amount.Bytes(MaxKeyBytes)}; this row has {Amount.Number(row.Length)} B, its key "
                     + $"{Amount.Number(key.Length)} B."
             );
         }

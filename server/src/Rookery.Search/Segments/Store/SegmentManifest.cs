@@ -32,7 +32,7 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
 
     private const int Version = 1;
     private const int HeaderBytes = 12;
-    private const int MostBytes = 1 << 30;
+    private const int MaxBytes = 1 << 30;
     private const int WordBits = 64;
 
     private static ReadOnlySpan<byte> Magic => "RKRYIXM\n"u8;
@@ -50,7 +50,7 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
 
         using var file = disk.Open(path, DiskOpen.Read);
         long length = file.Length;
-        if (length is < HeaderBytes + sizeof(uint) or > MostBytes)
+        if (length is < HeaderBytes + sizeof(uint) or > MaxBytes)
         {
             throw new SegmentDamagedException(path, "its length is not that of a manifest");
         }

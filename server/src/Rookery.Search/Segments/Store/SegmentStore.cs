@@ -31,7 +31,7 @@ public sealed class SegmentStore : IIndexStore
 
     // A batch may reach this size even if memory is short. Otherwise each document would become a segment, which merges
     // would rewrite again and again.
-    private const long LeastBatchBytes = 64 << 10;
+    private const long MinBatchBytes = 64 << 10;
 
     private readonly SegmentStoreContext _context;
     private readonly string _folder;
@@ -63,7 +63,7 @@ public sealed class SegmentStore : IIndexStore
     /// <inheritdoc/>
     public long PendingBytes =>
         _batch is { } batch
-            ? batch.IsOverBudget && batch.ContentBytes >= LeastBatchBytes
+            ? batch.IsOverBudget && batch.ContentBytes >= MinBatchBytes
                 ? long.MaxValue
                 : batch.ContentBytes
             : 0;

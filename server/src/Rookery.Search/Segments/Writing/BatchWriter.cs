@@ -73,9 +73,9 @@ internal sealed class BatchWriter
         var numbers = _sorted.Numbers;
         for (int i = 0; i < numbers.Length; i++)
         {
-            if (i % TermTable.MostPrefetched == 0)
+            if (i % TermTable.MaxPrefetched == 0)
             {
-                _batch.Terms.PrefetchContents(numbers[i..Math.Min(numbers.Length, i + TermTable.MostPrefetched)]);
+                _batch.Terms.PrefetchContents(numbers[i..Math.Min(numbers.Length, i + TermTable.MaxPrefetched)]);
             }
 
             int term = numbers[i];

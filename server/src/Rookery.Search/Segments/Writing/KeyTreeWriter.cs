@@ -15,7 +15,7 @@ namespace Rookery.Search.Segments.Writing;
 internal sealed class KeyTreeWriter
 {
     private const int BlockBytes = 1024;
-    private const int LeastItems = 4;
+    private const int MinItems = 4;
     private const int RunBytes = 128 << 10;
 
     private readonly SegmentOutput _output;
@@ -62,7 +62,7 @@ internal sealed class KeyTreeWriter
         Invariant.Holds(key.Length <= SegmentFormat.KeyLimitBytes, "a key is no longer than a term");
         Invariant.Holds(Count == 0 || key.SequenceCompareTo(last) > 0, "the keys of a tree ascend");
         int shared = key.CommonPrefixLength(last);
-        if (_items.Length >= BlockBytes && _itemCount >= LeastItems)
+        if (_items.Length >= BlockBytes && _itemCount >= MinItems)
         {
             SealBlock();
 

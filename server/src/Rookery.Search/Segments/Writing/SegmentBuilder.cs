@@ -113,7 +113,7 @@ internal sealed class SegmentBuilder : IDisposable
 
     /// <summary>Prefetches the memory for the next tokens, so that looking them up is faster.</summary>
     /// <param name="hashes">The tokens' <see cref="TermTable.HashOf"/>, at most
-    /// <see cref="TermTable.MostPrefetched"/>.</param>
+    /// <see cref="TermTable.MaxPrefetched"/>.</param>
     public void PrefetchTokens(ReadOnlySpan<uint> hashes) => _terms.Prefetch(hashes);
 
     /// <summary>Adds a token of a text.</summary>

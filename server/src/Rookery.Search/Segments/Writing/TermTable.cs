@@ -14,13 +14,13 @@ namespace Rookery.Search.Segments.Writing;
 internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposable
 {
     private const int FirstSliceBytes = 8;
-    private const int LongestSliceBytes = 4096;
+    private const int MaxSliceBytes = 4096;
     private const int LinkBytes = sizeof(int);
     private const int FirstCapacity = 1024;
     private const int BucketsPerTerm = 2;
 
     /// <summary>Maximum terms of one <see cref="Prefetch"/>.</summary>
-    public const int MostPrefetched = 64;
+    public const int MaxPrefetched = 64;
 
     // Random in each process, so nobody can construct documents whose terms collide.
     private static readonly ulong[] Seeds =
@@ -54,7 +54,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     /// Prefetches the memory that looking up the terms will read, for all terms at once. Without this, each look-up
     /// waits for memory up to three times, which took a third of a full-text build.
     /// </summary>
-    /// <param name="hashes">The terms' <see cref="HashOf"/>, at most <see cref="MostPrefetched"/>.</param>
+    /// <param name="hashes">The terms' <see cref="HashOf"/>, at most <see cref="MaxPrefetched"/>.</param>
     public void Prefetch(ReadOnlySpan<uint> hashes)
     {
         if (Count == 0)
@@ -62,7 +62,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
             return;
         }
 
-        Span<int> room = stackalloc int[MostPrefetched];
+        Span<int> room = stackalloc int[MaxPrefetched];
         var numbers = room[..hashes.Length];
         for (int i = 0; i < numbers.Length; i++)
         {
@@ -88,7 +88,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     /// <summary>
     /// Prefetches terms that are about to be read: themselves, their keys and the beginning of their postings.
     /// </summary>
-    /// <param name="numbers">The term numbers, at most <see cref="MostPrefetched"/>.</param>
+    /// <param name="numbers">The term numbers, at most <see cref="MaxPrefetched"/>.</param>
     public void PrefetchContents(ReadOnlySpan<int> numbers)
     {
         int seen = 0;
@@ -200,7 +200,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         ref Term term = ref _terms[number];
         int left = term.Bytes;
         int address = term.FirstSlice;
-        for (int slice = FirstSliceBytes; left > 0; slice = Math.Min(2 * slice, LongestSliceBytes))
+        for (int slice = FirstSliceBytes; left > 0; slice = Math.Min(2 * slice, MaxSliceBytes))
         {
             var bytes = arena.At(address);
             int part = Math.Min(left, slice - LinkBytes);
@@ -229,7 +229,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
 
     private void AddSlice(ref Term term)
     {
-        int bytes = term.SliceBytes == 0 ? FirstSliceBytes : Math.Min(2 * term.SliceBytes, LongestSliceBytes);
+        int bytes = term.SliceBytes == 0 ? FirstSliceBytes : Math.Min(2 * term.SliceBytes, MaxSliceBytes);
         int address = arena.Take(bytes);
         if (term.SliceBytes == 0)
         {

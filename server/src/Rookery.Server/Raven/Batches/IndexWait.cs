@@ -21,7 +21,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
     private const string NodeStops =
         "The batch is stored. Its indexes were not waited for any longer: the node is stopping.";
 
-    private static readonly TimeSpan LongestTimeout = TimeSpan.FromHours(1);
+    private static readonly TimeSpan MaxTimeout = TimeSpan.FromHours(1);
 
     /// <summary>Reads waitForIndexesTimeout, waitForIndexThrow and waitForSpecificIndex.</summary>
     /// <returns>Null if the request asks for no wait.</returns>
@@ -43,7 +43,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         }
 
         return new IndexWait(
-            timeout < LongestTimeout ? timeout : LongestTimeout,
+            timeout < MaxTimeout ? timeout : MaxTimeout,
             parameters.Text("waitForIndexThrow") is null || parameters.Flag("waitForIndexThrow"),
             names
         );
@@ -72,7 +72,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         // A lagging follower may not know the indexes yet.
         if (Names.Count > 0 && !await context.Node.Consensus.ReadBarrierAsync())
         {
-            throw RavenErrors.Refuse(RavenRoute.NotFresh(context));
+            throw RavenErrors.Refuse(RavenRoute.NotFreshRejection(context));
         }
 
         IndexCommand.Find(database, Names);

@@ -43,11 +43,11 @@ internal static class PatchRoom
             int limit = Math.Max(context.Options.BatchBytesLimit, context.Options.DocumentBytesLimit);
             if (patchedBytes > limit)
             {
-                var (has, most) = Amount.BytesOver(patchedBytes, limit);
+                var (actual, max) = Amount.BytesOver(patchedBytes, limit);
                 throw new RefusedException(
                     StatusCodes.Status413PayloadTooLarge,
                     RavenType.BadRequest,
-                    $"The patches of this request rewrite {has} of documents, and at most {most} are allowed at once. "
+                    $"The patches of this request rewrite {actual} of documents, and at most {max} are allowed at once. "
                         + "Nothing was stored; send several requests."
                 );
             }

@@ -10,7 +10,7 @@ namespace Rookery.Server.Raven.BulkInsert;
 internal static class ProposalRetry
 {
     // Enough for several elections in a row, each of a few seconds.
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan RetryTimeout = TimeSpan.FromSeconds(30);
 
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
 
@@ -44,7 +44,7 @@ internal static class ProposalRetry
             bool isLeaderLost =
                 outcome.Rejection is { Kind: RejectionKind.NoLeader or RejectionKind.OutcomeUnknown }
                 && consensus.Refusal is null;
-            if (!isLeaderLost || cancellation.IsCancellationRequested || time.GetElapsedTime(begun) > Patience)
+            if (!isLeaderLost || cancellation.IsCancellationRequested || time.GetElapsedTime(begun) > RetryTimeout)
             {
                 return outcome;
             }

@@ -35,7 +35,7 @@ internal sealed class ChangesConnection(
     private static readonly TimeSpan GoodbyeTime = TimeSpan.FromSeconds(2);
 
     // Longest time for sending one message. Changes queue up meanwhile.
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan SendTimeout = TimeSpan.FromSeconds(30);
 
     // A command names one id of at most 512 bytes, each of which may be escaped as six.
     private const int MessageBytes = 4 << 10;
@@ -318,7 +318,7 @@ internal sealed class ChangesConnection(
         {
             var sent = socket.SendAsync(message.Written, WebSocketMessageType.Text, endOfMessage: true, ending);
             await (
-                sent.IsCompletedSuccessfully ? sent : new ValueTask(sent.AsTask().WaitAsync(Patience, time, ending))
+                sent.IsCompletedSuccessfully ? sent : new ValueTask(sent.AsTask().WaitAsync(SendTimeout, time, ending))
             );
         }
         catch (TimeoutException tooSlow)

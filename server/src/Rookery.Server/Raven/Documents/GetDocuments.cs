@@ -221,14 +221,14 @@ internal sealed class GetDocuments(ServerContext context)
         EntityTag tag
     )
     {
-        var turns = new WorkTurns(context, http);
-        using var includes = new IncludePaths(ReadPaths(http), context.QueryMemory, turns.Check);
+        var slices = new RequestTimeSlices(context, http);
+        using var includes = new IncludePaths(ReadPaths(http), context.QueryMemory, slices.CheckCancelled);
         bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
         answer.Write("{\"Results\":["u8);
         int found = 0;
         for (int i = 0; i < ids.Count; i++)
         {
-            await turns.YieldWhenDueAsync();
+            await slices.YieldWhenDueAsync();
             answer.Write(i == 0 ? ""u8 : ","u8);
             bool isFound;
             while (
@@ -263,7 +263,7 @@ internal sealed class GetDocuments(ServerContext context)
         bool isFirst = true;
         foreach (string id in includes.Ids)
         {
-            await turns.YieldWhenDueAsync();
+            await slices.YieldWhenDueAsync();
             while (
                 !IncludedDocuments.TryWrite(
                     answer,

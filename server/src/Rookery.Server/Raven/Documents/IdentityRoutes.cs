@@ -13,7 +13,7 @@ namespace Rookery.Server.Raven.Documents;
 internal sealed class IdentityRoutes(ServerContext context)
 {
     private const int NameBytes = 256;
-    private const long LargestValue = 1L << 53; // JavaScript represents integers exactly up to here
+    private const long MaxValue = 1L << 53; // JavaScript represents integers exactly up to here
 
     public async Task NextAsync(HttpContext http, Database database)
     {
@@ -31,10 +31,10 @@ internal sealed class IdentityRoutes(ServerContext context)
         var parameters = new QueryParameters(http);
         byte[] name = ReadName(parameters);
         long value = parameters.Number("value", -1);
-        if (value is < 0 or > LargestValue)
+        if (value is < 0 or > MaxValue)
         {
             throw RefusedException.BadRequest(
-                $"The parameter 'value' must be the identity's last value: a whole number from 0 to {LargestValue}."
+                $"The parameter 'value' must be the identity's last value: a whole number from 0 to {MaxValue}."
             );
         }
 

@@ -15,12 +15,12 @@ namespace Rookery.Server.Raven.Documents;
 internal sealed class IncludePaths : IReferenceCollector, IDisposable
 {
     /// <summary>Largest number of paths in one request: the same as the number of keys in an <c>order by</c>.</summary>
-    public const int MostPaths = 64;
+    public const int MaxPaths = 64;
 
     // Estimated overhead: two strings, a list slot and a hash table slot.
     private const int BytesPerId = 128;
 
-    private const int MostIdBytes = 512;
+    private const int MaxIdBytes = 512;
 
     // This many steps take about a millisecond.
     private const int StepsBetweenChecks = 1 << 16;
@@ -46,10 +46,10 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
     {
         _memory = memory;
         _check = check;
-        if (paths.Count > MostPaths)
+        if (paths.Count > MaxPaths)
         {
             throw RefusedException.BadRequest(
-                $"A request takes at most {MostPaths} include paths; this one has {paths.Count}."
+                $"A request takes at most {MaxPaths} include paths; this one has {paths.Count}."
             );
         }
 
@@ -271,9 +271,9 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
     private void Add(ref Utf8JsonReader reader)
     {
         if (
-            reader.ValueSpan.Length > 6 * MostIdBytes
+            reader.ValueSpan.Length > 6 * MaxIdBytes
             || reader.GetString() is not { Length: > 0 } id
-            || Encoding.UTF8.GetByteCount(id) > MostIdBytes
+            || Encoding.UTF8.GetByteCount(id) > MaxIdBytes
         )
         {
             return;

@@ -9,12 +9,12 @@ internal static class ListDocuments
     public static async Task AnswerAsync(HttpContext http, Database database, ServerContext context)
     {
         bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
-        var turns = new WorkTurns(context, http);
+        var slices = new RequestTimeSlices(context, http);
         using var answer = new DocumentAnswer(http, context.LargeRequests);
         answer.Write("{\"Results\":["u8);
-        using (var walk = PrefixWalk.Open(http, database, answer, turns))
+        using (var walk = PrefixWalk.Open(http, database, answer, slices))
         {
-            await WriteAsync(answer, walk, database, metadataOnly, turns);
+            await WriteAsync(answer, walk, database, metadataOnly, slices);
         }
 
         // The snapshot is disposed before this, so that a slow client does not hold it while it reads the last part.
@@ -27,13 +27,13 @@ internal static class ListDocuments
         PrefixWalk walk,
         Database database,
         bool metadataOnly,
-        WorkTurns turns
+        RequestTimeSlices slices
     )
     {
         bool isFirst = true;
         while (walk.MoveNext())
         {
-            await turns.YieldWhenDueAsync();
+            await slices.YieldWhenDueAsync();
             if (!metadataOnly && !await answer.TryReserveAsync(walk.Length, walk.StepBack))
             {
                 continue;

@@ -14,16 +14,16 @@ internal sealed class PrefixWalk : IDisposable
 {
     private readonly AnswerReader _reader;
     private readonly DocumentCursor _cursor;
-    private readonly WorkTurns _turns;
+    private readonly RequestTimeSlices _slices;
     private readonly int _lowerPrefixBytes;
     private readonly IdPattern _matches;
     private readonly IdPattern _exclude;
     private long _toSkip;
     private long _left;
 
-    private PrefixWalk(HttpContext http, Database database, DocumentAnswer answer, WorkTurns turns)
+    private PrefixWalk(HttpContext http, Database database, DocumentAnswer answer, RequestTimeSlices slices)
     {
-        _turns = turns;
+        _slices = slices;
         var parameters = new QueryParameters(http);
         byte[] prefix = Encoding.UTF8.GetBytes(parameters.Text("startsWith") ?? "");
         byte[] startAfter = Encoding.UTF8.GetBytes(parameters.Text("startAfter") ?? "");
@@ -51,8 +51,12 @@ internal sealed class PrefixWalk : IDisposable
 
     /// <summary>Opens an enumeration. It is before the first document.</summary>
     /// <exception cref="RefusedException">A parameter is invalid: 400.</exception>
-    public static PrefixWalk Open(HttpContext http, Database database, DocumentAnswer answer, WorkTurns turns) =>
-        new(http, database, answer, turns);
+    public static PrefixWalk Open(
+        HttpContext http,
+        Database database,
+        DocumentAnswer answer,
+        RequestTimeSlices slices
+    ) => new(http, database, answer, slices);
 
     public bool MoveNext()
     {
@@ -63,7 +67,7 @@ internal sealed class PrefixWalk : IDisposable
 
         while (_left > 0 && _cursor.MoveNext())
         {
-            _turns.CountSkipped();
+            _slices.CountSkipped();
             if (!IsWanted())
             {
                 continue;
@@ -114,7 +118,7 @@ internal sealed class PrefixWalk : IDisposable
         while (_toSkip > 0 && _cursor.Skip(1) > 0)
         {
             _toSkip--;
-            _turns.CountSkipped();
+            _slices.CountSkipped();
         }
 
         _toSkip = 0;

@@ -130,7 +130,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
         // A lagging follower may not know the indexes yet.
         if (!await context.Node.Consensus.ReadBarrierAsync())
         {
-            throw RavenErrors.Refuse(RavenRoute.NotFresh(context));
+            throw RavenErrors.Refuse(RavenRoute.NotFreshRejection(context));
         }
 
         var indexes = IndexCommand.Find(database, names);

@@ -11,10 +11,10 @@ namespace Rookery.Server.Raven.Indexes;
 /// <summary>State of a database's indexes on this node: stats, progress, staleness, status, terms and errors.</summary>
 internal sealed class IndexStatusRoutes(ServerContext context)
 {
-    private const int MostTerms = 1024;
+    private const int MaxTerms = 1024;
 
     // The same as the default wait of a query.
-    private const long MostWaitMilliseconds = 15_000;
+    private const long MaxWaitMilliseconds = 15_000;
 
     /// <summary>GET indexes/stats[?name=…]: one object for each index.</summary>
     public Task StatsAsync(HttpContext http, Database database) => SendAsync(http, Find(http, database), WriteStats);
@@ -27,7 +27,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
     public async Task ProgressAsync(HttpContext http, Database database)
     {
         var patience = TimeSpan.FromMilliseconds(
-            Math.Min(new QueryParameters(http).Number("wait", 0), MostWaitMilliseconds)
+            Math.Min(new QueryParameters(http).Number("wait", 0), MaxWaitMilliseconds)
         );
         if (patience > TimeSpan.Zero)
         {
@@ -90,7 +90,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         string name = parameters.RequiredText("name");
         string field = parameters.RequiredText("field");
         string? after = parameters.Text("fromValue") is { Length: > 0 } from ? from : null;
-        int count = (int)Math.Min(parameters.Number("pageSize", MostTerms), MostTerms);
+        int count = (int)Math.Min(parameters.Number("pageSize", MaxTerms), MaxTerms);
         var index = Find(database, [name])[0];
         var terms =
             ReadTerms(database, name, field, after, count)

@@ -30,7 +30,7 @@ internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease
             QueryRequest request;
             EntityTag tag;
             using (
-                var body = await RequestBody.ReadAsync(
+                var requestBody = await RequestBody.ReadAsync(
                     http,
                     context.Options.QueryBytesLimit,
                     context.LargeRequests,
@@ -38,9 +38,9 @@ internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease
                 )
             )
             {
-                room = body.Room;
-                request = QueryBodyJson.Read(body.Span);
-                tag = TagOf(database, body.Span);
+                room = requestBody.Room;
+                request = QueryBodyJson.Read(requestBody.Span);
+                tag = TagOf(database, requestBody.Span);
             }
 
             if (request.HeldBytes > LargeRequests.FreeBytes)

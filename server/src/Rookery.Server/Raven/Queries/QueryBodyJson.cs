@@ -12,7 +12,7 @@ internal static class QueryBodyJson
 {
     // Members that change no answer. DisableCaching is about the client's cache, the next two allow the server to skip
     // work, and PageSizeSet only tells that PageSize was set.
-    private static readonly string[] Harmless =
+    private static readonly string[] IgnoredMembers =
     [
         "DisableCaching",
         "SkipDuplicateChecking",
@@ -20,7 +20,7 @@ internal static class QueryBodyJson
         "PageSizeSet",
     ];
 
-    private static readonly string[] Members =
+    private static readonly string[] KnownMembers =
     [
         "Query",
         "QueryParameters",
@@ -30,12 +30,12 @@ internal static class QueryBodyJson
         "WaitForNonStaleResultsTimeout",
         "IncludeTimings",
         "ProjectionBehavior",
-        .. Harmless,
+        .. IgnoredMembers,
     ];
 
     private static readonly byte[] NoParameters = "{}"u8.ToArray();
 
-    private static readonly TimeSpan LongestWait = TimeSpan.FromHours(1);
+    private static readonly TimeSpan MaxWait = TimeSpan.FromHours(1);
 
     /// <summary>
     /// Parses the body of a query: <c>{"Query","QueryParameters","Start","PageSize","WaitForNonStaleResults",…}</c>.
@@ -47,9 +47,9 @@ internal static class QueryBodyJson
         {
             return ReadBody(body);
         }
-        catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
+        catch (Exception error) when (error is JsonException or InvalidOperationException)
         {
-            throw JsonBody.Malformed("The body of the query", malformed);
+            throw JsonBody.Malformed("The body of the query", error);
         }
     }
 
@@ -61,15 +61,15 @@ internal static class QueryBodyJson
         {
             return ReadBody(Unwrap(body));
         }
-        catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
+        catch (Exception error) when (error is JsonException or InvalidOperationException)
         {
-            throw JsonBody.Malformed("The body of the patch by query", malformed);
+            throw JsonBody.Malformed("The body of the patch by query", error);
         }
     }
 
     private static ReadOnlySpan<byte> Unwrap(ReadOnlySpan<byte> body)
     {
-        Range inner = default;
+        Range queryRange = default;
         var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = JsonLimits.MaxEnvelopeDepth });
         json.Read();
         while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
@@ -85,10 +85,13 @@ internal static class QueryBodyJson
             bool isQuery = json.TokenType == JsonTokenType.StartObject;
             int start = (int)json.TokenStartIndex;
             json.Skip();
-            inner = isQuery ? start..(int)json.BytesConsumed : inner;
+            if (isQuery)
+            {
+                queryRange = start..(int)json.BytesConsumed;
+            }
         }
-
-        return !json.Read() && body[inner] is { Length: > 0 } query
+        bool isAtEnd = !json.Read();
+        return isAtEnd && body[queryRange] is { Length: > 0 } query
             ? query
             : throw RefusedException.BadRequest(
                 "The body of a patch by query must be {\"Query\":{\"Query\":\"from Users update { this.a = 1 }\"}}."
@@ -100,7 +103,7 @@ internal static class QueryBodyJson
         string? text = null;
         long start = 0;
         long pageSize = long.MaxValue;
-        bool waits = false;
+        bool waitsForNonStale = false;
         bool includesTimings = false;
         var projecting = ProjectionBehavior.Default;
         var timeout = QueryRequest.DefaultWait;
@@ -132,7 +135,7 @@ internal static class QueryBodyJson
                     pageSize = ReadNumber(ref json, member);
                     break;
                 case "WaitForNonStaleResults" when json.TokenType is JsonTokenType.True or JsonTokenType.False:
-                    waits = json.GetBoolean();
+                    waitsForNonStale = json.GetBoolean();
                     break;
                 case "IncludeTimings" when json.TokenType is JsonTokenType.True or JsonTokenType.False:
                     includesTimings = json.GetBoolean();
@@ -147,7 +150,7 @@ internal static class QueryBodyJson
                     parameters = JsonBody.ReadRaw(ref json, body).ToArray();
                     break;
                 default:
-                    RequireHarmless(ref json, member);
+                    RefuseUnlessIgnored(ref json, member);
                     break;
             }
         }
@@ -159,7 +162,7 @@ internal static class QueryBodyJson
         }
 
         return text.Length <= QueryRequest.MaxTextLength
-            ? new QueryRequest(text, parameters, start, pageSize, waits ? timeout : null)
+            ? new QueryRequest(text, parameters, start, pageSize, waitsForNonStale ? timeout : null)
             {
                 IncludesTimings = includesTimings,
                 Projecting = projecting,
@@ -177,7 +180,7 @@ internal static class QueryBodyJson
     // Returns the known name where possible, so that no string is allocated.
     private static string MemberOf(ref Utf8JsonReader json)
     {
-        foreach (string known in Members)
+        foreach (string known in KnownMembers)
         {
             if (json.ValueTextEquals(known))
             {
@@ -188,17 +191,17 @@ internal static class QueryBodyJson
         return json.GetString()!;
     }
 
-    private static void RequireHarmless(ref Utf8JsonReader json, string member)
+    private static void RefuseUnlessIgnored(ref Utf8JsonReader json, string member)
     {
-        bool isTruth = json.TokenType is JsonTokenType.True or JsonTokenType.False;
-        if (Array.IndexOf(Members, member) < 0)
+        bool isBoolean = json.TokenType is JsonTokenType.True or JsonTokenType.False;
+        if (Array.IndexOf(KnownMembers, member) < 0)
         {
             throw JsonBody.NotSupported(member, "the body of a query");
         }
 
-        if (!isTruth || Array.IndexOf(Harmless, member) < 0)
+        if (!isBoolean || Array.IndexOf(IgnoredMembers, member) < 0)
         {
-            throw RefusedException.BadRequest($"'{member}' of the query has a value of another type than it may have.");
+            throw RefusedException.BadRequest($"The member '{member}' of the query has a value of the wrong type.");
         }
     }
 
@@ -222,11 +225,11 @@ internal static class QueryBodyJson
             JsonTokenType.String => json.GetString()!,
             _ => "",
         };
-        return DurationText.TryParse(text, out var duration)
-            ? duration < LongestWait
-                ? duration
-                : LongestWait
-            : throw RefusedException.BadRequest($"'{member}' must be milliseconds, or a duration like \"00:00:05\".");
+        if (!DurationText.TryParse(text, out var duration))
+        {
+            throw RefusedException.BadRequest($"'{member}' must be milliseconds, or a duration like \"00:00:05\".");
+        }
+        return duration < MaxWait ? duration : MaxWait;
     }
 
     private static long ReadNumber(ref Utf8JsonReader json, string member) =>

@@ -11,36 +11,36 @@ internal sealed class QueryTimings
 {
     private readonly List<(string Part, long Milliseconds)>? _parts;
     private readonly TimeProvider _time;
-    private long _begun;
-    private long _paused;
-    private long _last;
+    private long _start;
+    private long _pauseStart;
+    private long _partStart;
 
     /// <summary>Begins the first part.</summary>
     /// <param name="time">The clock.</param>
-    /// <param name="begun">Timestamp of the beginning.</param>
-    /// <param name="areShown">Whether the answer shows each part; otherwise only the total is measured.</param>
-    public QueryTimings(TimeProvider time, long begun, bool areShown)
+    /// <param name="start">Timestamp of the beginning.</param>
+    /// <param name="recordsParts">Whether the time of each part is recorded; otherwise only the total is.</param>
+    public QueryTimings(TimeProvider time, long start, bool recordsParts)
     {
-        (_time, _begun, _last) = (time, begun, begun);
-        _parts = areShown ? [] : null;
+        (_time, _start, _partStart) = (time, start, start);
+        _parts = recordsParts ? [] : null;
     }
 
     /// <summary>The time since the beginning, in milliseconds.</summary>
-    public long TotalMilliseconds => (long)_time.GetElapsedTime(_begun).TotalMilliseconds;
+    public long TotalMilliseconds => (long)_time.GetElapsedTime(_start).TotalMilliseconds;
 
     /// <summary>Stops the clock until <see cref="Resume"/>.</summary>
-    public void Pause() => _paused = _time.GetTimestamp();
+    public void Pause() => _pauseStart = _time.GetTimestamp();
 
     /// <summary>Continues after <see cref="Pause"/>.</summary>
     public void Resume()
     {
-        long waited = _time.GetTimestamp() - _paused;
-        _begun += waited;
-        _last += waited;
+        long paused = _time.GetTimestamp() - _pauseStart;
+        _start += paused;
+        _partStart += paused;
     }
 
     /// <summary>Ends the current part under a name, and begins the next.</summary>
-    public void End(string part)
+    public void EndPart(string part)
     {
         if (_parts is null)
         {
@@ -48,20 +48,20 @@ internal sealed class QueryTimings
         }
 
         long now = _time.GetTimestamp();
-        long took = (long)_time.GetElapsedTime(_last, now).TotalMilliseconds;
+        long milliseconds = (long)_time.GetElapsedTime(_partStart, now).TotalMilliseconds;
 
         // A part can repeat: a query whose index was reset chooses an index again.
-        int known = _parts.FindIndex(one => string.Equals(one.Part, part, StringComparison.Ordinal));
-        if (known < 0)
+        int index = _parts.FindIndex(measured => string.Equals(measured.Part, part, StringComparison.Ordinal));
+        if (index < 0)
         {
-            _parts.Add((part, took));
+            _parts.Add((part, milliseconds));
         }
         else
         {
-            _parts[known] = (part, _parts[known].Milliseconds + took);
+            _parts[index] = (part, _parts[index].Milliseconds + milliseconds);
         }
 
-        _last = now;
+        _partStart = now;
     }
 
     /// <summary>Returns the timings as RavenDB's clients read them.</summary>

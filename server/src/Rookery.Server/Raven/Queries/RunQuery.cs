@@ -18,11 +18,12 @@ namespace Rookery.Server.Raven.Queries;
 /// </summary>
 internal sealed class RunQuery(ServerContext context)
 {
-    private const int LongestNumber = 20;
+    // Characters of long.MinValue.
+    private const int MaxNumberLength = 20;
 
     public async Task HandleAsync(HttpContext http, Database database)
     {
-        long begun = context.Time.GetTimestamp();
+        long start = context.Time.GetTimestamp();
         bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
         string debug = new QueryParameters(http).Text("debug") ?? "";
         if (debug is not ("" or "explain"))
@@ -44,7 +45,7 @@ internal sealed class RunQuery(ServerContext context)
                     database,
                     body,
                     metadataOnly,
-                    new QueryTimings(context.Time, begun, body.Plan.HasTimings)
+                    new QueryTimings(context.Time, start, body.Plan.HasTimings)
                 );
             }
         }
@@ -61,10 +62,10 @@ internal sealed class RunQuery(ServerContext context)
     private Task ExplainAsync(HttpContext http, Database database, QueryPlan plan)
     {
         IndexChoice choice;
-        long? postings;
+        long? postingsRead;
         using (var sink = new DocumentAnswer(http, context.LargeRequests))
         {
-            (choice, postings) = context.Queries.Explain(database, plan, sink);
+            (choice, postingsRead) = context.Queries.Explain(database, plan, sink);
         }
 
         return JsonAnswer.SendAsync(
@@ -83,7 +84,7 @@ internal sealed class RunQuery(ServerContext context)
                 }
 
                 json.WriteEndArray();
-                if (postings is { } read)
+                if (postingsRead is { } read)
                 {
                     json.WriteNumber("PostingsRead"u8, read);
                 }
@@ -99,7 +100,7 @@ internal sealed class RunQuery(ServerContext context)
         QueryTimings timings
     )
     {
-        timings.End("Parser");
+        timings.EndPart("Parser");
         using var output = new DocumentAnswer(http, context.LargeRequests, room: body.Room);
         using (
             var answer = await context.Queries.ExecuteAsync(
@@ -107,7 +108,7 @@ internal sealed class RunQuery(ServerContext context)
                 body.Plan,
                 output,
                 metadataOnly,
-                () => timings.End("Index")
+                onBasisChosen: () => timings.EndPart("Index")
             )
         )
         {
@@ -116,8 +117,8 @@ internal sealed class RunQuery(ServerContext context)
                 http.Response.Headers.ETag = default; // a stale answer depends on more than the documents
             }
 
-            timings.End("Query");
-            long total = await WriteAsync(http, output, database, answer, timings);
+            timings.EndPart("Query");
+            long total = await WriteResultsAsync(http, output, database, answer, timings);
             WriteStatistics(output.Buffer, answer, total, timings);
         }
 
@@ -127,7 +128,7 @@ internal sealed class RunQuery(ServerContext context)
 
     /// <summary>Writes the results and the documents that they include.</summary>
     /// <returns>The total number of results, on this page or not.</returns>
-    private async Task<long> WriteAsync(
+    private async Task<long> WriteResultsAsync(
         HttpContext http,
         DocumentAnswer output,
         Database database,
@@ -136,13 +137,13 @@ internal sealed class RunQuery(ServerContext context)
     )
     {
         var results = answer.Results;
-        var turns = new WorkTurns(context, http);
-        using var includes = new IncludePaths(answer.Plan.Includes, context.QueryMemory, turns.Check);
+        var slices = new RequestTimeSlices(context, http);
+        using var includes = new IncludePaths(answer.Plan.Includes, context.QueryMemory, slices.CheckCancelled);
         output.Write("{\"Results\":["u8);
         bool isFirst = true;
         while (await results.MoveNextAsync())
         {
-            await turns.YieldWhenDueAsync();
+            await slices.YieldWhenDueAsync();
             output.Write(isFirst ? ""u8 : ","u8);
             isFirst = false;
             results.Write(output.Buffer);
@@ -161,7 +162,7 @@ internal sealed class RunQuery(ServerContext context)
         var tag = new EntityTag(database);
         foreach (string id in includes.Ids)
         {
-            await turns.YieldWhenDueAsync();
+            await slices.YieldWhenDueAsync();
             while (
                 !IncludedDocuments.TryWrite(
                     output,
@@ -181,7 +182,7 @@ internal sealed class RunQuery(ServerContext context)
             await SendWhenDueAsync(output, results, timings);
         }
 
-        timings.End("Results");
+        timings.EndPart("Results");
         return total;
     }
 
@@ -217,27 +218,31 @@ internal sealed class RunQuery(ServerContext context)
         output.Write(",\"NodeTag\":\""u8);
         output.Write(Encoding.UTF8.GetBytes(context.Node.Consensus.NodeTag));
         output.Write("\",\"IncludedPaths\":"u8);
-        output.Write(
-            answer.Plan.Includes.Count == 0
-                ? "null"u8
-                : Encoding.UTF8.GetBytes(
-                    "["
-                        + string.Join(
-                            ',',
-                            answer.Plan.Includes.Select(static path => $"\"{JsonEncodedText.Encode(path)}\"")
-                        )
-                        + "]"
-                )
-        );
+        WriteIncludedPaths(output, answer.Plan.Includes);
         output.Write(answer.IsScan ? ",\"IsScan\":true"u8 : default);
-        output.Write(answer.Plan.HasTimings ? Encoding.UTF8.GetBytes(",\"Timings\":" + timings.ToJson()) : default);
+        if (answer.Plan.HasTimings)
+        {
+            output.Write(Encoding.UTF8.GetBytes(",\"Timings\":" + timings.ToJson()));
+        }
+
         output.Write(answer.NotesToJson());
         output.Write("}"u8);
     }
 
+    private static void WriteIncludedPaths(AnswerBuffer output, IReadOnlyList<string> paths)
+    {
+        if (paths.Count == 0)
+        {
+            output.Write("null"u8);
+            return;
+        }
+        var quoted = paths.Select(static path => $"\"{JsonEncodedText.Encode(path)}\"");
+        output.Write(Encoding.UTF8.GetBytes($"[{string.Join(',', quoted)}]"));
+    }
+
     private static void WriteNumber(AnswerBuffer output, long number)
     {
-        Utf8Formatter.TryFormat(number, output.GetSpan(LongestNumber), out int written);
+        Utf8Formatter.TryFormat(number, output.GetSpan(MaxNumberLength), out int written);
         output.Advance(written);
     }
 

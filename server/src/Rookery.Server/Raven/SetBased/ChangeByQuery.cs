@@ -17,7 +17,7 @@ namespace Rookery.Server.Raven.SetBased;
 internal sealed class ChangeByQuery(ServerContext context, OperationRegistry operations)
 {
     // More operations at once would not be faster: each reads documents and writes batches.
-    private const int MostRunning = 4;
+    private const int MaxRunning = 4;
 
     private int _running;
 
@@ -86,7 +86,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
             throw RefusedException.NodeStops();
         }
 
-        bool isFree = Interlocked.Increment(ref _running) <= MostRunning;
+        bool isFree = Interlocked.Increment(ref _running) <= MaxRunning;
         if (isFree && context.QueryMemory.TryReserveFromCaches(request.HeldBytes))
         {
             return;
@@ -98,7 +98,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         throw new RefusedException(
             StatusCodes.Status429TooManyRequests,
             RavenType.RavenException,
-            $"This node runs {MostRunning} changes by query at once, and has no turn or no memory for "
+            $"This node runs {MaxRunning} changes by query at once, and has no turn or no memory for "
                 + $"another. Nothing was changed; try again when one of them has ended."
         );
     }

@@ -27,7 +27,7 @@ internal sealed class ChangeRequest : IDisposable
     public required bool WantsDetails { get; init; }
 
     /// <summary>Maximum number of documents to change in a second; 0 means no limit.</summary>
-    public required long MostPerSecond { get; init; }
+    public required long MaxPerSecond { get; init; }
 
     /// <summary>Bytes of memory that the query takes while it runs.</summary>
     public required long HeldBytes { get; init; }
@@ -70,7 +70,7 @@ internal sealed class ChangeRequest : IDisposable
                 Plan = queries.PlanChange(database, query, request, wait),
                 Patch = patch,
                 WantsDetails = wantsDetails,
-                MostPerSecond = mostPerSecond,
+                MaxPerSecond = mostPerSecond,
                 HeldBytes = request.HeldBytes,
             };
         }

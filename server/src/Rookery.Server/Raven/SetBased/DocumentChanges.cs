@@ -29,25 +29,25 @@ internal sealed class DocumentChanges(
     Action<LongOperation> announce
 )
 {
-    private const int MostDocuments = 256;
+    private const int MaxDocuments = 256;
 
     // Kept small, because apply holds several copies of each patched document.
-    private const long MostDocumentBytes = 512 << 10;
-    private const int MostCommandBytes = 896 << 10;
+    private const long MaxDocumentBytes = 512 << 10;
+    private const int MaxCommandBytes = 896 << 10;
 
     // How long an overloaded node's refusals of a batch are retried, and the time between two attempts.
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan RetryTimeout = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
 
     private readonly List<byte[]> _ids = [];
     private readonly int _mostDocuments = (int)
         Math.Clamp(
             Math.Min(
-                MostCommandBytes / ((request.Patch?.Length ?? 0) + 64),
-                request.MostPerSecond == 0 ? MostDocuments : request.MostPerSecond
+                MaxCommandBytes / ((request.Patch?.Length ?? 0) + 64),
+                request.MaxPerSecond == 0 ? MaxDocuments : request.MaxPerSecond
             ),
             1,
-            MostDocuments
+            MaxDocuments
         );
 
     private readonly long _begun = context.Time.GetTimestamp();
@@ -71,7 +71,7 @@ internal sealed class DocumentChanges(
             ending.ThrowIfCancellationRequested();
             _ids.Add(results.Id.ToArray());
             _documentBytes += results.DocumentBytes;
-            if (_ids.Count >= _mostDocuments || _documentBytes >= MostDocumentBytes)
+            if (_ids.Count >= _mostDocuments || _documentBytes >= MaxDocumentBytes)
             {
                 results.Pause();
                 await StoreAsync(detached, ending);
@@ -85,7 +85,7 @@ internal sealed class DocumentChanges(
     private async Task CountAsync(QueryAnswer answer)
     {
         long total = await answer.CountAheadAsync(correctsTotal: false);
-        var scan = answer.Plan.Scan!;
+        var scan = answer.Plan.Compiled!;
         operation.Total = Math.Min(Math.Max(0, total - scan.Offset), scan.Limit ?? long.MaxValue);
         announce(operation);
     }
@@ -103,7 +103,7 @@ internal sealed class DocumentChanges(
             : (_documentBytes + request.Patch.Length) * LargeRequests.CopiesOfPatch;
         if (patchedBytes > LargeRequests.FreeBytes)
         {
-            await room.GrowAsync(patchedBytes, isPatient: true, ending);
+            await room.GrowAsync(patchedBytes, waitsLong: true, ending);
         }
 
         await StoreAsync(0, _ids.Count, ending);
@@ -151,7 +151,7 @@ internal sealed class DocumentChanges(
             );
             if (
                 outcome.Rejection is not { Kind: RejectionKind.Overloaded }
-                || context.Time.GetElapsedTime(begun) > Patience
+                || context.Time.GetElapsedTime(begun) > RetryTimeout
             )
             {
                 return outcome;
@@ -210,13 +210,13 @@ internal sealed class DocumentChanges(
     private async Task KeepPaceAsync(CancellationToken ending)
     {
         ending.ThrowIfCancellationRequested();
-        if (request.MostPerSecond == 0)
+        if (request.MaxPerSecond == 0)
         {
             return;
         }
 
         var due =
-            TimeSpan.FromSeconds((double)operation.Processed / request.MostPerSecond)
+            TimeSpan.FromSeconds((double)operation.Processed / request.MaxPerSecond)
             - context.Time.GetElapsedTime(_begun);
         if (due > TimeSpan.Zero)
         {

@@ -12,12 +12,12 @@ internal sealed class StreamDocuments(ServerContext context)
         var format = StreamFormats.Read(http);
         bool isLines = format == StreamFormat.JsonLines;
         string type = isLines ? StreamFormats.JsonLinesType : StreamFormats.JsonType;
-        var turns = new WorkTurns(context, http);
+        var slices = new RequestTimeSlices(context, http);
         using var answer = new DocumentAnswer(http, context.LargeRequests, type);
         answer.Write(isLines ? ""u8 : "{\"Results\":["u8);
-        using (var walk = PrefixWalk.Open(http, database, answer, turns))
+        using (var walk = PrefixWalk.Open(http, database, answer, slices))
         {
-            await WriteAsync(answer, walk, database, isLines, turns);
+            await WriteAsync(answer, walk, database, isLines, slices);
         }
 
         // The snapshot is disposed before this, so that a slow client does not hold it while it reads the last part.
@@ -30,13 +30,13 @@ internal sealed class StreamDocuments(ServerContext context)
         PrefixWalk walk,
         Database database,
         bool isLines,
-        WorkTurns turns
+        RequestTimeSlices slices
     )
     {
         bool isFirst = true;
         while (walk.MoveNext())
         {
-            await turns.YieldWhenDueAsync();
+            await slices.YieldWhenDueAsync();
             if (!await answer.TryReserveAsync(walk.Length, walk.StepBack))
             {
                 continue;

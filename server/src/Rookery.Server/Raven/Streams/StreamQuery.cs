@@ -53,21 +53,27 @@ internal sealed class StreamQuery(ServerContext context)
         {
             // The statistics with the total are sent before the first result.
             long total = await answer.CountAheadAsync(correctsTotal: true);
-            await WriteAsync(output, answer, total, isLines, new WorkTurns(context, http));
+            await WriteAsync(output, answer, total, isLines, new RequestTimeSlices(context, http));
         }
 
         // The snapshot is disposed before this, so that a slow client does not hold it while it reads the last part.
         await output.SendAsync();
     }
 
-    private async Task WriteAsync(DocumentAnswer output, QueryAnswer answer, long total, bool isLines, WorkTurns turns)
+    private async Task WriteAsync(
+        DocumentAnswer output,
+        QueryAnswer answer,
+        long total,
+        bool isLines,
+        RequestTimeSlices slices
+    )
     {
         var results = answer.Results;
         output.Write(Encoding.UTF8.GetBytes(Opening(answer, total, isLines)));
         bool isFirst = true;
         while (await results.MoveNextAsync())
         {
-            await turns.YieldWhenDueAsync();
+            await slices.YieldWhenDueAsync();
             output.Write(
                 isLines ? "{\"Item\":"u8
                 : isFirst ? ""u8

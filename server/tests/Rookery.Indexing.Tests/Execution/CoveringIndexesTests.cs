@@ -86,22 +86,22 @@ public sealed class KnownIndexesTests
         node.Define(byAge.Name, byAge);
         node.SettleAll();
         Assert.Equal(byName.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
-        var known = parsed.Known;
+        var known = parsed.CoveringIndexes;
         Assert.NotNull(known);
         Put(node, 0, "shop");
         node.SettleAll();
         Assert.Equal(byName.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
-        Assert.Same(known, parsed.Known);
+        Assert.Same(known, parsed.CoveringIndexes);
 
         // The cached choice decides; here it is set to that of another query.
         Assert.True(node.Host.TryGetCatalog(node.Database(), out var catalog));
-        parsed.Known = KnownIndexes.Of(RqlParser.Parse("from Users where age = $p"), catalog.Slots);
+        parsed.CoveringIndexes = CoveringIndexes.Of(RqlParser.Parse("from Users where age = $p"), catalog.Slots);
         Assert.Equal(byAge.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
 
         node.ChangeIndexes(writer => writer.Delete(byAge.Name));
         node.SettleAll();
         Assert.Equal(byName.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
-        Assert.NotSame(known, parsed.Known);
+        Assert.NotSame(known, parsed.CoveringIndexes);
     }
 
     [Fact]
@@ -124,7 +124,7 @@ public sealed class KnownIndexesTests
         GC.WaitForPendingFinalizers();
         GC.Collect();
         Assert.False(index.TryGetTarget(out _), "the index is gone, though what is known of the text is still there");
-        Assert.NotNull(parsed.Known);
+        Assert.NotNull(parsed.CoveringIndexes);
         Assert.Null(Plan(node, parsed, "shop", isKnown: true).IndexName); // so few documents are scanned
     }
 
@@ -133,7 +133,7 @@ public sealed class KnownIndexesTests
     private static WeakReference<object> Ask(IndexedNode node, Query parsed)
     {
         Assert.True(Plan(node, parsed, "shop", isKnown: true).IsBuilt);
-        Assert.NotNull(parsed.Known);
+        Assert.NotNull(parsed.CoveringIndexes);
         return new WeakReference<object>(node.Serving(Definitions[0].Name));
     }
 

@@ -18,51 +18,57 @@ namespace Rookery.Queries.FullText;
 /// <param name="text">Buffer for a text.</param>
 /// <param name="wordFields">The full-text fields of a static index; null if documents are evaluated.</param>
 /// <param name="position">Its position in the query's text, for errors.</param>
-internal sealed class LikenessCondition(
-    LikenessOptions options,
+internal sealed class SimilarityCondition(
+    SimilarityOptions options,
     Func<FieldReference, Analyzer> analyzers,
     SearchableText text,
     IReadOnlyList<string>? wordFields,
     int position
-) : ILikenessCondition, IDisposable
+) : ISimilarityCondition, IDisposable
 {
     // Limits the work, because each field of the model is read in each document. Few documents have more full-text
     // fields.
-    private const int MostFields = 64;
+    private const int MaxFields = 64;
 
-    private readonly List<LikenessField> _fields = [];
-    private byte[] _given = [];
-    private bool _isStored;
-    private bool _isChosen;
+    private readonly List<SimilarityField> _fields = [];
+    private byte[] _modelIdentity = []; // the model's id; of a reduced row, its members
+    private bool _isModelStored;
+    private bool _areWordsChosen;
 
     /// <inheritdoc/>
-    public bool IsLearned { get; private set; }
+    public bool HasModel { get; private set; }
 
     /// <summary>Whether the words were chosen. Statistics that come later have no effect.</summary>
-    public bool IsChosen => _isChosen;
+    public bool AreWordsChosen => _areWordsChosen;
 
     /// <summary>The fields to compare; empty until the model is set.</summary>
-    public IReadOnlyList<LikenessField> Fields => _fields;
+    public IReadOnlyList<SimilarityField> Fields => _fields;
 
     /// <inheritdoc/>
-    public void Learn(in QueriedDocument document, IReadOnlyList<byte[]>? rows = null)
+    public void SetModel(in QueriedDocument document, IReadOnlyList<byte[]>? rows = null)
     {
-        Invariant.Holds(!IsLearned, "one document is given");
-        IsLearned = true;
-        _isStored = document.IsStored;
-        _given =
-            _isStored ? document.View.Id.ToArray()
-            : rows is [var row, ..] ? row
-            : [];
+        Invariant.Holds(!HasModel, "the model of moreLikeThis is set once");
+        HasModel = true;
+        _isModelStored = document.IsStored;
+        if (_isModelStored)
+        {
+            _modelIdentity = document.View.Id.ToArray();
+        }
+        else if (rows is [var row, ..])
+        {
+            _modelIdentity = row;
+        }
         foreach (
-            string name in options.Fields?.Distinct(StringComparer.Ordinal) ?? wordFields ?? NamesOf(document.Members)
+            string name in options.Fields?.Distinct(StringComparer.Ordinal)
+                ?? wordFields
+                ?? TextMembersOf(document.Members)
         )
         {
-            if (_fields.Count == MostFields)
+            if (_fields.Count == MaxFields)
             {
                 throw new QueryException(
                     QueryFault.TooCostly,
-                    $"'moreLikeThis' compares the words of at most {MostFields} fields: name them with the "
+                    $"'moreLikeThis' compares the words of at most {MaxFields} fields: name them with the "
                         + $"option 'Fields'.",
                     position
                 );
@@ -72,7 +78,7 @@ internal sealed class LikenessCondition(
             string[] steps = wordFields is null ? name.Split('.') : [name];
             var path = new FieldPath([.. steps.Select(static step => new PathStep(step, false))], 0);
             _fields.Add(
-                new LikenessField(
+                new SimilarityField(
                     new FieldReader(path),
                     analyzers(new PathReference(path)),
                     document,
@@ -85,13 +91,16 @@ internal sealed class LikenessCondition(
     }
 
     /// <summary>Adds a document of the query's source to the word statistics.</summary>
-    public void Count(in QueriedDocument document, IScanClock clock, ScanWork work)
+    public void Count(in QueriedDocument document, IWorkLimits limits, ScanWork work)
     {
-        Invariant.Holds(IsLearned && !_isChosen, "all documents are counted, for a given one, before one is asked for");
-        foreach (LikenessField field in _fields)
+        Invariant.Holds(
+            HasModel && !_areWordsChosen,
+            "documents are counted after the model is set and before the first is scored"
+        );
+        foreach (SimilarityField field in _fields)
         {
             field.Count(document, work);
-            clock.OnWork();
+            limits.CheckLimits();
         }
     }
 
@@ -101,14 +110,15 @@ internal sealed class LikenessCondition(
     /// <inheritdoc/>
     public bool TryScore(in QueriedDocument document, ScanWork work, out double score)
     {
-        Choose();
+        ChooseWords();
         score = 0;
-        if (document.IsStored == _isStored && (_isStored ? document.View.Id : document.Members).SequenceEqual(_given))
+        var identity = document.IsStored ? document.View.Id : document.Members;
+        if (document.IsStored == _isModelStored && identity.SequenceEqual(_modelIdentity))
         {
-            return false;
+            return false; // the model itself
         }
 
-        foreach (LikenessField field in _fields)
+        foreach (SimilarityField field in _fields)
         {
             score += field.Score(document, work);
         }
@@ -120,34 +130,35 @@ internal sealed class LikenessCondition(
     public void Dispose() => _fields.ForEach(static field => field.Dispose());
 
     /// <summary>Chooses the words to search for, by the word statistics. Only the first call has an effect.</summary>
-    public void Choose()
+    public void ChooseWords()
     {
-        if (_isChosen)
+        if (_areWordsChosen)
         {
             return;
         }
 
-        _isChosen = true;
-        (LikenessField Field, int Term, double Weight)[] best =
+        _areWordsChosen = true;
+        (SimilarityField Field, int Term, double Weight)[] bestWords =
         [
             .. _fields
-                .SelectMany(field => field.Weights(options))
+                .SelectMany(field => field.WordWeights(options))
                 .OrderByDescending(static word => word.Weight)
                 .Take(options.Terms),
         ];
-        foreach (LikenessField field in _fields)
+        foreach (SimilarityField field in _fields)
         {
-            field.Choose([
-                .. best.Where(word => word.Field == field)
+            field.RestrictTo([
+                .. bestWords
+                    .Where(word => word.Field == field)
                     .Select(word =>
-                        (word.Term, options.BoostFactor is { } factor ? factor * word.Weight / best[0].Weight : 1)
+                        (word.Term, options.BoostFactor is { } factor ? factor * word.Weight / bestWords[0].Weight : 1)
                     ),
             ]);
         }
     }
 
     /// <summary>Returns the names of top-level members whose value is a text or an array.</summary>
-    private static List<string> NamesOf(ReadOnlySpan<byte> members)
+    private static List<string> TextMembersOf(ReadOnlySpan<byte> members)
     {
         var names = new List<string>();
         int at = 0;
@@ -156,11 +167,11 @@ internal sealed class LikenessCondition(
             if (
                 members[valueStart] is (byte)'"' or (byte)'['
                 && !name.Escaped
-                && Encoding.UTF8.GetString(members.Slice(name.Start, name.Length)) is var plain
-                && !plain.Contains('.', StringComparison.Ordinal)
+                && Encoding.UTF8.GetString(members.Slice(name.Start, name.Length)) is var member
+                && !member.Contains('.', StringComparison.Ordinal)
             )
             {
-                names.Add(plain);
+                names.Add(member);
             }
         }
 

@@ -10,21 +10,21 @@ namespace Rookery.Queries.Planning;
 /// choice among them is made for each answer, because it depends on their progress. Holds names only, so a deleted
 /// index is not kept open. Thread-safe.
 /// </summary>
-internal sealed class KnownIndexes
+internal sealed class CoveringIndexes
 {
-    private readonly WeakReference<object> _of;
+    private readonly WeakReference<object> _source;
     private readonly string[] _lowerNames;
 
-    private KnownIndexes(object of, string[] lowerNames) => (_of, _lowerNames) = (new(of), lowerNames);
+    private CoveringIndexes(object slots, string[] lowerNames) => (_source, _lowerNames) = (new(slots), lowerNames);
 
     /// <summary>Finds the indexes that cover a query.</summary>
     /// <param name="query">The query.</param>
     /// <param name="slots">The database's current indexes, by lower-case name. Adding or removing an index creates a
     /// new map.</param>
-    public static KnownIndexes Of(Query query, IReadOnlyDictionary<string, IndexSlot> slots)
+    public static CoveringIndexes Of(Query query, IReadOnlyDictionary<string, IndexSlot> slots)
     {
         var needed = AutoIndexNeeds.Of(query, out _);
-        return new KnownIndexes(
+        return new CoveringIndexes(
             slots,
             needed is null
                 ? []
@@ -32,7 +32,8 @@ internal sealed class KnownIndexes
                 [
                     .. slots
                         .Where(slot =>
-                            slot.Value.Serving.Map is AutoIndexMap { Definition: var held } && held.Covers(needed)
+                            slot.Value.Serving.Map is AutoIndexMap { Definition: var definition }
+                            && definition.Covers(needed)
                         )
                         .OrderBy(static slot => ((AutoIndexMap)slot.Value.Serving.Map).Definition.Fields.Count)
                         .ThenBy(static slot => slot.Value.Serving.Record.Name, StringComparer.Ordinal)
@@ -43,7 +44,7 @@ internal sealed class KnownIndexes
 
     /// <summary>Whether the cache was computed from this map of indexes.</summary>
     public bool IsComputedFrom(IReadOnlyDictionary<string, IndexSlot> slots) =>
-        _of.TryGetTarget(out object? of) && ReferenceEquals(of, slots);
+        _source.TryGetTarget(out object? source) && ReferenceEquals(source, slots);
 
     /// <summary>
     /// Chooses the index that <see cref="AutoIndexChoice.For"/> would choose: the most up-to-date running one, and
@@ -52,14 +53,14 @@ internal sealed class KnownIndexes
     public RunningIndex? Choose(IReadOnlyDictionary<string, IndexSlot> slots)
     {
         RunningIndex? chosen = null;
-        long freshest = -1;
+        long newestVisible = -1; // an index that has indexed nothing has 0
         foreach (string name in _lowerNames)
         {
             var index = slots[name].Serving;
             long visible = index.VisibleEtag;
-            if (visible > freshest && index.State is not (IndexState.Disabled or IndexState.Error))
+            if (visible > newestVisible && index.State is not (IndexState.Disabled or IndexState.Error))
             {
-                (chosen, freshest) = (index, visible);
+                (chosen, newestVisible) = (index, visible);
             }
         }
 

@@ -1,38 +1,38 @@
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Base class for long answers, which work in time slices. Defines the length of a slice, and checks whether the client
-/// disconnected or the node stops. Not thread-safe.
+/// The time slices of a long answer, between which other requests run. Defines the length of a slice, and checks
+/// whether the client disconnected or the node stops. Not thread-safe.
 /// </summary>
-/// <param name="left">Returns the token that is cancelled when the client disconnects. Called rarely, because the first
-/// call may allocate.</param>
+/// <param name="disconnected">Returns the token that is cancelled when the client disconnects. Called rarely, because
+/// the first call may allocate.</param>
 /// <param name="stopping">Cancelled when the node stops.</param>
-public abstract class AnswerTurns(Func<CancellationToken> left, CancellationToken stopping)
+public abstract class TimeSlices(Func<CancellationToken> disconnected, CancellationToken stopping)
 {
     /// <summary>Length of a time slice, after which other requests run.</summary>
-    public static readonly TimeSpan Turn = TimeSpan.FromMilliseconds(10);
+    public static readonly TimeSpan SliceLength = TimeSpan.FromMilliseconds(10);
 
     // Skipping this many documents takes less than a slice.
-    private const int PassedBetweenChecks = 1024;
+    private const int SkippedBetweenChecks = 1024;
 
-    private int _passed;
+    private int _skipped;
 
     /// <summary>Checks for cancellation at every 1,024th call. Call it for each document that is skipped.</summary>
     /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
     public void CountSkipped()
     {
-        if (++_passed == PassedBetweenChecks)
+        if (++_skipped == SkippedBetweenChecks)
         {
-            _passed = 0;
-            Check();
+            _skipped = 0;
+            CheckCancelled();
         }
     }
 
     /// <summary>Throws if the work must end. Call it now and then within a long piece of work.</summary>
     /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
-    public void Check()
+    public void CheckCancelled()
     {
-        left().ThrowIfCancellationRequested();
+        disconnected().ThrowIfCancellationRequested();
         stopping.ThrowIfCancellationRequested();
     }
 }

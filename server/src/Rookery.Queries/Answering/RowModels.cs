@@ -8,7 +8,7 @@ namespace Rookery.Queries.Answering;
 /// Finds the model of <c>moreLikeThis</c>, the document that results should be similar to, in a static index. It is the
 /// first document or reduced row that the inner condition matches.
 /// </summary>
-internal static class RowLikeness
+internal static class RowModels
 {
     /// <summary>Finds the model of each <c>moreLikeThis</c> condition of a query.</summary>
     /// <param name="scope">The context of the answer.</param>
@@ -16,47 +16,47 @@ internal static class RowLikeness
     /// <returns>False if the index does not exist on this node, or was reset and lags behind. The search that follows
     /// then fails in the same way.</returns>
     /// <exception cref="QueryException">No document or row matches.</exception>
-    public static async ValueTask<bool> TryLearnAsync(AnswerScope scope, string indexName)
+    public static async ValueTask<bool> TrySetModelsAsync(AnswerScope scope, string indexName)
     {
-        foreach (var likeness in scope.Scan.Likenesses.Where(static likeness => !likeness.Condition.IsLearned))
+        foreach (var model in scope.Compiled.ModelQueries.Where(static model => !model.Condition.HasModel))
         {
-            using var found = scope.Search(indexName, likeness.Finder);
+            using var found = scope.Search(indexName, model.Finder);
             if (found is null)
             {
                 return false;
             }
 
-            using var run = scope.Start(likeness.Finder);
+            using var run = scope.StartRun(model.Finder);
             if (
                 !await (
-                    scope.Scan.Rows!.IsReduced
-                        ? FoundResults.ReadRowsAsync(found, scope.Turns, row => likeness.TryLearn(default, row, run))
-                        : LearnDocumentAsync(scope, likeness, found, run)
+                    scope.Compiled.Rows!.IsReduced
+                        ? FoundResults.ReadRowsAsync(found, scope.Slices, row => model.TrySetModel(default, row, run))
+                        : SetModelDocumentAsync(scope, model, found, run)
                 )
             )
             {
-                throw new QueryException(QueryFault.Invalid, LikenessSource.NotFound, likeness.Position);
+                throw new QueryException(QueryFault.Invalid, ModelQuery.NotFound, model.Position);
             }
         }
 
         return true;
     }
 
-    private static async ValueTask<bool> LearnDocumentAsync(
+    private static async ValueTask<bool> SetModelDocumentAsync(
         AnswerScope scope,
-        LikenessSource likeness,
+        ModelQuery model,
         IndexAnswer found,
         ScanRun run
     )
     {
-        using var rows = scope.RowsOf(likeness.Finder);
+        using var rows = scope.RowsOf(model.Finder);
         return await FoundResults.ReadDocumentsAsync(
             scope,
             found,
             walk =>
             {
                 var document = scope.Writer.Queried(walk);
-                return likeness.TryLearn(document, rows.Of(document), run);
+                return model.TrySetModel(document, rows.Of(document), run);
             }
         );
     }

@@ -4,62 +4,60 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Answering;
 
 /// <summary>
-/// Limits one query's working time and yields the thread between time slices. Only the time between <see cref="Begin"/>
-/// and <see cref="End"/> counts; waits for the client or for memory do not. Not thread-safe.
+/// Limits one query's working time and yields the thread between time slices. Only the time between
+/// <see cref="StartClock"/> and <see cref="StopClock"/> counts; waits for the client or for memory do not. Not
+/// thread-safe.
 /// </summary>
 /// <param name="time">The clock.</param>
 /// <param name="limit">Total working time of the query.</param>
 /// <param name="sink">Reports when the client disconnects.</param>
 /// <param name="searches">Limits long index searches; null if they are limited elsewhere.</param>
 /// <param name="stopping">Cancelled when the node stops.</param>
-internal sealed class QueryTurns(
+internal sealed class QueryTimeSlices(
     TimeProvider time,
     TimeSpan limit,
     IAnswerSink sink,
     LongSearches? searches = null,
     CancellationToken stopping = default
-) : AnswerTurns(() => sink.Left, stopping), IScanClock
+) : TimeSlices(() => sink.Disconnected, stopping), IWorkLimits
 {
     /// <summary>Total working time of a query whose client waits for the answer.</summary>
-    public static readonly TimeSpan Budget = TimeSpan.FromMinutes(2);
+    public static readonly TimeSpan MaxWork = TimeSpan.FromMinutes(2);
 
-    private long? _begun;
+    private long? _clockStart; // null while the clock is stopped
     private bool _isSearching;
-    private bool _isLong;
-    private TimeSpan _inTurn;
-    private TimeSpan _inAll;
+    private bool _holdsLongSearchPlace;
+    private TimeSpan _workInSlice;
+    private TimeSpan _totalWork;
 
     /// <summary>
-    /// Whether the slice is used up, counting the work since <see cref="Begin"/>. If so, release the document and call
-    /// <see cref="YieldAsync"/>.
+    /// Whether the slice is used up, counting the work since <see cref="StartClock"/>. If so, release the document and
+    /// call <see cref="YieldAsync"/>.
     /// </summary>
-    public bool IsOver => _inTurn + SinceBegun > Turn;
+    public bool IsSliceOver => _workInSlice + SinceClockStart > SliceLength;
 
-    /// <summary>Whether the slice is used up, for a check between <see cref="End"/> and <see cref="Begin"/>.</summary>
-    public bool IsTurnOver => _inTurn > Turn;
+    private TimeSpan SinceClockStart => _clockStart is { } start ? time.GetElapsedTime(start) : TimeSpan.Zero;
 
-    private TimeSpan SinceBegun => _begun is { } begun ? time.GetElapsedTime(begun) : TimeSpan.Zero;
+    /// <summary>Counts the working time from now on.</summary>
+    public void StartClock() => _clockStart = time.GetTimestamp();
 
-    /// <summary>Starts or resumes the work.</summary>
-    public void Begin() => _begun = time.GetTimestamp();
-
-    /// <summary>Pauses the work.</summary>
-    public void End()
+    /// <summary>Stops counting the working time, before a wait or the end.</summary>
+    public void StopClock()
     {
-        var worked = SinceBegun;
-        _inTurn += worked;
-        _inAll += worked;
-        _begun = null;
+        var worked = SinceClockStart;
+        _workInSlice += worked;
+        _totalWork += worked;
+        _clockStart = null;
     }
 
-    /// <summary>Resets the working time, because the query starts again.</summary>
-    public void BeginAgain() => _inAll = TimeSpan.Zero;
+    /// <summary>Resets the total working time, because the query starts again.</summary>
+    public void ResetTotal() => _totalWork = TimeSpan.Zero;
 
     /// <summary>Starts an index search, which runs without yielding.</summary>
     /// <returns>Ends the search when it is disposed.</returns>
-    public Search BeginSearch()
+    public Search StartSearch()
     {
-        Begin();
+        StartClock();
         _isSearching = searches is not null;
         return new Search(this);
     }
@@ -69,21 +67,21 @@ internal sealed class QueryTurns(
     /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
     public async ValueTask YieldAsync()
     {
-        OnWork();
-        End();
-        _inTurn = TimeSpan.Zero;
+        CheckLimits();
+        StopClock();
+        _workInSlice = TimeSpan.Zero;
         await Task.Yield();
-        Begin();
+        StartClock();
     }
 
     /// <inheritdoc/>
     /// <exception cref="QueryException">The query's working time is used up, or the index search takes long and no
     /// place for another long search is free.</exception>
     /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
-    public void OnWork()
+    public void CheckLimits()
     {
-        Check();
-        if (_inAll + SinceBegun > limit)
+        CheckCancelled();
+        if (_totalWork + SinceClockStart > limit)
         {
             throw new QueryException(
                 QueryFault.TooCostly,
@@ -92,27 +90,27 @@ internal sealed class QueryTurns(
             );
         }
 
-        if (_isSearching && !_isLong && SinceBegun > LongSearches.LongAfter)
+        if (_isSearching && !_holdsLongSearchPlace && SinceClockStart > LongSearches.LongAfter)
         {
-            searches!.Enter();
-            _isLong = true;
+            searches!.TakePlace();
+            _holdsLongSearchPlace = true;
         }
     }
 
     private void EndSearch()
     {
-        End();
+        StopClock();
         _isSearching = false;
-        if (_isLong)
+        if (_holdsLongSearchPlace)
         {
-            _isLong = false;
-            searches!.Leave();
+            _holdsLongSearchPlace = false;
+            searches!.ReleasePlace();
         }
     }
 
     /// <summary>A running index search, which ends when this is disposed.</summary>
-    internal readonly struct Search(QueryTurns turns) : IDisposable
+    internal readonly struct Search(QueryTimeSlices slices) : IDisposable
     {
-        public void Dispose() => turns.EndSearch();
+        public void Dispose() => slices.EndSearch();
     }
 }

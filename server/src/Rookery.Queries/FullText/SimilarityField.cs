@@ -8,7 +8,7 @@ namespace Rookery.Queries.FullText;
 /// A field that <c>moreLikeThis</c> compares: the model's words in the field, and the number of documents that contain
 /// each word. Not thread-safe.
 /// </summary>
-internal sealed class LikenessField : IDisposable
+internal sealed class SimilarityField : IDisposable
 {
     private readonly FieldReader _reader;
     private readonly SearchableText _text;
@@ -25,35 +25,35 @@ internal sealed class LikenessField : IDisposable
     /// <param name="rows">The model's index rows to read instead of the document; null to read the document.</param>
     /// <param name="options">The options that select words.</param>
     /// <param name="text">Buffer for a text.</param>
-    public LikenessField(
+    public SimilarityField(
         FieldReader reader,
         Analyzer analyzer,
         in QueriedDocument document,
         IReadOnlyList<byte[]>? rows,
-        LikenessOptions options,
+        SimilarityOptions options,
         SearchableText text
     )
     {
         _reader = reader;
         _text = text;
         var words = new Dictionary<byte[], int>(BytesComparer.Instance);
-        int[] left = [options.Tokens];
-        for (int row = 0; row < (rows?.Count ?? 1) && left[0] > 0; row++)
+        int[] tokensLeft = [options.Tokens]; // an array, because the visitors are copied
+        for (int row = 0; row < (rows?.Count ?? 1) && tokensLeft[0] > 0; row++)
         {
-            var visitor = new WordCounter(words, analyzer, text, left);
+            var visitor = new WordCounter(words, analyzer, text, tokensLeft);
             reader.Read(rows is null ? document : document.WithRow(rows[row]), ref visitor);
         }
 
-        KeyValuePair<byte[], int>[] chosen =
+        KeyValuePair<byte[], int>[] candidates =
         [
             .. words.Where(word =>
-                word.Value >= options.LeastTermFrequency
-                && word.Key.Length >= options.ShortestWord
-                && word.Key.Length <= options.LongestWord
+                word.Value >= options.MinTermFrequency
+                && word.Key.Length >= options.MinWordBytes
+                && word.Key.Length <= options.MaxWordBytes
             ),
         ];
-        _frequencies = [.. chosen.Select(static word => word.Value)];
-        Query = QueryOf(analyzer, [.. chosen.Select(static word => word.Key)]);
+        _frequencies = [.. candidates.Select(static word => word.Value)];
+        Query = QueryOf(analyzer, [.. candidates.Select(static word => word.Key)]);
         _statistics = new SearchStatistics(Query);
         _matcher = new SearchMatcher(Query);
     }
@@ -72,22 +72,22 @@ internal sealed class LikenessField : IDisposable
     }
 
     /// <summary>Uses an index's word statistics instead of counting documents.</summary>
-    /// <param name="known">The statistics of the words of <see cref="Query"/>.</param>
-    public void Use(SearchStatistics known) => _statistics = known;
+    /// <param name="statistics">The statistics of the words of <see cref="Query"/>.</param>
+    public void UseStatistics(SearchStatistics statistics) => _statistics = statistics;
 
     /// <summary>
     /// Returns the weight of each word as in Lucene: its frequency in the model multiplied by its rarity. Omits words
     /// outside the options' limits.
     /// </summary>
-    public IEnumerable<(LikenessField Field, int Term, double Weight)> Weights(LikenessOptions options)
+    public IEnumerable<(SimilarityField Field, int Term, double Weight)> WordWeights(SimilarityOptions options)
     {
         for (int term = 0; term < _frequencies.Length; term++)
         {
             long documents = _statistics.DocumentFrequency(term);
             if (
-                documents >= options.LeastDocuments
-                && documents <= options.MostDocuments
-                && documents <= options.MostDocumentsShare * _statistics.Documents
+                documents >= options.MinDocuments
+                && documents <= options.MaxDocuments
+                && documents <= options.MaxDocumentsShare * _statistics.Documents
             )
             {
                 yield return (
@@ -101,11 +101,11 @@ internal sealed class LikenessField : IDisposable
 
     /// <summary>Restricts the search to chosen words.</summary>
     /// <param name="terms">The positions of the words in <see cref="Query"/>, and the factors of their scores.</param>
-    public void Choose(IReadOnlyList<(int Term, double Boost)> terms)
+    public void RestrictTo(IReadOnlyList<(int Term, double Boost)> terms)
     {
-        long[] documents = [.. terms.Select(one => _statistics.DocumentFrequency(one.Term))];
-        _boosts = [.. terms.Select(static one => one.Boost)];
-        Query = QueryOf(Query.Analyzer, [.. terms.Select(one => Query.Terms[one.Term])]);
+        long[] documents = [.. terms.Select(word => _statistics.DocumentFrequency(word.Term))];
+        _boosts = [.. terms.Select(static word => word.Boost)];
+        Query = QueryOf(Query.Analyzer, [.. terms.Select(word => Query.Terms[word.Term])]);
         _scorer = new SearchScorer(Query, new SearchStatistics(_statistics.Documents, _statistics.Tokens, documents));
         _matcher.Dispose();
         _matcher = new SearchMatcher(Query);
@@ -160,28 +160,28 @@ internal sealed class LikenessField : IDisposable
         Dictionary<byte[], int> words,
         Analyzer analyzer,
         SearchableText text,
-        int[] left
+        int[] tokensLeft
     ) : IValueVisitor
     {
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
-            var sink = new Sink(words, left);
+            var sink = new Sink(words, tokensLeft);
             analyzer.Analyze(text.Of(json), AnalysisPurpose.Index, 0, ref sink);
-            return left[0] > 0;
+            return tokensLeft[0] > 0;
         }
     }
 
-    private readonly struct Sink(Dictionary<byte[], int> words, int[] left) : ITokenSink
+    private readonly struct Sink(Dictionary<byte[], int> words, int[] tokensLeft) : ITokenSink
     {
         public bool Take(scoped in Token token)
         {
-            if (left[0]-- <= 0)
+            if (tokensLeft[0]-- <= 0)
             {
                 return false;
             }
 
             var lookup = words.GetAlternateLookup<ReadOnlySpan<byte>>();
-            lookup[token.Bytes] = lookup.TryGetValue(token.Bytes, out int known) ? known + 1 : 1;
+            lookup[token.Bytes] = lookup.TryGetValue(token.Bytes, out int occurrences) ? occurrences + 1 : 1;
             return true;
         }
     }

@@ -3,11 +3,12 @@ using Rookery.Queries.Conditions;
 
 namespace Rookery.Queries.Scanning;
 
-/// <summary>Finds the model document or row of a <c>moreLikeThis</c> condition.</summary>
-/// <param name="Finder">The query whose first result is the model. Without a result the query is refused.</param>
+/// <summary>The query that finds the model document or row of a <c>moreLikeThis</c> condition.</summary>
+/// <param name="Finder">The query whose first result is the model. Without a result the whole query is
+/// refused.</param>
 /// <param name="Condition">The condition whose model is set.</param>
 /// <param name="Position">The condition's position in the query's text.</param>
-public sealed record LikenessSource(CompiledQuery Finder, ILikenessCondition Condition, int Position)
+public sealed record ModelQuery(CompiledQuery Finder, ISimilarityCondition Condition, int Position)
 {
     /// <summary>The message if <see cref="Finder"/> has no result.</summary>
     public const string NotFound = "'moreLikeThis' names a document, or a condition that finds one; there is none.";
@@ -15,15 +16,15 @@ public sealed record LikenessSource(CompiledQuery Finder, ILikenessCondition Con
     /// <summary>Sets a document or a reduced row as the model, if one of its rows matches the finder.</summary>
     /// <param name="document">The document; the default for a reduced row.</param>
     /// <param name="rows">The members of its rows, without braces.</param>
-    /// <param name="run">A run of the finder.</param>
+    /// <param name="run">An evaluation of the finder.</param>
     /// <returns>Whether it matches.</returns>
-    public bool TryLearn(in QueriedDocument document, IReadOnlyList<byte[]> rows, ScanRun run)
+    public bool TrySetModel(in QueriedDocument document, IReadOnlyList<byte[]> rows, ScanRun run)
     {
         foreach (byte[] row in rows)
         {
             if (run.Matches(document.WithRow(row)))
             {
-                Condition.Learn(document, rows);
+                Condition.SetModel(document, rows);
                 return true;
             }
         }

@@ -1,0 +1,28 @@
+using Microsoft.AspNetCore.Http;
+using Rookery.Queries.Answering;
+
+namespace Rookery.Server.Raven;
+
+/// <summary>
+/// Divides the work of a long answer into time slices of 10 ms, so that other requests run in between. It ends the work
+/// when the client closes the connection or the node stops. Not thread-safe.
+/// </summary>
+/// <param name="context">The server.</param>
+/// <param name="http">The request.</param>
+internal sealed class RequestTimeSlices(ServerContext context, HttpContext http)
+    : TimeSlices(() => http.RequestAborted, context.Stopping)
+{
+    private long _sliceStart = context.Time.GetTimestamp();
+
+    /// <summary>Yields if the time slice is over. Call it before each piece of work.</summary>
+    /// <exception cref="OperationCanceledException">The client closed the connection, or the node stops.</exception>
+    public ValueTask YieldWhenDueAsync() =>
+        context.Time.GetElapsedTime(_sliceStart) <= SliceLength ? ValueTask.CompletedTask : YieldAsync();
+
+    private async ValueTask YieldAsync()
+    {
+        CheckCancelled();
+        await Task.Yield();
+        _sliceStart = context.Time.GetTimestamp();
+    }
+}
