@@ -53,11 +53,25 @@ public static class BoardPolicy
             };
 
     /// <summary>Returns the worst condition of a reading.</summary>
-    public static BoardCondition ConditionOf(in BoardReading reading) =>
-        reading.Is(Throttling.UnderVoltage) ? BoardCondition.UnderVoltage
-        : reading.Is(Throttling.Throttled | Throttling.FrequencyCapped) ? BoardCondition.Throttled
-        : reading.TemperatureCelsius >= HotCelsius ? BoardCondition.Hot
-        : BoardCondition.Well;
+    public static BoardCondition ConditionOf(in BoardReading reading)
+    {
+        if (reading.Is(Throttling.UnderVoltage))
+        {
+            return BoardCondition.UnderVoltage;
+        }
+
+        if (reading.Is(Throttling.Throttled | Throttling.FrequencyCapped))
+        {
+            return BoardCondition.Throttled;
+        }
+
+        if (reading.TemperatureCelsius >= HotCelsius)
+        {
+            return BoardCondition.Hot;
+        }
+
+        return BoardCondition.Well;
+    }
 
     /// <summary>Describes a condition and its remedy in sentences; null if nothing is wrong.</summary>
     /// <param name="condition">The worst condition of the last five minutes.</param>

@@ -17,9 +17,9 @@ public sealed class BoardWatch : IDisposable
     private readonly TimeProvider _time;
     private readonly Lock _access = new();
     private readonly ITimer _timer;
-    private BoardReading _last;
+    private BoardReading _lastReading;
     private BoardCondition _condition;
-    private Throttling _seen;
+    private Throttling _reportedThrottling;
     private long _conditionSeenAt;
     private int _isReading;
 
@@ -44,7 +44,7 @@ public sealed class BoardWatch : IDisposable
         {
             lock (_access)
             {
-                return _last with { Before = _seen };
+                return _lastReading with { Before = _reportedThrottling };
             }
         }
     }
@@ -71,9 +71,17 @@ public sealed class BoardWatch : IDisposable
         {
             lock (_access)
             {
-                return BoardPolicy.Describe(_condition, _last) is not { } sentence ? null
-                    : _board.IsSimulated ? $"(Simulated board.) {sentence}"
-                    : sentence;
+                if (BoardPolicy.Describe(_condition, _lastReading) is not { } sentence)
+                {
+                    return null;
+                }
+
+                if (_board.IsSimulated)
+                {
+                    return $"(Simulated board.) {sentence}";
+                }
+
+                return sentence;
             }
         }
     }
@@ -104,8 +112,8 @@ public sealed class BoardWatch : IDisposable
         long now = _time.GetTimestamp();
         lock (_access)
         {
-            _last = reading;
-            _seen |= reading.Now | reading.Before;
+            _lastReading = reading;
+            _reportedThrottling |= reading.Now | reading.Before;
             if (found >= _condition || _time.GetElapsedTime(_conditionSeenAt, now) >= ConditionHeld)
             {
                 _condition = found;

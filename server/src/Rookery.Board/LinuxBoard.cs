@@ -144,7 +144,7 @@ public sealed class LinuxBoard : IBoard
         _temperature ??= FindTemperature();
         _underVoltage ??= FindMonitor("rpi_volt", "in0_lcrit_alarm");
         _throttled ??= FindThrottled();
-        _toldByCommand = _command.Ask() ?? _toldByCommand;
+        _toldByCommand = _command.ReadStatusWord() ?? _toldByCommand;
     }
 
     private KernelFile? FindTemperature() =>

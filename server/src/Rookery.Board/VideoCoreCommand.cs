@@ -24,7 +24,7 @@ internal sealed class VideoCoreCommand
     /// <summary>
     /// Returns the firmware's status word; null if it is not available. After one failure the command is not run again.
     /// </summary>
-    public uint? Ask()
+    public uint? ReadStatusWord()
     {
         if (_path is null)
         {
@@ -32,7 +32,11 @@ internal sealed class VideoCoreCommand
         }
 
         uint? word = Run(_path);
-        _path = word is null ? null : _path;
+        if (word is null)
+        {
+            _path = null;
+        }
+
         return word;
     }
 

@@ -47,7 +47,7 @@ public struct ExactSum
     private Int128 _fine;
 
     // The sum of numbers with more digits, in units of the last place.
-    private BigInteger _rest;
+    private BigInteger _remainder;
 
     /// <summary>Adds a JSON number.</summary>
     public void Add(ReadOnlySpan<byte> json) => Add(json, isTaken: false);
@@ -63,7 +63,7 @@ public struct ExactSum
     {
         var (sum, fraction, fine) = Carried();
         whole = unchecked((long)sum);
-        return fraction == 0 && fine == 0 && _rest.IsZero && whole == sum;
+        return fraction == 0 && fine == 0 && _remainder.IsZero && whole == sum;
     }
 
     /// <summary>Writes the sum as JSON in JavaScript's form: with an exponent from 1e21 on and below 1e-6.</summary>
@@ -117,7 +117,7 @@ public struct ExactSum
     /// <summary>Returns the sum divided by a count; correct even if the sum is out of the range of doubles.</summary>
     /// <param name="count">At least 1.</param>
     public readonly double Average(long count) =>
-        _rest.IsZero ? ToDouble() / count : new ExactSum { _rest = Units() / count }.ToDouble();
+        _remainder.IsZero ? ToDouble() / count : new ExactSum { _remainder = Units() / count }.ToDouble();
 
     private void Add(ReadOnlySpan<byte> json, bool isTaken)
     {
@@ -132,7 +132,7 @@ public struct ExactSum
         if (json.Length > UsualDigits || exponent > WholeDigits || count - exponent > 2 * PartDigits)
         {
             var units = UnitsOf(json);
-            _rest += isTaken ? -units : units;
+            _remainder += isTaken ? -units : units;
             return;
         }
 
@@ -190,7 +190,7 @@ public struct ExactSum
     {
         var (whole, fraction, fine) = Carried();
         int count;
-        if (_rest.IsZero)
+        if (_remainder.IsZero)
         {
             isNegative = whole < 0 || fraction < 0 || fine < 0;
             Int128.Abs(whole).TryFormat(digits, out point, default, CultureInfo.InvariantCulture);
@@ -221,7 +221,7 @@ public struct ExactSum
     }
 
     private readonly BigInteger Units() =>
-        (((((BigInteger)_whole * PartUnits) + _fraction) * PartUnits) + _fine) * FineScale + _rest;
+        (((((BigInteger)_whole * PartUnits) + _fraction) * PartUnits) + _fine) * FineScale + _remainder;
 
     private static BigInteger UnitsOf(ReadOnlySpan<byte> json)
     {

@@ -43,17 +43,17 @@ public static class JsonPlace
                     continue;
                 case (byte)':' when open.Count > 0:
                     open.Pop();
-                    open.Push(new Level(lastString, -1));
+                    open.Push(new Level(lastString, Index: -1));
                     break;
                 case (byte)'{':
-                    open.Push(new Level(default, -1));
+                    open.Push(new Level(Key: default, Index: -1));
                     break;
                 case (byte)'[':
-                    open.Push(new Level(default, 0));
+                    open.Push(new Level(Key: default, Index: 0));
                     break;
                 case (byte)',' when open.Count > 0:
                     int index = open.Pop().Index;
-                    open.Push(new Level(default, index < 0 ? -1 : index + 1));
+                    open.Push(new Level(Key: default, index < 0 ? -1 : index + 1));
                     break;
                 case (byte)'}' or (byte)']' when open.Count > 0:
                     open.Pop();

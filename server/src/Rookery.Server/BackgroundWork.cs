@@ -15,7 +15,7 @@ internal sealed class BackgroundWork(ILogger log) : IHostedService
 {
     private readonly Lock _gate = new();
     private readonly HashSet<Task> _running = [];
-    private bool _isOver;
+    private bool _hasStopped;
 
     /// <summary>Starts work on another thread. The work must end soon after the server begins to stop.</summary>
     /// <param name="name">Name of the work, for the log.</param>
@@ -23,11 +23,11 @@ internal sealed class BackgroundWork(ILogger log) : IHostedService
     /// <returns>False if the server has stopped; the work does not run.</returns>
     public bool TryBegin(string name, Func<Task> work)
     {
-        var begun = new TaskCompletionSource<Task>(TaskCreationOptions.RunContinuationsAsynchronously);
-        var running = begun.Task.Unwrap();
+        var start = new TaskCompletionSource<Task>(TaskCreationOptions.RunContinuationsAsynchronously);
+        var running = start.Task.Unwrap();
         lock (_gate)
         {
-            if (_isOver)
+            if (_hasStopped)
             {
                 return false;
             }
@@ -35,7 +35,7 @@ internal sealed class BackgroundWork(ILogger log) : IHostedService
             _running.Add(running);
         }
 
-        begun.SetResult(SocketThreads.RunOnPoolAsync(() => RunAsync(name, work, running)));
+        start.SetResult(SocketThreads.RunOnPoolAsync(() => RunAsync(name, work, running)));
         return true;
     }
 
@@ -53,7 +53,7 @@ internal sealed class BackgroundWork(ILogger log) : IHostedService
                 running = [.. _running];
                 if (running.Length == 0)
                 {
-                    _isOver = true;
+                    _hasStopped = true;
                     return;
                 }
             }

@@ -78,8 +78,8 @@ internal sealed class ConnectionsByAddress(int max, ILogger log, TimeProvider ti
 
         log.LogWarning(
             LogEvents.TooManyConnections,
-            "{Address} has {Count} connections to this node, the most that one address may have: it gets no "
-                + "more until some end.",
+            "{Address} has {Count} connections to this node, the maximum for one address: further ones are "
+                + "refused until some close.",
             host,
             max
         );

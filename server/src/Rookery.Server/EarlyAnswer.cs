@@ -45,7 +45,7 @@ internal static class EarlyAnswer
 
             isWhole = await ReadAsync(http.Request.BodyReader, time, stopping, http.RequestAborted);
         }
-        catch (Exception over) when (over is IOException or BadHttpRequestException or OperationCanceledException)
+        catch (Exception failure) when (failure is IOException or BadHttpRequestException or OperationCanceledException)
         {
             // The client left or sends malformed bytes, so waiting longer is useless.
         }
@@ -69,30 +69,34 @@ internal static class EarlyAnswer
         PipeReader body,
         TimeProvider time,
         CancellationToken stopping,
-        CancellationToken left
+        CancellationToken disconnected
     )
     {
-        long begun = time.GetTimestamp();
+        long start = time.GetTimestamp();
         using var silence = new CancellationTokenSource(MaxSilence, time);
-        using var last = new CancellationTokenSource(Timeout.InfiniteTimeSpan, time);
+        using var stopDeadline = new CancellationTokenSource(Timeout.InfiniteTimeSpan, time);
         await using var stop = stopping.UnsafeRegister(
-            static last => ((CancellationTokenSource)last!).CancelAfter(MaxSilence),
-            last
+            static stopDeadline => ((CancellationTokenSource)stopDeadline!).CancelAfter(MaxSilence),
+            stopDeadline
         );
-        using var end = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, last.Token, left);
+        using var limitReached = CancellationTokenSource.CreateLinkedTokenSource(
+            silence.Token,
+            stopDeadline.Token,
+            disconnected
+        );
 
         // The read gets no cancellation token: Kestrel treats a cancelled read as still open.
-        await using var interrupt = end.Token.UnsafeRegister(
+        await using var interrupt = limitReached.Token.UnsafeRegister(
             static reader => ((PipeReader)reader!).CancelPendingRead(),
             body
         );
         long bytes = 0;
-        while (bytes < MaxBytes && time.GetElapsedTime(begun) < MaxTime)
+        while (bytes < MaxBytes && time.GetElapsedTime(start) < MaxTime)
         {
             var read = await body.ReadAsync(CancellationToken.None);
             bytes += read.Buffer.Length;
             body.AdvanceTo(read.Buffer.End);
-            if (read.IsCompleted || end.IsCancellationRequested)
+            if (read.IsCompleted || limitReached.IsCancellationRequested)
             {
                 return read.IsCompleted;
             }

@@ -4,13 +4,13 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server;
 
 /// <summary>
-/// Limits answers that are built in memory as a whole (histories, disk work) to <see cref="Most"/> at once, so that
-/// many requests for them cannot exhaust memory. Thread-safe.
+/// Limits answers that are built in memory as a whole (histories, disk work) to <see cref="MaxConcurrent"/> at once, so
+/// that many requests for them cannot exhaust memory. Thread-safe.
 /// </summary>
 internal sealed class LargeAnswers
 {
     /// <summary>Maximum number of answers that are built and sent at once.</summary>
-    public const int Most = 4;
+    public const int MaxConcurrent = 4;
 
     // The dashboard requests several answers at once. Those beyond the limit wait this long for a turn.
     private static readonly TimeSpan WaitTimeout = TimeSpan.FromSeconds(2);
@@ -19,7 +19,7 @@ internal sealed class LargeAnswers
     private static readonly TimeSpan SendTimeout = TimeSpan.FromMinutes(1);
 
     private readonly TimeProvider _time;
-    private readonly Channel<bool> _slices = Channel.CreateBounded<bool>(Most);
+    private readonly Channel<bool> _slices = Channel.CreateBounded<bool>(MaxConcurrent);
 
     /// <summary>Creates the limit, with all turns free.</summary>
     /// <param name="time">The clock.</param>
@@ -46,7 +46,7 @@ internal sealed class LargeAnswers
                 http,
                 StatusCodes.Status429TooManyRequests,
                 ErrorAnswer.RavenException,
-                $"{Most} answers with histories or disk work are being sent by this node already, which is "
+                $"{MaxConcurrent} answers with histories or disk work are being sent by this node already, which is "
                     + $"the most. Try again in a second."
             );
             return;

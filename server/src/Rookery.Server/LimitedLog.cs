@@ -44,24 +44,24 @@ internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
         Func<TState, Exception?, string> formatter
     )
     {
-        if (!TryPass(out long untold))
+        if (!TryPass(out long omitted))
         {
             return;
         }
 
-        if (untold > 0)
+        if (omitted > 0)
         {
             log.LogWarning(
                 LogEvents.HttpServer,
-                "{Count} lines about requests were left out: they came faster than one in three minutes.",
-                untold
+                "{Count} lines about requests were omitted: after a burst, one line every three minutes is logged.",
+                omitted
             );
         }
 
         log.Log(logLevel, eventId, state, exception, formatter);
     }
 
-    private bool TryPass(out long untold)
+    private bool TryPass(out long omitted)
     {
         lock (_gate)
         {
@@ -71,12 +71,12 @@ internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
             if (_passed >= due)
             {
                 _leftOut++;
-                untold = 0;
+                omitted = 0;
                 return false;
             }
 
             _passed++;
-            untold = _leftOut - _told;
+            omitted = _leftOut - _told;
             _told = _leftOut;
             return true;
         }

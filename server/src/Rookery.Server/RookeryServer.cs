@@ -41,7 +41,7 @@ public static class RookeryServer
     /// How long a stop waits for all answers: long enough for a write that waits for a majority, or for a slow sync,
     /// which can take seconds on a memory card.
     /// </summary>
-    internal static readonly TimeSpan StopPatience = TimeSpan.FromSeconds(10);
+    internal static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(10);
 
     /// <summary>
     /// Builds the application. The caller starts and stops it, and sets <see cref="ServerContext.Readiness"/> when
@@ -91,21 +91,21 @@ public static class RookeryServer
     }
 
     /// <summary>
-    /// Stops the application: reads end within <see cref="ReadPatience"/>, writes within <see cref="StopPatience"/>,
+    /// Stops the application: reads end within <see cref="ReadPatience"/>, writes within <see cref="StopTimeout"/>,
     /// and background work ends. Requests that are still unanswered then are cut off with a warning in the log.
     /// </summary>
     /// <param name="app">The result of <see cref="Build"/>.</param>
     /// <param name="context">The context it was built with.</param>
     public static async Task StopAsync(WebApplication app, ServerContext context)
     {
-        using var patience = new CancellationTokenSource(StopPatience, context.Time);
-        await app.StopAsync(patience.Token);
-        if (patience.IsCancellationRequested)
+        using var timeout = new CancellationTokenSource(StopTimeout, context.Time);
+        await app.StopAsync(timeout.Token);
+        if (timeout.IsCancellationRequested)
         {
             context.Log.LogWarning(
                 LogEvents.StopCutOff,
                 "Some requests had no answer {Seconds} s after the stop began, and were cut off.",
-                StopPatience.TotalSeconds
+                StopTimeout.TotalSeconds
             );
         }
     }
@@ -185,11 +185,25 @@ public static class RookeryServer
     }
 
     // Null for routes whose duration depends on their client, because it is no measure of this node.
-    private static RouteMetrics? TotalOf(RouteScope scope, string pattern, bool hasLongBody, RequestMetrics metrics) =>
-        hasLongBody || UncountedPatterns.Any(part => pattern.Contains(part, StringComparison.Ordinal)) ? null
-        : scope == RouteScope.Read ? metrics.Reads
-        : scope == RouteScope.Write || scope == RouteScope.ReadAndWrite ? metrics.Writes
-        : null;
+    private static RouteMetrics? TotalOf(RouteScope scope, string pattern, bool hasLongBody, RequestMetrics metrics)
+    {
+        if (hasLongBody || UncountedPatterns.Any(part => pattern.Contains(part, StringComparison.Ordinal)))
+        {
+            return null;
+        }
+
+        if (scope == RouteScope.Read)
+        {
+            return metrics.Reads;
+        }
+
+        if (scope == RouteScope.Write || scope == RouteScope.ReadAndWrite)
+        {
+            return metrics.Writes;
+        }
+
+        return null;
+    }
 
     private static void Configure(KestrelServerOptions kestrel, ServerContext context)
     {

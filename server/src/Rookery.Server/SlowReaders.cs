@@ -86,8 +86,8 @@ internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time
         {
             log.LogWarning(
                 LogEvents.SlowReader,
-                "Clients that do not take their answers held more than {Bytes} of memory, the most that they may: "
-                    + "{Count} that had waited for {Seconds} s or longer were broken off.",
+                "Answers that their clients do not read held more than {Bytes} of memory, which is the limit: "
+                    + "{Count} connections whose clients read nothing for {Seconds} s or longer were closed.",
                 Amount.Bytes(mostBytes),
                 broken,
                 MinReadTime.TotalSeconds

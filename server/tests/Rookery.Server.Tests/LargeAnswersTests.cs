@@ -13,7 +13,7 @@ public sealed class LargeAnswersTests
         var answers = new LargeAnswers(time);
         var end = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var first = Enumerable
-            .Range(0, LargeAnswers.Most)
+            .Range(0, LargeAnswers.MaxConcurrent)
             .Select(_ => answers.SendAsync(new DefaultHttpContext(), () => end.Task))
             .ToArray();
         var refused = new DefaultHttpContext();
@@ -34,7 +34,7 @@ public sealed class LargeAnswersTests
     {
         var time = new SimulatedTimeProvider();
         var answers = new LargeAnswers(time);
-        var slow = Enumerable.Range(0, LargeAnswers.Most).Select(_ => new SlowReader()).ToArray();
+        var slow = Enumerable.Range(0, LargeAnswers.MaxConcurrent).Select(_ => new SlowReader()).ToArray();
         var sending = slow.Select(reader => answers.SendAsync(Of(reader), () => reader.Left.Task)).ToArray();
         time.Advance(TimeSpan.FromSeconds(59));
         Assert.DoesNotContain(sending, static one => one.IsCompleted);

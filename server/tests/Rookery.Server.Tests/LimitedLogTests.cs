@@ -24,7 +24,7 @@ public class LimitedLogTests
         limited.LogError("and another");
         Assert.Equal(LimitedLog.Burst + 2, log.Lines.Count);
         Assert.StartsWith(
-            "980 lines about requests were left out",
+            "980 lines about requests were omitted",
             log.Lines.ElementAt(LimitedLog.Burst),
             StringComparison.Ordinal
         );

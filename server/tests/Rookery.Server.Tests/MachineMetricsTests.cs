@@ -90,7 +90,7 @@ public sealed class MachineMetricsTests : IAsyncLifetime
         _exporter.Stop();
         (await _node.SendAsync("GET", "/metrics/machine", _token)).IsRefusal(
             502,
-            "does not answer, where node_exporter tells of this machine"
+            "does not answer. `systemctl status prometheus-node-exporter` on this machine shows why"
         );
     }
 

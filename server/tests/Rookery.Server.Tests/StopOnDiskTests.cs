@@ -31,7 +31,7 @@ public sealed class StopOnDiskTests
         var unanswered = server.SendAsync("PUT", db + "/docs?id=b", "{}");
         await UntilAsync(() => disk.Held > 0);
         var stopped = server.StopAsync();
-        _time.Advance(RookeryServer.StopPatience);
+        _time.Advance(RookeryServer.StopTimeout);
         await stopped.WaitAsync(Guard);
         await Assert.ThrowsAsync<HttpRequestException>(() => unanswered);
         Assert.Single(server.Log.Lines, static line => line.Contains("cut off", StringComparison.Ordinal));

@@ -55,7 +55,7 @@ public sealed class StopTests : IAsyncLifetime
     public Task DisposeAsync()
     {
         _goOn.TrySetResult();
-        _time.Advance(RookeryServer.StopPatience);
+        _time.Advance(RookeryServer.StopTimeout);
         return _server.DisposeAsync();
     }
 
@@ -323,7 +323,7 @@ public sealed class StopTests : IAsyncLifetime
         _member.WritesGoOn = _goOn.Task;
         var write = await SendAsync(method, path, body);
         var stopped = _server.StopAsync();
-        _time.Advance(RookeryServer.StopPatience - TimeSpan.FromSeconds(1));
+        _time.Advance(RookeryServer.StopTimeout - TimeSpan.FromSeconds(1));
         Assert.False(stopped.IsCompleted);
         _goOn.SetResult();
         Assert.Equal(status, (await write.WaitAsync(Guard)).Status);
@@ -337,7 +337,7 @@ public sealed class StopTests : IAsyncLifetime
         _member.WritesGoOn = _goOn.Task;
         var write = await SendAsync("PUT", "/docs?id=a", "{}");
         var stopped = _server.StopAsync();
-        _time.Advance(RookeryServer.StopPatience);
+        _time.Advance(RookeryServer.StopTimeout);
         await stopped.WaitAsync(Guard);
         await Assert.ThrowsAsync<HttpRequestException>(() => write);
         Assert.Single(_server.Log.Lines, IsCutOff);

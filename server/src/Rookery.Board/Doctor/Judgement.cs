@@ -219,21 +219,27 @@ public static class Judgement
         string figures =
             $"{Amount.Bytes(space.FreeBytes)} are free in {space.Directory}, and the node's reserve is "
             + $"{Amount.Bytes(space.ReserveBytes)}";
-        return space.FreeBytes < space.ReserveBytes
-                ? new(
-                    "space",
-                    Severity.Error,
-                    $"{figures}: writes that grow the data are refused.",
-                    "Delete documents, databases or other files there, or use a larger card."
-                )
-            : space.FreeBytes < space.ReserveBytes * 2
-                ? new(
-                    "space",
-                    Severity.Warning,
-                    $"{figures}: space will be short soon.",
-                    "Delete what is not needed, or use a larger card."
-                )
-            : new("space", Severity.Ok, $"{figures}.");
+        if (space.FreeBytes < space.ReserveBytes)
+        {
+            return new(
+                "space",
+                Severity.Error,
+                $"{figures}: writes that grow the data are refused.",
+                "Delete documents, databases or other files there, or use a larger card."
+            );
+        }
+
+        if (space.FreeBytes < space.ReserveBytes * 2)
+        {
+            return new(
+                "space",
+                Severity.Warning,
+                $"{figures}: space will be short soon.",
+                "Delete what is not needed, or use a larger card."
+            );
+        }
+
+        return new("space", Severity.Ok, $"{figures}.");
     }
 
     private static Finding OfClock(DoctorFacts facts)

@@ -52,14 +52,14 @@ internal record struct DatabaseCounters
         FormatGuard.Expect(value.Length == Bytes && value[0] == Format, "database counters");
         return new DatabaseCounters
         {
-            Documents = At(value, 0),
-            Tombstones = At(value, 1),
-            LastDocumentEtag = At(value, 2),
-            LastEtag = At(value, 3),
-            TombstoneHorizon = At(value, 4),
-            Identities = At(value, 5),
-            IdempotencyKeys = At(value, 6),
-            IdempotencyHorizonTicks = At(value, 7),
+            Documents = At(value, position: 0),
+            Tombstones = At(value, position: 1),
+            LastDocumentEtag = At(value, position: 2),
+            LastEtag = At(value, position: 3),
+            TombstoneHorizon = At(value, position: 4),
+            Identities = At(value, position: 5),
+            IdempotencyKeys = At(value, position: 6),
+            IdempotencyHorizonTicks = At(value, position: 7),
         };
     }
 

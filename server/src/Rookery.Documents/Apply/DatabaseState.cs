@@ -121,7 +121,7 @@ internal sealed class DatabaseState
             change.Collection.Change(change.Name, change.Documents, change.Bytes);
             Invariant.Holds(
                 change.Collection.Documents >= 0 || !_isExact,
-                "a collection has no fewer than no documents"
+                "a collection's number of documents is not negative"
             );
             if (!change.Collection.IsDirty)
             {

@@ -17,7 +17,7 @@ public ref struct FrameContent
 
     private const long NotSteady = long.MinValue;
 
-    private ReadOnlySpan<byte> _rest;
+    private ReadOnlySpan<byte> _unread;
 
     /// <summary>Reads the header of the payload.</summary>
     /// <exception cref="CommandFormatException">The payload is shorter than its header.</exception>
@@ -31,7 +31,7 @@ public ref struct FrameContent
         long time = BinaryPrimitives.ReadInt64LittleEndian(content);
         (LogTicks, IsSteady) = (time & ~NotSteady, (time & NotSteady) == 0);
         Count = BinaryPrimitives.ReadInt32LittleEndian(content[sizeof(long)..]);
-        _rest = content[HeadBytes..];
+        _unread = content[HeadBytes..];
     }
 
     /// <summary>The log time of all commands in the frame, in UTC ticks.</summary>
@@ -50,14 +50,14 @@ public ref struct FrameContent
     /// <exception cref="CommandFormatException">The payload ends within the command.</exception>
     public ReadOnlySpan<byte> Next()
     {
-        int length = _rest.Length < CommandHeadBytes ? -1 : BinaryPrimitives.ReadInt32LittleEndian(_rest);
-        if (length < 0 || length > _rest.Length - CommandHeadBytes)
+        int length = _unread.Length < CommandHeadBytes ? -1 : BinaryPrimitives.ReadInt32LittleEndian(_unread);
+        if (length < 0 || length > _unread.Length - CommandHeadBytes)
         {
             throw new CommandFormatException("A frame of the journal ends within a command.");
         }
 
-        var command = _rest.Slice(CommandHeadBytes, length);
-        _rest = _rest[(CommandHeadBytes + length)..];
+        var command = _unread.Slice(CommandHeadBytes, length);
+        _unread = _unread[(CommandHeadBytes + length)..];
         return command;
     }
 
@@ -65,7 +65,7 @@ public ref struct FrameContent
     public static byte[] Of(long logTicks, ReadOnlySpan<byte> command)
     {
         byte[] content = new byte[HeadBytes + CommandHeadBytes + command.Length];
-        WriteHead(content, logTicks, isSteady: true, 1);
+        WriteHead(content, logTicks, isSteady: true, count: 1);
         BinaryPrimitives.WriteInt32LittleEndian(content.AsSpan(HeadBytes), command.Length);
         command.CopyTo(content.AsSpan(HeadBytes + CommandHeadBytes));
         return content;

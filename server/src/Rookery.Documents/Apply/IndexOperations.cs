@@ -53,7 +53,7 @@ internal sealed class IndexOperations
             database.IndexChanges.Publish(change);
             if (change.Kind == IndexChangeKind.Deleted)
             {
-                // Set after the change is published: who reads this etag finds the change in its subscription.
+                // Set after the change is published: a reader of this etag finds the change in its subscription.
                 database.LastIndexDeletion = change.Etag;
             }
         }
@@ -144,7 +144,7 @@ internal sealed class IndexOperations
             ReplacedDefinition = existing.Definition,
         };
         Write(context, command, stored, value);
-        Note(context, IndexChangeKind.Defined, value);
+        AddChange(context, IndexChangeKind.Defined, value);
         result = Result(context, OperationStatus.Configured, value, context.Etag);
         return null;
     }
@@ -172,7 +172,7 @@ internal sealed class IndexOperations
             ReplacedDefinition = existing.ReplacedDefinition,
         };
         Write(context, command, stored, value);
-        Note(context, IndexChangeKind.Configured, value);
+        AddChange(context, IndexChangeKind.Configured, value);
         return Result(context, OperationStatus.Configured, value, context.Etag);
     }
 
@@ -186,8 +186,8 @@ internal sealed class IndexOperations
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         stored.ReleaseLarge(context.Batch, context.Etag);
         context.Batch.Delete(Key.Text(key, context.Database.Number, Table.Indexes, command.LowerName), context.Etag);
-        Note(context, IndexChangeKind.Deleted, existing);
-        return Result(context, OperationStatus.Deleted, existing, 0);
+        AddChange(context, IndexChangeKind.Deleted, existing);
+        return Result(context, OperationStatus.Deleted, existing, etag: 0);
     }
 
     private static void Write(ApplyContext context, in IndexCommand command, in Document stored, in IndexValue value)
@@ -207,7 +207,7 @@ internal sealed class IndexOperations
         );
     }
 
-    private void Note(ApplyContext context, IndexChangeKind kind, in IndexValue value) =>
+    private void AddChange(ApplyContext context, IndexChangeKind kind, in IndexValue value) =>
         _changes.Add(
             (context.Database.Database, new IndexChange(kind, Encoding.UTF8.GetString(value.Name), context.Etag))
         );
@@ -237,7 +237,7 @@ internal sealed class IndexOperations
 
         using (row)
         {
-            Invariant.Holds(!row.IsLarge, "the counters of indexes are few bytes");
+            Invariant.Holds(!row.IsLarge, "the row of index counters is not stored in chunks");
             return IndexCounters.Read(row.Value);
         }
     }

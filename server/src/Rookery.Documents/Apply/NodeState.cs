@@ -13,7 +13,7 @@ internal sealed class NodeState
 {
     private readonly Dictionary<uint, DatabaseState> _byNumber = [];
     private readonly Dictionary<string, DatabaseState> _byName = new(StringComparer.Ordinal);
-    private readonly List<Database> _gone = [];
+    private readonly List<Database> _removedDatabases = [];
     private readonly StorageEngine _storage;
     private readonly DatabaseCatalog _catalog;
     private readonly Action<DamageEvent>? _passedOver;
@@ -46,7 +46,7 @@ internal sealed class NodeState
         Database[] before = [.. _catalog.All];
         _byNumber.Clear();
         _byName.Clear();
-        _gone.Clear();
+        _removedDatabases.Clear();
         _collections.Reset();
         (_lastDatabaseNumber, LastLogTicks, OutcomeHash, AgesFromTicks) = (0, 0, OutcomeChain.Start, 0);
         Load();
@@ -79,7 +79,7 @@ internal sealed class NodeState
         using var snapshot = _storage.OpenSnapshot();
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        var prefix = Key.Prefix(from, 0, Table.Node);
+        var prefix = Key.Prefix(from, database: 0, Table.Node);
         using (var rows = Seek(snapshot, prefix, Key.AfterPrefix(to, prefix)))
         {
             if (rows.MoveNext())
@@ -88,7 +88,7 @@ internal sealed class NodeState
             }
         }
 
-        prefix = Key.Prefix(from, 0, Table.Databases);
+        prefix = Key.Prefix(from, database: 0, Table.Databases);
         using (
             var rows = _passedOver is null
                 ? snapshot.Seek(prefix, Key.AfterPrefix(to, prefix))
@@ -111,7 +111,7 @@ internal sealed class NodeState
 
         if (_lacksRecords)
         {
-            AddNameless(snapshot);
+            AddWithoutRecord(snapshot);
         }
 
         foreach (uint number in _byNumber.Keys.ToArray())
@@ -145,7 +145,7 @@ internal sealed class NodeState
 
     // Finds databases whose records cannot be read, by their documents. A deleted database has no documents. Damage in
     // documents is reported when they are read.
-    private void AddNameless(in Snapshot snapshot)
+    private void AddWithoutRecord(in Snapshot snapshot)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         for (uint number = 1; ; number++)
@@ -164,12 +164,12 @@ internal sealed class NodeState
             number = Key.DatabaseOf(rows.Key);
             if (Key.TableOf(rows.Key) == Table.Documents && !_byNumber.ContainsKey(number))
             {
-                AddNameless(number);
+                AddWithoutRecord(number);
             }
         }
     }
 
-    private void AddNameless(uint number)
+    private void AddWithoutRecord(uint number)
     {
         string name = $"recovered-{number}";
         while (_byName.ContainsKey(name))
@@ -207,7 +207,7 @@ internal sealed class NodeState
     {
         if (_lacksRecords && !_byNumber.ContainsKey(number))
         {
-            AddNameless(number);
+            AddWithoutRecord(number);
         }
 
         return _byNumber.TryGetValue(number, out database);
@@ -230,7 +230,7 @@ internal sealed class NodeState
         _byNumber.Remove(database.Number);
         _byName.Remove(database.Database.Record.LowerName);
         database.Database.Leave(isDeleted: true);
-        _gone.Add(database.Database);
+        _removedDatabases.Add(database.Database);
         _changes.Add(new DatabaseChange(database.Database.Name, Created: false));
     }
 
@@ -241,7 +241,7 @@ internal sealed class NodeState
     public void Replace(DatabaseState database, DatabaseRecord record)
     {
         database.Database.Leave(isDeleted: false);
-        _gone.Add(database.Database);
+        _removedDatabases.Add(database.Database);
         database.Database = new Database(record, _storage);
         _changes.Add(new DatabaseChange(record.Name, Created: true));
     }
@@ -263,12 +263,12 @@ internal sealed class NodeState
             _catalog.Announce(change);
         }
 
-        foreach (var database in _gone)
+        foreach (var database in _removedDatabases)
         {
             database.Complete();
         }
 
         _changes.Clear();
-        _gone.Clear();
+        _removedDatabases.Clear();
     }
 }

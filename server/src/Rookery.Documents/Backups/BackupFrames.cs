@@ -47,7 +47,7 @@ internal static class BackupFrames
         long offset = Preamble.Length;
         if (file.Read(head.AsSpan(0, Preamble.Length), 0) < Preamble.Length)
         {
-            throw Truncated(file, 0);
+            throw Truncated(file, offset: 0);
         }
 
         if (!head.AsSpan(0, Preamble.Length).SequenceEqual(Preamble))

@@ -60,7 +60,7 @@ public static class BackupWire
         int length = BinaryPrimitives.ReadInt32LittleEndian(header.AsSpan(1));
         if (length is < 0 or > BackupPiece.MaxBytes)
         {
-            throw Changed();
+            throw ChecksumMismatch();
         }
 
         var bytes = buffer[..length];
@@ -69,7 +69,7 @@ public static class BackupWire
             ChecksumOf(header.AsSpan(0, ChecksumOffset), bytes.Span)
             == BinaryPrimitives.ReadUInt32LittleEndian(header.AsSpan(ChecksumOffset))
             ? new BackupPiece((BackupPieceKind)header[0], bytes)
-            : throw Changed();
+            : throw ChecksumMismatch();
     }
 
     private static async ValueTask ReadAsync(Stream input, Memory<byte> bytes, CancellationToken cancellationToken)
@@ -88,6 +88,6 @@ public static class BackupWire
     private static uint ChecksumOf(ReadOnlySpan<byte> header, ReadOnlySpan<byte> bytes) =>
         Checksum.Finish(Checksum.Append(Checksum.Append(Checksum.Start, header), bytes));
 
-    private static BackupException Changed() =>
+    private static BackupException ChecksumMismatch() =>
         new("Bytes of the backup changed on their way from the node. Take another backup.");
 }

@@ -42,9 +42,9 @@ public sealed class NodeBackup : IDisposable
 
     /// <summary>Begins a backup. Call it on the thread of background work, or before that thread runs.</summary>
     /// <exception cref="BackupException">Another backup is running, or the data is damaged.</exception>
-    internal static NodeBackup Begin(NodeStore core, string checkpoint, IDisk disk, IIoRecorder io)
+    internal static NodeBackup Begin(NodeStore store, string checkpoint, IDisk disk, IIoRecorder io)
     {
-        if (core.Storage.Statistics().Damage is [var damage, ..])
+        if (store.Storage.Statistics().Damage is [var damage, ..])
         {
             throw new BackupException(
                 $"No backup is taken, because a part of the data cannot be read: {damage.Sentence} Restore "
@@ -61,14 +61,14 @@ public sealed class NodeBackup : IDisposable
         }
 
         // The journal reader is opened first: it pins the segments, so it finds every entry that the linked runs lack.
-        var journal = core.Journal.Read();
+        var journal = store.Journal.Read();
         try
         {
-            var begun = core.Time.GetUtcNow();
-            var names = core.Databases.All.Select(database => database.Name).ToArray();
-            var position = core.Storage.CopyTo(checkpoint);
+            var start = store.Time.GetUtcNow();
+            var names = store.Databases.All.Select(database => database.Name).ToArray();
+            var position = store.Storage.CopyTo(checkpoint);
             string Heading(long index, long etag) =>
-                BackupManifest.HeadingOf(core.NodeId, core.ClusterId, begun, index, etag, names);
+                BackupManifest.HeadingOf(store.NodeId, store.ClusterId, start, index, etag, names);
             return new NodeBackup(disk, io, journal, checkpoint, Heading)
             {
                 _throughIndex = position.Index,
@@ -180,9 +180,9 @@ public sealed class NodeBackup : IDisposable
         using var file = _disk.Open(path, DiskOpen.Read);
         for (long offset = 0; offset < file.Length; )
         {
-            long begun = _io.Begin();
+            long start = _io.Begin();
             int read = file.Read(_buffer, offset);
-            _io.Record(IoKind.Backup, begun, read);
+            _io.Record(IoKind.Backup, start, read);
             offset += read;
             yield return _buffer.AsMemory(0, read);
         }

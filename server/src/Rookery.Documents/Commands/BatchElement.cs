@@ -107,7 +107,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             return Refuse(
                 InputErrorCode.InvalidPatch,
                 scanner,
-                0,
+                at: 0,
                 "The body has no Patch",
                 "Send {\"Patch\":{\"Script\":…,\"Values\":{…}}}"
             );
@@ -305,16 +305,28 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     {
         byte next = scanner.Peek();
         flag = next == (byte)'t';
-        return flag ? scanner.TryTakeLiteral("true"u8)
-            : next == (byte)'f' ? scanner.TryTakeLiteral("false"u8)
-            : next == (byte)'n' ? scanner.TryTakeLiteral("null"u8)
-            : Refuse(
-                InputErrorCode.WrongType,
-                scanner,
-                scanner.Position,
-                $"'{name}' is true or false",
-                "Send one of them, or leave it out"
-            );
+        if (flag)
+        {
+            return scanner.TryTakeLiteral("true"u8);
+        }
+
+        if (next == (byte)'f')
+        {
+            return scanner.TryTakeLiteral("false"u8);
+        }
+
+        if (next == (byte)'n')
+        {
+            return scanner.TryTakeLiteral("null"u8);
+        }
+
+        return Refuse(
+            InputErrorCode.WrongType,
+            scanner,
+            scanner.Position,
+            $"'{name}' is true or false",
+            "Send one of them, or leave it out"
+        );
     }
 
     /// <summary>

@@ -46,7 +46,7 @@ public static class BatchRequestParser
         using var writer = new BatchWriter(CommandKind.Batch, database, key, sizeHint: body.Length);
         using var element = new BatchElement(parser, writer, maxBatchBytes, formatLevel);
         parser.Keys.Reset();
-        var scanner = new JsonScanner(body, 0, parser.Keys);
+        var scanner = new JsonScanner(body, position: 0, parser.Keys);
         if (!TryReadEnvelope(ref scanner, element))
         {
             error = element.Explain(scanner);
@@ -92,14 +92,14 @@ public static class BatchRequestParser
         using var writer = new BatchWriter(CommandKind.Batch, database, key);
         using var element = new BatchElement(parser, writer, DocumentLimits.MaxBatchBytes, formatLevel);
         parser.Keys.Reset();
-        var scanner = new JsonScanner(body, 0, parser.Keys);
+        var scanner = new JsonScanner(body, position: 0, parser.Keys);
         if (!element.TryReadPatch(ref scanner, id, expected, skipOnMismatch) || !scanner.TryEnd())
         {
             error = element.Explain(scanner);
             return false;
         }
 
-        batch = new ParsedBatch(writer.Complete(), 1);
+        batch = new ParsedBatch(writer.Complete(), Count: 1);
         return true;
     }
 
@@ -133,7 +133,7 @@ public static class BatchRequestParser
 
         using DocumentParser parser = DocumentParser.Rent();
         parser.Keys.Reset();
-        var scanner = new JsonScanner(body, 0, parser.Keys);
+        var scanner = new JsonScanner(body, position: 0, parser.Keys);
         if (!parser.TryRead(ref scanner, MetadataUse.MergePatch, out ParsedDocument patch) || !scanner.TryEnd())
         {
             error = parser.Explain(scanner);
@@ -145,7 +145,7 @@ public static class BatchRequestParser
         using var writer = new BatchWriter(CommandKind.Batch, database, key);
         writer.Patch(id, expected, request.Program, returnsDocument, skipsOnMismatch: false);
         request.Release();
-        batch = new ParsedBatch(writer.Complete(), 1);
+        batch = new ParsedBatch(writer.Complete(), Count: 1);
         return true;
     }
 
@@ -192,7 +192,7 @@ public static class BatchRequestParser
                 || element.Refuse(
                     InputErrorCode.MissingMember,
                     scanner,
-                    0,
+                    at: 0,
                     "The body has no Commands",
                     "Send {\"Commands\":[…]}"
                 )

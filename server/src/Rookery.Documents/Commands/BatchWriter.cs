@@ -34,7 +34,7 @@ public sealed class BatchWriter : IDisposable
     {
         Invariant.Holds(kind is CommandKind.Batch or CommandKind.BulkPut, "only batches hold operations");
         _buffer = CommandBuffer.Rent(sizeHint);
-        CommandFormat.WriteHeader(_buffer, kind, database, 0, key, skipUnchanged);
+        CommandFormat.WriteHeader(_buffer, kind, database, operations: 0, key, skipUnchanged);
     }
 
     /// <summary>Number of operations added.</summary>
@@ -64,7 +64,7 @@ public sealed class BatchWriter : IDisposable
     /// <summary>Adds a delete.</summary>
     public void Delete(ReadOnlySpan<byte> id, ExpectedChangeVector expected)
     {
-        CommandFormat.WriteOperation(Buffer, OperationKind.Delete, id, expected, 0);
+        CommandFormat.WriteOperation(Buffer, OperationKind.Delete, id, expected, flags: 0);
         Count++;
     }
 
@@ -88,10 +88,10 @@ public sealed class BatchWriter : IDisposable
             | (skipsOnMismatch ? CommandFormat.SkipsOnMismatch : 0)
         );
         CommandFormat.WriteOperation(Buffer, OperationKind.Patch, id, expected, flags);
-        Span<byte> span = Buffer.GetSpan(4 + program.Length);
+        Span<byte> span = Buffer.GetSpan(sizeof(int) + program.Length);
         BinaryPrimitives.WriteInt32LittleEndian(span, program.Length);
-        program.CopyTo(span[4..]);
-        Buffer.Advance(4 + program.Length);
+        program.CopyTo(span[sizeof(int)..]);
+        Buffer.Advance(sizeof(int) + program.Length);
         Count++;
     }
 

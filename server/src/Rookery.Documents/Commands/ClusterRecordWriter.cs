@@ -24,7 +24,8 @@ public sealed class ClusterRecordWriter : IDisposable
     private CommandBuffer? _buffer = CommandBuffer.Rent();
 
     /// <summary>Begins a command.</summary>
-    public ClusterRecordWriter() => CommandFormat.WriteHeader(Buffer, CommandKind.SetClusterRecords, 0, 0, default);
+    public ClusterRecordWriter() =>
+        CommandFormat.WriteHeader(Buffer, CommandKind.SetClusterRecords, database: 0, operations: 0, key: default);
 
     /// <summary>Number of records added.</summary>
     public int Count { get; private set; }
@@ -48,7 +49,7 @@ public sealed class ClusterRecordWriter : IDisposable
 
     /// <summary>Deletes a record. A missing record is no error unless a version is expected.</summary>
     /// <inheritdoc cref="Set"/>
-    public void Delete(string key, long? expectedVersion = null) => WriteHead(key, 0, expectedVersion);
+    public void Delete(string key, long? expectedVersion = null) => WriteHead(key, flags: 0, expectedVersion);
 
     /// <summary>Finishes the command; the caller owns the buffer.</summary>
     public CommandBuffer Complete()

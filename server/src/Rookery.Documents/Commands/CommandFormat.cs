@@ -74,7 +74,7 @@ internal static class CommandFormat
         Invariant.Holds(id.Length is > 0 and <= DocumentId.MaxBytes, "ids are checked before they are encoded");
         Span<byte> span = buffer.GetSpan(2 + (2 * (2 + DocumentId.MaxBytes)) + 1 + ExpectedChangeVector.MaxBytes);
         span[0] = (byte)((int)kind | ((int)KindOf(kind, id) << 4));
-        int at = WriteShort(span, 2, id);
+        int at = WriteShort(span, at: 2, id);
         if (!System.Text.Ascii.IsValid(id))
         {
             flags |= HasLowerId;

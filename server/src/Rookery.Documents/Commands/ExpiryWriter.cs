@@ -10,7 +10,7 @@ public sealed class ExpiryWriter : IDisposable
     /// <summary>Begins a command.</summary>
     /// <param name="database">The database's number.</param>
     public ExpiryWriter(uint database) =>
-        CommandFormat.WriteHeader(Buffer, CommandKind.ExpireDocuments, database, 0, default);
+        CommandFormat.WriteHeader(Buffer, CommandKind.ExpireDocuments, database, operations: 0, key: default);
 
     /// <summary>Number of documents added.</summary>
     public int Count { get; private set; }
@@ -24,7 +24,7 @@ public sealed class ExpiryWriter : IDisposable
     {
         Span<byte> span = Buffer.GetSpan(10 + lowerId.Length);
         BinaryPrimitives.WriteInt64LittleEndian(span, etag);
-        Buffer.Advance(CommandFormat.WriteShort(span, 8, lowerId));
+        Buffer.Advance(CommandFormat.WriteShort(span, at: 8, lowerId));
         Count++;
     }
 

@@ -29,7 +29,7 @@ public sealed class IndexWriter : IDisposable
     /// <param name="database">The database's number.</param>
     /// <param name="key">The request's idempotency key, or none.</param>
     public IndexWriter(uint database, IdempotencyKey key) =>
-        CommandFormat.WriteHeader(Buffer, CommandKind.ChangeIndexes, database, 0, key);
+        CommandFormat.WriteHeader(Buffer, CommandKind.ChangeIndexes, database, operations: 0, key);
 
     /// <summary>Number of indexes added.</summary>
     public int Count { get; private set; }
@@ -56,7 +56,7 @@ public sealed class IndexWriter : IDisposable
     }
 
     /// <summary>Deletes an index. A missing index is no error.</summary>
-    public void Delete(string name) => WriteHead(IndexCommandKind.Delete, name, default);
+    public void Delete(string name) => WriteHead(IndexCommandKind.Delete, name, settings: default);
 
     /// <summary>Changes the settings of an index.</summary>
     public void Configure(string name, IndexSettingsChange settings) =>

@@ -20,7 +20,7 @@ internal sealed class RefusingConsensus(Rejection refusal, string nodeTag) : ICo
     public string? LeaderTag => null;
 
     /// <inheritdoc/>
-    public ClusterView View { get; } = new(1, []);
+    public ClusterView View { get; } = new(Etag: 1, []);
 
     /// <inheritdoc/>
     public long Term => 0;

@@ -44,7 +44,7 @@ public sealed record FormatLevel(int Level, string Program)
     private const int MaxBytes = 256;
 
     /// <summary>The level of the first version.</summary>
-    public static FormatLevel First { get; } = new(1, "0.1.0");
+    public static FormatLevel First { get; } = new(Level: 1, "0.1.0");
 
     /// <summary>Version of this program.</summary>
     public static string ProgramVersion { get; } =

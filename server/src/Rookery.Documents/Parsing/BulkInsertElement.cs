@@ -27,7 +27,7 @@ internal sealed class BulkInsertElement : IDisposable
     public JsonScanner Scan(ReadOnlySpan<byte> json)
     {
         _parser.Keys.Reset();
-        return new JsonScanner(json, 0, _parser.Keys);
+        return new JsonScanner(json, position: 0, _parser.Keys);
     }
 
     /// <summary>Reads the element at the scanner's next token. The caller checks that the text is UTF-8.</summary>

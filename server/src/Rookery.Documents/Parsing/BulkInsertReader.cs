@@ -183,7 +183,7 @@ public sealed class BulkInsertReader : IDisposable
         _position += step;
         if (_state == State.Failed)
         {
-            _failure = Place(InputErrors.InJson(InputErrorCode.UnexpectedCharacter, bytes[_position..], 0));
+            _failure = Place(InputErrors.InJson(InputErrorCode.UnexpectedCharacter, bytes[_position..], offset: 0));
         }
 
         return true;
@@ -285,6 +285,6 @@ public sealed class BulkInsertReader : IDisposable
     private InputError Place(InputError error) =>
         error with
         {
-            Where = new InputPlace(_elementOffset + error.Where.ByteOffset, 0, error.Where.Path, ElementCount),
+            Where = new InputPlace(_elementOffset + error.Where.ByteOffset, Line: 0, error.Where.Path, ElementCount),
         };
 }

@@ -26,7 +26,7 @@ internal static class InputErrors
 
     /// <summary>Returns an error about a request parameter.</summary>
     public static InputError InParameter(InputErrorCode code, string name, string what, string advice) =>
-        new(code, what, new InputPlace(-1, 0, name), advice);
+        new(code, what, new InputPlace(ByteOffset: -1, Line: 0, name), advice);
 
     /// <summary>Returns the offset of the first byte that is not valid UTF-8.</summary>
     public static int FirstInvalidUtf8(ReadOnlySpan<byte> text)

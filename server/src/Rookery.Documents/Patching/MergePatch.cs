@@ -17,7 +17,7 @@ internal sealed class MergePatch
     {
         _keys.Reset();
         _values.Clear();
-        WriteMerged(target, 0, patch, 0, output);
+        WriteMerged(target, targetAt: 0, patch, patchAt: 0, output);
     }
 
     /// <summary>Applies a patch's members to a target's members, both without braces.</summary>
@@ -25,7 +25,7 @@ internal sealed class MergePatch
     {
         _keys.Reset();
         _values.Clear();
-        MergeMembers(target, 0, patch, 0, output);
+        MergeMembers(target, targetAt: 0, patch, patchAt: 0, output);
     }
 
     /// <summary>Merges recursively, as RFC 7396 section 2 defines; values nest at most 128 levels deep.</summary>
@@ -62,7 +62,7 @@ internal sealed class MergePatch
         while (StoredJson.TryReadMember(patch, ref patchAt, out JsonSlice name, out int valueStart))
         {
             _keys.TryAdd(patch, name);
-            _values.Add(new PatchValue(name.Start - 1, valueStart, patchAt, false));
+            _values.Add(new PatchValue(name.Start - 1, valueStart, patchAt, IsUsed: false));
         }
 
         bool first = true;
@@ -93,7 +93,7 @@ internal sealed class MergePatch
             {
                 Separate(output, ref first);
                 output.Append(patch[value.NameQuote..value.Start]);
-                WriteMerged(default, 0, patch, value.Start, output);
+                WriteMerged(target: default, targetAt: 0, patch, value.Start, output);
             }
         }
 

@@ -105,9 +105,17 @@ public sealed class PatchEvaluator : IDisposable
         if (KindOf(patch) == ProgramKind.Merge)
         {
             MergeProgram program = MergeProgram.Read(patch.Bytes);
-            return !program.CreatesMissing ? PatchStatus.DocumentDoesNotExist
-                : TryMerge(program, default, default, default) ? PatchStatus.Created
-                : PatchStatus.Failed;
+            if (!program.CreatesMissing)
+            {
+                return PatchStatus.DocumentDoesNotExist;
+            }
+
+            if (TryMerge(program, collection: default, metadata: default, body: default))
+            {
+                return PatchStatus.Created;
+            }
+
+            return PatchStatus.Failed;
         }
 
         int at = 1;
@@ -121,12 +129,16 @@ public sealed class PatchEvaluator : IDisposable
         switch (rest.IsEmpty ? throw Broken() : (MissingKind)rest[0])
         {
             case MissingKind.RunScript:
-                return TryRun(rest[1..], default, default, default) ? PatchStatus.Created : PatchStatus.Failed;
+                return TryRun(rest[1..], collection: default, metadata: default, body: default)
+                    ? PatchStatus.Created
+                    : PatchStatus.Failed;
             case MissingKind.RunCompiled:
                 BeginCompiled(rest[1..], out ReadOnlySpan<byte> program, out ReadOnlySpan<byte> arguments);
                 _interpreter.AddNewDocument();
                 _interpreter.AddJson(arguments);
-                return TryRunCompiled(program, default, default) ? PatchStatus.Created : PatchStatus.Failed;
+                return TryRunCompiled(program, collection: default, metadata: default)
+                    ? PatchStatus.Created
+                    : PatchStatus.Failed;
             case MissingKind.StoreDocument:
                 ExpiresAtTicks = rest.Length >= 9 ? BinaryPrimitives.ReadInt64LittleEndian(rest[1..]) : throw Broken();
                 _content.Append(rest[9..]);
@@ -245,7 +257,7 @@ public sealed class PatchEvaluator : IDisposable
         {
             Failure = $"the patched document would be larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}";
         }
-        else if (StoredJson.Depth(json, 0) > JsonLimits.MaxDepth)
+        else if (StoredJson.Depth(json, at: 0) > JsonLimits.MaxDepth)
         {
             Failure = $"the patched document would be nested deeper than {JsonLimits.MaxDepth} levels";
         }

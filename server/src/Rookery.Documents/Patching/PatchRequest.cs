@@ -136,16 +136,17 @@ internal sealed class PatchRequest(int formatLevel)
                 isRead = scanner.TryReadString(out JsonSlice slice);
                 text = isRead ? scanner.Text(slice).ToArray() : null;
             }
+            else if (member.SequenceEqual("Values"u8))
+            {
+                scanner.Peek(); // skips the blanks before the values
+                int valueStart = scanner.Position;
+                isRead = arguments.TryRead(ref scanner);
+                values = valueStart..scanner.Position;
+            }
             else
             {
-                bool isValues = member.SequenceEqual("Values"u8);
                 bool isNull = scanner.Peek() == (byte)'n';
-                int valueStart = scanner.Position;
-                isRead =
-                    isValues ? arguments.TryRead(ref scanner)
-                    : isNull ? scanner.TryTakeLiteral("null"u8)
-                    : RefuseMember(scanner, member);
-                values = isValues ? valueStart..scanner.Position : values;
+                isRead = isNull ? scanner.TryTakeLiteral("null"u8) : RefuseMember(scanner, member);
             }
 
             if (!isRead)

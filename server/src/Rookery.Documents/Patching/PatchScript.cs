@@ -67,7 +67,7 @@ public static class PatchScript
                 ScriptFault.NotSupported,
                 "The members of this cluster do not all run this script yet: before an upgrade is ended with "
                     + "'rookery cluster finalize-upgrade', patches are the lines of typed session patches",
-                0
+                position: 0
             ).ToInputError(text);
             return false;
         }

@@ -73,7 +73,8 @@ internal ref struct ScriptCompiler
             lines++;
         }
 
-        return lines > 0 || Fail(InputErrorCode.InvalidPatch, 0, "The patch script is empty", "Send at least one line");
+        return lines > 0
+            || Fail(InputErrorCode.InvalidPatch, at: 0, "The patch script is empty", "Send at least one line");
     }
 
     private bool TryStatement()

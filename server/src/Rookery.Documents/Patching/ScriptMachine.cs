@@ -17,7 +17,7 @@ internal sealed class ScriptMachine
     private const long MaxCopiedBytes = 256L * 1024 * 1024;
 
     private PooledBytes _current = new();
-    private PooledBytes _next = new();
+    private PooledBytes _patched = new();
 
     /// <summary>The document after <see cref="TryRun"/>, including braces.</summary>
     public ReadOnlySpan<byte> Result => _current.Written;
@@ -57,7 +57,7 @@ internal sealed class ScriptMachine
                 return Fail("the script has too many operations for a document of this size");
             }
 
-            _next.Clear();
+            _patched.Clear();
             if (!TryStep(operation, path, value))
             {
                 return false;
@@ -71,7 +71,7 @@ internal sealed class ScriptMachine
     public void Clear()
     {
         _current.Clear();
-        _next.Clear();
+        _patched.Clear();
     }
 
     private bool TryStep(ScriptOperation operation, ReadOnlySpan<byte> pathBytes, ReadOnlySpan<byte> value)
@@ -157,21 +157,21 @@ internal sealed class ScriptMachine
 
         ReadOnlySpan<byte> json = _current.Written;
         int end = StoredJson.SkipValue(json, container) - 1;
-        _next.Append(json[..end]);
+        _patched.Append(json[..end]);
         if (end > container + 1)
         {
-            _next.Append((byte)',');
+            _patched.Append((byte)',');
         }
 
         if (!path.IsIndex)
         {
-            _next.Append((byte)'"');
-            _next.Advance(JsonText.Escape(path.Name, _next.Reserve(path.Name.Length * 6)));
-            _next.Append("\":"u8);
+            _patched.Append((byte)'"');
+            _patched.Advance(JsonText.Escape(path.Name, _patched.Reserve(path.Name.Length * 6)));
+            _patched.Append("\":"u8);
         }
 
-        _next.Append(value);
-        _next.Append(json[end..]);
+        _patched.Append(value);
+        _patched.Append(json[end..]);
         return Swap();
     }
 
@@ -192,21 +192,21 @@ internal sealed class ScriptMachine
             case ScriptOperation.Delete:
                 return Remove(member);
             case ScriptOperation.Increment:
-                _next.Append(json[..valueStart]);
-                if (!ScriptAddition.TryAdd(json[old], argument, _next))
+                _patched.Append(json[..valueStart]);
+                if (!ScriptAddition.TryAdd(json[old], argument, _patched))
                 {
                     return Fail(
                         $"{path.Describe()} and the value are not both numbers or text, so they cannot be added"
                     );
                 }
 
-                _next.Append(json[member.End.Value..]);
+                _patched.Append(json[member.End.Value..]);
                 return Swap();
             case ScriptOperation.Push when json[valueStart] == (byte)'[':
-                _next.Append(json[..(member.End.Value - 1)]);
-                _next.Append(json[valueStart + 1] == (byte)']' ? default : ","u8);
-                _next.Append(argument);
-                _next.Append(json[(member.End.Value - 1)..]);
+                _patched.Append(json[..(member.End.Value - 1)]);
+                _patched.Append(json[valueStart + 1] == (byte)']' ? default : ","u8);
+                _patched.Append(argument);
+                _patched.Append(json[(member.End.Value - 1)..]);
                 return Swap();
             case ScriptOperation.RemoveAt when json[valueStart] == (byte)'[':
                 return TryRemoveAt(valueStart, argument);
@@ -244,9 +244,9 @@ internal sealed class ScriptMachine
     private bool Replace(Range old, ReadOnlySpan<byte> value)
     {
         ReadOnlySpan<byte> json = _current.Written;
-        _next.Append(json[..old.Start.Value]);
-        _next.Append(value);
-        _next.Append(json[old.End.Value..]);
+        _patched.Append(json[..old.Start.Value]);
+        _patched.Append(value);
+        _patched.Append(json[old.End.Value..]);
         return Swap();
     }
 
@@ -264,14 +264,14 @@ internal sealed class ScriptMachine
             start--;
         }
 
-        _next.Append(json[..start]);
-        _next.Append(json[end..]);
+        _patched.Append(json[..start]);
+        _patched.Append(json[end..]);
         return Swap();
     }
 
     private bool Swap()
     {
-        (_current, _next) = (_next, _current);
+        (_current, _patched) = (_patched, _current);
         return true;
     }
 

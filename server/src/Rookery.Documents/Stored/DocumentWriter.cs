@@ -103,7 +103,7 @@ public static class DocumentWriter
         ReadOnlySpan<byte> historyId
     )
     {
-        int written = Fill(span, 0, hasBody ? ",\"@metadata\":{"u8 : "\"@metadata\":{"u8);
+        int written = Fill(span, written: 0, hasBody ? ",\"@metadata\":{"u8 : "\"@metadata\":{"u8);
         if (!document.Metadata.IsEmpty)
         {
             written = Fill(span, written, document.Metadata);

@@ -81,7 +81,7 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
                     ))
             );
             reasons?.Add(new(best.Name, "Has all fields that the query needs.", IsChosen: true));
-            return new AutoIndexChoice(best.Name, null, reasons ?? []);
+            return new AutoIndexChoice(best.Name, ToDefine: null, reasons ?? []);
         }
 
         var definition = Extended(needed, candidates, reasons);
@@ -90,7 +90,7 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
                 string.Equals(candidate.Name, definition.Name, StringComparison.OrdinalIgnoreCase)
             )
                 is { } stopped
-            ? new AutoIndexChoice(stopped.Name, null, reasons ?? [])
+            ? new AutoIndexChoice(stopped.Name, ToDefine: null, reasons ?? [])
             : new AutoIndexChoice(definition.Name, definition, reasons ?? []);
     }
 

@@ -73,26 +73,35 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
                     ))
             );
             reasons.Add(new(best.Name, "Computes all that the query needs.", IsChosen: true));
-            return new AutoReduceChoice(best.Name, null, reasons);
+            return new AutoReduceChoice(best.Name, ToDefine: null, reasons);
         }
 
         var definition = Extended(needed, candidates, reasons);
-        return candidates.FirstOrDefault(candidate =>
+        if (
+            candidates.FirstOrDefault(candidate =>
                 string.Equals(candidate.Name, definition.Name, StringComparison.OrdinalIgnoreCase)
             )
-                is not { } named
-                ? new AutoReduceChoice(definition.Name, definition, reasons)
-            : named.Definition.Covers(needed) ? new AutoReduceChoice(named.Name, null, reasons)
-            : new AutoReduceChoice(
-                null,
-                null,
-                [
-                    .. reasons,
-                    PlanReason.OfDocuments(
-                        $"Documents are scanned: an index with other content has the name {named.Name}."
-                    ),
-                ]
-            );
+            is not { } named
+        )
+        {
+            return new AutoReduceChoice(definition.Name, definition, reasons);
+        }
+
+        if (named.Definition.Covers(needed))
+        {
+            return new AutoReduceChoice(named.Name, ToDefine: null, reasons);
+        }
+
+        return new AutoReduceChoice(
+            Name: null,
+            ToDefine: null,
+            [
+                .. reasons,
+                PlanReason.OfDocuments(
+                    $"Documents are scanned: an index with other content has the name {named.Name}."
+                ),
+            ]
+        );
     }
 
     /// <summary>

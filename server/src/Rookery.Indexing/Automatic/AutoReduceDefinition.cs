@@ -132,7 +132,7 @@ public sealed class AutoReduceDefinition : IAutoDefinition
     ) => new(aggregate.Kind, aggregate.Field is { } field ? groups.PathOf(field) : []);
 
     private static FieldPath ToPath(IReadOnlyList<string> names) =>
-        new([.. names.Select(static name => new PathStep(name, false))], 0);
+        new([.. names.Select(static name => new PathStep(name, IsEach: false))], Position: 0);
 
     private static AutoReduceDefinition ReadMembers(string? collection, JsonElement json)
     {

@@ -37,8 +37,12 @@ public sealed class AutoReduceMap : IIndexMap, IDisposable
         _groups = new GroupTable(_plan, memory: null, MappedRows.MaxRows);
         Fields =
         [
-            .. definition.Keys.Select(static key => new MappedField([key.Name], false, null)),
-            .. definition.Aggregates.Select(static aggregate => new MappedField([aggregate.Name], false, null)),
+            .. definition.Keys.Select(static key => new MappedField([key.Name], HasExactValues: false, Analyzer: null)),
+            .. definition.Aggregates.Select(static aggregate => new MappedField(
+                [aggregate.Name],
+                HasExactValues: false,
+                Analyzer: null
+            )),
         ];
     }
 

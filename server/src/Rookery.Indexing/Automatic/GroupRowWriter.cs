@@ -25,8 +25,12 @@ public sealed class GroupRowWriter : IReducedRowWriter
         _definition = definition;
         _values = new Range[definition.Keys.Count + definition.Aggregates.Count];
         _fields = new FieldEntryWriter([
-            .. definition.Keys.Select(static (_, number) => new MappedField([$"k{number}"], false, null)),
-            .. definition.Aggregates.Select(static (_, number) => new MappedField([$"a{number}"], false, null)),
+            .. definition.Keys.Select(
+                static (_, number) => new MappedField([$"k{number}"], HasExactValues: false, Analyzer: null)
+            ),
+            .. definition.Aggregates.Select(
+                static (_, number) => new MappedField([$"a{number}"], HasExactValues: false, Analyzer: null)
+            ),
         ]);
     }
 
@@ -77,6 +81,6 @@ public sealed class GroupRowWriter : IReducedRowWriter
 
         _aggregate.Clear();
         _aggregate.AddPart(kind, part);
-        _aggregate.Append(kind, 0, _row);
+        _aggregate.Append(kind, entries: 0, _row);
     }
 }

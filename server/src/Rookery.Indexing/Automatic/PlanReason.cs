@@ -7,5 +7,5 @@ namespace Rookery.Indexing.Automatic;
 public sealed record PlanReason(string? Index, string Text, bool IsChosen = false)
 {
     /// <summary>Returns the reason of a query that scans documents.</summary>
-    public static PlanReason OfDocuments(string text) => new(null, text, IsChosen: true);
+    public static PlanReason OfDocuments(string text) => new(Index: null, text, IsChosen: true);
 }

@@ -184,24 +184,39 @@ internal static class IndexScript
         );
     }
 
+    /// <summary>
+    /// Returns the last position of the blank or comment that begins at a position; a lower number if none begins
+    /// there or a comment has no end.
+    /// </summary>
+    private static int EndOfBlankOrComment(string text, int start)
+    {
+        var rest = text.AsSpan(start);
+        if (rest.StartsWith("//"))
+        {
+            return text.IndexOf('\n', start);
+        }
+
+        if (rest.StartsWith("/*"))
+        {
+            return text.IndexOf("*/", start + "/*".Length, StringComparison.Ordinal) + 1;
+        }
+
+        return char.IsWhiteSpace(text[start]) || text[start] == '\uFEFF' ? start : -1;
+    }
+
     /// <summary>Returns the first word of a text, after blanks and comments; empty when there is none.</summary>
     private static string FirstWord(string text, out int at)
     {
         at = 0;
         while (at < text.Length)
         {
-            int next =
-                string.CompareOrdinal(text, at, "//", 0, 2) == 0 ? text.IndexOf('\n', at)
-                : string.CompareOrdinal(text, at, "/*", 0, 2) == 0
-                    ? text.IndexOf("*/", at + 2, StringComparison.Ordinal) + 1
-                : char.IsWhiteSpace(text[at]) || text[at] == '\uFEFF' ? at
-                : -1;
-            if (next < at)
+            int lastSkipped = EndOfBlankOrComment(text, at);
+            if (lastSkipped < at)
             {
                 break;
             }
 
-            at = next + 1;
+            at = lastSkipped + 1;
         }
 
         int end = at;

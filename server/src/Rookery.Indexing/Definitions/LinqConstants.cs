@@ -20,18 +20,42 @@ internal static class LinqConstants
     /// type's greatest value; otherwise null. As in C#, the literal must follow the minus directly:
     /// <c>-(2147483648)</c> is a <c>long</c>.
     /// </summary>
-    public static NumberLiteral? MinOf(Token number) =>
-        number.Kind != TokenKind.Number ? null
-        : number.Text is "2147483648" ? Whole(int.MinValue, number.Position)
-        : number.Text.TrimEnd('l', 'L') is "9223372036854775808" ? Whole(long.MinValue, number.Position)
-        : null;
+    public static NumberLiteral? MinOf(Token number)
+    {
+        if (number.Kind != TokenKind.Number)
+        {
+            return null;
+        }
+
+        if (number.Text is "2147483648")
+        {
+            return Whole(int.MinValue, number.Position);
+        }
+
+        if (number.Text.TrimEnd('l', 'L') is "9223372036854775808")
+        {
+            return Whole(long.MinValue, number.Position);
+        }
+
+        return null;
+    }
 
     /// <summary>Returns the negated value. The value of a literal is negated here.</summary>
     /// <exception cref="ScriptException">The result overflows its type.</exception>
-    public static Expression Negate(Expression operand, int position) =>
-        operand is NumberLiteral { Whole: null } real ? real with { Value = -real.Value }
-        : TryRead(operand, out long value, out bool isLong) ? Checked(-(Int128)value, isLong, position)
-        : new InvokeExpression(ScriptFunction.Negated, [operand], position);
+    public static Expression Negate(Expression operand, int position)
+    {
+        if (operand is NumberLiteral { Whole: null } real)
+        {
+            return real with { Value = -real.Value };
+        }
+
+        if (TryRead(operand, out long value, out bool isLong))
+        {
+            return Checked(-(Int128)value, isLong, position);
+        }
+
+        return new InvokeExpression(ScriptFunction.Negated, [operand], position);
+    }
 
     /// <summary>Applies a plus sign: converts a character to its code, and returns any other value unchanged.</summary>
     public static Expression ApplyPlus(Expression operand, int position) =>
@@ -65,12 +89,25 @@ internal static class LinqConstants
     /// Returns the result of casting an integer or double constant to an integer type; null in other cases.
     /// </summary>
     /// <exception cref="ScriptException">The value does not fit the type.</exception>
-    public static Expression? Fold(ScriptFunction cast, Expression value, int position) =>
-        cast is not (ScriptFunction.CastToInt or ScriptFunction.CastToLong) ? null
-        : TryRead(value, out long whole, out _) ? Checked(whole, cast is ScriptFunction.CastToLong, position)
-        : value is NumberLiteral { Whole: null, IsCSharp: true } real
-            ? Checked((Int128)real.Value, cast is ScriptFunction.CastToLong, position)
-        : null;
+    public static Expression? Fold(ScriptFunction cast, Expression value, int position)
+    {
+        if (cast is not (ScriptFunction.CastToInt or ScriptFunction.CastToLong))
+        {
+            return null;
+        }
+
+        if (TryRead(value, out long whole, out _))
+        {
+            return Checked(whole, cast is ScriptFunction.CastToLong, position);
+        }
+
+        if (value is NumberLiteral { Whole: null, IsCSharp: true } real)
+        {
+            return Checked((Int128)real.Value, cast is ScriptFunction.CastToLong, position);
+        }
+
+        return null;
+    }
 
     private static bool TryRead(Expression expression, out long value, out bool isLong)
     {
@@ -87,15 +124,25 @@ internal static class LinqConstants
         return expression is NumberLiteral { Whole: not null } || !isLong;
     }
 
-    private static NumberLiteral Checked(Int128 value, bool isLong, int position) =>
-        isLong && value >= long.MinValue && value <= long.MaxValue ? Of((long)value, isLong, position)
-        : !isLong && value >= int.MinValue && value <= int.MaxValue ? Of((long)value, isLong, position)
-        : throw TokenCursor.NotSupported(
+    private static NumberLiteral Checked(Int128 value, bool isLong, int position)
+    {
+        if (isLong && value >= long.MinValue && value <= long.MaxValue)
+        {
+            return Of((long)value, isLong, position);
+        }
+
+        if (!isLong && value >= int.MinValue && value <= int.MaxValue)
+        {
+            return Of((long)value, isLong, position);
+        }
+
+        throw TokenCursor.NotSupported(
             isLong
                 ? "whole numbers larger than a 'long'"
                 : "numbers larger than their type: write one with an 'L' to calculate with longs",
             position
         );
+    }
 
     private static NumberLiteral Of(long value, bool isLong, int position) =>
         new(value, position)

@@ -30,7 +30,7 @@ internal sealed class LinqLambdaParser(LinqParser parser)
     public LambdaExpression ParseLambda(LinqType? element = null)
     {
         var (parameters, at) = ParseLambdaHead();
-        return ParseWith(parameters, null, element, at);
+        return ParseWith(parameters, shape: null, element, at);
     }
 
     public (List<string> Parameters, int Position) ParseLambdaHead()
@@ -84,7 +84,7 @@ internal sealed class LinqLambdaParser(LinqParser parser)
         }
 
         var result = parser.Shapes.Types.Record(
-            new LambdaExpression(parameters, parser.Expressions.ParseExpression(), null, at)
+            new LambdaExpression(parameters, parser.Expressions.ParseExpression(), Body: null, at)
         );
         for (int index = parameters.Count - 1; index >= 0; index--)
         {

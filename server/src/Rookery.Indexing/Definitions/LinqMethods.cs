@@ -198,12 +198,22 @@ internal static class LinqMethods
             && arguments.Count <= known.Most
         )
         {
-            return comparison is null ? new InvokeExpression(known.Function, [target, .. arguments], at)
-                : known.Function is ScriptFunction.IsEqual
-                    ? new InvokeExpression(ScriptFunction.IsSameText, [target, .. arguments, comparison.ToText()], at)
-                : known.Function is >= ScriptFunction.CSharpIncludes and <= ScriptFunction.CSharpReplace
-                    ? new InvokeExpression(known.Function, [target, .. arguments, comparison.ToText()], at)
-                : throw NotSupported(name, arguments.Count + 1);
+            if (comparison is null)
+            {
+                return new InvokeExpression(known.Function, [target, .. arguments], at);
+            }
+
+            if (known.Function is ScriptFunction.IsEqual)
+            {
+                return new InvokeExpression(ScriptFunction.IsSameText, [target, .. arguments, comparison.ToText()], at);
+            }
+
+            if (known.Function is >= ScriptFunction.CSharpIncludes and <= ScriptFunction.CSharpReplace)
+            {
+                return new InvokeExpression(known.Function, [target, .. arguments, comparison.ToText()], at);
+            }
+
+            throw NotSupported(name, arguments.Count + 1);
         }
 
         return (name.Text, arguments.Count) switch
@@ -341,7 +351,7 @@ internal static class LinqMethods
                 ],
                 at
             )
-            : throw NotSupported(name, 1);
+            : throw NotSupported(name, arguments: 1);
     }
 
     private static InvokeExpression ToLong(Expression count) => new(ScriptFunction.CastToLong, [count], count.Position);
@@ -413,7 +423,7 @@ internal static class LinqMethods
             [
                 new CallExpression(
                     new MemberExpression(source, "map", at),
-                    [new LambdaExpression([parameter], keys, null, at)],
+                    [new LambdaExpression([parameter], keys, Body: null, at)],
                     at
                 ),
                 new TextLiteral(directions, at),

@@ -137,12 +137,20 @@ internal static class LinqNumbers
         };
 
     /// <summary>Returns the wider type of two values; null when one is unknown.</summary>
-    private static ScriptFunction? CommonOf(Expression left, Expression right, int level) =>
-        CastOf(left, level) is { } first && CastOf(right, level) is { } second
-            ? WidthOf(first) > WidthOf(second)
-                ? first
-                : second
-            : null;
+    private static ScriptFunction? CommonOf(Expression left, Expression right, int level)
+    {
+        if (CastOf(left, level) is { } first && CastOf(right, level) is { } second)
+        {
+            if (WidthOf(first) > WidthOf(second))
+            {
+                return first;
+            }
+
+            return second;
+        }
+
+        return null;
+    }
 
     /// <summary>Returns the type of an operator's result for an operand type: a char becomes an int.</summary>
     private static ScriptFunction? Promoted(ScriptFunction? cast) =>

@@ -159,10 +159,17 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
 
         long whole = (long)token.Number;
         var digits = text.AsSpan().TrimEnd(['l', 'L']);
-        return !isOfBits && !long.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out whole)
-                ? throw TokenCursor.NotSupported($"whole numbers as large as {text}", at)
-            : suffix is 'l' ? LinqConstants.Long(whole, at)
-            : LinqConstants.Whole(whole, at);
+        if (!isOfBits && !long.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out whole))
+        {
+            throw TokenCursor.NotSupported($"whole numbers as large as {text}", at);
+        }
+
+        if (suffix is 'l')
+        {
+            return LinqConstants.Long(whole, at);
+        }
+
+        return LinqConstants.Whole(whole, at);
     }
 
     /// <summary>Parses an interpolated string, <c>$"{a.b:0.00} {c}"</c>, to a call of <c>string.Format</c>.</summary>
@@ -329,7 +336,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
         {
             parser.Cursor.Take();
             parser.Cursor.Take();
-            return new ObjectMember(first.Text, null, parser.Expressions.ParseExpression());
+            return new ObjectMember(first.Text, Key: null, parser.Expressions.ParseExpression());
         }
 
         var value = parser.Expressions.ParseExpression();
@@ -340,7 +347,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
                 is NameExpression
                     or MemberExpression
                     or InvokeExpression { Function: ScriptFunction.Property or ScriptFunction.PropertyOfDictionary }
-            ? new ObjectMember(last.Text, null, value)
+            ? new ObjectMember(last.Text, Key: null, value)
             : throw new ScriptException(
                 ScriptFault.Syntax,
                 "A member of an object needs a name here, as in 'name = …'",

@@ -360,7 +360,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
         parser.Cursor.Leave();
         return new CallExpression(
             new MemberExpression(LinqMethods.ToSequence(source), "flatMap", at),
-            [new LambdaExpression([name], null, new BlockStatement(steps.ToRows(), OpensScope: true, at), at)],
+            [new LambdaExpression([name], Value: null, new BlockStatement(steps.ToRows(), OpensScope: true, at), at)],
             at
         );
     }
@@ -377,7 +377,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
             name = parser.Cursor.Take();
         }
 
-        parser.Shapes.Set(name.Text, null);
+        parser.Shapes.Set(name.Text, shape: null);
         return name.Text;
     }
 

@@ -40,7 +40,7 @@ internal sealed class LinqShapes
     {
         _variables.Remove(variable);
         _computed.Remove(variable);
-        Types.Set(variable, null);
+        Types.Set(variable, type: null);
         if (shape is not null)
         {
             _variables.Add(variable, shape);
@@ -92,7 +92,7 @@ internal sealed class LinqShapes
     {
         Set(function.Parameters[0], shape);
         var result = Of(function.Value!);
-        Set(function.Parameters[0], null);
+        Set(function.Parameters[0], shape: null);
         return result;
     }
 

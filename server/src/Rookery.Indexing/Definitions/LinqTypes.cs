@@ -193,9 +193,17 @@ internal sealed class LinqTypes
     private LinqType Either(Expression first, Expression second)
     {
         var (left, right) = (Of(first), Of(second));
-        return first is WordLiteral { Push: Opcode.PushNull } ? right
-            : second is WordLiteral { Push: Opcode.PushNull } ? left
-            : new LinqType(left.Kinds | right.Kinds);
+        if (first is WordLiteral { Push: Opcode.PushNull })
+        {
+            return right;
+        }
+
+        if (second is WordLiteral { Push: Opcode.PushNull })
+        {
+            return left;
+        }
+
+        return new LinqType(left.Kinds | right.Kinds);
     }
 
     private static LinqType OfMember(LinqType target, string name)

@@ -12,7 +12,7 @@ internal sealed class OneRowCheck
 {
     private readonly string _group;
     private readonly Dictionary<string, List<Expression?>> _variables = new(StringComparer.Ordinal);
-    private readonly HashSet<string> _looked = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _visited = new(StringComparer.Ordinal);
 
     private OneRowCheck(string group) => _group = group;
 
@@ -124,7 +124,7 @@ internal sealed class OneRowCheck
                 RequireObject(choice.Otherwise);
                 break;
             case NameExpression name when _variables.TryGetValue(name.Name, out var known):
-                if (_looked.Add(name.Name))
+                if (_visited.Add(name.Name))
                 {
                     known.ForEach(held => RequireObject(held ?? throw NotOneRowError(value.Position)));
                 }

@@ -24,7 +24,7 @@ internal sealed class PipelineBuilder
     public string NewName() => $"\0{++_names}";
 
     /// <summary>Adds a condition: the following steps run only if it holds.</summary>
-    public void Filter(Expression condition) => _steps.Add(new Step(null, condition, IsLoop: false));
+    public void Filter(Expression condition) => _steps.Add(new Step(Name: null, condition, IsLoop: false));
 
     /// <summary>Declares a variable.</summary>
     /// <param name="name">The name.</param>
@@ -61,20 +61,20 @@ internal sealed class PipelineBuilder
     /// </summary>
     public ScriptSource ToSource()
     {
-        var value = new NameExpression(Current, 0);
+        var value = new NameExpression(Current, Position: 0);
         if (!_steps.Exists(static step => step.IsLoop))
         {
-            return new ScriptSource(_parameter, Nest(new ReturnStatement(value, 0)));
+            return new ScriptSource(_parameter, Nest(new ReturnStatement(value, Position: 0)));
         }
 
-        var rows = new NameExpression(Rows, 0);
-        var push = new CallExpression(new MemberExpression(rows, "push", 0), [value], 0);
+        var rows = new NameExpression(Rows, Position: 0);
+        var push = new CallExpression(new MemberExpression(rows, "push", Position: 0), [value], Position: 0);
         return new ScriptSource(
             _parameter,
             [
-                new VariableStatement(Rows, new ArrayLiteral([], 0), IsConstant: true, 0),
-                .. Nest(new ExpressionStatement(push, 0)),
-                new ReturnStatement(rows, 0),
+                new VariableStatement(Rows, new ArrayLiteral([], Position: 0), IsConstant: true, Position: 0),
+                .. Nest(new ExpressionStatement(push, Position: 0)),
+                new ReturnStatement(rows, Position: 0),
             ]
         );
     }
@@ -90,8 +90,13 @@ internal sealed class PipelineBuilder
 
         return
         [
-            .. Nest(new ReturnStatement(new ArrayLiteral([new NameExpression(Current, 0)], 0), 0)),
-            new ReturnStatement(new ArrayLiteral([], 0), 0),
+            .. Nest(
+                new ReturnStatement(
+                    new ArrayLiteral([new NameExpression(Current, Position: 0)], Position: 0),
+                    Position: 0
+                )
+            ),
+            new ReturnStatement(new ArrayLiteral([], Position: 0), Position: 0),
         ];
     }
 
@@ -102,17 +107,22 @@ internal sealed class PipelineBuilder
         {
             var (name, value, isLoop) = _steps[i];
             int at = value.Position;
-            inside =
-                name is null ? [new IfStatement(value, new BlockStatement(inside, OpensScope: true, at), null, at)]
-                : isLoop ? [new ForOfStatement(name, value, new BlockStatement(inside, OpensScope: true, at), at)]
-                :
-                [
-                    new BlockStatement(
-                        [new VariableStatement(name, value, IsConstant: true, at), .. inside],
-                        OpensScope: true,
-                        at
-                    ),
-                ];
+            Statement outer;
+            if (name is null)
+            {
+                outer = new IfStatement(value, new BlockStatement(inside, OpensScope: true, at), Otherwise: null, at);
+            }
+            else if (isLoop)
+            {
+                outer = new ForOfStatement(name, value, new BlockStatement(inside, OpensScope: true, at), at);
+            }
+            else
+            {
+                var variable = new VariableStatement(name, value, IsConstant: true, at);
+                outer = new BlockStatement([variable, .. inside], OpensScope: true, at);
+            }
+
+            inside = [outer];
         }
 
         return inside;

@@ -122,7 +122,7 @@ internal sealed class PlainReduce
             if (
                 sum < 0
                 && name.Length > 0
-                && (key[0] != (byte)'{' || !StoredJson.TryFindMember(key, 0, name, out _, out _))
+                && (key[0] != (byte)'{' || !StoredJson.TryFindMember(key, container: 0, name, out _, out _))
             )
             {
                 return false;
@@ -171,7 +171,7 @@ internal sealed class PlainReduce
             }
             else
             {
-                StoredJson.TryFindMember(key, 0, name, out _, out int at);
+                StoredJson.TryFindMember(key, container: 0, name, out _, out int at);
                 reduced.Write(key[at..StoredJson.SkipValue(key, at)]);
             }
         }

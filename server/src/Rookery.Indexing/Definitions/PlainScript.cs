@@ -259,22 +259,41 @@ internal sealed class PlainScript
     /// Returns the member of the group's key that an expression reads; empty for the whole key; null if it reads
     /// something else.
     /// </summary>
-    private string? KeyMemberOf(Expression expression) =>
-        IsOfGroup(expression, "key") ? ""
-        : expression is MemberExpression { Name: not ("" or "length") } member
-        && IsPlainName(member.Name)
-        && IsOfGroup(Resolve(member.Target), "key")
-            ? member.Name
-        : expression
-            is InvokeExpression
-            {
-                Function: ScriptFunction.Property,
-                Arguments: [var target, TextLiteral { Text: not ("" or "Id" or "Value" or "HasValue") and var name }]
-            }
-        && IsPlainName(name)
-        && IsOfGroup(Resolve(target), "key")
-            ? name
-        : null;
+    private string? KeyMemberOf(Expression expression)
+    {
+        if (IsOfGroup(expression, "key"))
+        {
+            return "";
+        }
+
+        if (
+            expression is MemberExpression { Name: not ("" or "length") } member
+            && IsPlainName(member.Name)
+            && IsOfGroup(Resolve(member.Target), "key")
+        )
+        {
+            return member.Name;
+        }
+
+        if (
+            expression
+                is InvokeExpression
+                {
+                    Function: ScriptFunction.Property,
+                    Arguments: [
+                        var target,
+                        TextLiteral { Text: not ("" or "Id" or "Value" or "HasValue") and var name },
+                    ]
+                }
+            && IsPlainName(name)
+            && IsOfGroup(Resolve(target), "key")
+        )
+        {
+            return name;
+        }
+
+        return null;
+    }
 
     /// <summary>Returns the member of rows that an expression sums; null if it does something else.</summary>
     private string? SummedBy(Expression expression) =>

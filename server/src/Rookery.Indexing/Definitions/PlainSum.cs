@@ -55,8 +55,16 @@ internal struct PlainSum
 
         var exact = _exact;
         exact.Add(_whole);
-        return !isCSharp ? exact.Write(destination)
-            : _isReal ? exact.WriteReal(destination)
-            : exact.WriteWhole(destination);
+        if (!isCSharp)
+        {
+            return exact.Write(destination);
+        }
+
+        if (_isReal)
+        {
+            return exact.WriteReal(destination);
+        }
+
+        return exact.WriteWhole(destination);
     }
 }

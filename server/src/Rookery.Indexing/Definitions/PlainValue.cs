@@ -65,7 +65,9 @@ internal abstract record PlainValue
                 }
 
                 json =
-                    !json.IsEmpty && json[0] == (byte)'{' && StoredJson.TryFindMember(json, 0, name, out _, out int at)
+                    !json.IsEmpty
+                    && json[0] == (byte)'{'
+                    && StoredJson.TryFindMember(json, container: 0, name, out _, out int at)
                         ? json[at..StoredJson.SkipValue(json, at)]
                         : default;
             }

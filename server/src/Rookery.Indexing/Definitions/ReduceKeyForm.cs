@@ -64,7 +64,7 @@ internal sealed class ReduceKeyForm(IReadOnlyList<ReduceKeyMember> members)
         {
             _key.Append(i > 0 ? ","u8 : default);
             _key.Append(named[i].Head);
-            if (StoredJson.TryFindMember(json, 0, named[i].Name, out _, out int at))
+            if (StoredJson.TryFindMember(json, container: 0, named[i].Name, out _, out int at))
             {
                 Append(json[at..StoredJson.SkipValue(json, at)], named[i].Members);
             }

@@ -231,7 +231,7 @@ internal sealed class ReduceTrial : IDisposable
 
                 int[] tried = [.. kinds];
                 tried[changed] = kind;
-                return !HaveOneKey(RowsOf(tried, 2, 0, field => field != changed));
+                return !HaveOneKey(RowsOf(tried, count: 2, trial: 0, field => field != changed));
             });
 
     private bool IsOfKey(int field) => _isKey?[field] is true;
@@ -304,7 +304,7 @@ internal sealed class ReduceTrial : IDisposable
             return false;
         }
 
-        var rows = RowsOf(kinds, 3, 0, IsOfKey);
+        var rows = RowsOf(kinds, count: 3, trial: 0, IsOfKey);
         if (TryReduce(rows, out _) is not { } row)
         {
             return false;

@@ -15,7 +15,7 @@ internal sealed class ResultFields
     private readonly List<string> _names = [];
     private readonly Dictionary<string, List<Expression>> _values = new(StringComparer.Ordinal);
     private readonly Dictionary<string, List<AddedMember>> _added = new(StringComparer.Ordinal);
-    private readonly HashSet<Expression> _seen = new(ReferenceEqualityComparer.Instance);
+    private readonly HashSet<Expression> _visited = new(ReferenceEqualityComparer.Instance);
 
     private ResultFields() { }
 
@@ -155,7 +155,7 @@ internal sealed class ResultFields
 
     private void Add(Expression result)
     {
-        if (!_seen.Add(result))
+        if (!_visited.Add(result))
         {
             return;
         }

@@ -100,22 +100,32 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             }
         }
 
-        return IndexRecord.NameProblem(name) is { } problem ? throw new IndexDefinitionException(problem)
-            : name!.StartsWith("Auto/", StringComparison.OrdinalIgnoreCase)
-                ? throw new IndexDefinitionException("Names that begin with 'Auto/' are those of automatic indexes.")
-            : name.StartsWith("ReplacementOf/", StringComparison.OrdinalIgnoreCase)
-                ? throw new IndexDefinitionException(
-                    "Names that begin with 'ReplacementOf/' are those of changed definitions while they are "
-                        + "built. Put it under the name of the index."
-                )
-            : Checked(
-                new StaticIndexRequest(
-                    name,
-                    new StaticIndexDefinition(maps, reduce, fields.Where(FieldOptions.SaysSomething), configuration),
-                    settings
-                ),
-                isStored
+        if (IndexRecord.NameProblem(name) is { } problem)
+        {
+            throw new IndexDefinitionException(problem);
+        }
+
+        if (name!.StartsWith("Auto/", StringComparison.OrdinalIgnoreCase))
+        {
+            throw new IndexDefinitionException("Names that begin with 'Auto/' are those of automatic indexes.");
+        }
+
+        if (name.StartsWith("ReplacementOf/", StringComparison.OrdinalIgnoreCase))
+        {
+            throw new IndexDefinitionException(
+                "Names that begin with 'ReplacementOf/' are those of changed definitions while they are "
+                    + "built. Put it under the name of the index."
             );
+        }
+
+        return Checked(
+            new StaticIndexRequest(
+                name,
+                new StaticIndexDefinition(maps, reduce, fields.Where(FieldOptions.SaysSomething), configuration),
+                settings
+            ),
+            isStored
+        );
     }
 
     /// <summary>Returns whether a value is null, blank or empty.</summary>

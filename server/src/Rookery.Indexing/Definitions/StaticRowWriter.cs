@@ -75,7 +75,7 @@ public sealed class StaticRowWriter : IReducedRowWriter
         _stored.Write("{"u8);
         foreach (byte[] name in _storedNames)
         {
-            if (StoredJson.TryFindMember(row, 0, name, out _, out int at))
+            if (StoredJson.TryFindMember(row, container: 0, name, out _, out int at))
             {
                 _stored.Write(_stored.WrittenCount > 1 ? ","u8 : default);
                 JsonText.WriteString(_stored, name);

@@ -62,10 +62,12 @@ public sealed record GroupedField(bool IsOfElement, FieldReader? Reader, FieldWr
                 .SequenceEqual(array, StringComparer.Ordinal);
         if (!isOfElement)
         {
-            return new(false, new FieldReader(path), new FieldWriter(path));
+            return new(IsOfElement: false, new FieldReader(path), new FieldWriter(path));
         }
 
         FieldPath rest = path with { Steps = [.. path.Steps.Skip(array!.Length)] };
-        return rest.Steps.Count == 0 ? new(true, null, null) : new(true, new FieldReader(rest), new FieldWriter(rest));
+        return rest.Steps.Count == 0
+            ? new(IsOfElement: true, Reader: null, Writer: null)
+            : new(IsOfElement: true, new FieldReader(rest), new FieldWriter(rest));
     }
 }

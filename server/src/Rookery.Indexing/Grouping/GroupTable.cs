@@ -40,7 +40,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
     {
         if (plan.Array is null)
         {
-            AddEntry(document, default, work);
+            AddEntry(document, element: default, work);
             return;
         }
 

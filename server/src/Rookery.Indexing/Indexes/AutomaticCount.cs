@@ -9,7 +9,7 @@ namespace Rookery.Indexing.Indexes;
 /// </summary>
 public sealed class AutomaticCount
 {
-    private readonly ConditionalWeakTable<Database, Counted> _known = [];
+    private readonly ConditionalWeakTable<Database, Counted> _countOfDatabase = [];
     private long _definitionsRead;
 
     /// <summary>Number of index definitions read since the start.</summary>
@@ -36,7 +36,7 @@ public sealed class AutomaticCount
         {
             using var reader = database.OpenReader();
             var state = reader.ReadIndexCounts();
-            if (_known.TryGetValue(database, out var known) && known.State == state)
+            if (_countOfDatabase.TryGetValue(database, out var known) && known.State == state)
             {
                 return known.Automatic;
             }
@@ -44,7 +44,7 @@ public sealed class AutomaticCount
             var records = reader.ReadIndexes();
             Interlocked.Add(ref _definitionsRead, records.Count);
             int automatic = records.Count(static record => IndexQuota.PlaceOf(record) == IndexPlace.Automatic);
-            _known.AddOrUpdate(database, new Counted(state, automatic));
+            _countOfDatabase.AddOrUpdate(database, new Counted(state, automatic));
             return automatic;
         }
         catch (DatabaseGoneException)

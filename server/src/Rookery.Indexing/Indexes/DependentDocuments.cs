@@ -14,7 +14,7 @@ internal sealed class DependentDocuments(IIndexStore store, IEnumerable<string> 
     private readonly byte[][] _lowerLoaded = [.. loadedCollections.Select(LowerNames.Collection)];
     private readonly List<ChangedLoad> _changed = [];
     private IEnumerator<byte[]>? _ids;
-    private byte[]? _next;
+    private byte[]? _peeked;
 
     /// <summary>Whether dependent documents remain to be fed.</summary>
     public bool HasAny => _ids is not null || _changed.Count > 0;
@@ -35,10 +35,10 @@ internal sealed class DependentDocuments(IIndexStore store, IEnumerable<string> 
     /// <see cref="Skip"/> is called. If files of the index are damaged, throws an exception that
     /// <see cref="RunningIndex.IsDamage"/> recognises.
     /// </summary>
-    public byte[]? Peek() => _next ??= ReadNext();
+    public byte[]? Peek() => _peeked ??= ReadNext();
 
     /// <summary>Moves past the document that <see cref="Peek"/> returned.</summary>
-    public void Skip() => _next = null;
+    public void Skip() => _peeked = null;
 
     /// <inheritdoc/>
     public void Dispose()

@@ -218,7 +218,7 @@ public sealed class IndexCatalog : IDisposable
                 && replacement.VisibleEtag >= slot.Serving.VisibleEtag
             )
             {
-                Publish(name, new IndexSlot(replacement, null));
+                Publish(name, new IndexSlot(replacement, Replacement: null));
                 Remove(slot.Serving);
                 replacement.Place = IndexQuota.PlaceOf(replacement.Record);
                 _factory.Quota.Settle(replacement.Place);
@@ -249,7 +249,7 @@ public sealed class IndexCatalog : IDisposable
         )
         {
             RecordNotKept(slot.Newest.Record, _factory.Quota.Reason, IndexPlace.Automatic);
-            Publish(name, null);
+            Publish(name, slot: null);
             slot.All.ToList().ForEach(Close);
             closed = true;
         }
@@ -281,11 +281,25 @@ public sealed class IndexCatalog : IDisposable
     /// opened, the slot keeps the other index. Without the slot, that index would still write to its folder, and the
     /// next attempt would open the folder a second time.
     /// </summary>
-    private static IndexSlot? AfterReset(IndexSlot slot, RunningIndex closed, RunningIndex? again) =>
-        closed == slot.Replacement ? slot with { Replacement = again }
-        : again is not null ? slot with { Serving = again }
-        : slot.Replacement is { } other ? new IndexSlot(other, null)
-        : null;
+    private static IndexSlot? AfterReset(IndexSlot slot, RunningIndex closed, RunningIndex? again)
+    {
+        if (closed == slot.Replacement)
+        {
+            return slot with { Replacement = again };
+        }
+
+        if (again is not null)
+        {
+            return slot with { Serving = again };
+        }
+
+        if (slot.Replacement is { } other)
+        {
+            return new IndexSlot(other, Replacement: null);
+        }
+
+        return null;
+    }
 
     /// <summary>
     /// Returns whether the log still defines the indexes of a slot. It may have deleted them, and defined other indexes
@@ -322,7 +336,7 @@ public sealed class IndexCatalog : IDisposable
             long deletion = _mayMissDeletions && !IsInLog(slot) ? long.MaxValue : _deleted.GetValueOrDefault(name);
             if (slot.Serving.Record.Version < deletion)
             {
-                Publish(name, null);
+                Publish(name, slot: null);
                 slot.All.ToList().ForEach(Remove);
             }
         }
@@ -352,7 +366,7 @@ public sealed class IndexCatalog : IDisposable
         var names = records.Select(static record => LowerNames.Index(record.Name)).ToHashSet(StringComparer.Ordinal);
         foreach (var (name, slot) in Slots.Where(slot => !names.Contains(slot.Key)))
         {
-            Publish(name, null);
+            Publish(name, slot: null);
             slot.All.ToList().ForEach(Remove);
         }
 
@@ -398,7 +412,7 @@ public sealed class IndexCatalog : IDisposable
             return new IndexSlot(replaced, Open(record, IndexPlace.Replacement));
         }
 
-        return Open(record, place) is { } newest ? new IndexSlot(newest, null) : null;
+        return Open(record, place) is { } newest ? new IndexSlot(newest, Replacement: null) : null;
     }
 
     private IndexSlot Update(IndexSlot slot, IndexRecord record)

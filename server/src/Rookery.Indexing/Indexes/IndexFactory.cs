@@ -92,11 +92,22 @@ internal sealed class IndexFactory
     {
         try
         {
-            return AutoIndexDefinition.TryRead(definition) is { } automatic ? new AutoIndexMap(automatic)
-                : AutoReduceDefinition.TryRead(definition) is { } grouped ? new AutoReduceMap(grouped)
-                : StaticIndexDefinition.TryRead(definition) is { } defined
-                    ? new StaticIndexMap(defined, database, isTried)
-                : throw new IndexDefinitionException("this version of Rookery does not know its kind.");
+            if (AutoIndexDefinition.TryRead(definition) is { } automatic)
+            {
+                return new AutoIndexMap(automatic);
+            }
+
+            if (AutoReduceDefinition.TryRead(definition) is { } grouped)
+            {
+                return new AutoReduceMap(grouped);
+            }
+
+            if (StaticIndexDefinition.TryRead(definition) is { } defined)
+            {
+                return new StaticIndexMap(defined, database, isTried);
+            }
+
+            throw new IndexDefinitionException("this version of Rookery does not know its kind.");
         }
         catch (Exception wrong) when (wrong is not (IndexDefinitionException or IOException or OutOfMemoryException))
         {

@@ -40,7 +40,7 @@ public sealed class IndexHost : IDisposable
     private readonly TimeProvider _time;
     private readonly ChangeHub<IndexBatch> _batches = new();
     private Dictionary<uint, IndexCatalog> _catalogs = [];
-    private IReadOnlyList<Database> _seen = [];
+    private IReadOnlyList<Database> _knownDatabases = [];
     private TaskCompletionSource _followed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private long _documentsRead;
     private long _trimmedAt;
@@ -434,10 +434,20 @@ public sealed class IndexHost : IDisposable
             ? notKept
             : null;
 
-    private IndexErrors? ErrorsOf(Database database, string name, bool ofReplacement) =>
-        !TryGetSlot(database, name, out var slot) ? null
-        : ofReplacement ? slot.Replacement?.Errors
-        : slot.Serving.Errors;
+    private IndexErrors? ErrorsOf(Database database, string name, bool ofReplacement)
+    {
+        if (!TryGetSlot(database, name, out var slot))
+        {
+            return null;
+        }
+
+        if (ofReplacement)
+        {
+            return slot.Replacement?.Errors;
+        }
+
+        return slot.Serving.Errors;
+    }
 
     private void TrimIdle()
     {
@@ -493,7 +503,7 @@ public sealed class IndexHost : IDisposable
     {
         uint lastNumber = _databases.LastNumber;
         var databases = _databases.All;
-        if (ReferenceEquals(databases, _seen) && _isSwept)
+        if (ReferenceEquals(databases, _knownDatabases) && _isSwept)
         {
             return false;
         }
@@ -530,7 +540,7 @@ public sealed class IndexHost : IDisposable
             }
         }
 
-        (_seen, _isSwept) = (databases, true);
+        (_knownDatabases, _isSwept) = (databases, true);
         return true;
     }
 }

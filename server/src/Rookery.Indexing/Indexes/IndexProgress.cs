@@ -14,7 +14,7 @@ internal sealed class ProgressMeter(TimeProvider time)
     // Time constant of the exponential average: after this time, an old rate has a weight of about a third.
     private static readonly TimeSpan Memory = TimeSpan.FromSeconds(10);
 
-    private long _done;
+    private long _documentsDone;
     private double _perSecond;
     private long _measuredAt;
     private long _doneThen;
@@ -22,13 +22,13 @@ internal sealed class ProgressMeter(TimeProvider time)
     /// <summary>Starts over at zero.</summary>
     public void Begin()
     {
-        Volatile.Write(ref _done, 0);
+        Volatile.Write(ref _documentsDone, 0);
         Volatile.Write(ref _perSecond, 0);
         (_measuredAt, _doneThen) = (time.GetTimestamp(), 0);
     }
 
     /// <summary>Adds a number of indexed documents.</summary>
-    public void Add(long count) => Volatile.Write(ref _done, _done + count);
+    public void Add(long count) => Volatile.Write(ref _documentsDone, _documentsDone + count);
 
     /// <summary>Updates the rate. Called once for each batch.</summary>
     public void Measure()
@@ -37,16 +37,16 @@ internal sealed class ProgressMeter(TimeProvider time)
         if (seconds > 0)
         {
             double weight = 1 - Math.Exp(-seconds / Memory.TotalSeconds);
-            double now = (_done - _doneThen) / seconds;
+            double now = (_documentsDone - _doneThen) / seconds;
             Volatile.Write(ref _perSecond, _perSecond == 0 ? now : _perSecond + (weight * (now - _perSecond)));
-            (_measuredAt, _doneThen) = (time.GetTimestamp(), _done);
+            (_measuredAt, _doneThen) = (time.GetTimestamp(), _documentsDone);
         }
     }
 
     /// <summary>Returns the progress, given the number of documents left.</summary>
     public IndexProgress Read(long left)
     {
-        long done = Volatile.Read(ref _done);
+        long done = Volatile.Read(ref _documentsDone);
         double perSecond = Volatile.Read(ref _perSecond);
         TimeSpan? timeLeft =
             left == 0 ? TimeSpan.Zero

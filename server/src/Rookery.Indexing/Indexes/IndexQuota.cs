@@ -16,23 +16,23 @@ namespace Rookery.Indexing.Indexes;
 public sealed class IndexQuota(long memoryBytes, Action<string> report)
 {
     private const long BytesPerIndex = 1 << 20;
-    private const int Least = 32;
+    private const int MinIndexes = 32;
 
     // Open indexes by IndexPlace.
-    private readonly int[] _taken = new int[3];
+    private readonly int[] _placesTaken = new int[3];
     private bool _isReported;
 
     /// <summary>Maximum indexes of users and queries together.</summary>
-    public int Most { get; } = (int)Math.Clamp(memoryBytes / BytesPerIndex, Least, int.MaxValue);
+    public int MaxIndexes { get; } = (int)Math.Clamp(memoryBytes / BytesPerIndex, MinIndexes, int.MaxValue);
 
     /// <summary>Maximum automatic indexes; fewer if users' indexes take more than the other half.</summary>
-    public int MaxAutomatic => Most / 2;
+    public int MaxAutomatic => MaxIndexes / 2;
 
     /// <summary>
     /// Maximum replacements built at a time. They have their own places, so that a node whose other places are taken
     /// can still follow a changed definition.
     /// </summary>
-    public int MaxReplacements => Most / 8;
+    public int MaxReplacements => MaxIndexes / 8;
 
     /// <summary>
     /// Number of open automatic indexes that must close to make room for users' indexes. Automatic ones close first,
@@ -44,11 +44,11 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
     public string Reason =>
         string.Create(
             CultureInfo.InvariantCulture,
-            $"This node has memory for {Most} indexes ({memoryBytes >> 20} MiB), at most {MaxAutomatic} of them "
+            $"This node has memory for {MaxIndexes} indexes ({memoryBytes >> 20} MiB), at most {MaxAutomatic} of them "
                 + $"automatic, and more are needed. Delete indexes that are not needed, or give the node more memory."
         );
 
-    private int MaxAutomaticNow => Math.Min(MaxAutomatic, Most - TakenBy(IndexPlace.Defined));
+    private int MaxAutomaticNow => Math.Min(MaxAutomatic, MaxIndexes - TakenBy(IndexPlace.Defined));
 
     /// <summary>Returns the class of an index. An index whose definition cannot be read counts as a user's.</summary>
     public static IndexPlace PlaceOf(IndexRecord record)
@@ -72,7 +72,7 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
         TakenBy(place)
         < place switch
         {
-            IndexPlace.Defined => Most,
+            IndexPlace.Defined => MaxIndexes,
             IndexPlace.Automatic => MaxAutomaticNow,
             _ => MaxReplacements,
         };
@@ -105,12 +105,12 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
             return false;
         }
 
-        Interlocked.Increment(ref _taken[(int)place]);
+        Interlocked.Increment(ref _placesTaken[(int)place]);
         return true;
     }
 
     /// <summary>Releases the place of a closed index.</summary>
-    public void Leave(IndexPlace place) => Interlocked.Decrement(ref _taken[(int)place]);
+    public void Leave(IndexPlace place) => Interlocked.Decrement(ref _placesTaken[(int)place]);
 
     /// <summary>
     /// Moves an index that was a replacement to its own class. The replaced index has already released its place.
@@ -118,7 +118,7 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
     public void Settle(IndexPlace place)
     {
         Leave(IndexPlace.Replacement);
-        Interlocked.Increment(ref _taken[(int)place]);
+        Interlocked.Increment(ref _placesTaken[(int)place]);
     }
 
     /// <summary>
@@ -134,5 +134,5 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
         return databases.Sum(AutomaticCount.OfAll) + defining <= max || databases.Sum(automatic.Of) + defining <= max;
     }
 
-    private int TakenBy(IndexPlace place) => Volatile.Read(ref _taken[(int)place]);
+    private int TakenBy(IndexPlace place) => Volatile.Read(ref _placesTaken[(int)place]);
 }

@@ -30,7 +30,7 @@ public sealed class RunningIndex : IDisposable
     private long _reached;
     private long _visible;
     private long _position;
-    private long _looked;
+    private long _indexedOrFailed;
     private long _pendingSince;
     private long? _refusedAt;
     private long _lastIndexedTicks;
@@ -163,11 +163,28 @@ public sealed class RunningIndex : IDisposable
     public bool HasStopped => Volatile.Read(ref _whyStopped) is not null;
 
     /// <summary>Whether the index runs, and if not, why.</summary>
-    public IndexState State =>
-        Record.Settings.IsDisabled ? IndexState.Disabled
-        : HasStopped ? IndexState.Error
-        : IsPaused ? IndexState.Paused
-        : IndexState.Normal;
+    public IndexState State
+    {
+        get
+        {
+            if (Record.Settings.IsDisabled)
+            {
+                return IndexState.Disabled;
+            }
+
+            if (HasStopped)
+            {
+                return IndexState.Error;
+            }
+
+            if (IsPaused)
+            {
+                return IndexState.Paused;
+            }
+
+            return IndexState.Normal;
+        }
+    }
 
     /// <summary>The rank of the priority, 0 to 2. A higher rank gets more turns.</summary>
     public int Rank =>
@@ -206,7 +223,7 @@ public sealed class RunningIndex : IDisposable
         }
 
         _entry.Clear();
-        _looked++;
+        _indexedOrFailed++;
         try
         {
             Map.Map(document, _entry);
@@ -260,7 +277,7 @@ public sealed class RunningIndex : IDisposable
             if (dependent is null)
             {
                 // If a pass threw, changed documents were recorded without an advance. The position must not go back.
-                AdvanceTo(Math.Max(_reached, Position), 0);
+                AdvanceTo(Math.Max(_reached, Position), looked: 0);
                 return;
             }
 
@@ -516,10 +533,10 @@ public sealed class RunningIndex : IDisposable
     private void Fail(string documentId, string message)
     {
         Errors.Add(new IndexError(_time.GetUtcNow(), documentId, "Map", message));
-        if (!HasStopped && _looked >= JudgedFrom && Errors.Count * 100 > _looked * MaxFailedPercent)
+        if (!HasStopped && _indexedOrFailed >= JudgedFrom && Errors.Count * 100 > _indexedOrFailed * MaxFailedPercent)
         {
             string why =
-                $"{Errors.Count} of {_looked} documents could not be indexed, so the index stopped. "
+                $"{Errors.Count} of {_indexedOrFailed} documents could not be indexed, so the index stopped. "
                 + "Correct its definition, or reset it.";
             Volatile.Write(ref _whyStopped, why);
             ReleaseWaitersAtRest();

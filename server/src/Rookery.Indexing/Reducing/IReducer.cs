@@ -25,12 +25,12 @@ public interface IReducer
 public readonly ref struct ReduceRows
 {
     private readonly ReducePage _page;
-    private readonly int _first;
+    private readonly int _firstRow;
 
     internal ReduceRows(ReducePage page, int first, int count)
     {
         _page = page;
-        _first = first;
+        _firstRow = first;
         Count = count;
     }
 
@@ -43,7 +43,7 @@ public readonly ref struct ReduceRows
         get
         {
             ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)index, (uint)Count);
-            return _page.Row(_first + index);
+            return _page.Row(_firstRow + index);
         }
     }
 }

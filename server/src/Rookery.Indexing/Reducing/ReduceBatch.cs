@@ -120,7 +120,7 @@ internal sealed class ReduceBatch(
         var changes = Operations(run.Group);
         for (int row = 0; row < run.Count; row++)
         {
-            changes.Add(new RowOperation(run.First + (UInt128)row, _operations++, 0, -1));
+            changes.Add(new RowOperation(run.First + (UInt128)row, _operations++, Offset: 0, Length: -1));
         }
     }
 

@@ -60,7 +60,7 @@ internal sealed class ReducePage
 
     /// <summary>Returns whether an entry equals an entry of another page in all its bytes.</summary>
     internal bool HasSame(int entry, ReducePage other, int otherEntry) =>
-        Stored(entry, 1).SequenceEqual(other.Stored(otherEntry, 1));
+        Stored(entry, count: 1).SequenceEqual(other.Stored(otherEntry, count: 1));
 
     internal void Clear()
     {
@@ -99,7 +99,8 @@ internal sealed class ReducePage
     }
 
     /// <summary>Appends an entry of another page.</summary>
-    internal void Copy(ReducePage from, int entry) => Append(from.Stored(entry, 1), from._places[entry].RowLength);
+    internal void Copy(ReducePage from, int entry) =>
+        Append(from.Stored(entry, count: 1), from._places[entry].RowLength);
 
     /// <summary>Returns how many entries, starting at <paramref name="first"/>, fit into one page.</summary>
     internal int CountOfPage(int first)

@@ -58,7 +58,7 @@ public sealed class FieldReader
     {
         if (!_isMetadata)
         {
-            return ReadMember(document.Members, BeforeMembers, 0, ref visitor);
+            return ReadMember(document.Members, BeforeMembers, step: 0, ref visitor);
         }
 
         return !document.IsStored || MetadataValues.Read(document, this, ref visitor);

@@ -27,8 +27,8 @@ internal static class MetadataValues
         Span<byte> buffer = stackalloc byte[MaxTextBytes];
         int length = WriteComputed(document, steps[0], buffer);
         return length == 0
-            ? reader.ReadMember(document.View.Metadata, FieldReader.BeforeMembers, 0, ref visitor)
-            : reader.ReadFrom(buffer[..length], 0, 1, ref visitor);
+            ? reader.ReadMember(document.View.Metadata, FieldReader.BeforeMembers, step: 0, ref visitor)
+            : reader.ReadFrom(buffer[..length], at: 0, step: 1, ref visitor);
     }
 
     /// <summary>Writes a computed member as JSON and returns its length; 0 for any other name.</summary>
@@ -77,6 +77,6 @@ internal static class MetadataValues
     {
         var output = new ArrayBufferWriter<byte>();
         DocumentWriter.WriteMetadataOnly(output, document.View, document.Etag, document.HistoryId);
-        return reader.ReadFrom(output.WrittenSpan["{\"@metadata\":".Length..^1], 0, 0, ref visitor);
+        return reader.ReadFrom(output.WrittenSpan["{\"@metadata\":".Length..^1], at: 0, step: 0, ref visitor);
     }
 }

@@ -67,9 +67,17 @@ internal sealed class PseudoMember
         }
 
         var text = json[(at + 1)..(StoredJson.SkipValue(json, at) - 1)];
-        return isLength ? Write(LengthOf(text), destination)
-            : _part is not "Count" && CSharpDate.TryParse(text, out var date) ? WritePart(date, destination)
-            : 0;
+        if (isLength)
+        {
+            return Write(LengthOf(text), destination);
+        }
+
+        if (_part is not "Count" && CSharpDate.TryParse(text, out var date))
+        {
+            return WritePart(date, destination);
+        }
+
+        return 0;
     }
 
     /// <summary>

@@ -30,7 +30,11 @@ internal static class RowModels
             if (
                 !await (
                     scope.Compiled.Rows!.IsReduced
-                        ? FoundResults.ReadRowsAsync(found, scope.Slices, row => model.TrySetModel(default, row, run))
+                        ? FoundResults.ReadRowsAsync(
+                            found,
+                            scope.Slices,
+                            row => model.TrySetModel(document: default, row, run)
+                        )
                         : SetModelDocumentAsync(scope, model, found, run)
                 )
             )

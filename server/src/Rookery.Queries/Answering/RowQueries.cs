@@ -76,7 +76,7 @@ internal static class RowQueries
             using var rows = scope.RowsOf(compiled);
             _ = await (
                 compiled.Rows!.IsReduced
-                    ? FoundResults.ReadRowsAsync(found, scope.Slices, row => Add(run, default, row, summary))
+                    ? FoundResults.ReadRowsAsync(found, scope.Slices, row => Add(run, document: default, row, summary))
                     : FoundResults.ReadDocumentsAsync(
                         scope,
                         found,

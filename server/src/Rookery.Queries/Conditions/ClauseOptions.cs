@@ -10,7 +10,7 @@ namespace Rookery.Queries.Conditions;
 internal sealed class ClauseOptions
 {
     private readonly Dictionary<string, JsonElement> _members = new(StringComparer.OrdinalIgnoreCase);
-    private readonly SortedSet<string> _known = new(StringComparer.OrdinalIgnoreCase);
+    private readonly SortedSet<string> _knownOptions = new(StringComparer.OrdinalIgnoreCase);
     private readonly string _clause;
     private readonly int _position;
 
@@ -53,19 +53,40 @@ internal sealed class ClauseOptions
     }
 
     /// <summary>
-    /// Reads an option that is a whole number from 0; returns <paramref name="usual"/> if it is missing.
+    /// Reads an option that is a whole number from 0; returns <paramref name="defaultValue"/> if it is missing.
     /// </summary>
-    public long ReadCount(string name, long usual) =>
-        Find(name) is not { } member ? usual
-        : member.ValueKind == JsonValueKind.Number && member.TryGetInt64(out long number) && number >= 0 ? number
-        : throw Wrong(name, "a whole number from 0");
+    public long ReadCount(string name, long defaultValue)
+    {
+        if (Find(name) is not { } member)
+        {
+            return defaultValue;
+        }
 
-    /// <summary>Reads an option that is a number from 0; returns <paramref name="usual"/> if it is missing.</summary>
-    public double ReadNumber(string name, double usual) =>
-        Find(name) is not { } member ? usual
-        : member.ValueKind == JsonValueKind.Number && member.GetDouble() is >= 0 and <= float.MaxValue and var number
-            ? number
-        : throw Wrong(name, "a number from 0");
+        if (member.ValueKind == JsonValueKind.Number && member.TryGetInt64(out long number) && number >= 0)
+        {
+            return number;
+        }
+
+        throw Wrong(name, "a whole number from 0");
+    }
+
+    /// <summary>
+    /// Reads an option that is a number from 0; returns <paramref name="defaultValue"/> if it is missing.
+    /// </summary>
+    public double ReadNumber(string name, double defaultValue)
+    {
+        if (Find(name) is not { } member)
+        {
+            return defaultValue;
+        }
+
+        if (member.ValueKind == JsonValueKind.Number && member.GetDouble() is >= 0 and <= float.MaxValue and var number)
+        {
+            return number;
+        }
+
+        throw Wrong(name, "a number from 0");
+    }
 
     /// <summary>Reads an option that is true or false; returns false if it is missing.</summary>
     public bool ReadFlag(string name) =>
@@ -77,38 +98,69 @@ internal sealed class ClauseOptions
         );
 
     /// <summary>
-    /// Reads an option that is a name of an enumeration, without case; returns <paramref name="usual"/> if it is
+    /// Reads an option that is a name of an enumeration, without case; returns <paramref name="defaultValue"/> if it is
     /// missing.
     /// </summary>
-    public T ReadWord<T>(string name, T usual)
-        where T : struct, Enum =>
-        Find(name) is not { } member ? usual
-        : member.ValueKind == JsonValueKind.String && EnumName.TryParse(member.GetString(), out T word) ? word
-        : throw Wrong(name, "one of " + string.Join(", ", Enum.GetNames<T>()));
+    public T ReadWord<T>(string name, T defaultValue)
+        where T : struct, Enum
+    {
+        if (Find(name) is not { } member)
+        {
+            return defaultValue;
+        }
+
+        if (member.ValueKind == JsonValueKind.String && EnumName.TryParse(member.GetString(), out T word))
+        {
+            return word;
+        }
+
+        throw Wrong(name, "one of " + string.Join(", ", Enum.GetNames<T>()));
+    }
 
     /// <summary>Reads an option that is a text; returns null if it is missing.</summary>
-    public string? ReadText(string name) =>
-        Find(name) is not { } member ? null
-        : member.ValueKind == JsonValueKind.String ? member.GetString()
-        : throw Wrong(name, "a text");
+    public string? ReadText(string name)
+    {
+        if (Find(name) is not { } member)
+        {
+            return null;
+        }
+
+        if (member.ValueKind == JsonValueKind.String)
+        {
+            return member.GetString();
+        }
+
+        throw Wrong(name, "a text");
+    }
 
     /// <summary>Reads an option that is a list of texts; returns null if it is missing.</summary>
-    public string[]? ReadTexts(string name) =>
-        Find(name) is not { } member ? null
-        : member.ValueKind == JsonValueKind.Array
-        && member.EnumerateArray().All(static item => item.ValueKind == JsonValueKind.String)
-            ? [.. member.EnumerateArray().Select(static item => item.GetString()!)]
-        : throw Wrong(name, "a list of texts");
+    public string[]? ReadTexts(string name)
+    {
+        if (Find(name) is not { } member)
+        {
+            return null;
+        }
+
+        if (
+            member.ValueKind == JsonValueKind.Array
+            && member.EnumerateArray().All(static item => item.ValueKind == JsonValueKind.String)
+        )
+        {
+            return [.. member.EnumerateArray().Select(static item => item.GetString()!)];
+        }
+
+        throw Wrong(name, "a list of texts");
+    }
 
     /// <summary>Refuses options that were not read. Call it last.</summary>
     /// <exception cref="QueryException">A member is not an option of the clause.</exception>
     public void RefuseUnread()
     {
-        if (_members.Keys.FirstOrDefault(name => !_known.Contains(name)) is { } unknown)
+        if (_members.Keys.FirstOrDefault(name => !_knownOptions.Contains(name)) is { } unknown)
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                $"'{unknown}' is not an option of '{_clause}', which takes {string.Join(", ", _known)}.",
+                $"'{unknown}' is not an option of '{_clause}', which takes {string.Join(", ", _knownOptions)}.",
                 _position
             );
         }
@@ -116,7 +168,7 @@ internal sealed class ClauseOptions
 
     private JsonElement? Find(string name)
     {
-        _known.Add(name);
+        _knownOptions.Add(name);
         bool isGiven = _members.TryGetValue(name, out var member) && member.ValueKind != JsonValueKind.Null;
         return isGiven ? member : null;
     }

@@ -40,7 +40,10 @@ internal abstract class FieldResolver
 /// <summary>Resolves fields of documents.</summary>
 internal sealed class DocumentFields : FieldResolver
 {
-    internal static readonly FieldPath Id = new([new("@metadata", false), new("@id", false)], 0);
+    internal static readonly FieldPath Id = new(
+        [new("@metadata", IsEach: false), new("@id", IsEach: false)],
+        Position: 0
+    );
 
     public override FieldPath Resolve(FieldReference field) =>
         field switch

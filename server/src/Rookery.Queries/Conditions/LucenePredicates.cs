@@ -81,7 +81,7 @@ internal sealed class LucenePredicates(
         int position = condition.Clause.Position;
         return fields is RowFields
             ? new PathReference(
-                new FieldPath([.. name.Split('.').Select(static step => new PathStep(step, false))], position)
+                new FieldPath([.. name.Split('.').Select(static step => new PathStep(step, IsEach: false))], position)
             )
             : throw new QueryException(
                 QueryFault.NotSupported,

@@ -33,7 +33,7 @@ public sealed class QueryParameters
     /// <exception cref="QueryException">The bytes are not a JSON object.</exception>
     public static QueryParameters Read(ReadOnlySpan<byte> json)
     {
-        byte[] members = MembersOf(json, "QueryParameters", -1);
+        byte[] members = MembersOf(json, "QueryParameters", position: -1);
         var read = new List<KeyValuePair<string, byte[]>>();
         int at = 0;
         while (StoredJson.TryReadMember(members, ref at, out JsonSlice name, out int valueStart))

@@ -73,19 +73,26 @@ public sealed class RowSource
             ? path.ToString().Replace("[]", "", StringComparison.Ordinal)
             : "";
         var known = Definition.Fields.FirstOrDefault(one => string.Equals(one.Name, name, StringComparison.Ordinal));
-        return known is { Indexing: not FieldIndexing.No } ? name
-            : known is not null
-                ? throw new QueryException(
-                    QueryFault.Invalid,
-                    $"The index '{IndexName}' only stores '{name}', so it cannot be searched or sorted.",
-                    field.Position
-                )
-            : throw new QueryException(
+        if (known is { Indexing: not FieldIndexing.No })
+        {
+            return name;
+        }
+
+        if (known is not null)
+        {
+            throw new QueryException(
                 QueryFault.Invalid,
-                $"The index '{IndexName}' has no field '{name}'. It has "
-                    + $"{string.Join(", ", Definition.Fields.Select(static one => one.Name))}.",
+                $"The index '{IndexName}' only stores '{name}', so it cannot be searched or sorted.",
                 field.Position
             );
+        }
+
+        throw new QueryException(
+            QueryFault.Invalid,
+            $"The index '{IndexName}' has no field '{name}'. It has "
+                + $"{string.Join(", ", Definition.Fields.Select(static one => one.Name))}.",
+            field.Position
+        );
     }
 }
 
@@ -96,7 +103,7 @@ internal sealed class RowFields(RowSource rows) : FieldResolver
     public override FieldPath Resolve(FieldReference field) =>
         field switch
         {
-            PathReference => new FieldPath([new(rows.NameOf(field), false)], field.Position),
+            PathReference => new FieldPath([new(rows.NameOf(field), IsEach: false)], field.Position),
             IdReference when !rows.IsReduced => DocumentFields.Id,
             ScoreReference => throw new QueryException(
                 QueryFault.Invalid,
@@ -140,9 +147,9 @@ internal sealed class SelectedFields(RowSource rows, ProjectionBehavior behavior
                 when rows.IsReduced
                     && rows.Definition.Fields.All(one =>
                         !string.Equals(one.Name, path.Steps[0].Name, StringComparison.Ordinal)
-                    ) => new FieldPath([new(rows.NameOf(field), false)], field.Position),
+                    ) => new FieldPath([new(rows.NameOf(field), IsEach: false)], field.Position),
             PathReference { Path: var path } => IsStored(path)
-                ? new FieldPath([new(path.ToString(), false)], field.Position)
+                ? new FieldPath([new(path.ToString(), IsEach: false)], field.Position)
                 : path,
             _ => new RowFields(rows).Resolve(field),
         };

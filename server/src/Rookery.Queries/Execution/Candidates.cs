@@ -9,5 +9,5 @@ namespace Rookery.Queries.Execution;
 internal readonly record struct Candidates(EntryCursor Cursor, bool IsExact)
 {
     /// <summary>No entry matches.</summary>
-    public static Candidates None => new(EmptyCursor.Instance, true);
+    public static Candidates None => new(EmptyCursor.Instance, IsExact: true);
 }

@@ -66,7 +66,7 @@ internal sealed class ConditionCursors
             { IsExact: false } => Unknown,
             { Cursor: EmptyCursor } => All(isExact: true),
             { Cursor: AllCursor } => Candidates.None,
-            _ => new Candidates(new ExceptCursor(new AllCursor(_segment.Entries), inner.Cursor), true),
+            _ => new Candidates(new ExceptCursor(new AllCursor(_segment.Entries), inner.Cursor), IsExact: true),
         };
 
     private Candidates OpenAll(ReadOnlySpan<Predicate> conditions)

@@ -169,7 +169,7 @@ public sealed class QueryNotes : IDisposable
         }
 
         var output = new ArrayBufferWriter<byte>();
-        new FieldWriter(new FieldPath([new(groupKey, false)], 0)).Write(result, output);
+        new FieldWriter(new FieldPath([new(groupKey, IsEach: false)], Position: 0)).Write(result, output);
         var json = output.WrittenSpan;
         if (json is not [(byte)'"', ..])
         {

@@ -103,10 +103,17 @@ internal sealed class RankedEntries(
             order = hasKey && otherHasKey ? keys.Compare(one.SortKey, other.SortKey) : hasKey.CompareTo(otherHasKey);
         }
 
-        return order != 0 ? order
-            : EtagOf(documents, one) is var etag && EtagOf(documents, other) is var otherEtag && etag != otherEtag
-                ? etag.CompareTo(otherEtag)
-            : one.Entry.CompareTo(other.Entry);
+        if (order != 0)
+        {
+            return order;
+        }
+
+        if (EtagOf(documents, one) is var etag && EtagOf(documents, other) is var otherEtag && etag != otherEtag)
+        {
+            return etag.CompareTo(otherEtag);
+        }
+
+        return one.Entry.CompareTo(other.Entry);
     }
 
     private static long EtagOf(DocumentTable documents, RankedEntry ranked)

@@ -72,13 +72,13 @@ internal sealed class RankedPage(
     public FoundEntry[]? TryTake(EntryCursor candidates, SegmentSort sort, OpenedPostings opened)
     {
         work.Memory.Reserve(RankedEntries.EntryBytes * Math.Min(compiled.PageEnd, segments[0].Reader.Entries));
-        if (Gather(0, candidates, sort, opened) is not { } first)
+        if (Gather(segment: 0, candidates, sort, opened) is not { } first)
         {
             return null;
         }
 
         var ranked = first.InOrder();
-        return sort.NeedsDocument ? null : Array.ConvertAll(ranked, one => segments.PlaceOf(0, one.Entry));
+        return sort.NeedsDocument ? null : Array.ConvertAll(ranked, one => segments.PlaceOf(segment: 0, one.Entry));
     }
 
     /// <summary>Returns the first candidates of a segment by rank; null if documents must be evaluated.</summary>
@@ -97,7 +97,7 @@ internal sealed class RankedPage(
         for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
         {
             segments.CountResult();
-            long rank = sort.Rank(0, entry);
+            long rank = sort.Rank(column: 0, entry);
             if (
                 first.MayWant(rank)
                 && !(heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out _))

@@ -79,7 +79,7 @@ internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, En
             }
             else
             {
-                bound += scorer.Score(i, OftenEnough, 1);
+                bound += scorer.Score(i, OftenEnough, length: 1);
             }
         }
 

@@ -90,18 +90,24 @@ internal sealed class FieldSortColumn : SortColumn
         // A numeric order sorts values of other kinds like null, so only the terms of numbers have the wanted order.
         _isMonotone =
             !_isNullGreatest && _least is not null && _kind is OrderKind.Natural or OrderKind.Double or OrderKind.Long;
-        _ordered =
-            !_isMonotone ? default
-            : _kind == OrderKind.Natural ? (0, values!.TermCount)
-            : values!.Ordinals(NumbersOnly);
+        if (_isMonotone)
+        {
+            _ordered = _kind == OrderKind.Natural ? (0, values!.TermCount) : values!.Ordinals(NumbersOnly);
+        }
 
         // Ranks are ordinals of terms. They cannot be used if several terms compare as equal (order as long), if an
         // entry has several values of which only some may be numbers, or if null must come last.
         IsRanked = !_isNullGreatest && (_kind == OrderKind.Natural || (_kind == OrderKind.Double && _greatest is null));
-        _rankedFrom =
-            _ordered.To == 0 || _kind != OrderKind.Natural ? _ordered.From
-            : TermKey.KindOf(KeyAt(_leastTerms!, 0)) == ValueKind.Null ? 1
-            : 0;
+        if (_ordered.To == 0 || _kind != OrderKind.Natural)
+        {
+            _rankedFrom = _ordered.From;
+        }
+        else
+        {
+            // Null is the first term, if it is one.
+            bool hasNull = TermKey.KindOf(KeyAt(_leastTerms!, ordinal: 0)) == ValueKind.Null;
+            _rankedFrom = hasNull ? 1 : 0;
+        }
     }
 
     /// <inheritdoc/>
@@ -114,9 +120,9 @@ internal sealed class FieldSortColumn : SortColumn
     private static TermRange NumbersOnly =>
         new(
             new[] { TermKey.FirstByteOf(ValueKind.Number) },
-            true,
+            IncludesFrom: true,
             new[] { (byte)(TermKey.LastByteOf(ValueKind.Number) + 1) },
-            false
+            IncludesTo: false
         );
 
     /// <inheritdoc/>

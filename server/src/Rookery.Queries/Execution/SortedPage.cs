@@ -50,11 +50,13 @@ internal sealed class SortedPage(
                     return ranked.TryTake(opened[i].Cursor, sort, conditions[i].Opened);
                 }
 
-                bool isDone =
-                    compiled.JoinsEntries ? TryCollectJoined(i, opened[i].Cursor, sort)
-                    : isRanked ? ranked.TryCollect(i, opened[i].Cursor, sort, conditions[i].Opened)
-                    : TryCollect(i, opened[i].Cursor, sort);
-                if (!isDone)
+                bool isCollected = (compiled.JoinsEntries, isRanked) switch
+                {
+                    (true, _) => TryCollectJoined(i, opened[i].Cursor, sort),
+                    (false, true) => ranked.TryCollect(i, opened[i].Cursor, sort, conditions[i].Opened),
+                    (false, false) => TryCollect(i, opened[i].Cursor, sort),
+                };
+                if (!isCollected)
                 {
                     return null;
                 }

@@ -48,7 +48,9 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         if (keys.Length <= MaxCursors)
         {
             List<EntryCursor> cursors = [.. keys.Select(key => opened.Open(field, key)).OfType<EntryCursor>()];
-            return cursors.Count == 0 ? Candidates.None : new Candidates(ConditionCursors.AnyOf(cursors), true);
+            return cursors.Count == 0
+                ? Candidates.None
+                : new Candidates(ConditionCursors.AnyOf(cursors), IsExact: true);
         }
 
         var union = new EntryUnion(segment.Entries, work);
@@ -64,7 +66,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
             }
         }
 
-        return new Candidates(union.ToCursor(), true);
+        return new Candidates(union.ToCursor(), IsExact: true);
     }
 
     /// <summary>Returns the entries that have all of several values.</summary>
@@ -106,7 +108,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
                 counts.Count <= MaxCursors
                     ? all
                     : Narrowed(all, field, [.. counts.Skip(MaxCursors).Select(static one => one.Key)]),
-                true
+                IsExact: true
             );
     }
 
@@ -159,7 +161,12 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
     {
         if (range is { Low: null, High: null })
         {
-            return new TermRange(new[] { TermKey.FirstByteOf(ValueKind.Boolean) }, true, null, false);
+            return new TermRange(
+                new[] { TermKey.FirstByteOf(ValueKind.Boolean) },
+                IncludesFrom: true,
+                To: null,
+                IncludesTo: false
+            );
         }
 
         byte[] low = range.Low ?? [TermKey.FirstByteOf(TermKey.KindOf(range.High))];
@@ -172,16 +179,24 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         );
     }
 
-    private int? NumberOf(FieldReader reader, bool isExact) =>
-        fields.Find(reader) is { } field
-            ? isExact
-                ? field.ExactValues
-                : field.Values
-            : null;
+    private int? NumberOf(FieldReader reader, bool isExact)
+    {
+        if (fields.Find(reader) is { } field)
+        {
+            if (isExact)
+            {
+                return field.ExactValues;
+            }
+
+            return field.Values;
+        }
+
+        return null;
+    }
 
     private Candidates WithTerm(int number, ReadOnlySpan<byte> term) =>
         segment.Field(number) is { } field && opened.Open(field, term) is { } postings
-            ? new Candidates(postings, true)
+            ? new Candidates(postings, IsExact: true)
             : Candidates.None;
 
     private Candidates Open(int number, in TermRange range)
@@ -202,7 +217,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         if (field.HasPlainKeys && to - from > segment.Entries / 16 && field.SortOrdinals is { } column)
         {
             work.Step(segment.Entries);
-            return new Candidates(new OrdinalRangeCursor(column, from, to), true);
+            return new Candidates(new OrdinalRangeCursor(column, from, to), IsExact: true);
         }
 
         var terms = field.Terms();
@@ -211,7 +226,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         {
             var single = opened.New(field);
             single.Open(terms.Postings);
-            return new Candidates(single, true);
+            return new Candidates(single, IsExact: true);
         }
 
         var union = new EntryUnion(segment.Entries, work);
@@ -223,7 +238,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
             union.Add(postings);
         }
 
-        return new Candidates(union.ToCursor(), true);
+        return new Candidates(union.ToCursor(), IsExact: true);
     }
 
     /// <summary>
@@ -295,7 +310,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         }
 
         var union = new EntryUnion(segment.Entries, work);
-        left.ForEach(entry => union.Add(entry, 1));
+        left.ForEach(entry => union.Add(entry, length: 1));
         return union.ToCursor();
     }
 

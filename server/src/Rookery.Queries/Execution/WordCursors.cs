@@ -44,7 +44,10 @@ internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, O
 
         return found.Count == 0
             ? Candidates.None
-            : new Candidates(query.NeedsAll ? ConditionCursors.AllOf(found) : ConditionCursors.AnyOf(found), true);
+            : new Candidates(
+                query.NeedsAll ? ConditionCursors.AllOf(found) : ConditionCursors.AnyOf(found),
+                IsExact: true
+            );
     }
 
     /// <summary>
@@ -75,7 +78,7 @@ internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, O
             }
         }
 
-        return union.ToCursor() is EmptyCursor ? Candidates.None : new Candidates(union.ToCursor(), false);
+        return union.ToCursor() is EmptyCursor ? Candidates.None : new Candidates(union.ToCursor(), IsExact: false);
     }
 
     /// <summary>Returns the entries that match each clause, in the order of the clauses.</summary>

@@ -9,8 +9,8 @@ namespace Rookery.Queries.FullText;
 
 /// <summary>
 /// Compiles the full-text conditions of one query, and counts words for their scores. A scan that scores reads the
-/// documents twice: it first passes each document of the source to <see cref="CountWords"/>, then evaluates. A scan without
-/// scores only evaluates. Not thread-safe.
+/// documents twice: it first passes each document of the source to <see cref="CountWords"/>, then evaluates. A scan
+/// without scores only evaluates. Not thread-safe.
 /// </summary>
 /// <param name="analyzers">Returns the analyzer of a field. Not disposed by this object.</param>
 /// <param name="wordFields">The full-text fields of a static index; null if documents are evaluated.</param>

@@ -25,7 +25,7 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
     {
         List<PhraseTerm> words = [];
         var sink = new Sink(this, words);
-        analyzer.Analyze(Encoding.UTF8.GetBytes(text), AnalysisPurpose.Search, 0, ref sink);
+        analyzer.Analyze(Encoding.UTF8.GetBytes(text), AnalysisPurpose.Search, firstPosition: 0, ref sink);
         if (words.Count is 0)
         {
             return;

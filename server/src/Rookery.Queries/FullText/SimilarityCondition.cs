@@ -76,7 +76,7 @@ internal sealed class SimilarityCondition(
 
             // The name of an index field is one step, even if it contains dots.
             string[] steps = wordFields is null ? name.Split('.') : [name];
-            var path = new FieldPath([.. steps.Select(static step => new PathStep(step, false))], 0);
+            var path = new FieldPath([.. steps.Select(static step => new PathStep(step, IsEach: false))], Position: 0);
             _fields.Add(
                 new SimilarityField(
                     new FieldReader(path),

@@ -166,7 +166,7 @@ internal sealed class SimilarityField : IDisposable
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
             var sink = new Sink(words, tokensLeft);
-            analyzer.Analyze(text.Of(json), AnalysisPurpose.Index, 0, ref sink);
+            analyzer.Analyze(text.Of(json), AnalysisPurpose.Index, firstPosition: 0, ref sink);
             return tokensLeft[0] > 0;
         }
     }

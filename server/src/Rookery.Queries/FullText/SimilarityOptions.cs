@@ -27,20 +27,27 @@ internal sealed class SimilarityOptions
             );
         }
 
-        Terms = Bounded(options.ReadCount("MaximumQueryTerms", 25), MaxTerms, "MaximumQueryTerms", position);
+        Terms = Bounded(
+            options.ReadCount("MaximumQueryTerms", defaultValue: 25),
+            MaxTerms,
+            "MaximumQueryTerms",
+            position
+        );
         Tokens = Bounded(
-            options.ReadCount("MaximumNumberOfTokensParsed", 5000),
+            options.ReadCount("MaximumNumberOfTokensParsed", defaultValue: 5000),
             MaxTokens,
             "MaximumNumberOfTokensParsed",
             position
         );
-        MinTermFrequency = options.ReadCount("MinimumTermFrequency", 2);
-        MinDocuments = options.ReadCount("MinimumDocumentFrequency", 5);
+        MinTermFrequency = options.ReadCount("MinimumTermFrequency", defaultValue: 2);
+        MinDocuments = options.ReadCount("MinimumDocumentFrequency", defaultValue: 5);
         MaxDocuments = options.ReadCount("MaximumDocumentFrequency", int.MaxValue);
-        MaxDocumentsShare = options.ReadNumber("MaximumDocumentFrequencyPercentage", 100) / 100;
-        MinWordBytes = options.ReadCount("MinimumWordLength", 0);
-        MaxWordBytes = options.ReadCount("MaximumWordLength", 0) is > 0 and var longest ? longest : long.MaxValue;
-        double factor = options.ReadNumber("BoostFactor", 1);
+        MaxDocumentsShare = options.ReadNumber("MaximumDocumentFrequencyPercentage", defaultValue: 100) / 100;
+        MinWordBytes = options.ReadCount("MinimumWordLength", defaultValue: 0);
+        MaxWordBytes = options.ReadCount("MaximumWordLength", defaultValue: 0) is > 0 and var longest
+            ? longest
+            : long.MaxValue;
+        double factor = options.ReadNumber("BoostFactor", defaultValue: 1);
         BoostFactor = options.ReadFlag("Boost") ? factor : null;
         Fields = options.ReadTexts("Fields");
         options.RefuseUnread();

@@ -44,7 +44,7 @@ internal sealed class WordFinder
     public void Find(ReadOnlySpan<byte> text, List<FoundWord> found, ScanWork? work)
     {
         var sink = new Sink(this, found, work);
-        _query.Analyzer.Analyze(text, AnalysisPurpose.Index, 0, ref sink);
+        _query.Analyzer.Analyze(text, AnalysisPurpose.Index, firstPosition: 0, ref sink);
     }
 
     private int KindOf(ReadOnlySpan<byte> token, ScanWork? work)

@@ -14,8 +14,8 @@ internal sealed class ClauseReader
     private readonly SelectionReader _selections;
     private readonly IReadOnlyList<DeclaredFunction> _functions;
     private readonly List<FieldPath> _compared = [];
-    private readonly Dictionary<string, int> _seen = new(StringComparer.OrdinalIgnoreCase);
-    private string _last = "";
+    private readonly Dictionary<string, int> _positionOfClause = new(StringComparer.OrdinalIgnoreCase);
+    private string _lastClause = "";
 
     /// <summary>Creates a parser positioned after the source of <c>from</c>.</summary>
     public ClauseReader(RqlReader reader, RqlFieldReader fields, IReadOnlyList<DeclaredFunction> functions)
@@ -140,19 +140,19 @@ internal sealed class ClauseReader
     {
         var clause = _reader.Take();
         string name = clause.Text.ToLowerInvariant();
-        if (!_seen.TryAdd(name, clause.Position))
+        if (!_positionOfClause.TryAdd(name, clause.Position))
         {
             throw new QueryException(QueryFault.Invalid, $"'{name}' occurs twice.", clause.Position);
         }
 
         // RavenDB allows `include` only before `limit`. People also write it after, so both are accepted.
-        bool isLate = name is not ("filter_limit" or "include") && Rank(name) < Rank(_last);
-        if (isLate || (name is "update" && _seen.ContainsKey("select")))
+        bool isLate = name is not ("filter_limit" or "include") && Rank(name) < Rank(_lastClause);
+        if (isLate || (name is "update" && _positionOfClause.ContainsKey("select")))
         {
-            throw new QueryException(QueryFault.Invalid, $"'{name}' cannot follow '{_last}'.", clause.Position);
+            throw new QueryException(QueryFault.Invalid, $"'{name}' cannot follow '{_lastClause}'.", clause.Position);
         }
 
-        _last = name is "filter_limit" ? _last : name;
+        _lastClause = name is "filter_limit" ? _lastClause : name;
         return clause;
     }
 
@@ -178,7 +178,7 @@ internal sealed class ClauseReader
         var name = _fields.ReadName("a field");
         if (!name.IsFunction)
         {
-            return new GroupKey(name.Path, false, _fields.TryReadAlias());
+            return new GroupKey(name.Path, IsWholeArray: false, _fields.TryReadAlias());
         }
 
         if (name.Function is not "array")
@@ -189,7 +189,7 @@ internal sealed class ClauseReader
         _reader.ExpectSymbol("(");
         var path = _fields.ReadPath();
         _reader.ExpectSymbol(")");
-        return new GroupKey(path, true, _fields.TryReadAlias());
+        return new GroupKey(path, IsWholeArray: true, _fields.TryReadAlias());
     }
 
     private LoadClause ReadLoad()

@@ -23,11 +23,16 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
         return name.Function switch
         {
             "" => Documents(start, name.Path.ToString()),
-            "timings" => new IncludeClause(IncludeKind.Timings, null, ReadArguments("timings", 0), start.Position),
+            "timings" => new IncludeClause(
+                IncludeKind.Timings,
+                Path: null,
+                ReadArguments("timings", max: 0),
+                start.Position
+            ),
             "explanations" => new IncludeClause(
                 IncludeKind.Explanations,
-                null,
-                ReadArguments("explanations", 1),
+                Path: null,
+                ReadArguments("explanations", max: 1),
                 start.Position
             ),
             "highlight" => ReadHighlight(start.Position),

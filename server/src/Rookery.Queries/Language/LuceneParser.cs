@@ -32,7 +32,7 @@ public sealed class LuceneParser
 
     private readonly string _clause;
     private readonly int _position;
-    private int _at;
+    private int _next;
     private int _depth;
     private int _terms;
 
@@ -46,10 +46,12 @@ public sealed class LuceneParser
     {
         var parser = new LuceneParser(clause, position);
         var parsed = parser.ReadQuery(field: null);
-        return parser._at == clause.Length ? parsed : throw parser.Invalid($"'{clause[parser._at]}' is not expected");
+        return parser._next == clause.Length
+            ? parsed
+            : throw parser.Invalid($"'{clause[parser._next]}' is not expected");
     }
 
-    private bool IsAtEnd => _at == _clause.Length;
+    private bool IsAtEnd => _next == _clause.Length;
 
     private LuceneBoolean ReadQuery(string? field)
     {
@@ -76,7 +78,7 @@ public sealed class LuceneParser
 
             parts.Add((isAnd && occur == LuceneOccur.Should ? LuceneOccur.Must : occur, ReadClause(field)));
             SkipSpaces();
-        } while (!IsAtEnd && _clause[_at] != ')');
+        } while (!IsAtEnd && _clause[_next] != ')');
         _depth--;
         return new LuceneBoolean(parts);
     }
@@ -116,17 +118,23 @@ public sealed class LuceneParser
     private string? TryReadField()
     {
         SkipSpaces();
-        int start = _at;
-        string? name =
-            TryTake('*') ? "*"
-            : IsTermStart() && ReadTerm(out bool isPattern) is var term && !isPattern ? term
-            : null;
+        int start = _next;
+        string? name = null;
+        if (TryTake('*'))
+        {
+            name = "*";
+        }
+        else if (IsTermStart() && ReadTerm(out bool isPattern) is var term && !isPattern)
+        {
+            name = term;
+        }
+
         if (name is not null && TryTake(':'))
         {
             return name;
         }
 
-        _at = start;
+        _next = start;
         return null;
     }
 
@@ -161,10 +169,10 @@ public sealed class LuceneParser
             }
         }
 
-        if (!IsTermStart() && (IsAtEnd || _clause[_at] is not ('*' or '?')))
+        if (!IsTermStart() && (IsAtEnd || _clause[_next] is not ('*' or '?')))
         {
             throw Invalid(
-                IsAtEnd ? "a term is missing at its end" : $"'{_clause[_at]}' stands where a term must stand"
+                IsAtEnd ? "a term is missing at its end" : $"'{_clause[_next]}' stands where a term must stand"
             );
         }
 
@@ -208,13 +216,13 @@ public sealed class LuceneParser
         }
 
         SkipSpaces();
-        int start = _at;
-        while (!IsAtEnd && _clause[_at] != end && !IsSpace(_clause[_at]))
+        int start = _next;
+        while (!IsAtEnd && _clause[_next] != end && !IsSpace(_clause[_next]))
         {
-            _at++;
+            _next++;
         }
 
-        string bound = _clause[start.._at];
+        string bound = _clause[start.._next];
         return bound.Length == 0 ? throw Invalid("a range has two terms: [a TO b]")
             : bound is "*" ? null
             : WithoutEscapes(bound);
@@ -246,18 +254,18 @@ public sealed class LuceneParser
     /// </summary>
     private double? TryReadNumber(double max)
     {
-        int start = _at;
-        while (!IsAtEnd && (char.IsAsciiDigit(_clause[_at]) || _clause[_at] == '.'))
+        int start = _next;
+        while (!IsAtEnd && (char.IsAsciiDigit(_clause[_next]) || _clause[_next] == '.'))
         {
-            _at++;
+            _next++;
         }
 
-        if (_at == start)
+        if (_next == start)
         {
             return null;
         }
 
-        string text = _clause[start.._at];
+        string text = _clause[start.._next];
         return
             double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double number)
             && number <= max
@@ -267,18 +275,18 @@ public sealed class LuceneParser
 
     private string ReadQuoted()
     {
-        int start = _at;
-        while (!IsAtEnd && _clause[_at] != '"')
+        int start = _next;
+        while (!IsAtEnd && _clause[_next] != '"')
         {
-            _at += _clause[_at] == '\\' ? 2 : 1;
+            _next += _clause[_next] == '\\' ? 2 : 1;
         }
 
-        if (_at >= _clause.Length)
+        if (_next >= _clause.Length)
         {
             throw Invalid("a quote is not closed");
         }
 
-        return WithoutEscapes(_clause[start.._at++]);
+        return WithoutEscapes(_clause[start.._next++]);
     }
 
     /// <summary>
@@ -288,9 +296,9 @@ public sealed class LuceneParser
     {
         var term = new StringBuilder();
         isPattern = false;
-        while (!IsAtEnd && !IsSpace(_clause[_at]))
+        while (!IsAtEnd && !IsSpace(_clause[_next]))
         {
-            char current = _clause[_at];
+            char current = _clause[_next];
             if (current == '\\')
             {
                 term.Append(ReadEscape());
@@ -308,7 +316,7 @@ public sealed class LuceneParser
                 : current == '?' ? LucenePattern.One
                 : current
             );
-            _at++;
+            _next++;
         }
 
         return term.ToString();
@@ -316,12 +324,12 @@ public sealed class LuceneParser
 
     private char ReadEscape()
     {
-        if (++_at >= _clause.Length)
+        if (++_next >= _clause.Length)
         {
             throw Invalid("a character is missing after its last '\\'");
         }
 
-        char escaped = _clause[_at++];
+        char escaped = _clause[_next++];
         if (escaped != 'u')
         {
             return escaped;
@@ -329,11 +337,11 @@ public sealed class LuceneParser
 
         const NumberStyles Hex = NumberStyles.AllowHexSpecifier;
         if (
-            _at + 4 <= _clause.Length
-            && ushort.TryParse(_clause.AsSpan(_at, 4), Hex, CultureInfo.InvariantCulture, out ushort code)
+            _next + 4 <= _clause.Length
+            && ushort.TryParse(_clause.AsSpan(_next, 4), Hex, CultureInfo.InvariantCulture, out ushort code)
         )
         {
-            _at += 4;
+            _next += 4;
             return (char)code;
         }
 
@@ -351,14 +359,14 @@ public sealed class LuceneParser
         var plain = new StringBuilder();
         while (!inner.IsAtEnd)
         {
-            plain.Append(text[inner._at] == '\\' ? inner.ReadEscape() : text[inner._at++]);
+            plain.Append(text[inner._next] == '\\' ? inner.ReadEscape() : text[inner._next++]);
         }
 
         return plain.ToString();
     }
 
     private bool IsTermStart() =>
-        !IsAtEnd && !IsSpace(_clause[_at]) && (_clause[_at] == '\\' || !IsSpecial(_clause[_at]));
+        !IsAtEnd && !IsSpace(_clause[_next]) && (_clause[_next] == '\\' || !IsSpecial(_clause[_next]));
 
     private static bool IsSpecial(char c) => Special.Contains(c, StringComparison.Ordinal);
 
@@ -366,19 +374,19 @@ public sealed class LuceneParser
 
     private void SkipSpaces()
     {
-        while (!IsAtEnd && IsSpace(_clause[_at]))
+        while (!IsAtEnd && IsSpace(_clause[_next]))
         {
-            _at++;
+            _next++;
         }
     }
 
-    private bool IsAt(char symbol) => !IsAtEnd && _clause[_at] == symbol;
+    private bool IsAt(char symbol) => !IsAtEnd && _clause[_next] == symbol;
 
     private bool TryTake(char symbol)
     {
         SkipSpaces();
         bool isThere = IsAt(symbol);
-        _at += isThere ? 1 : 0;
+        _next += isThere ? 1 : 0;
         return isThere;
     }
 
@@ -386,16 +394,16 @@ public sealed class LuceneParser
     private bool TryTakeWord(string word)
     {
         SkipSpaces();
-        int end = _at + word.Length;
+        int end = _next + word.Length;
         if (
-            string.CompareOrdinal(_clause, _at, word, 0, word.Length) != 0
+            string.CompareOrdinal(_clause, _next, word, 0, word.Length) != 0
             || (end < _clause.Length && !EndsTerm(_clause[end]))
         )
         {
             return false;
         }
 
-        _at = end;
+        _next = end;
         return true;
     }
 

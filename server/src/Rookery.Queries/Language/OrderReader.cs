@@ -18,13 +18,13 @@ internal sealed class OrderReader(RqlReader reader, RqlFieldReader fields)
         if (name.Function is "random")
         {
             var seed = ReadSeed();
-            return new OrderKey(null, OrderKind.Random, ReadDirection(isDescending: false), seed, position);
+            return new OrderKey(Field: null, OrderKind.Random, ReadDirection(isDescending: false), seed, position);
         }
 
         var field = fields.TryReadFunction(name) ?? throw fields.UnknownFunction(name);
         return field is ScoreReference
-            ? new OrderKey(null, OrderKind.Score, ReadDirection(isDescending: true), null, position)
-            : new OrderKey(field, ReadKind(), ReadDirection(isDescending: false), null, position);
+            ? new OrderKey(Field: null, OrderKind.Score, ReadDirection(isDescending: true), Seed: null, position)
+            : new OrderKey(field, ReadKind(), ReadDirection(isDescending: false), Seed: null, position);
     }
 
     private Operand? ReadSeed()

@@ -331,7 +331,7 @@ public sealed class CompiledQuery
                 ProjectionBehavior.Default
             ),
             null or FieldSelection => null,
-            _ => throw new QueryException(QueryFault.NotSupported, "This 'select' is not supported.", 0),
+            _ => throw new QueryException(QueryFault.NotSupported, "This 'select' is not supported.", position: 0),
         };
 
     private static void RefuseTooManyParts(Query query)
@@ -472,7 +472,7 @@ public sealed class CompiledQuery
                 QueryFault.NotSupported,
                 $"'ProjectionBehavior' {query.Projecting} is not supported where a script makes the results: "
                     + $"it reads documents.",
-                0
+                position: 0
             );
         }
 

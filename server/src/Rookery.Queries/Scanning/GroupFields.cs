@@ -41,7 +41,8 @@ internal sealed class GroupFields(Query query) : FieldResolver
         }
     }
 
-    private static FieldPath Member(string name, FieldReference field) => new([new(name, false)], field.Position);
+    private static FieldPath Member(string name, FieldReference field) =>
+        new([new(name, IsEach: false)], field.Position);
 
     private int IndexOf(AggregateReference aggregate)
     {

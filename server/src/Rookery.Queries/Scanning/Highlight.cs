@@ -41,7 +41,7 @@ internal sealed class Highlight
                             .Split('.')
                             .Select(static name => new PathStep(
                                 name.Replace("[]", "", StringComparison.Ordinal),
-                                false
+                                IsEach: false
                             )),
                     ],
                     include.Position

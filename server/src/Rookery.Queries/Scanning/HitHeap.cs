@@ -59,8 +59,18 @@ internal sealed class HitHeap(SortKeys keys, long capacity)
     }
 
     // Entries of one document have the same ordinal, which is the document's etag. The third comparison orders them.
-    private static int Compare(SortKeys keys, ScanHit one, ScanHit other) =>
-        keys.Compare(one.SortKey, other.SortKey) is var order && order != 0 ? order
-        : one.Ordinal != other.Ordinal ? one.Ordinal.CompareTo(other.Ordinal)
-        : one.Place.Entry.CompareTo(other.Place.Entry);
+    private static int Compare(SortKeys keys, ScanHit one, ScanHit other)
+    {
+        if (keys.Compare(one.SortKey, other.SortKey) is var order && order != 0)
+        {
+            return order;
+        }
+
+        if (one.Ordinal != other.Ordinal)
+        {
+            return one.Ordinal.CompareTo(other.Ordinal);
+        }
+
+        return one.Place.Entry.CompareTo(other.Place.Entry);
+    }
 }

@@ -10,7 +10,7 @@ internal static class Relevance
     /// </summary>
     public static IReadOnlyList<OrderKey> OrderOf(Query query) =>
         query.OrderBy.Count == 0 && query.GroupBy.Count == 0 && IsIn(query.Where)
-            ? [new OrderKey(null, OrderKind.Score, IsDescending: true, null, 0)]
+            ? [new OrderKey(Field: null, OrderKind.Score, IsDescending: true, Seed: null, Position: 0)]
             : query.OrderBy;
 
     /// <summary>Whether a condition can give documents different scores.</summary>

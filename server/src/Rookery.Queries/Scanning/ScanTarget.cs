@@ -31,14 +31,14 @@ public sealed record ScanTarget(string? Collection, IReadOnlyList<string>? Ids, 
         };
         if (query.GroupBy.Count > 0)
         {
-            return new(collection, null, null); // the conditions apply to groups
+            return new(collection, Ids: null, IdPrefix: null); // the conditions apply to groups
         }
 
         if (query.Where is not AndCondition { Conditions: var all })
         {
             return query.Where is null || IdsOf(query.Where, operands) is not { } only
-                ? new(collection, null, query.Where is null ? null : PrefixOf(query.Where, operands))
-                : new(collection, only, null);
+                ? new(collection, Ids: null, query.Where is null ? null : PrefixOf(query.Where, operands))
+                : new(collection, only, IdPrefix: null);
         }
 
         string[]? ids = null;

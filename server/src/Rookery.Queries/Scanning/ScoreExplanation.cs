@@ -16,7 +16,7 @@ internal sealed class ScoreExplanation(ScanWork work)
     public string Of(Predicate condition, in QueriedDocument document)
     {
         _text.Clear();
-        Add(condition, document, 0);
+        Add(condition, document, depth: 0);
         return _text.ToString().TrimEnd();
     }
 

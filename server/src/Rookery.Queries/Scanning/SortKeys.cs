@@ -60,7 +60,7 @@ internal sealed class SortKeys
 
         if (endsWithKey)
         {
-            _keys[^1] = new SortKey(OrderKind.Natural, false, null, []);
+            _keys[^1] = new SortKey(OrderKind.Natural, IsDescending: false, Field: null, []);
         }
     }
 
@@ -160,9 +160,17 @@ internal sealed class SortKeys
         Span<byte> candidate = stackalloc byte[SortValue.MaxBytes];
         var visitor = new FirstValue(kind, isDescending, isNullGreatest, destination, candidate);
         field.Read(document, ref visitor);
-        return visitor.Length > 0 ? visitor.Length
-            : isNullGreatest ? SortValue.WriteGreatestNull(destination)
-            : TermKey.WriteNull(destination);
+        if (visitor.Length > 0)
+        {
+            return visitor.Length;
+        }
+
+        if (isNullGreatest)
+        {
+            return SortValue.WriteGreatestNull(destination);
+        }
+
+        return TermKey.WriteNull(destination);
     }
 
     private static int WriteShuffledById(ReadOnlySpan<byte> id, byte[] seed, Span<byte> destination)

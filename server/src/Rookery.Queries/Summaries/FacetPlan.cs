@@ -40,7 +40,7 @@ internal sealed class FacetPlan
         Ranges = ranges;
         Numbers = numbers;
         Order = options.ReadWord("TermSortMode", FacetOrder.ValueAsc);
-        Start = options.ReadCount("Start", 0);
+        Start = options.ReadCount("Start", defaultValue: 0);
         PageSize = options.ReadCount("PageSize", int.MaxValue);
         NamesRemaining = options.ReadFlag("IncludeRemainingTerms");
         options.RefuseUnread();

@@ -244,7 +244,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
             var sink = new Sink(table, memory);
-            AnalyzerCatalog.Default.Analyze(room.Of(json), AnalysisPurpose.Index, 0, ref sink);
+            AnalyzerCatalog.Default.Analyze(room.Of(json), AnalysisPurpose.Index, firstPosition: 0, ref sink);
             return true;
         }
     }

@@ -24,11 +24,17 @@ internal static class CSharpComparison
         }
 
         var (first, second) = (heap.TimeOf(left), heap.TimeOf(right));
-        return first.IsOfOneType(second) ? first.OrderTo(second)
-            : left.IsText && right.IsText && !first.IsTime && !second.IsTime ? heap.CompareTexts(left, right)
-            : throw new ScriptFailure(
-                $"the script compares {CSharpStrings.NameOf(left)} with {CSharpStrings.NameOf(right)}"
-            );
+        if (first.IsOfOneType(second))
+        {
+            return first.OrderTo(second);
+        }
+
+        if (left.IsText && right.IsText && !first.IsTime && !second.IsTime)
+        {
+            return heap.CompareTexts(left, right);
+        }
+
+        throw new ScriptFailure($"the script compares {CSharpStrings.NameOf(left)} with {CSharpStrings.NameOf(right)}");
     }
 
     private static DayOfWeek WeekdayOf(this ScriptHeap heap, ScriptValue value) =>
@@ -81,13 +87,17 @@ internal static class CSharpComparison
 
         bool isOfOneType =
             left.Kind == right.Kind || (left.IsText && right.IsText) || (left.IsBoolean && right.IsBoolean);
-        return isOfOneType || !isOperator
-            ? left.IsContainer && left.Kind == right.Kind
-                ? left.Start == right.Start || heap.HaveSameMembers(left, right, level + 1)
-                : left.Kind == right.Kind && left.IsBoolean
-            : throw new ScriptFailure(
-                $"the script compares {CSharpStrings.NameOf(left)} with {CSharpStrings.NameOf(right)}"
-            );
+        if (isOfOneType || !isOperator)
+        {
+            if (left.IsContainer && left.Kind == right.Kind)
+            {
+                return left.Start == right.Start || heap.HaveSameMembers(left, right, level + 1);
+            }
+
+            return left.Kind == right.Kind && left.IsBoolean;
+        }
+
+        throw new ScriptFailure($"the script compares {CSharpStrings.NameOf(left)} with {CSharpStrings.NameOf(right)}");
     }
 
     /// <summary><c>left.Equals(right)</c>.</summary>

@@ -116,7 +116,7 @@ internal static class CSharpDates
 
         if (parts.Length == 1)
         {
-            return heap.ValueOf(new CSharpDate(0, form).At(WholePart(heap, parts[0])));
+            return heap.ValueOf(new CSharpDate(Ticks: 0, form).At(WholePart(heap, parts[0])));
         }
 
         long ticks = DayTicks(heap, parts);
@@ -261,10 +261,17 @@ internal static class CSharpDates
     {
         if (function == ScriptFunction.ParseSpan)
         {
-            return value.Kind == ValueKind.Span ? value
-                : value.IsText && TimeSpan.TryParse(heap.NetText(value), CultureInfo.InvariantCulture, out var span)
-                    ? ScriptValue.OfSpan(span.Ticks)
-                : throw NoTemporal(heap, value, "time span");
+            if (value.Kind == ValueKind.Span)
+            {
+                return value;
+            }
+
+            if (value.IsText && TimeSpan.TryParse(heap.NetText(value), CultureInfo.InvariantCulture, out var span))
+            {
+                return ScriptValue.OfSpan(span.Ticks);
+            }
+
+            throw NoTemporal(heap, value, "time span");
         }
 
         bool isDate =

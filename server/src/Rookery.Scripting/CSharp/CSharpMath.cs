@@ -112,8 +112,16 @@ internal static class CSharpMath
             throw new ScriptFailure("the script rounds to more digits than its type has");
         }
 
-        return number.IsWhole ? heap.ValueOf(number)
-            : number.IsReal ? ScriptValue.OfReal(Math.Round(number.Real, (int)digits, rounding))
-            : heap.ValueOf(new CSharpNumber(decimal.Round(number.Decimal, (int)digits, rounding)));
+        if (number.IsWhole)
+        {
+            return heap.ValueOf(number);
+        }
+
+        if (number.IsReal)
+        {
+            return ScriptValue.OfReal(Math.Round(number.Real, (int)digits, rounding));
+        }
+
+        return heap.ValueOf(new CSharpNumber(decimal.Round(number.Decimal, (int)digits, rounding)));
     }
 }

@@ -18,9 +18,17 @@ internal static class CSharpMembers
         if (target.Kind == ValueKind.Object)
         {
             bool isKnown = heap.Containers.Find(target, text) >= 0;
-            return asksWhether && !isKnown ? throw HasNoMember(heap, target, name)
-                : text.SequenceEqual("Id"u8) && !isKnown ? context.Documents.IdOf(target)
-                : context.GetMember(target, name);
+            if (asksWhether && !isKnown)
+            {
+                throw HasNoMember(heap, target, name);
+            }
+
+            if (text.SequenceEqual("Id"u8) && !isKnown)
+            {
+                return context.Documents.IdOf(target);
+            }
+
+            return context.GetMember(target, name);
         }
 
         // HasValue and Value exist for null and for values whose type has a nullable form. Arrays and strings have no
@@ -37,9 +45,17 @@ internal static class CSharpMembers
 
         if (text.SequenceEqual("Length"u8) || text.SequenceEqual("Count"u8))
         {
-            return target.Kind == ValueKind.Array ? ScriptValue.OfInt(heap.Containers.Count(target))
-                : target.IsText && text[0] == (byte)'L' ? ScriptValue.OfInt(heap.LengthOf(heap.Plain(target)))
-                : throw HasNoMember(heap, target, name);
+            if (target.Kind == ValueKind.Array)
+            {
+                return ScriptValue.OfInt(heap.Containers.Count(target));
+            }
+
+            if (target.IsText && text[0] == (byte)'L')
+            {
+                return ScriptValue.OfInt(heap.LengthOf(heap.Plain(target)));
+            }
+
+            throw HasNoMember(heap, target, name);
         }
 
         var time = heap.TimeOf(target);

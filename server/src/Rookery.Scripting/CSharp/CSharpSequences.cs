@@ -13,9 +13,17 @@ internal static class CSharpSequences
     {
         if (value.Kind != ValueKind.Object)
         {
-            return value.Kind == ValueKind.Array ? value
-                : value.IsNothing ? heap.Containers.NewArray()
-                : throw new ScriptFailure($"the script iterates over {CSharpStrings.NameOf(value)}");
+            if (value.Kind == ValueKind.Array)
+            {
+                return value;
+            }
+
+            if (value.IsNothing)
+            {
+                return heap.Containers.NewArray();
+            }
+
+            throw new ScriptFailure($"the script iterates over {CSharpStrings.NameOf(value)}");
         }
 
         var entries = heap.Containers.NewArray();
@@ -66,17 +74,17 @@ internal static class CSharpSequences
                 int kept = (int)Math.Clamp(asked, 0, count);
                 return function == ScriptFunction.CSharpSkip
                     ? heap.Copy(sequence, kept, count - kept)
-                    : heap.Copy(sequence, 0, kept);
+                    : heap.Copy(sequence, from: 0, kept);
             case ScriptFunction.CSharpReverse:
-                var reversed = heap.Copy(sequence, 0, count);
+                var reversed = heap.Copy(sequence, from: 0, count);
                 heap.Containers.Elements(reversed).Reverse();
                 return reversed;
             case ScriptFunction.CSharpConcat:
-                var joined = heap.Copy(sequence, 0, count);
+                var joined = heap.Copy(sequence, from: 0, count);
                 heap.AppendAll(joined, heap.ToSequence(arguments[1]));
                 return joined;
             case ScriptFunction.WithElement:
-                joined = heap.Copy(sequence, 0, count);
+                joined = heap.Copy(sequence, from: 0, count);
                 heap.Containers.Append(joined, arguments[1]);
                 return joined;
             case ScriptFunction.Union or ScriptFunction.Intersect or ScriptFunction.Except:
@@ -95,7 +103,7 @@ internal static class CSharpSequences
                 return sequence;
             case ScriptFunction.IsSameSequence:
                 var other = heap.ToSequence(arguments[1]);
-                return ScriptValue.Of(heap.HaveSameMembers(sequence, other, 0));
+                return ScriptValue.Of(heap.HaveSameMembers(sequence, other, level: 0));
             case ScriptFunction.SortedByKeys:
                 return heap.SortByKeys(sequence, count, arguments[1]);
             default:

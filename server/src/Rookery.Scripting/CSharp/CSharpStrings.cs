@@ -68,13 +68,13 @@ internal static class CSharpStrings
                 heap.AddString(time.Format(null));
                 break;
             case ValueKind.Text or ValueKind.EscapedText:
-                heap.AddText(value, 0);
+                heap.AddText(value, level: 0);
                 break;
             case ValueKind.Decimal:
                 heap.AddCopy(value.Start, value.Length);
                 break;
             case var _ when value.IsNumber:
-                heap.AddString(FormatNumber(heap.NumeralOf(value), null));
+                heap.AddString(FormatNumber(heap.NumeralOf(value), format: null));
                 break;
             default:
                 throw new ScriptFailure($"the script makes a text of {NameOf(value)}");

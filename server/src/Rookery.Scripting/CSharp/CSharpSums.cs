@@ -83,13 +83,22 @@ internal static class CSharpSums
         }
 
         bool isLong = sum.TryGetWhole(out long whole);
-        return isLong
-            ? widest == Summed.Ints
-                ? ScriptValue.OfInt(checked((int)whole))
-                : ScriptValue.OfWhole(whole)
-            : widest == Summed.StoredWhole
-                ? heap.WithDigitsOf(sum, isReal: false)
-                : throw new OverflowException();
+        if (isLong)
+        {
+            if (widest == Summed.Ints)
+            {
+                return ScriptValue.OfInt(checked((int)whole));
+            }
+
+            return ScriptValue.OfWhole(whole);
+        }
+
+        if (widest == Summed.StoredWhole)
+        {
+            return heap.WithDigitsOf(sum, isReal: false);
+        }
+
+        throw new OverflowException();
     }
 
     private static Summed SummedAs(ScriptHeap heap, ScriptValue element, bool isAverage)

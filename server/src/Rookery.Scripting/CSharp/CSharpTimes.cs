@@ -37,9 +37,17 @@ internal static class CSharpTimes
         const int MaxBytes = 6 * CSharpDate.MaxBytes;
         if (!value.IsText)
         {
-            return value.Kind == ValueKind.Span ? new CSharpTime(value.Whole)
-                : heap.TryGetDate(value, out var date) ? new CSharpTime(date)
-                : default;
+            if (value.Kind == ValueKind.Span)
+            {
+                return new CSharpTime(value.Whole);
+            }
+
+            if (heap.TryGetDate(value, out var date))
+            {
+                return new CSharpTime(date);
+            }
+
+            return default;
         }
 
         if (value.Trait != ValueTrait.Stored || value.Length > MaxBytes)
@@ -121,7 +129,7 @@ internal static class CSharpTimes
             ),
             "TimeOfDay" => ScriptValue.OfSpan(value.TimeOfDay.Ticks),
             "DateTime" => heap.ValueOf(new CSharpDate(date.Ticks, DateForm.Unspecified)),
-            "UtcDateTime" => heap.ValueOf(new CSharpDate(0, DateForm.Utc).At(date.Moment)),
+            "UtcDateTime" => heap.ValueOf(new CSharpDate(Ticks: 0, DateForm.Utc).At(date.Moment)),
             "Offset" => ScriptValue.OfSpan(date.Offset),
             _ => ScriptValue.Undefined,
         };

@@ -105,7 +105,7 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
             }
 
             script.Emit(arguments[0]);
-            context.Builder.Emit(Opcode.Invoke, (int)function, 1);
+            context.Builder.Emit(Opcode.Invoke, (int)function, second: 1);
             return;
         }
 
@@ -127,12 +127,12 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
         {
             case "map" or "filter" or "some" or "every" or "find" or "findIndex" or "forEach" or "flatMap":
                 LoopEmitter.RequireOne(method, arguments);
-                script.Loops.EmitLoop(method, script.Loops.ToCallback(arguments[0], 1));
+                script.Loops.EmitLoop(method, script.Loops.ToCallback(arguments[0], parameters: 1));
                 break;
             case "reduce" when arguments.Count is 1 or 2:
                 script.Loops.EmitReduce(
                     method,
-                    script.Loops.ToCallback(arguments[0], 2),
+                    script.Loops.ToCallback(arguments[0], parameters: 2),
                     arguments.Count == 2 ? arguments[1] : null
                 );
                 break;

@@ -10,7 +10,8 @@ public static class JavaScript
     /// as <c>$name</c>.
     /// </summary>
     /// <exception cref="ScriptException">The script has a syntax error or uses something unsupported.</exception>
-    public static ScriptProgram CompilePatch(string text) => new QueryScript().CompileUpdate(new ScriptPart(text, 0));
+    public static ScriptProgram CompilePatch(string text) =>
+        new QueryScript().CompileUpdate(new ScriptPart(text, Position: 0));
 
     /// <summary>
     /// Compiles an expression over documents: an object literal, a function call, or any other value.

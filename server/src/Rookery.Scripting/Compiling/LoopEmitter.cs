@@ -42,7 +42,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
                     [.. names.Select(parameter => new NameExpression(parameter, name.Position))],
                     name.Position
                 ),
-                null,
+                Body: null,
                 name.Position
             )
             {

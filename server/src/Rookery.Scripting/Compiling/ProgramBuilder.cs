@@ -133,7 +133,7 @@ internal sealed class ProgramBuilder
         output.Release();
         return program.Length <= ScriptProgram.MaxBytes
             ? program
-            : throw new ScriptException(ScriptFault.TooLarge, TooLarge(program.Length), 0);
+            : throw new ScriptException(ScriptFault.TooLarge, TooLarge(program.Length), position: 0);
     }
 
     private static string TooLarge(int bytes)

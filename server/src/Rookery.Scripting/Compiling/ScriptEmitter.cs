@@ -74,7 +74,7 @@ internal sealed class ScriptEmitter
             parameters,
             alias,
             [.. statements.Where(static statement => statement is not FunctionStatement)],
-            0
+            position: 0
         );
         foreach (var (number, function) in context.Functions.Values)
         {
@@ -111,7 +111,7 @@ internal sealed class ScriptEmitter
             }
         }
 
-        if (alias is not null && !_context.Scope.TryDeclare(alias, 0, isConstant: false))
+        if (alias is not null && !_context.Scope.TryDeclare(alias, local: 0, isConstant: false))
         {
             throw new ScriptException(ScriptFault.Syntax, $"'{alias}' is named twice", position);
         }

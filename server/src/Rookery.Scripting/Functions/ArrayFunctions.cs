@@ -38,7 +38,7 @@ internal static class ArrayFunctions
                         : Position(heap, arguments[1], count);
                 return heap.Copy(array, from, Math.Max(to - from, 0));
             case ScriptFunction.Concat:
-                var joined = heap.Copy(array, 0, count);
+                var joined = heap.Copy(array, from: 0, count);
                 foreach (var argument in arguments)
                 {
                     if (argument.Kind == ValueKind.Array)
@@ -61,7 +61,7 @@ internal static class ArrayFunctions
                         ? heap.NewText(","u8)
                         : heap.ToText(arguments[0]);
                 int start = heap.Length;
-                heap.AddJoined(array, separator, default, 0);
+                heap.AddJoined(array, separator, literal: default, level: 0);
                 return heap.TextFrom(start);
             case ScriptFunction.Reverse:
                 heap.Containers.RequireChangeable(array);
@@ -105,7 +105,7 @@ internal static class ArrayFunctions
         }
 
         var removed = heap.Containers.Element(array, index);
-        heap.Containers.RemoveElements(array, index, 1);
+        heap.Containers.RemoveElements(array, index, count: 1);
         return removed;
     }
 
@@ -131,7 +131,7 @@ internal static class ArrayFunctions
     )
     {
         int from = Position(heap, arguments[0], count);
-        int removed = arguments.Length < 2 ? count - from : heap.ToInteger(arguments[1], 0, count - from);
+        int removed = arguments.Length < 2 ? count - from : heap.ToInteger(arguments[1], min: 0, count - from);
         var taken = heap.Copy(array, from, removed);
         heap.Containers.RemoveElements(array, from, removed);
         Insert(heap, array, from, arguments.Length > 2 ? arguments[2..] : default);

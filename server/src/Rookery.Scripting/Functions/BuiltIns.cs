@@ -48,7 +48,7 @@ internal static class BuiltIns
             ScriptFunction.ToText => first.IsNothing ? ScriptValue.Undefined : heap.ToText(first),
             ScriptFunction.ToFixed => first.IsNothing
                 ? ScriptValue.Undefined
-                : heap.ToFixed(heap.ToNumber(first), rest.IsEmpty ? 0 : heap.ToInteger(rest[0], -1, 101)),
+                : heap.ToFixed(heap.ToNumber(first), rest.IsEmpty ? 0 : heap.ToInteger(rest[0], min: -1, max: 101)),
             ScriptFunction.Id => context.Documents.IdOf(first),
             ScriptFunction.Load => context.Documents.Load(first),
             ScriptFunction.Metadata => context.Documents.MetadataOf(first),

@@ -30,7 +30,7 @@ internal static class TextFunctions
             case ScriptFunction.Substr or ScriptFunction.Substring or ScriptFunction.Slice:
                 return TakePart(heap, function, text, arguments);
             case ScriptFunction.CharAt:
-                int at = arguments.IsEmpty ? 0 : heap.ToInteger(arguments[0], -1, int.MaxValue - 1);
+                int at = arguments.IsEmpty ? 0 : heap.ToInteger(arguments[0], min: -1, int.MaxValue - 1);
                 int length = heap.LengthOf(text);
                 return at < 0 || at >= length ? heap.NewText(default) : heap.Part(text, at, at + 1);
             case ScriptFunction.StartsWith
@@ -60,7 +60,7 @@ internal static class TextFunctions
             case ScriptFunction.PadStart or ScriptFunction.PadEnd:
                 bool hasFill = arguments.Length > 1 && arguments[1].Kind != ValueKind.Undefined;
                 var fill = hasFill ? heap.ToText(arguments[1]) : heap.NewText(" "u8);
-                int padded = heap.ToInteger(arguments[0], 0, int.MaxValue / 2);
+                int padded = heap.ToInteger(arguments[0], min: 0, int.MaxValue / 2);
                 return Pad(heap, text, padded, fill, function == ScriptFunction.PadStart);
             default:
                 throw new ScriptFailure($"the script calls {FunctionNames.Of(function)} on a text");
@@ -105,10 +105,16 @@ internal static class TextFunctions
         }
 
         from = from < 0 ? length + from : from;
-        to =
-            function == ScriptFunction.Substr ? (hasEnd ? Math.Min(length, from + Math.Max(to, 0)) : length)
-            : to < 0 ? length + to
-            : to;
+        if (function == ScriptFunction.Substr)
+        {
+            // The second argument of substr is a length.
+            to = hasEnd ? Math.Min(length, from + Math.Max(to, 0)) : length;
+        }
+        else if (to < 0)
+        {
+            to = length + to;
+        }
+
         return heap.Part(text, from, Math.Max(from, to));
     }
 
@@ -123,7 +129,7 @@ internal static class TextFunctions
         int end = Utf16Text.OffsetOf(bytes, to, out bool cutsEnd);
         if (from >= to)
         {
-            return ScriptValue.InHeap(ValueKind.Text, text.Start, 0);
+            return ScriptValue.InHeap(ValueKind.Text, text.Start, length: 0);
         }
 
         if (!cutsStart && !cutsEnd)
@@ -222,7 +228,7 @@ internal static class TextFunctions
         }
 
         var padding = Repeat(heap, fill, missing / unit);
-        padding = heap.JoinTexts(padding, heap.Part(fill, 0, missing % unit));
+        padding = heap.JoinTexts(padding, heap.Part(fill, from: 0, missing % unit));
         return isStart ? heap.JoinTexts(padding, text) : heap.JoinTexts(text, padding);
     }
 }

@@ -33,7 +33,7 @@ internal static class TextSearch
         }
         else
         {
-            offset = heap.IndexOf(text, 0, wanted);
+            offset = heap.IndexOf(text, from: 0, wanted);
         }
 
         return function == ScriptFunction.Includes

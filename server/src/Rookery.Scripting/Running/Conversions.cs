@@ -64,7 +64,7 @@ internal static class Conversions
         }
 
         int start = heap.Length;
-        heap.AddText(value, 0);
+        heap.AddText(value, level: 0);
         return heap.TextFrom(start);
     }
 
@@ -89,7 +89,7 @@ internal static class Conversions
                 heap.AddCSharpText(value);
                 break;
             case ValueKind.Array:
-                heap.AddJoined(value, default, ","u8, level);
+                heap.AddJoined(value, separator: default, ","u8, level);
                 break;
             default:
                 heap.Add(

@@ -51,13 +51,13 @@ internal static class Operators
         bool isLast = left.Kind == ValueKind.Text && left.Start + left.Length == heap.Length;
         if (isLast && !right.IsContainer && !heap.HasHalves)
         {
-            heap.AddText(right, 0);
+            heap.AddText(right, level: 0);
             return heap.TextFrom(left.Start);
         }
 
         int start = heap.Length;
-        heap.AddText(left, 0);
-        heap.AddText(right, 0);
+        heap.AddText(left, level: 0);
+        heap.AddText(right, level: 0);
         return heap.TextFrom(start);
     }
 

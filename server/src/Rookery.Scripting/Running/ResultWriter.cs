@@ -42,7 +42,7 @@ internal sealed class ResultWriter
     {
         _mayBeNonFinite = false;
         _written.Clear();
-        Write(value, 0);
+        Write(value, level: 0);
         return _written.Written;
     }
 
@@ -117,7 +117,7 @@ internal sealed class ResultWriter
                 double real =
                     value.Trait == ValueTrait.Single
                         ? double.Parse(
-                            CSharpStrings.FormatNumber(_heap.NumeralOf(value), null),
+                            CSharpStrings.FormatNumber(_heap.NumeralOf(value), format: null),
                             CultureInfo.InvariantCulture
                         )
                         : value.Double;

@@ -65,7 +65,7 @@ internal sealed class RunDocuments
         _heap.Add((byte)'{');
         _heap.Add(document.Body);
         _heap.Add((byte)'}');
-        _documents.Add(new DocumentEntry(id, metadata, body, default));
+        _documents.Add(new DocumentEntry(id, metadata, body, Metadata: default));
         return _heap.Containers.FromJson(body, _heap.Length, _documents.Count - 1);
     }
 
@@ -76,7 +76,7 @@ internal sealed class RunDocuments
         _heap.Add("{}"u8);
         int body = _heap.Length;
         _heap.Add("{}"u8);
-        _documents.Add(new DocumentEntry(ScriptValue.Null, metadata, body, default));
+        _documents.Add(new DocumentEntry(ScriptValue.Null, metadata, body, Metadata: default));
         return _heap.Containers.FromJson(body, _heap.Length, _documents.Count - 1);
     }
 

@@ -172,20 +172,20 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
             return;
         }
 
-        int at = Grow(ref _containers.Span[container.Start], 2);
+        int at = Grow(ref _containers.Span[container.Start], more: 2);
         _slots.Span[at] = name;
         _slots.Span[at + 1] = value;
     }
 
     /// <summary>Removes a member.</summary>
-    public void Remove(ScriptValue container, int index) => RemoveSlots(container, 2 * index, 2);
+    public void Remove(ScriptValue container, int index) => RemoveSlots(container, 2 * index, count: 2);
 
     /// <summary>Appends an element.</summary>
     public void Append(ScriptValue array, ScriptValue value)
     {
         RequireChangeable(array);
         Expanded(array);
-        int at = Grow(ref _containers.Span[array.Start], 1);
+        int at = Grow(ref _containers.Span[array.Start], more: 1);
         _slots.Span[at] = value;
     }
 

@@ -223,7 +223,7 @@ public sealed class ScriptInterpreter : IDisposable
     internal void Load(ReadOnlySpan<byte> program)
     {
         _loaded = default;
-        _heap.Reset(0, _limits.MemoryBytes);
+        _heap.Reset(keptBytes: 0, _limits.MemoryBytes);
         _program.Read(program, _heap);
     }
 

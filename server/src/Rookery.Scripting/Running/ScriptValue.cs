@@ -77,7 +77,7 @@ internal readonly struct ScriptValue
 
     public static ScriptValue Undefined => default;
 
-    public static ScriptValue Null => new(ValueKind.Null, 0);
+    public static ScriptValue Null => new(ValueKind.Null, bits: 0);
 
     public ValueKind Kind { get; }
 
@@ -110,7 +110,7 @@ internal readonly struct ScriptValue
 
     public bool IsContainer => Kind is ValueKind.Array or ValueKind.Object;
 
-    public static ScriptValue Of(bool value) => new(value ? ValueKind.True : ValueKind.False, 0);
+    public static ScriptValue Of(bool value) => new(value ? ValueKind.True : ValueKind.False, bits: 0);
 
     public static ScriptValue Of(double value) => new(ValueKind.Number, BitConverter.DoubleToInt64Bits(value));
 

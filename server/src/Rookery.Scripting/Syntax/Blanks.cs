@@ -31,19 +31,55 @@ internal static class Blanks
         return text;
     }
 
-    private static int LengthAtStart(ReadOnlySpan<byte> text) =>
-        text.IsEmpty ? 0
-        : text[0] is 0x20 or (>= 0x09 and <= 0x0D) ? 1
-        : text.StartsWith("\u00A0"u8) ? 2
-        : text.Length >= 3 && IsWide(text[..3]) ? 3
-        : 0;
+    private static int LengthAtStart(ReadOnlySpan<byte> text)
+    {
+        if (text.IsEmpty)
+        {
+            return 0;
+        }
 
-    private static int LengthAtEnd(ReadOnlySpan<byte> text) =>
-        text.IsEmpty ? 0
-        : text[^1] is 0x20 or (>= 0x09 and <= 0x0D) ? 1
-        : text.EndsWith("\u00A0"u8) ? 2
-        : text.Length >= 3 && IsWide(text[^3..]) ? 3
-        : 0;
+        if (text[0] is 0x20 or (>= 0x09 and <= 0x0D))
+        {
+            return 1;
+        }
+
+        if (text.StartsWith("\u00A0"u8))
+        {
+            return 2;
+        }
+
+        if (text.Length >= 3 && IsWide(text[..3]))
+        {
+            return 3;
+        }
+
+        return 0;
+    }
+
+    private static int LengthAtEnd(ReadOnlySpan<byte> text)
+    {
+        if (text.IsEmpty)
+        {
+            return 0;
+        }
+
+        if (text[^1] is 0x20 or (>= 0x09 and <= 0x0D))
+        {
+            return 1;
+        }
+
+        if (text.EndsWith("\u00A0"u8))
+        {
+            return 2;
+        }
+
+        if (text.Length >= 3 && IsWide(text[^3..]))
+        {
+            return 3;
+        }
+
+        return 0;
+    }
 
     /// <summary>
     /// Returns whether three bytes are one of U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F, U+3000, U+FEFF.

@@ -89,14 +89,14 @@ internal static class Escapes
                 result.Append('\0');
                 return at + 2;
             case 'x':
-                return Hexadecimal(inside, at, at + 2, 2, position, result);
+                return Hexadecimal(inside, at, at + 2, digits: 2, position, result);
             case 'u' when at + 2 < inside.Length && inside[at + 2] == '{':
                 int end = inside.IndexOf('}', at);
                 return end < 0
                     ? throw Invalid(position + at)
                     : Hexadecimal(inside, at, at + 3, end - at - 3, position, result) + 1;
             case 'u':
-                return Hexadecimal(inside, at, at + 2, 4, position, result);
+                return Hexadecimal(inside, at, at + 2, digits: 4, position, result);
             case '\r' when at + 2 < inside.Length && inside[at + 2] == '\n':
                 return at + 3;
             case '\n' or '\r' or '\u2028' or '\u2029':

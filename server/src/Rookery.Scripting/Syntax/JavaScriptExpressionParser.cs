@@ -71,7 +71,10 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         };
         RequireTarget(target, mark);
         parser.Cursor.Take();
-        parser.Resizes += target is ElementExpression ? 1 : 0;
+        if (target is ElementExpression)
+        {
+            parser.Resizes++;
+        }
         return new AssignmentExpression(target, compound, ParseExpression(), mark.Position);
     }
 
@@ -209,21 +212,16 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
                 case "." or "?.":
                     isOptional |= token.Text is "?.";
                     parser.Cursor.Take();
-                    value =
-                        token.Text is "?." && parser.Cursor.Current.Is("[") ? ParseElement(value, isSkipping: true)
-                        : token.Text is "?." && parser.Cursor.Current.Is("(")
-                            ? throw TokenCursor.NotSupported("calls by '?.('", token.Position)
-                        : new MemberExpression(value, parser.Cursor.ExpectName().Text, token.Position)
-                        {
-                            IsOptional = isOptional,
-                            IsSkipping = token.Text is "?.",
-                        };
+                    value = ParseMember(value, token, isOptional);
                     break;
                 case "[":
                     value = ParseElement(value);
                     break;
                 case "(":
-                    parser.Resizes += MayResize(value) ? 1 : 0;
+                    if (MayResize(value))
+                    {
+                        parser.Resizes++;
+                    }
                     value = new CallExpression(value, ParseArguments(), token.Position);
                     break;
                 case "++" or "--" when !token.IsAfterNewLine:
@@ -241,7 +239,28 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         }
     }
 
-    // A function of the script may do what its text does not show at the call.
+    /// <summary>Parses what follows <c>.</c> or <c>?.</c>.</summary>
+    private Expression ParseMember(Expression target, Token mark, bool isOptional)
+    {
+        bool isSkipping = mark.Text is "?.";
+        if (isSkipping && parser.Cursor.Current.Is("["))
+        {
+            return ParseElement(target, isSkipping: true);
+        }
+
+        if (isSkipping && parser.Cursor.Current.Is("("))
+        {
+            throw TokenCursor.NotSupported("calls by '?.('", mark.Position);
+        }
+
+        return new MemberExpression(target, parser.Cursor.ExpectName().Text, mark.Position)
+        {
+            IsOptional = isOptional,
+            IsSkipping = isSkipping,
+        };
+    }
+
+    // A function of the script may resize an array, which the call does not show.
     private static bool MayResize(Expression callee) =>
         callee is MemberExpression { Name: "push" or "pop" or "shift" or "unshift" or "splice" }
         || (callee is NameExpression name && !FunctionCatalogue.TryFindFunction(name.Name, out _));

@@ -58,8 +58,8 @@ internal sealed class JavaScriptFunctionParser(JavaScriptParser parser)
         parser.Cursor.Expect("=>");
         int resizes = parser.Resizes;
         var function = parser.Cursor.Current.Is("{")
-            ? new LambdaExpression(parameters, null, parser.Statements.ParseBlock(), at)
-            : new LambdaExpression(parameters, parser.Expressions.ParseExpression(), null, at);
+            ? new LambdaExpression(parameters, Value: null, parser.Statements.ParseBlock(), at)
+            : new LambdaExpression(parameters, parser.Expressions.ParseExpression(), Body: null, at);
         return function with { MayResize = parser.Resizes > resizes };
     }
 
@@ -79,7 +79,7 @@ internal sealed class JavaScriptFunctionParser(JavaScriptParser parser)
         bool wasInFunction = parser.IsInFunction;
         parser.IsInFunction = true;
         int resizes = parser.Resizes;
-        var function = new LambdaExpression(ParseParameters(), null, parser.Statements.ParseBlock(), at);
+        var function = new LambdaExpression(ParseParameters(), Value: null, parser.Statements.ParseBlock(), at);
         parser.IsInFunction = wasInFunction;
         return function with { MayResize = parser.Resizes > resizes };
     }

@@ -121,23 +121,23 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
         switch (token.Kind)
         {
             case TokenKind.Mark when token.Text is "...":
-                return new ObjectMember(null, null, parser.Expressions.ParseExpression());
+                return new ObjectMember(Name: null, Key: null, parser.Expressions.ParseExpression());
             case TokenKind.Mark when token.Text is "[":
                 var key = parser.Expressions.ParseExpression();
                 parser.Cursor.Expect("]");
                 ExpectValueOfMember(token);
-                return new ObjectMember(null, key, parser.Expressions.ParseExpression());
+                return new ObjectMember(Name: null, key, parser.Expressions.ParseExpression());
             case TokenKind.Text or TokenKind.Number:
                 ExpectValueOfMember(token);
                 return new ObjectMember(
                     token.Kind == TokenKind.Text ? token.Text : JsonNumber.Format(token.Number),
-                    null,
+                    Key: null,
                     parser.Expressions.ParseExpression()
                 );
             case TokenKind.Name when parser.Cursor.TryTake(":"):
-                return new ObjectMember(token.Text, null, parser.Expressions.ParseExpression());
+                return new ObjectMember(token.Text, Key: null, parser.Expressions.ParseExpression());
             case TokenKind.Name when parser.Cursor.Current.Is(",") || parser.Cursor.Current.Is("}"):
-                return new ObjectMember(token.Text, null, new NameExpression(token.Text, token.Position));
+                return new ObjectMember(token.Text, Key: null, new NameExpression(token.Text, token.Position));
             case TokenKind.Name when parser.Cursor.Current.Is("="):
                 throw TokenCursor.NotSupported("destructuring", token.Position);
             case TokenKind.Name when parser.Cursor.Current.Is("(") || parser.Cursor.Current.Is("*"):

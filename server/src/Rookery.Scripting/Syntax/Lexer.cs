@@ -89,7 +89,7 @@ internal sealed class Lexer(string text, bool isLinq)
             throw new ScriptException(
                 ScriptFault.TooLarge,
                 $"The script has {text.Length} characters, and at most {MaxCharacters} are allowed",
-                0
+                position: 0
             );
         }
 
@@ -116,7 +116,7 @@ internal sealed class Lexer(string text, bool isLinq)
         int start = _position;
         if (_position == text.Length)
         {
-            return new Token(TokenKind.End, "", 0, start, isAfterNewLine);
+            return new Token(TokenKind.End, "", Number: 0, start, isAfterNewLine);
         }
 
         char first = text[_position];
@@ -132,7 +132,7 @@ internal sealed class Lexer(string text, bool isLinq)
                 throw TokenCursor.NotSupported("escapes in names", _position);
             }
 
-            return new Token(TokenKind.Name, text[start.._position], 0, start, isAfterNewLine);
+            return new Token(TokenKind.Name, text[start.._position], Number: 0, start, isAfterNewLine);
         }
 
         if (
@@ -167,7 +167,7 @@ internal sealed class Lexer(string text, bool isLinq)
 
         if (isVerbatim)
         {
-            return new Token(TokenKind.Text, ReadVerbatim(), 0, start, isAfterNewLine);
+            return new Token(TokenKind.Text, ReadVerbatim(), Number: 0, start, isAfterNewLine);
         }
 
         if (isLinq && string.CompareOrdinal(text, _position, "@$\"", 0, 3) == 0)
@@ -178,7 +178,7 @@ internal sealed class Lexer(string text, bool isLinq)
 
         if (first == '`' && !isLinq)
         {
-            return new Token(TokenKind.Template, ReadTemplate(), 0, start, isAfterNewLine);
+            return new Token(TokenKind.Template, ReadTemplate(), Number: 0, start, isAfterNewLine);
         }
 
         if (first == '\\' && !isLinq)
@@ -206,7 +206,7 @@ internal sealed class Lexer(string text, bool isLinq)
                 }
 
                 _position += mark.Length;
-                return new Token(TokenKind.Mark, mark, 0, start, isAfterNewLine);
+                return new Token(TokenKind.Mark, mark, Number: 0, start, isAfterNewLine);
             }
         }
 
@@ -406,10 +406,22 @@ internal sealed class Lexer(string text, bool isLinq)
         }
 
         char escaped = _position + 1 < text.Length ? text[_position + 1] : '\0';
-        return escaped is not ('\n' or '\r') ? 2
-            : isLinq ? 1
-            : escaped == '\r' && _position + 2 < text.Length && text[_position + 2] == '\n' ? 3
-            : 2;
+        if (escaped is not ('\n' or '\r'))
+        {
+            return 2;
+        }
+
+        if (isLinq)
+        {
+            return 1;
+        }
+
+        if (escaped == '\r' && _position + 2 < text.Length && text[_position + 2] == '\n')
+        {
+            return 3;
+        }
+
+        return 2;
     }
 
     private string ReadVerbatim()

@@ -78,8 +78,18 @@ internal sealed class OperatorParser(
         return left;
     }
 
-    private int PrecedenceOf(Token token) =>
-        token.Kind is not (TokenKind.Mark or TokenKind.Name) ? 0
-        : SharedOperators.TryGetValue(token.Text, out int shared) ? shared
-        : ownOperators.GetValueOrDefault(token.Text);
+    private int PrecedenceOf(Token token)
+    {
+        if (token.Kind is not (TokenKind.Mark or TokenKind.Name))
+        {
+            return 0;
+        }
+
+        if (SharedOperators.TryGetValue(token.Text, out int shared))
+        {
+            return shared;
+        }
+
+        return ownOperators.GetValueOrDefault(token.Text);
+    }
 }

@@ -8,12 +8,12 @@ internal static class TemplateText
     /// <summary>Returns the offset of the back quote that ends a template; -1 if there is none.</summary>
     /// <param name="text">The script.</param>
     /// <param name="from">The offset after the opening back quote.</param>
-    public static int FindEnd(string text, int from) => FindEnd(text, from, 0);
+    public static int FindEnd(string text, int from) => FindEnd(text, from, level: 0);
 
     /// <summary>Returns the offset of the brace that ends a value; -1 if there is none.</summary>
     /// <param name="text">The script, or the content of the template.</param>
     /// <param name="from">The offset after the opening brace.</param>
-    public static int FindEndOfValue(string text, int from) => FindEndOfValue(text, from, 0);
+    public static int FindEndOfValue(string text, int from) => FindEndOfValue(text, from, level: 0);
 
     private static int FindEnd(string text, int from, int level)
     {

@@ -50,10 +50,23 @@ internal readonly record struct CSharpNumber
     public long Whole => _whole;
 
     /// <summary>The value as a double.</summary>
-    public double Real =>
-        IsWhole ? _whole
-        : IsReal ? _real
-        : (double)_exact;
+    public double Real
+    {
+        get
+        {
+            if (IsWhole)
+            {
+                return _whole;
+            }
+
+            if (IsReal)
+            {
+                return _real;
+            }
+
+            return (double)_exact;
+        }
+    }
 
     /// <summary>The value as a decimal.</summary>
     /// <exception cref="OverflowException">The value is too large for a decimal, or NaN.</exception>
@@ -68,10 +81,23 @@ internal readonly record struct CSharpNumber
 
     /// <summary>The value as a long, without its fraction.</summary>
     /// <exception cref="OverflowException">The value is a decimal too large for a long.</exception>
-    public long Truncated =>
-        IsWhole ? _whole
-        : IsReal ? (long)_real
-        : (long)_exact;
+    public long Truncated
+    {
+        get
+        {
+            if (IsWhole)
+            {
+                return _whole;
+            }
+
+            if (IsReal)
+            {
+                return (long)_real;
+            }
+
+            return (long)_exact;
+        }
+    }
 
     /// <summary>Returns the type in which C# computes with two numbers.</summary>
     public static CSharpNumberType Common(CSharpNumber left, CSharpNumber right) =>
@@ -117,10 +143,22 @@ internal readonly record struct CSharpNumber
     {
         var type = Common(left, right);
         var (first, second) = (left.As(type), right.As(type));
-        return first.IsWhole ? first._whole.CompareTo(second._whole)
-            : !first.IsReal ? first._exact.CompareTo(second._exact)
-            : double.IsNaN(first._real) || double.IsNaN(second._real) ? null
-            : first._real.CompareTo(second._real);
+        if (first.IsWhole)
+        {
+            return first._whole.CompareTo(second._whole);
+        }
+
+        if (!first.IsReal)
+        {
+            return first._exact.CompareTo(second._exact);
+        }
+
+        if (double.IsNaN(first._real) || double.IsNaN(second._real))
+        {
+            return null;
+        }
+
+        return first._real.CompareTo(second._real);
     }
 
     // Sums, differences and products of integers wrap around, as in unchecked C#.
@@ -147,11 +185,25 @@ internal readonly record struct CSharpNumber
         );
 
     // The remainder of the least number and -1 throws on some processors and is 0 on others. Here it always throws.
-    private static long Divide(ScriptFunction function, long left, long right, long min) =>
-        right == 0 ? throw new DivideByZeroException()
-        : right == -1 && left == min ? throw new OverflowException()
-        : function == ScriptFunction.DividedBy ? left / right
-        : left % right;
+    private static long Divide(ScriptFunction function, long left, long right, long min)
+    {
+        if (right == 0)
+        {
+            throw new DivideByZeroException();
+        }
+
+        if (right == -1 && left == min)
+        {
+            throw new OverflowException();
+        }
+
+        if (function == ScriptFunction.DividedBy)
+        {
+            return left / right;
+        }
+
+        return left % right;
+    }
 
     // Also used for floats. The caller rounds the result to a float, which then equals the result of float arithmetic.
     private static double CalculateReals(ScriptFunction function, double left, double right) =>

@@ -24,10 +24,20 @@ internal readonly record struct CSharpTime
     public bool IsDay => IsDate && Date.Form == DateForm.Day;
 
     /// <summary>Reads a date or a time span; default if the text is neither.</summary>
-    public static CSharpTime Read(ReadOnlySpan<byte> text) =>
-        CSharpDate.TryParse(text, out var date) ? new CSharpTime(date)
-        : CSharpDate.TryParseSpan(text, out long ticks) ? new CSharpTime(ticks)
-        : default;
+    public static CSharpTime Read(ReadOnlySpan<byte> text)
+    {
+        if (CSharpDate.TryParse(text, out var date))
+        {
+            return new CSharpTime(date);
+        }
+
+        if (CSharpDate.TryParseSpan(text, out long ticks))
+        {
+            return new CSharpTime(ticks);
+        }
+
+        return default;
+    }
 
     /// <summary>Returns whether both are dates or both are time spans.</summary>
     public bool IsOfOneType(CSharpTime other) => (IsDate && other.IsDate) || (IsSpan && other.IsSpan);

@@ -13,7 +13,7 @@ internal static class DecimalSum
     private const int MaxBytes = 32;
 
     // Up to this value, a double holds any decimal of 15 digits.
-    private const double Most = 1e15;
+    private const double MaxMagnitude = 1e15;
 
     // A decimal holds any number of up to this many digits, and the sum of two of them.
     private const int MaxDigits = 28;
@@ -32,7 +32,7 @@ internal static class DecimalSum
     /// <summary>Reads a double as a decimal of 15 digits; returns false if its digits may not fit.</summary>
     public static bool TryRead(double number, out decimal value)
     {
-        bool isRead = Math.Abs(number) is 0 or (>= 1 / Most and < Most);
+        bool isRead = Math.Abs(number) is 0 or (>= 1 / MaxMagnitude and < MaxMagnitude);
         value = isRead ? (decimal)number : 0;
         return isRead;
     }

@@ -113,9 +113,17 @@ internal static class NumberText
         }
 
         double value = ParseDigits(text, radix == 0 ? 10 : radix, out int read);
-        return read == 0 ? double.NaN
-            : isNegative ? -value
-            : value;
+        if (read == 0)
+        {
+            return double.NaN;
+        }
+
+        if (isNegative)
+        {
+            return -value;
+        }
+
+        return value;
     }
 
     /// <summary>

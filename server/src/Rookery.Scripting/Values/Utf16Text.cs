@@ -179,20 +179,44 @@ internal static class Utf16Text
     }
 
     /// <summary>Returns the length of a character in bytes, given its first byte.</summary>
-    public static int BytesAt(byte first) =>
-        first < 0x80 ? 1
-        : first < 0xE0 ? 2
-        : first < 0xF0 ? 3
-        : PairBytes;
+    public static int BytesAt(byte first)
+    {
+        if (first < 0x80)
+        {
+            return 1;
+        }
+
+        if (first < 0xE0)
+        {
+            return 2;
+        }
+
+        if (first < 0xF0)
+        {
+            return 3;
+        }
+
+        return PairBytes;
+    }
 
     private static bool IsHigh(ReadOnlySpan<byte> text) => IsHalf(text) && text[1] < 0xB0;
 
     private static bool IsLow(ReadOnlySpan<byte> text) => IsHalf(text) && text[1] >= 0xB0;
 
-    private static int UnitsAt(byte value) =>
-        (value & 0xC0) == 0x80 ? 0
-        : value >= 0xF0 ? 2
-        : 1;
+    private static int UnitsAt(byte value)
+    {
+        if ((value & 0xC0) == 0x80)
+        {
+            return 0;
+        }
+
+        if (value >= 0xF0)
+        {
+            return 2;
+        }
+
+        return 1;
+    }
 
     /// <summary>Compares texts that differ in their first character, by its first unit or the one after.</summary>
     private static int CompareUnits(ReadOnlySpan<byte> left, ReadOnlySpan<byte> right)

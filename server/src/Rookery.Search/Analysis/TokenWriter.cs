@@ -269,7 +269,7 @@ internal ref struct TokenWriter<TSink>
 
             if (!token.IsEmpty)
             {
-                _sink.Take(new Token(token, _position, 0, _text.Length));
+                _sink.Take(new Token(token, _position, start: 0, _text.Length));
                 _position++;
             }
         }

@@ -176,11 +176,17 @@ internal sealed class AccessGate(ServerContext context)
         if (SessionCookie.Of(http) is { } cookie)
         {
             kind = CredentialKind.Session;
-            return !Sessions.TryUse(cookie, out var tokenHash)
-                    ? Unauthenticated("The session of this browser has ended, or is another node's: sign in again.")
-                : !SessionCookie.IsProtected(http)
-                    ? new AccessRefusal(StatusCodes.Status403Forbidden, SessionCookie.HeaderMissing)
-                : IdentifyByToken(tokenHash, out principal);
+            if (!Sessions.TryUse(cookie, out var tokenHash))
+            {
+                return Unauthenticated("The session of this browser has ended, or is another node's: sign in again.");
+            }
+
+            if (!SessionCookie.IsProtected(http))
+            {
+                return new AccessRefusal(StatusCodes.Status403Forbidden, SessionCookie.HeaderMissing);
+            }
+
+            return IdentifyByToken(tokenHash, out principal);
         }
 
         kind = CredentialKind.None;

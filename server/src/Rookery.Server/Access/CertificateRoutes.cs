@@ -212,12 +212,17 @@ internal sealed class CertificateRoutes(ServerContext context)
             );
         }
 
-        return AccessNames.Problem(asked.Name) is { } problem ? throw RefusedException.BadRequest(problem)
-            : !asked.IsAdmin && asked.Databases.Count == 0
-                ? throw RefusedException.BadRequest(
-                    "A certificate needs a database, as 'ro' or 'rw', or to be an admin's."
-                )
-            : asked;
+        if (AccessNames.Problem(asked.Name) is { } problem)
+        {
+            throw RefusedException.BadRequest(problem);
+        }
+
+        if (!asked.IsAdmin && asked.Databases.Count == 0)
+        {
+            throw RefusedException.BadRequest("A certificate needs a database, as 'ro' or 'rw', or to be an admin's.");
+        }
+
+        return asked;
     }
 
     /// <summary>Returns the public key in a PKCS #10 request, after checking the signature of the request.</summary>

@@ -28,15 +28,24 @@ public static class ClaimCode
     public static string? WhyUnusable(string preset)
     {
         string code = Plain(preset);
-        return code.Any(static letter => !char.IsAsciiLetterOrDigit(letter))
-                ? "may hold only letters A to Z and digits; blanks and hyphens between them do not count"
-            : code.Length < Length
-                ? $"must hold at least {Length} letters and digits, and holds {code.Length}: whoever reaches "
-                    + $"the node may try codes until it is claimed"
-            : code.Distinct().Count() < MinDifferentCharacters
-                ? $"must hold at least {MinDifferentCharacters} different letters and digits: whoever reaches the node "
-                    + $"may try codes until it is claimed"
-            : null;
+        if (code.Any(static letter => !char.IsAsciiLetterOrDigit(letter)))
+        {
+            return "may hold only letters A to Z and digits; blanks and hyphens between them do not count";
+        }
+
+        if (code.Length < Length)
+        {
+            return $"must hold at least {Length} letters and digits, and holds {code.Length}: whoever reaches "
+                + $"the node may try codes until it is claimed";
+        }
+
+        if (code.Distinct().Count() < MinDifferentCharacters)
+        {
+            return $"must hold at least {MinDifferentCharacters} different letters and digits: whoever reaches the node "
+                + $"may try codes until it is claimed";
+        }
+
+        return null;
     }
 
     /// <summary>Whether the typed text is the code, compared in constant time.</summary>

@@ -58,7 +58,7 @@ internal sealed class ClaimRoute(ServerContext context)
         await AccessAnswer.ReadBarrierAsync(context);
         CheckUnclaimed();
         var made = await new TokenMaker(context).MakeAsync(
-            new TokenRequest(name, ["admin"], null, null),
+            new TokenRequest(name, ["admin"], Databases: null, Lifetime: null),
             taken: null,
             writer => writer.Set(OwnerKey, "{}"u8, ClusterRecord.Absent)
         );

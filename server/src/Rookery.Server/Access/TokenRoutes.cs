@@ -83,7 +83,7 @@ internal sealed class TokenRoutes(ServerContext context)
         );
         context.Log.LogInformation(
             LogEvents.TokenMade,
-            "'{Who}' made the token '{Name}' with {Scopes}.",
+            "'{Who}' created the token '{Name}' with {Scopes}.",
             Principal.Of(http).Name,
             request.Name,
             string.Join(',', request.Scopes)
@@ -143,7 +143,7 @@ internal sealed class TokenRoutes(ServerContext context)
         );
         context.Log.LogWarning(
             LogEvents.TokenReplaced,
-            "'{Who}' replaced the admin token '{Name}'; the one before it opens nothing any more.",
+            "'{Who}' replaced the admin token '{Name}'; the previous one is no longer valid.",
             Principal.Of(http).Name,
             made.Record.Name
         );
@@ -173,7 +173,7 @@ internal sealed class TokenRoutes(ServerContext context)
             context.LargeRequests,
             BodyUse.Objects
         );
-        var request = new TokenRequest(null, [], null, null);
+        var request = new TokenRequest(Name: null, [], Databases: null, Lifetime: null);
         AccessAnswer.ReadMembers(
             body.Span,
             (string member, ref Utf8JsonReader json) =>

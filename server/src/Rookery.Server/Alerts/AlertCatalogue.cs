@@ -306,11 +306,13 @@ public static class AlertCatalogue
             Summary = "{{ $value }} indexes of {{ $labels.instance }} cannot continue.",
             Fix = "The page of its indexes, or `rookery index ls`, shows why. Correct its definition, or reset it.",
             Judge = static facts =>
-                facts.IndexTroubles is [var first, ..] troubles
-                    ? troubles.Count == 1
-                        ? $"An index of this node cannot continue: {first}"
-                        : $"{troubles.Count} indexes of this node cannot continue; the first is {first}"
-                    : null,
+                facts.IndexTroubles switch
+                {
+                    [] => null,
+                    [var only] => $"An index of this node cannot continue: {only}",
+                    [var first, ..] troubles =>
+                        $"{troubles.Count} indexes of this node cannot continue; the first is {first}",
+                },
         },
         new()
         {
@@ -430,15 +432,30 @@ public static class AlertCatalogue
     /// Judges the age of the last backup, on the leader only, because the backup is of the cluster. If no backup is
     /// known, reports that only after this process has run for three days.
     /// </summary>
-    private static string? JudgeBackup(AlertFacts facts) =>
-        !facts.IsLeader ? null
-        : facts.Notes.LastBackup is { } last
-            ? facts.Now - last > TimeSpan.FromDays(BackupDays)
-                    ? $"The last backup that this node knows of was taken {(facts.Now - last).TotalDays:0.0} days ago."
-                : null
-        : facts.Uptime > TimeSpan.FromDays(BackupDays)
-            ? $"No backup is known to this node since it started {facts.Uptime.TotalDays:0} days ago."
-        : null;
+    private static string? JudgeBackup(AlertFacts facts)
+    {
+        if (!facts.IsLeader)
+        {
+            return null;
+        }
+
+        if (facts.Notes.LastBackup is { } last)
+        {
+            if (facts.Now - last > TimeSpan.FromDays(BackupDays))
+            {
+                return $"The last backup that this node knows of was taken {(facts.Now - last).TotalDays:0.0} days ago.";
+            }
+
+            return null;
+        }
+
+        if (facts.Uptime > TimeSpan.FromDays(BackupDays))
+        {
+            return $"No backup is known to this node since it started {facts.Uptime.TotalDays:0} days ago.";
+        }
+
+        return null;
+    }
 
     /// <summary>
     /// Returns each other member for which <paramref name="holds"/> is true, with a sentence about it; on the leader

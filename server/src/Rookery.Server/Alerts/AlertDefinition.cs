@@ -63,12 +63,20 @@ public sealed record AlertDefinition
     /// <summary>
     /// Evaluates the condition: at most one sentence about the node or the cluster, or one for each member.
     /// </summary>
-    public IEnumerable<(string? Member, string Sentence)> Find(AlertFacts facts) =>
-        Judge is not null
-            ? Judge(facts) is { } sentence
-                ? [(null, sentence)]
-                : []
-            : JudgeMembers?.Invoke(facts).Select(static one => ((string?)one.Member, one.Sentence)) ?? [];
+    public IEnumerable<(string? Member, string Sentence)> Find(AlertFacts facts)
+    {
+        if (Judge is not null)
+        {
+            if (Judge(facts) is { } sentence)
+            {
+                return [(null, sentence)];
+            }
+
+            return [];
+        }
+
+        return JudgeMembers?.Invoke(facts).Select(static one => ((string?)one.Member, one.Sentence)) ?? [];
+    }
 
     /// <summary>Name in Prometheus' rules ("RookerySyncSlow").</summary>
     public string PrometheusName

@@ -9,7 +9,7 @@ internal sealed class AlertOutbox
     // The previous leader may have failed before it sent an alert, so a new leader sends alerts younger than this.
     private static readonly TimeSpan NewAlertAge = TimeSpan.FromSeconds(30);
 
-    private readonly Dictionary<(string Of, string Name), Seen> _seen = [];
+    private readonly Dictionary<(string Of, string Name), Seen> _reported = [];
 
     /// <summary>Returns the alerts to send: those that began and those that ended.</summary>
     /// <param name="alerts">The alerts that are active now.</param>
@@ -25,12 +25,12 @@ internal sealed class AlertOutbox
     )
     {
         var told = new List<(string, MemberAlert)>();
-        var gone = _seen.Keys.ToHashSet();
+        var endedKeys = _reported.Keys.ToHashSet();
         foreach (var alert in alerts)
         {
             var key = (SubjectOf(alert), alert.Alert.Name);
-            gone.Remove(key);
-            var seen = _seen.TryGetValue(key, out var known)
+            endedKeys.Remove(key);
+            var seen = _reported.TryGetValue(key, out var known)
                 ? known with
                 {
                     Alert = alert,
@@ -46,15 +46,15 @@ internal sealed class AlertOutbox
                 }
             }
 
-            _seen[key] = seen;
+            _reported[key] = seen;
         }
 
-        foreach (var key in gone.Where(key => mayBeOver(_seen[key].Alert)))
+        foreach (var key in endedKeys.Where(key => mayBeOver(_reported[key].Alert)))
         {
-            _seen.Remove(key, out var over);
-            if (over!.IsTold && isMine(over.Alert))
+            _reported.Remove(key, out var ended);
+            if (ended!.IsTold && isMine(ended.Alert))
             {
-                told.Add((AlertMessage.Resolved, over.Alert));
+                told.Add((AlertMessage.Resolved, ended.Alert));
             }
         }
 

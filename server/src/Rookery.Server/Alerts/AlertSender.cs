@@ -152,7 +152,7 @@ public sealed class AlertSender : IAsyncDisposable
                 _context.Log.LogError(
                     LogEvents.AlertsFail,
                     failure,
-                    "Alerts cannot be handed to the webhook because of a fault of the node's own; it goes on trying"
+                    "The node cannot send alerts to the webhook because of an error in Rookery, and retries"
                 );
             }
         }
@@ -181,17 +181,21 @@ public sealed class AlertSender : IAsyncDisposable
         }
     }
 
-    private bool MayBeOver(MemberAlert alert) =>
-        IsJudgedAgain(
-            alert.Alert.Name,
-            AlertCatalogue.Find(alert.Alert.Name) is { IsOfCluster: true }
-                ? _leader.Tag is null
-                    ? TimeSpan.Zero
-                    : _context.Time.GetElapsedTime(_leader.Since)
-                : _context.Options.IsObserved
-                    ? _context.Observation.Find(alert.Node)?.LastAnswer?.Uptime
-                    : null
-        );
+    private bool MayBeOver(MemberAlert alert) => IsJudgedAgain(alert.Alert.Name, TimeThatJudgeWorks(alert));
+
+    /// <summary>
+    /// Returns how long the leader has led, for an alert of the cluster, or the uptime of the alert's node. Null if the
+    /// node is not observed.
+    /// </summary>
+    private TimeSpan? TimeThatJudgeWorks(MemberAlert alert)
+    {
+        if (AlertCatalogue.Find(alert.Alert.Name) is { IsOfCluster: true })
+        {
+            return _leader.Tag is null ? TimeSpan.Zero : _context.Time.GetElapsedTime(_leader.Since);
+        }
+
+        return _context.Options.IsObserved ? _context.Observation.Find(alert.Node)?.LastAnswer?.Uptime : null;
+    }
 
     /// <summary>
     /// Whether the node that judges an alert has done so long enough to report it again. A node that has just started,

@@ -83,7 +83,7 @@ public sealed class AlertWatch : IDisposable
                 _log.LogError(
                     LogEvents.AlertsFail,
                     failure,
-                    "Alerts cannot be judged because of a fault of the node's own; it goes on trying"
+                    "The node cannot evaluate its alerts because of an error in Rookery, and retries"
                 );
             }
         }

@@ -23,7 +23,7 @@ public sealed record MachineNotes(DateTimeOffset? LastBackup, bool? IsSlotOnTria
     public const string FallenBackMetric = "rookery_slot_fell_back";
 
     /// <summary>No reports.</summary>
-    public static MachineNotes None { get; } = new(null, null, null);
+    public static MachineNotes None { get; } = new(LastBackup: null, IsSlotOnTrial: null, HasSlotFallenBack: null);
 
     /// <summary>Parses files in Prometheus' text format; a null stands for a missing file.</summary>
     public static MachineNotes Parse(params IEnumerable<string?> files)

@@ -22,13 +22,13 @@ public static class PrometheusRules
         foreach (var alert in AlertCatalogue.All)
         {
             text.Append($"      - alert: {alert.PrometheusName}\n");
-            Fold(text, 8, "expr", alert.Expression);
+            Fold(text, indent: 8, "expr", alert.Expression);
             Last(text, "for", alert.For);
             Last(text, "keep_firing_for", alert.KeepFiring);
             text.Append($"        labels:\n          severity: {alert.Severity}\n        annotations:\n");
-            Fold(text, 10, "summary", alert.Summary);
-            Fold(text, 10, "description", alert.Fix);
-            Fold(text, 10, "runbook_url", $"https://{{{{ $labels.instance }}}}{alert.Help}");
+            Fold(text, indent: 10, "summary", alert.Summary);
+            Fold(text, indent: 10, "description", alert.Fix);
+            Fold(text, indent: 10, "runbook_url", $"https://{{{{ $labels.instance }}}}{alert.Help}");
         }
 
         return text.ToString();

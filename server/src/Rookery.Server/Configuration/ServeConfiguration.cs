@@ -117,17 +117,30 @@ public sealed record ServeConfiguration(
             );
     }
 
-    private static IPEndPoint? ParseWelcome(string? listen, bool isSecure) =>
-        listen is null ? null
-        : !isSecure
-            ? throw new ConfigurationException(
+    private static IPEndPoint? ParseWelcome(string? listen, bool isSecure)
+    {
+        if (listen is null)
+        {
+            return null;
+        }
+
+        if (!isSecure)
+        {
+            throw new ConfigurationException(
                 "The welcome page tells how to trust the certificate that clients are shown: it needs a node "
                     + "that listens on https."
-            )
-        : IPEndPoint.TryParse(listen, out var endpoint) && endpoint.Port > 0 ? endpoint
-        : throw new ConfigurationException(
+            );
+        }
+
+        if (IPEndPoint.TryParse(listen, out var endpoint) && endpoint.Port > 0)
+        {
+            return endpoint;
+        }
+
+        throw new ConfigurationException(
             $"The address of the welcome page must look like 0.0.0.0:80, not like \"{listen}\"."
         );
+    }
 
     private static Uri ParseMachineMetrics(string url) =>
         Uri.TryCreate(url, UriKind.Absolute, out var parsed)

@@ -30,18 +30,27 @@ public sealed record WebhookSettings(string Url, string? Form, string? TokenFile
         }
 
         string form = Form ?? Json;
-        return form is not (Json or Ntfy)
-                ? throw new ConfigurationException($"\"webhook.form\" must be {Json} or {Ntfy}, not \"{form}\".")
-            : form is Ntfy && (url.Query.Length > 0 || url.Segments.Length < 2 || url.Segments[^1].EndsWith('/'))
-                ? throw new ConfigurationException(
-                    "\"webhook.url\" must end with the topic, as https://ntfy.sh/TOPIC, where \"webhook.form\" is ntfy."
-                )
-            : TokenFile is not null && url.Scheme is "http" && !url.IsLoopback
-                ? throw new ConfigurationException(
-                    "\"webhook.tokenFile\" needs a URL with https: whoever is on the way could read the token "
-                        + "otherwise."
-                )
-            : new WebhookConfiguration(url, form, TokenFile is null ? null : Path.GetFullPath(TokenFile));
+        if (form is not (Json or Ntfy))
+        {
+            throw new ConfigurationException($"\"webhook.form\" must be {Json} or {Ntfy}, not \"{form}\".");
+        }
+
+        if (form is Ntfy && (url.Query.Length > 0 || url.Segments.Length < 2 || url.Segments[^1].EndsWith('/')))
+        {
+            throw new ConfigurationException(
+                "\"webhook.url\" must end with the topic, as https://ntfy.sh/TOPIC, where \"webhook.form\" is ntfy."
+            );
+        }
+
+        if (TokenFile is not null && url.Scheme is "http" && !url.IsLoopback)
+        {
+            throw new ConfigurationException(
+                "\"webhook.tokenFile\" needs a URL with https: whoever is on the way could read the token "
+                    + "otherwise."
+            );
+        }
+
+        return new WebhookConfiguration(url, form, TokenFile is null ? null : Path.GetFullPath(TokenFile));
     }
 }
 

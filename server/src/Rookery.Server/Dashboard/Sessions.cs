@@ -14,7 +14,7 @@ namespace Rookery.Server.Dashboard;
 internal sealed class Sessions(TimeProvider time)
 {
     /// <summary>Maximum number of sessions. A further one ends the least recently used session.</summary>
-    public const int Most = 256;
+    public const int MaxSessions = 256;
 
     /// <summary>
     /// Maximum number of sessions of one token, so that one token cannot end the sessions of other tokens.
@@ -25,7 +25,7 @@ internal sealed class Sessions(TimeProvider time)
     public static readonly TimeSpan Idle = TimeSpan.FromHours(12);
 
     /// <summary>Longest lifetime of a session.</summary>
-    public static readonly TimeSpan Longest = TimeSpan.FromDays(30);
+    public static readonly TimeSpan MaxLifetime = TimeSpan.FromDays(30);
 
     private const int RandomBytes = 32;
 
@@ -42,12 +42,12 @@ internal sealed class Sessions(TimeProvider time)
         lock (_access)
         {
             MakeRoomOf(tokenHash);
-            if (_sessions.Count >= Most)
+            if (_sessions.Count >= MaxSessions)
             {
                 DropEnded(now);
             }
 
-            if (_sessions.Count >= Most)
+            if (_sessions.Count >= MaxSessions)
             {
                 _sessions.Remove(_sessions.MinBy(static known => known.Value.Used).Key);
             }
@@ -140,7 +140,7 @@ internal sealed class Sessions(TimeProvider time)
     }
 
     private bool HasEnded(Session session, long now) =>
-        time.GetElapsedTime(session.Used, now) >= Idle || time.GetElapsedTime(session.Begun, now) >= Longest;
+        time.GetElapsedTime(session.Used, now) >= Idle || time.GetElapsedTime(session.Begun, now) >= MaxLifetime;
 
     private sealed class Session(byte[] tokenHash, long begun)
     {

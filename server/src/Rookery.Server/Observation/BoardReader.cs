@@ -64,6 +64,6 @@ internal sealed class BoardReader(IBoard? board)
     /// <summary>The values that <see cref="BoardReader"/> has read.</summary>
     internal sealed record Seen(IReadOnlyList<StorageReading> Devices, MachineUse Use)
     {
-        public static readonly Seen Nothing = new([], default);
+        public static readonly Seen Nothing = new([], Use: default);
     }
 }

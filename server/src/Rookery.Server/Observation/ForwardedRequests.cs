@@ -163,8 +163,8 @@ internal sealed class ForwardedRequests(ServerContext context)
         using var client =
             context.Options.ConnectToMember?.Invoke(member.NodeId)
             ?? throw Unreachable(member, "its address is not known");
-        using var patience = new CancellationTokenSource(AnswerTimeout, context.Time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, http.RequestAborted);
+        using var timeout = new CancellationTokenSource(AnswerTimeout, context.Time);
+        using var timeoutOrClient = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, http.RequestAborted);
         using var request = new HttpRequestMessage(
             HttpMethod.Parse(http.Request.Method),
             new Uri(MemberRequests.ForwardedPrefix + path + QueryWithout(http), UriKind.Relative)
@@ -173,17 +173,21 @@ internal sealed class ForwardedRequests(ServerContext context)
         request.Headers.TryAddWithoutValidation(AskedByHeader, Principal.Of(http).Name);
         try
         {
-            using var answer = await client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, either.Token);
+            using var answer = await client.SendAsync(
+                request,
+                HttpCompletionOption.ResponseHeadersRead,
+                timeoutOrClient.Token
+            );
             CopyHead(answer, http.Response);
-            patience.CancelAfter(Timeout.InfiniteTimeSpan);
+            timeout.CancelAfter(Timeout.InfiniteTimeSpan);
             if (!HttpMethods.IsHead(http.Request.Method))
             {
-                await CopyBodyAsync(answer.Content, http, patience, either.Token);
+                await CopyBodyAsync(answer.Content, http, timeout, timeoutOrClient.Token);
             }
         }
         catch (Exception failure)
             when (failure is HttpRequestException or IOException
-                || (failure is OperationCanceledException && patience.IsCancellationRequested)
+                || (failure is OperationCanceledException && timeout.IsCancellationRequested)
             )
         {
             if (http.Response.HasStarted)
@@ -266,7 +270,7 @@ internal sealed class ForwardedRequests(ServerContext context)
     private static async Task CopyBodyAsync(
         HttpContent content,
         HttpContext http,
-        CancellationTokenSource patience,
+        CancellationTokenSource timeout,
         CancellationToken cancellationToken
     )
     {
@@ -274,9 +278,9 @@ internal sealed class ForwardedRequests(ServerContext context)
         byte[] piece = new byte[PieceBytes];
         while (true)
         {
-            patience.CancelAfter(NextPartTimeout);
+            timeout.CancelAfter(NextPartTimeout);
             int read = await from.ReadAsync(piece, cancellationToken);
-            patience.CancelAfter(Timeout.InfiniteTimeSpan);
+            timeout.CancelAfter(Timeout.InfiniteTimeSpan);
             if (read == 0)
             {
                 return;

@@ -34,14 +34,23 @@ internal static class GrowthRule
             full.Length < voters.Length && voters.Any(static node => node.State == NodeState.Down)
                 ? ", and others do not answer"
                 : string.Empty;
-        return full.Length == voters.Length
-            ? (
-                voters.Length == 1 ? $"the card of {full[0].DisplayName}, the only voter, is full"
-                : voters.Length == 2 ? "both cards are full"
-                : $"all {voters.Length} cards are full"
-            )
-            : $"{(full.Length == 1 ? "the card of" : "the cards of")} {Listed(full)} "
-                + $"{(full.Length == 1 ? "is" : "are")} full{off}";
+        if (full.Length == voters.Length)
+        {
+            if (voters.Length == 1)
+            {
+                return $"the card of {full[0].DisplayName}, the only voter, is full";
+            }
+
+            if (voters.Length == 2)
+            {
+                return "both cards are full";
+            }
+
+            return $"all {voters.Length} cards are full";
+        }
+
+        return $"{(full.Length == 1 ? "the card of" : "the cards of")} {Listed(full)} "
+            + $"{(full.Length == 1 ? "is" : "are")} full{off}";
     }
 
     private static string Listed(LiveNode[] nodes) =>

@@ -51,10 +51,23 @@ internal sealed record LiveNode(string Tag, string Name, bool IsVoter, bool IsLe
     public string DisplayName => Name.Length > 0 ? Name : $"node {Tag}";
 
     /// <summary>Whether the node lacks no more entries than are usually in flight; null if unknown.</summary>
-    public bool? HasCaughtUp =>
-        IsLeader ? true
-        : LagEntries is { } lag ? lag <= EntriesInFlight
-        : null;
+    public bool? HasCaughtUp
+    {
+        get
+        {
+            if (IsLeader)
+            {
+                return true;
+            }
+
+            if (LagEntries is { } lag)
+            {
+                return lag <= EntriesInFlight;
+            }
+
+            return null;
+        }
+    }
 
     // The same number as consensus uses to decide whether a member catches up.
     private const int EntriesInFlight = 4096;
@@ -111,9 +124,9 @@ internal sealed record LiveCluster(
                         Reason = reason,
                     },
                 ],
-                null,
-                null,
-                null,
+                LeaderTag: null,
+                SuccessorTag: null,
+                LimitedBy: null,
                 IsLeadersSight: false,
                 reason
             );

@@ -165,25 +165,25 @@ internal sealed class LiveStream(ServerContext context)
     /// <summary>One listener. Not thread-safe.</summary>
     public sealed class Listener(LiveStream stream, string? name, byte[]? newest, Task<byte[]> next) : IDisposable
     {
-        private byte[]? _first = newest;
+        private byte[]? _pendingFrame = newest;
         private Task<byte[]> _next = next;
         private bool _isOver;
 
         /// <summary>
-        /// Waits for the next event and returns the bytes to send; null after <paramref name="patience"/> without an
+        /// Waits for the next event and returns the bytes to send; null after <paramref name="timeout"/> without an
         /// event.
         /// </summary>
-        public async Task<byte[]?> NextAsync(TimeSpan patience, TimeProvider time, CancellationToken cancellationToken)
+        public async Task<byte[]?> NextAsync(TimeSpan timeout, TimeProvider time, CancellationToken cancellationToken)
         {
-            if (_first is { } known)
+            if (_pendingFrame is { } known)
             {
-                _first = null;
+                _pendingFrame = null;
                 return known;
             }
 
             try
             {
-                byte[] frame = await _next.WaitAsync(patience, time, cancellationToken);
+                byte[] frame = await _next.WaitAsync(timeout, time, cancellationToken);
                 _next = stream.Next();
                 return frame;
             }

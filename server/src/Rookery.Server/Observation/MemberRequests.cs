@@ -44,7 +44,7 @@ internal sealed class MemberRequests(ServerContext context)
                 http,
                 StatusCodes.Status404NotFound,
                 ErrorAnswer.RavenException,
-                "This version of a member does not answer that."
+                "This member has no such path. It may run an older version of Rookery."
             ),
         };
 
@@ -112,7 +112,11 @@ internal sealed class MemberRequests(ServerContext context)
     private static (long Since, long SlowSince, bool IsShown) ReadRequest(HttpContext http)
     {
         var parameters = new QueryParameters(http);
-        return (parameters.Number("since", 0), parameters.Number("slowSince", 0), parameters.Flag("show"));
+        return (
+            parameters.Number("since", defaultValue: 0),
+            parameters.Number("slowSince", defaultValue: 0),
+            parameters.Flag("show")
+        );
     }
 
     private static void WriteMemory(
@@ -129,18 +133,18 @@ internal sealed class MemberRequests(ServerContext context)
         ObservationJson.WriteSlow(json, slow);
     }
 
-    private async Task WaitForSampleAsync(Task next, CancellationToken left)
+    private async Task WaitForSampleAsync(Task next, CancellationToken disconnected)
     {
-        using var ends = CancellationTokenSource.CreateLinkedTokenSource(left, context.Stopping);
+        using var endOfWait = CancellationTokenSource.CreateLinkedTokenSource(disconnected, context.Stopping);
         try
         {
-            await next.WaitAsync(MaxWait, context.Time, ends.Token);
+            await next.WaitAsync(MaxWait, context.Time, endOfWait.Token);
         }
         catch (TimeoutException)
         {
             // No new sample came in time.
         }
-        catch (OperationCanceledException) when (!left.IsCancellationRequested)
+        catch (OperationCanceledException) when (!disconnected.IsCancellationRequested)
         {
             // This node stops; it answers with its state until then.
         }

@@ -193,9 +193,9 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
 
     private async Task<JsonDocument> GetAsync(string question, bool isWatched, CancellationToken stopping)
     {
-        using var patience = new CancellationTokenSource(isWatched ? WatchedTimeout : UnwatchedTimeout, context.Time);
+        using var timeout = new CancellationTokenSource(isWatched ? WatchedTimeout : UnwatchedTimeout, context.Time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(
-            patience.Token,
+            timeout.Token,
             stopping,
             isWatched ? CancellationToken.None : observation.WatchBegins
         );

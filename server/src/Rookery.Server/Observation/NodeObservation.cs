@@ -248,7 +248,11 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         }
         catch (Exception failure)
         {
-            _context.Log.LogError(LogEvents.WatchFailed, failure, "Another member is not watched any more");
+            _context.Log.LogError(
+                LogEvents.WatchFailed,
+                failure,
+                "This node stopped watching another member because of an error in Rookery"
+            );
         }
 
         // Releases the memory of a removed member here: its last answer may have arrived during the removal.

@@ -79,9 +79,18 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     {
         lock (_access)
         {
-            return _hasFailed ? false
-                : _lastAnswer is null ? null
-                : time.GetElapsedTime(_answeredAt) < (watchedFor >= SilenceWatched ? SilenceWatched : SilenceUnwatched);
+            if (_hasFailed)
+            {
+                return false;
+            }
+
+            if (_lastAnswer is null)
+            {
+                return null;
+            }
+
+            return time.GetElapsedTime(_answeredAt)
+                < (watchedFor >= SilenceWatched ? SilenceWatched : SilenceUnwatched);
         }
     }
 }

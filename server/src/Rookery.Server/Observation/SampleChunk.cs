@@ -18,7 +18,7 @@ internal sealed class SampleChunk
     private static readonly int MaxSampleBytes = MaxNumberBytes + MaskBytes + (Figures.Count * MaxNumberBytes);
 
     private readonly byte[] _bytes;
-    private readonly long[] _last = NewSteps();
+    private readonly long[] _lastSteps = NewSteps();
 
     public SampleChunk(int capacity) => _bytes = new byte[capacity];
 
@@ -61,17 +61,20 @@ internal sealed class SampleChunk
         int mask = at;
         _bytes.AsSpan(mask, MaskBytes).Clear();
         at += MaskBytes;
-        for (int figure = 0; figure < _last.Length; figure++)
+        for (int figure = 0; figure < _lastSteps.Length; figure++)
         {
             long steps = StepsOf((Figure)figure, figures[figure]);
-            if (steps == _last[figure])
+            if (steps == _lastSteps[figure])
             {
                 continue;
             }
 
             _bytes[mask + (figure >> 3)] |= (byte)(1 << (figure & 7));
-            Write(ref at, steps == Unknown ? 0 : Folded(steps - (_last[figure] == Unknown ? 0 : _last[figure])) + 1);
-            _last[figure] = steps;
+            Write(
+                ref at,
+                steps == Unknown ? 0 : Folded(steps - (_lastSteps[figure] == Unknown ? 0 : _lastSteps[figure])) + 1
+            );
+            _lastSteps[figure] = steps;
         }
 
         IsOrdered &= unixMilliseconds >= LastUnixMilliseconds;

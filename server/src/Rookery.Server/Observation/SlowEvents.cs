@@ -32,7 +32,7 @@ internal readonly record struct SlowEvent(
 internal sealed class SlowEvents(MemoryShare memory)
 {
     /// <summary>Number of events kept, of all kinds together.</summary>
-    public const int Most = 2048;
+    public const int MaxEvents = 2048;
 
     private const int EventBytes = 32;
 
@@ -40,7 +40,7 @@ internal sealed class SlowEvents(MemoryShare memory)
 
     // The oldest by arrival is dropped, not the oldest by its time, so a jump of the clock loses nothing.
     private readonly Queue<SlowEvent> _events = new();
-    private readonly HashSet<SlowEvent> _known = [];
+    private readonly HashSet<SlowEvent> _recorded = [];
     private long _newest;
 
     /// <summary>
@@ -57,24 +57,26 @@ internal sealed class SlowEvents(MemoryShare memory)
         }
     }
 
-    /// <summary>Adds events; known ones are skipped, and the oldest are dropped beyond <see cref="Most"/>.</summary>
+    /// <summary>
+    /// Adds events; known ones are skipped, and the oldest are dropped beyond <see cref="MaxEvents"/>.
+    /// </summary>
     public void Add(IEnumerable<SlowEvent> added)
     {
         lock (_access)
         {
             long latest = 0;
-            foreach (var one in added)
+            foreach (var slowEvent in added)
             {
-                latest = Math.Max(latest, one.EndUnixMicroseconds);
-                if (!_known.Add(one))
+                latest = Math.Max(latest, slowEvent.EndUnixMicroseconds);
+                if (!_recorded.Add(slowEvent))
                 {
                     continue;
                 }
 
-                _events.Enqueue(one);
-                if (_events.Count > Most)
+                _events.Enqueue(slowEvent);
+                if (_events.Count > MaxEvents)
                 {
-                    _known.Remove(_events.Dequeue());
+                    _recorded.Remove(_events.Dequeue());
                 }
                 else
                 {
@@ -93,7 +95,7 @@ internal sealed class SlowEvents(MemoryShare memory)
         {
             memory.Release((long)_events.Count * EventBytes);
             _events.Clear();
-            _known.Clear();
+            _recorded.Clear();
             _newest = 0;
         }
     }
@@ -106,8 +108,8 @@ internal sealed class SlowEvents(MemoryShare memory)
             return
             [
                 .. _events
-                    .Where(one => one.EndUnixMicroseconds > unixMicroseconds)
-                    .OrderBy(static one => one.EndUnixMicroseconds),
+                    .Where(slowEvent => slowEvent.EndUnixMicroseconds > unixMicroseconds)
+                    .OrderBy(static slowEvent => slowEvent.EndUnixMicroseconds),
             ];
         }
     }

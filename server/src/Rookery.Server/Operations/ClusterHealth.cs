@@ -171,7 +171,13 @@ internal static class ClusterHealth
                 "1 when a member answers; other members are known to the leader only."
             ),
             cluster,
-            static one => one.IsReachable is { } reachable ? (reachable ? 1 : 0) : null
+            static one =>
+                one.IsReachable switch
+                {
+                    true => 1,
+                    false => 0,
+                    null => null,
+                }
         );
         AddKnown(
             text.Gauge(

@@ -28,7 +28,7 @@ internal static class DebugIoRoute
     private static async Task AnswerAsync(HttpContext http, ServerContext context)
     {
         if (
-            !TryRead(http, "since", 0, out long since)
+            !TryRead(http, "since", fallback: 0, out long since)
             || !TryRead(http, "until", long.MaxValue, out long until)
             || !TryRead(http, "span", DefaultSpanSeconds, out long span)
             || span is < 1 or > DaySeconds

@@ -49,8 +49,8 @@ internal sealed class MachineMetricsRoute : IDisposable
 
     private async Task AnswerAsync(HttpContext http)
     {
-        using var late = new CancellationTokenSource(ScrapeTimeout, _context.Time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(late.Token, http.RequestAborted);
+        using var timeout = new CancellationTokenSource(ScrapeTimeout, _context.Time);
+        using var timeoutOrClient = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, http.RequestAborted);
         try
         {
             using var request = new HttpRequestMessage(HttpMethod.Get, _context.Options.MachineMetrics);
@@ -59,14 +59,14 @@ internal sealed class MachineMetricsRoute : IDisposable
                 request.Headers.AcceptEncoding.Add(new StringWithQualityHeaderValue("gzip"));
             }
 
-            using var answer = await _client.SendAsync(request, either.Token);
+            using var answer = await _client.SendAsync(request, timeoutOrClient.Token);
             await (
                 answer.StatusCode == HttpStatusCode.OK
                     ? ForwardAsync(http, answer.Content)
                     : RefuseAsync(http, $"answered with {(int)answer.StatusCode}")
             );
         }
-        catch (OperationCanceledException) when (late.IsCancellationRequested)
+        catch (OperationCanceledException) when (timeout.IsCancellationRequested)
         {
             await RefuseAsync(http, $"did not answer within {ScrapeTimeout.TotalSeconds:0} seconds");
         }
@@ -97,8 +97,7 @@ internal sealed class MachineMetricsRoute : IDisposable
             http,
             StatusCodes.Status502BadGateway,
             ErrorAnswer.RavenException,
-            $"{_context.Options.MachineMetrics} {what}, where node_exporter tells of this machine: "
-                + $"`systemctl status prometheus-node-exporter` on it says why. Where it listens elsewhere, the "
-                + $"setting machineMetrics says so."
+            $"node_exporter at {_context.Options.MachineMetrics} {what}. `systemctl status "
+                + $"prometheus-node-exporter` on this machine shows why. If it listens elsewhere, set machineMetrics."
         );
 }

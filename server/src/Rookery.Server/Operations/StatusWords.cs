@@ -164,10 +164,23 @@ public static class StatusWords
             : string.Empty;
 
     /// <summary>Reports a clock that is more than a minute off, or not synchronised.</summary>
-    private static string DescribeClock(JsonElement member) =>
-        !member.TryGetProperty("ClockAheadSeconds", out var ahead) ? string.Empty
-        : Math.Abs(ahead.GetDouble()) > 60
-            ? $", clock off by {Amount.Time(TimeSpan.FromSeconds(Math.Abs(ahead.GetDouble())))}"
-        : member.GetProperty("IsClockSynchronised").GetBoolean() ? string.Empty
-        : ", clock not synchronised";
+    private static string DescribeClock(JsonElement member)
+    {
+        if (!member.TryGetProperty("ClockAheadSeconds", out var ahead))
+        {
+            return string.Empty;
+        }
+
+        if (Math.Abs(ahead.GetDouble()) > 60)
+        {
+            return $", clock off by {Amount.Time(TimeSpan.FromSeconds(Math.Abs(ahead.GetDouble())))}";
+        }
+
+        if (member.GetProperty("IsClockSynchronised").GetBoolean())
+        {
+            return string.Empty;
+        }
+
+        return ", clock not synchronised";
+    }
 }

@@ -45,12 +45,14 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
             ? text
             : throw RefusedException.BadRequest($"The parameter '{name}' is missing in the query string.");
 
-    /// <summary>Reads a whole number of zero or more; <paramref name="otherwise"/> if it is absent or empty.</summary>
-    public long Number(string name, long otherwise)
+    /// <summary>
+    /// Reads a whole number of zero or more; <paramref name="defaultValue"/> if it is absent or empty.
+    /// </summary>
+    public long Number(string name, long defaultValue)
     {
         if (!TryGetEscaped(name, out var escaped) || escaped.IsEmpty)
         {
-            return otherwise;
+            return defaultValue;
         }
 
         return long.TryParse(escaped, NumberStyles.None, CultureInfo.InvariantCulture, out long number)
@@ -175,7 +177,7 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
             {
                 int equals = _pair.IndexOf('=');
                 return equals < 0
-                    ? new Parameter(_pair, default, hasValue: false)
+                    ? new Parameter(_pair, escaped: default, hasValue: false)
                     : new Parameter(_pair[..equals], _pair[(equals + 1)..], hasValue: true);
             }
         }

@@ -69,7 +69,7 @@ internal static class DebugParts
                 "io-timeline.json",
                 "what the disk was asked to do: the newest events, the slow ones, and 24 hours by the minute "
                     + "(docs/reference/http.md, /debug/io)",
-                json => DebugIoRoute.Write(json, context, 0, long.MaxValue, MinuteSeconds),
+                json => DebugIoRoute.Write(json, context, since: 0, long.MaxValue, MinuteSeconds),
                 isIndented: false
             ),
             DebugPart.OfText(
@@ -80,7 +80,7 @@ internal static class DebugParts
             DebugPart.OfJson(
                 "log.json",
                 "the same for programs, with the numbers of docs/reference/log-events.md",
-                json => LogRoute.Write(json, context.RecentLog.Read(null, LogRing.DefaultLines))
+                json => LogRoute.Write(json, context.RecentLog.Read(after: null, LogRing.DefaultLines))
             ),
             .. History(context),
             .. context.Options.DebugParts,
@@ -299,7 +299,7 @@ internal static class DebugParts
     private static string LogText(LogRing log)
     {
         var text = new StringBuilder();
-        foreach (var line in log.Read(null, LogRing.DefaultLines))
+        foreach (var line in log.Read(after: null, LogRing.DefaultLines))
         {
             text.Append(line.Time.ToString("yyyy-MM-ddTHH:mm:ss.fffZ ", CultureInfo.InvariantCulture))
                 .Append(LogRoute.NameOf(line.Level))

@@ -15,7 +15,7 @@ namespace Rookery.Server.Support;
 /// </summary>
 internal static class LogRoute
 {
-    private const int UsualLimit = 500;
+    private const int DefaultLimit = 500;
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
         routes
@@ -42,23 +42,32 @@ internal static class LogRoute
 
     private static Task AnswerAsync(HttpContext http, ServerContext context)
     {
-        long? after = Number(http, "after", 0, long.MaxValue);
-        int limit = (int)(Number(http, "limit", 1, LogRing.DefaultLines) ?? UsualLimit);
+        long? after = ReadNumber(http, "after", min: 0, long.MaxValue);
+        int limit = (int)(ReadNumber(http, "limit", min: 1, LogRing.DefaultLines) ?? DefaultLimit);
         return JsonAnswer.SendAsync(http, json => Write(json, context.RecentLog.Read(after, limit)));
     }
 
-    private static long? Number(HttpContext http, string name, long min, long max)
+    private static long? ReadNumber(HttpContext http, string name, long min, long max)
     {
         string? text = http.Request.Query[name];
-        return string.IsNullOrEmpty(text) ? null
-            : long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long value)
+        if (string.IsNullOrEmpty(text))
+        {
+            return null;
+        }
+
+        if (
+            long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long value)
             && value >= min
             && value <= max
-                ? value
-            : throw RefusedException.BadRequest(
-                $"'{name}' must be a whole "
-                    + $"number{(max < long.MaxValue ? $" from {min} to {max}" : string.Empty)}, not '{text}'."
-            );
+        )
+        {
+            return value;
+        }
+
+        throw RefusedException.BadRequest(
+            $"'{name}' must be a whole "
+                + $"number{(max < long.MaxValue ? $" from {min} to {max}" : string.Empty)}, not '{text}'."
+        );
     }
 
     internal static string NameOf(LogLevel level) =>

@@ -13,7 +13,7 @@ public sealed partial class SecretFilter
     private const int MinLength = 6;
     private const string Removed = "(secret)";
 
-    private ImmutableArray<string> _known = [];
+    private ImmutableArray<string> _secrets = [];
 
     /// <summary>Registers a secret to be removed, as it is and in its JSON encoding.</summary>
     public void Hide(string? secret)
@@ -26,7 +26,7 @@ public sealed partial class SecretFilter
 
         string written = System.Text.Json.JsonEncodedText.Encode(word).ToString();
         ImmutableInterlocked.Update(
-            ref _known,
+            ref _secrets,
             static (known, added) => [.. known.Union(added, StringComparer.Ordinal)],
             (string[])[word, written]
         );
@@ -35,7 +35,7 @@ public sealed partial class SecretFilter
     /// <summary>Returns the text without secrets.</summary>
     public string Clean(string text)
     {
-        foreach (string secret in _known)
+        foreach (string secret in _secrets)
         {
             text = text.Replace(secret, Removed, StringComparison.OrdinalIgnoreCase);
         }

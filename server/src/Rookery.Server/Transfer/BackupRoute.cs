@@ -135,7 +135,7 @@ internal static class BackupRoute
             {
                 context.Log.LogWarning(
                     LogEvents.BackupGivenUp,
-                    "A backup was given up: its client took nothing for {Seconds} s.",
+                    "A backup was aborted: its client read nothing for {Seconds} s.",
                     ClientReadTimeout.TotalSeconds
                 );
                 http.Abort();

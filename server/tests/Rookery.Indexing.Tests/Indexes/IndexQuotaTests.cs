@@ -25,7 +25,7 @@ public sealed class IndexQuotaTests
         Assert.Equal((32, 16), Bounds(16L << 20));
 
         static (int Most, int Automatic) Bounds(long bytes) =>
-            new IndexQuota(bytes, static _ => { }) is var quota ? (quota.Most, quota.MaxAutomatic) : default;
+            new IndexQuota(bytes, static _ => { }) is var quota ? (quota.MaxIndexes, quota.MaxAutomatic) : default;
     }
 
     /// <summary>The definitions come from members with more memory, or from before the quota existed.</summary>

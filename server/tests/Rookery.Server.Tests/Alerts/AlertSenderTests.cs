@@ -231,11 +231,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
         await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
         _node.Context.ActiveAlerts = static () => throw new NotSupportedException("A fault.");
         await PassAsync(sender, seconds: 60);
-        Assert.Contains(
-            "because of a fault of the node's own",
-            Assert.Single(_node.Log.Lines),
-            StringComparison.Ordinal
-        );
+        Assert.Contains("because of an error in Rookery", Assert.Single(_node.Log.Lines), StringComparison.Ordinal);
         _node.Context.ActiveAlerts = () => [Hot()];
         await PassAsync(sender, seconds: 10);
         Assert.Equal("firing", StateOf((await NextAsync()).Body));

@@ -108,7 +108,7 @@ public sealed class SessionTests : IAsyncLifetime
         string used = sessions.Begin(hash);
         string idle = sessions.Begin(hash);
         var step = Sessions.Idle - TimeSpan.FromHours(1);
-        for (var age = step; age < Sessions.Longest; age += step)
+        for (var age = step; age < Sessions.MaxLifetime; age += step)
         {
             time.Advance(step);
             Assert.True(sessions.TryUse(used, out byte[]? found));
@@ -129,7 +129,7 @@ public sealed class SessionTests : IAsyncLifetime
         string second = CookieOf(await SignInAsync(token));
         _server.Time.Advance(TimeSpan.FromSeconds(1));
         Assert.Equal(200, (await AskAsync("GET", "/metrics", first)).Status);
-        for (int more = 2; more <= Sessions.Most; more++)
+        for (int more = 2; more <= Sessions.MaxSessions; more++)
         {
             _server.Context.Access.Sessions.Begin(BitConverter.GetBytes(more));
         }
@@ -148,7 +148,7 @@ public sealed class SessionTests : IAsyncLifetime
         string[] own =
         [
             .. Enumerable
-                .Range(0, Sessions.Most)
+                .Range(0, Sessions.MaxSessions)
                 .Select(_ =>
                 {
                     time.Advance(TimeSpan.FromSeconds(1));

@@ -209,14 +209,14 @@ public sealed class MemberRequestTests : IAsyncLifetime
     {
         var events = new SlowEvents(_members.A.Context.Observation.Memory);
         const long Future = 1_000_000_000;
-        for (int at = 0; at < SlowEvents.Most; at++)
+        for (int at = 0; at < SlowEvents.MaxEvents; at++)
         {
             events.Add([new SlowEvent("scrub", Future + at, 1, 0)]);
         }
 
         events.Add([new SlowEvent("scrub", 7, 1, 0), new SlowEvent("scrub", 7, 1, 0), new SlowEvent("scrub", 3, 1, 0)]);
         Assert.Equal([3, 7, Future + 2], events.Since(0).Take(3).Select(one => one.StartUnixMicroseconds));
-        Assert.Equal(SlowEvents.Most, events.Since(0).Count);
+        Assert.Equal(SlowEvents.MaxEvents, events.Since(0).Count);
 
         // The next request asks for events that ended after these.
         Assert.Equal(8, events.NewestUnixMicroseconds);

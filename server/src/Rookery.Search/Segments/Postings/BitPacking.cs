@@ -66,7 +66,7 @@ internal static class BitPacking
         var mask = Vector128.Create(uint.MaxValue >> (32 - bits));
         int shift = 0;
         nuint word = 0;
-        var current = Load(ref from, 0);
+        var current = Load(ref from, word: 0);
         for (nuint step = 0; step < Steps; step++)
         {
             var value = Vector128.ShiftRightLogical(current, shift);

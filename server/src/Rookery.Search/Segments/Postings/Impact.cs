@@ -11,7 +11,7 @@ namespace Rookery.Search.Segments.Postings;
 public readonly record struct Impact(int MostOften, int Shortest)
 {
     /// <summary>The impact of no postings.</summary>
-    public static Impact None => new(0, int.MaxValue);
+    public static Impact None => new(MostOften: 0, int.MaxValue);
 
     /// <summary>Returns the impact with one more posting.</summary>
     public Impact With(int frequency, int length)

@@ -18,7 +18,7 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
     private PostingPositions? _positions;
     private PackedColumn? _column;
     private ulong _ordinal;
-    private int _at;
+    private int _indexInBlock;
     private int _blockCount;
     private bool _isInline;
 
@@ -32,7 +32,7 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
     public override long Cost => Count;
 
     /// <summary>The frequency of the term in <see cref="EntryCursor.Current"/>.</summary>
-    public int Frequency => isText ? _block.Frequency(_at) : 1;
+    public int Frequency => isText ? _block.Frequency(_indexInBlock) : 1;
 
     /// <summary>Upper bound of what the postings of this term contribute to a score.</summary>
     public Impact Impact => _isInline ? _block.Impact : _groups!.WholeImpact;
@@ -58,7 +58,7 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
         Count = head <= (ulong)SegmentFormat.EntryLimit * 2 + 1 ? (long)(head >> 1) : throw SegmentFormat.Malformed();
         _isInline = (head & 1) != 0;
         Current = -1;
-        _at = -1;
+        _indexInBlock = -1;
         _blockCount = 0;
         _column = null;
         _positions?.Forget();
@@ -88,12 +88,12 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
     /// <inheritdoc/>
     public override int MoveNext()
     {
-        if (++_at < _blockCount)
+        if (++_indexInBlock < _blockCount)
         {
-            return Current = (int)_entries[_at];
+            return Current = (int)_entries[_indexInBlock];
         }
 
-        return Current == End || !NextBlock() ? Finish() : Current = (int)_entries[_at = 0];
+        return Current == End || !NextBlock() ? Finish() : Current = (int)_entries[_indexInBlock = 0];
     }
 
     /// <inheritdoc/>
@@ -111,11 +111,11 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
                 return Finish();
             }
 
-            _at = 0;
+            _indexInBlock = 0;
         }
 
-        _at = FirstNotBelow(_entries.AsSpan(0, _blockCount), (uint)target, Math.Max(_at, 0));
-        return Current = (int)_entries[_at];
+        _indexInBlock = FirstNotBelow(_entries.AsSpan(0, _blockCount), (uint)target, Math.Max(_indexInBlock, 0));
+        return Current = (int)_entries[_indexInBlock];
     }
 
     /// <summary>
@@ -136,7 +136,7 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
         if (_isInline)
         {
             lastEntry = End;
-            return new Impact(0, 1);
+            return new Impact(MostOften: 0, Shortest: 1);
         }
 
         return _groups!.ImpactAt(target, out lastEntry);
@@ -159,7 +159,9 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
             return default;
         }
 
-        return _isInline ? _block.InlinePositions(_at) : Positions().Of(_block, _groups!.Current.PositionsAddress, _at);
+        return _isInline
+            ? _block.InlinePositions(_indexInBlock)
+            : Positions().Of(_block, _groups!.Current.PositionsAddress, _indexInBlock);
     }
 
     /// <inheritdoc/>
@@ -208,7 +210,7 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
     private int Finish()
     {
         _blockCount = 0;
-        _at = 0;
+        _indexInBlock = 0;
         return Current = End;
     }
 

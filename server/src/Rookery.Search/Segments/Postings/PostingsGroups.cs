@@ -53,7 +53,7 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
             _groupCount = 1;
             WholeImpact = isText
                 ? new Impact(Varint.ReadInt(payload, ref at), Varint.ReadInt(payload, ref at))
-                : new Impact(1, 1);
+                : new Impact(MostOften: 1, Shortest: 1);
             _onlyPositions = isText ? (long)Varint.Read(payload, ref at) : 0;
             return;
         }
@@ -146,14 +146,14 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
         }
 
         lastEntry = EntryCursor.End;
-        return new Impact(0, 1);
+        return new Impact(MostOften: 0, Shortest: 1);
     }
 
     private bool MoveNext(ref BlockHeader header, bool isOpen)
     {
         if (!isOpen)
         {
-            OpenGroup(ref header, 0);
+            OpenGroup(ref header, group: 0);
         }
         else if (_groupCount == 1 ? header.CountInGroup >= _count : header.LastEntry >= LastOf(header.Group))
         {
@@ -215,7 +215,7 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
     {
         if (_groupCount == 1)
         {
-            header.OpenGroup(0, _onlyAddress, _onlyPositions, -1);
+            header.OpenGroup(group: 0, _onlyAddress, _onlyPositions, lastBefore: -1);
         }
         else
         {

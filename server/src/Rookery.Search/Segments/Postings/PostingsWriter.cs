@@ -149,7 +149,7 @@ internal sealed class PostingsWriter(SegmentOutput output)
         }
         else
         {
-            WriteBlockHeader(PostingsFormat.LastBlock, 0);
+            WriteBlockHeader(PostingsFormat.LastBlock, frequencyBits: 0);
             _block.AppendVarint((ulong)_inBlock);
             _inline.Clear();
             for (int i = 0; i < _inBlock; i++)

@@ -16,8 +16,8 @@ public sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, Pa
     private byte[] _scratch = [];
     private int _idLength;
     private int _block = -1;
-    private int _next;
-    private int _at;
+    private int _nextDocument;
+    private int _offset;
     private long _lastEtag;
 
     /// <summary>Returns the lower-case id of an entry's document, valid until the next call.</summary>
@@ -32,12 +32,12 @@ public sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, Pa
 
         int wanted = entry / DocumentTableWriter.BlockLength;
         int place = entry % DocumentTableWriter.BlockLength;
-        if (wanted != _block || place < _next - 1)
+        if (wanted != _block || place < _nextDocument - 1)
         {
-            (_block, _next, _at, _idLength, _lastEtag) = (wanted, 0, 0, 0, 0);
+            (_block, _nextDocument, _offset, _idLength, _lastEtag) = (wanted, 0, 0, 0, 0);
         }
 
-        if (place >= _next)
+        if (place >= _nextDocument)
         {
             ReadTo(place);
         }
@@ -49,11 +49,15 @@ public sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, Pa
     private void ReadTo(int place)
     {
         var bytes = pages.Read((long)addresses[_block], (int)lengths[_block], ref _scratch);
-        for (; _next <= place; _next++)
+        for (; _nextDocument <= place; _nextDocument++)
         {
-            int shared = Varint.ReadInt(bytes, ref _at);
-            int further = Varint.ReadInt(bytes, ref _at);
-            if (shared > _idLength || further > SegmentFormat.KeyLimitBytes - shared || further > bytes.Length - _at)
+            int shared = Varint.ReadInt(bytes, ref _offset);
+            int further = Varint.ReadInt(bytes, ref _offset);
+            if (
+                shared > _idLength
+                || further > SegmentFormat.KeyLimitBytes - shared
+                || further > bytes.Length - _offset
+            )
             {
                 _block = -1;
                 throw SegmentFormat.Malformed();
@@ -67,10 +71,10 @@ public sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, Pa
                 );
             }
 
-            bytes.Slice(_at, further).CopyTo(_id.AsSpan(shared));
-            _at += further;
+            bytes.Slice(_offset, further).CopyTo(_id.AsSpan(shared));
+            _offset += further;
             _idLength = shared + further;
-            ulong distance = Varint.Read(bytes, ref _at);
+            ulong distance = Varint.Read(bytes, ref _offset);
             _lastEtag += (long)(distance >> 1) ^ -(long)(distance & 1);
         }
     }

@@ -32,7 +32,7 @@ public sealed class LiveEntries
     public ReadOnlySpan<ulong> DeadWords => _dead;
 
     /// <summary>Returns a set in which all entries are live.</summary>
-    public static LiveEntries All(int entries) => new(entries, [], 0);
+    public static LiveEntries All(int entries) => new(entries, [], deadCount: 0);
 
     /// <summary>Whether an entry is live.</summary>
     public bool IsLive(int entry) => _dead.Length == 0 || (_dead[entry / WordBits] & (1UL << (entry % WordBits))) == 0;

@@ -142,7 +142,7 @@ public readonly record struct TermRange(
 )
 {
     /// <summary>All terms.</summary>
-    public static TermRange All => new(null, false, null, false);
+    public static TermRange All => new(From: null, IncludesFrom: false, To: null, IncludesTo: false);
 
     /// <summary>Returns the range of terms that begin with <paramref name="prefix"/>.</summary>
     public static TermRange Prefix(ReadOnlySpan<byte> prefix)
@@ -156,11 +156,11 @@ public readonly record struct TermRange(
 
         if (length == 0)
         {
-            return new TermRange(from, true, null, false);
+            return new TermRange(from, IncludesFrom: true, To: null, IncludesTo: false);
         }
 
         byte[] to = prefix[..length].ToArray();
         to[^1]++;
-        return new TermRange(from, true, to, false);
+        return new TermRange(from, IncludesFrom: true, to, IncludesTo: false);
     }
 }

@@ -121,7 +121,7 @@ public sealed class IndexEntry
     public void AddWord(int field, ReadOnlySpan<byte> word, int position) => Copy(PartKind.Word, field, word, position);
 
     /// <summary>Sets the number of words of a field in the entry. Required once for each entry with words.</summary>
-    public void SetWordCount(int field, int words) => Take(PartKind.Length, field, 0, words);
+    public void SetWordCount(int field, int words) => Take(PartKind.Length, field, length: 0, words);
 
     /// <summary>
     /// Sets the sort key of the entry in a field. It should be one of the entry's terms in the field.
@@ -129,10 +129,10 @@ public sealed class IndexEntry
     public void SetSortKey(int field, ReadOnlySpan<byte> key) => Copy(PartKind.SortKey, field, key, 0);
 
     /// <summary>Sets the value stored with the entry.</summary>
-    public void SetStored(ReadOnlySpan<byte> value) => Copy(PartKind.Stored, 0, value, 0);
+    public void SetStored(ReadOnlySpan<byte> value) => Copy(PartKind.Stored, field: 0, value, 0);
 
     /// <summary>Ends an entry. Further parts belong to the next entry of the same document.</summary>
-    public void EndEntry() => Take(PartKind.EndOfEntry, 0, 0, 0);
+    public void EndEntry() => Take(PartKind.EndOfEntry, field: 0, length: 0, 0);
 
     /// <summary>Adds the entries to the current document of a batch.</summary>
     internal void WriteTo(SegmentBuilder batch)

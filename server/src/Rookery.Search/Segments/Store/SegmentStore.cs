@@ -61,12 +61,23 @@ public sealed class SegmentStore : IIndexStore
     public long Documents => Now.Segments.Sum(static segment => segment.Handle.Documents - segment.DeadDocuments);
 
     /// <inheritdoc/>
-    public long PendingBytes =>
-        _batch is { } batch
-            ? batch.IsOverBudget && batch.ContentBytes >= MinBatchBytes
-                ? long.MaxValue
-                : batch.ContentBytes
-            : 0;
+    public long PendingBytes
+    {
+        get
+        {
+            if (_batch is { } batch)
+            {
+                if (batch.IsOverBudget && batch.ContentBytes >= MinBatchBytes)
+                {
+                    return long.MaxValue;
+                }
+
+                return batch.ContentBytes;
+            }
+
+            return 0;
+        }
+    }
 
     private State Now => Volatile.Read(ref _state);
 
@@ -127,7 +138,7 @@ public sealed class SegmentStore : IIndexStore
         if (_batch is { } batch && BatchWriter.LiveEntriesOf(batch) > 0)
         {
             added = WriteBatch(batch);
-            segments.Add(new HeldSegment(added, LiveEntries.All(added.Summary.Entries), 0));
+            segments.Add(new HeldSegment(added, LiveEntries.All(added.Summary.Entries), DeadDocuments: 0));
         }
 
         Commit(new State(watermark, segments), added);

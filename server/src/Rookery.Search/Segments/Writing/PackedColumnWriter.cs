@@ -16,7 +16,7 @@ internal sealed class PackedColumnWriter(SegmentOutput output)
         (PackedColumnRoot.ChunkLength * PackedColumnRoot.BitsLimit / 8) + sizeof(ulong)
     ];
     private readonly GrowableBytes _directory = new();
-    private int _inChunk;
+    private int _chunkCount;
     private int _count;
 
     /// <summary>Number of values added.</summary>
@@ -25,9 +25,9 @@ internal sealed class PackedColumnWriter(SegmentOutput output)
     /// <summary>Adds a value.</summary>
     public void Add(ulong value)
     {
-        _chunk[_inChunk++] = value;
+        _chunk[_chunkCount++] = value;
         _count++;
-        if (_inChunk == _chunk.Length)
+        if (_chunkCount == _chunk.Length)
         {
             CloseChunk();
         }
@@ -36,7 +36,7 @@ internal sealed class PackedColumnWriter(SegmentOutput output)
     /// <summary>Writes the rest and returns the root.</summary>
     public PackedColumnRoot Finish()
     {
-        if (_inChunk > 0)
+        if (_chunkCount > 0)
         {
             CloseChunk();
         }
@@ -48,7 +48,7 @@ internal sealed class PackedColumnWriter(SegmentOutput output)
     {
         ulong smallest = ulong.MaxValue;
         ulong largest = 0;
-        foreach (ulong value in _chunk.AsSpan(0, _inChunk))
+        foreach (ulong value in _chunk.AsSpan(0, _chunkCount))
         {
             smallest = Math.Min(smallest, value);
             largest = Math.Max(largest, value);
@@ -56,10 +56,10 @@ internal sealed class PackedColumnWriter(SegmentOutput output)
 
         int bits = 64 - BitOperations.LeadingZeroCount(largest - smallest);
         Invariant.Holds(bits <= PackedColumnRoot.BitsLimit, "the values of a column's chunk lie within 56 bits");
-        int bytes = ((_inChunk * bits) + 7) / 8;
+        int bytes = ((_chunkCount * bits) + 7) / 8;
         var target = _packed.AsSpan(0, bytes + sizeof(ulong));
         target.Clear();
-        for (int i = 0; i < _inChunk && bits > 0; i++)
+        for (int i = 0; i < _chunkCount && bits > 0; i++)
         {
             int bit = i * bits;
             var word = target[(bit / 8)..];
@@ -73,8 +73,8 @@ internal sealed class PackedColumnWriter(SegmentOutput output)
         long address = output.WriteUnit(target);
         var entry = _directory.Take(PackedColumnRoot.ChunkBytes);
         BinaryPrimitives.WriteInt64LittleEndian(entry, address);
-        BinaryPrimitives.WriteUInt64LittleEndian(entry[8..], smallest);
-        entry[16] = (byte)bits;
-        _inChunk = 0;
+        BinaryPrimitives.WriteUInt64LittleEndian(entry[sizeof(long)..], smallest);
+        entry[sizeof(long) + sizeof(ulong)] = (byte)bits;
+        _chunkCount = 0;
     }
 }

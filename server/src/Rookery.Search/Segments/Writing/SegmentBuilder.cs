@@ -66,7 +66,7 @@ internal sealed class SegmentBuilder : IDisposable
     internal ReadOnlySpan<BatchDocument> AllDocuments => CollectionsMarshal.AsSpan(_documents);
 
     /// <summary>Deletes a document: all its entries, in this batch and in older segments.</summary>
-    public void Delete(ReadOnlySpan<byte> id) => BeginDocument(id, 0);
+    public void Delete(ReadOnlySpan<byte> id) => BeginDocument(id, etag: 0);
 
     /// <summary>
     /// Begins a version of a document, which replaces all earlier ones. Its entries follow, up to the next document.
@@ -89,7 +89,7 @@ internal sealed class SegmentBuilder : IDisposable
         }
 
         term.LastEntry = _documents.Count;
-        _documents.Add(new BatchDocument(number, etag, _entries.Count, 0, IsReplaced: false));
+        _documents.Add(new BatchDocument(number, etag, _entries.Count, EntryCount: 0, IsReplaced: false));
         Charge();
     }
 
@@ -101,7 +101,7 @@ internal sealed class SegmentBuilder : IDisposable
             "an entry belongs to a document and follows the end of the one before"
         );
         _isInEntry = true;
-        _entries.Add(new BatchEntry(_documents.Count - 1, 0, 0));
+        _entries.Add(new BatchEntry(_documents.Count - 1, StoredAddress: 0, StoredBytes: 0));
         _pending.Clear();
     }
 
@@ -109,7 +109,7 @@ internal sealed class SegmentBuilder : IDisposable
     /// <param name="field">The field number. The field has no tokens in any entry.</param>
     /// <param name="term">The term, at most <see cref="SegmentFormat.KeyLimitBytes"/> bytes.</param>
     public void AddTerm(int field, ReadOnlySpan<byte> term) =>
-        AddPending(field, term, TermTable.HashOf(field, term), 0, isText: false);
+        AddPending(field, term, TermTable.HashOf(field, term), position: 0, isText: false);
 
     /// <summary>Prefetches the memory for the next tokens, so that looking them up is faster.</summary>
     /// <param name="hashes">The tokens' <see cref="TermTable.HashOf"/>, at most

@@ -46,7 +46,7 @@ internal sealed class SortedTerms
             _heads = new ulong[_numbers.Length];
         }
 
-        Sort(terms, _heads.AsSpan(0, _count), _numbers.AsSpan(0, _count), 0);
+        Sort(terms, _heads.AsSpan(0, _count), _numbers.AsSpan(0, _count), from: 0);
     }
 
     private static void Sort(TermTable terms, Span<ulong> heads, Span<int> numbers, int from)

@@ -169,7 +169,7 @@ internal sealed class BulkDocs(ServerContext context)
         }
         catch
         {
-            DisposeDocuments(operations, outcome, 0);
+            DisposeDocuments(operations, outcome, from: 0);
             throw;
         }
     }

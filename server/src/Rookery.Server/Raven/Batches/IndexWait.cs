@@ -39,7 +39,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
 
         if (ReadDuration(parameters, "waitForIndexesTimeout") is not { } timeout)
         {
-            return names.Count == 0 ? null : new IndexWait(UsualTimeout, true, names);
+            return names.Count == 0 ? null : new IndexWait(UsualTimeout, Throws: true, names);
         }
 
         return new IndexWait(
@@ -171,7 +171,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         if (!isOpen && Names.Count == 0)
         {
             // The collections of an index are known once this node has opened it.
-            if (!await context.Indexes.WaitAsync(database, name, 0, left, cancellationToken, evenAtRest: true))
+            if (!await context.Indexes.WaitAsync(database, name, etag: 0, left, cancellationToken, evenAtRest: true))
             {
                 return false;
             }

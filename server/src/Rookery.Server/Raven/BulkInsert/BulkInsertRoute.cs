@@ -24,7 +24,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         );
         var parameters = new QueryParameters(http);
         bool skipUnchanged = parameters.Flag("skipOverwriteIfUnchanged");
-        long id = parameters.Number("id", 0) is > 0 and var given ? given : operations.NextId();
+        long id = parameters.Number("id", defaultValue: 0) is > 0 and var given ? given : operations.NextId();
         var operation = operations.Begin(new BulkOperation(database.Number, id), Principal.Of(http));
         try
         {

@@ -35,10 +35,15 @@ internal sealed class ChangeWatches
     public bool TryExecute(string command, string? parameter)
     {
         bool watch = !command.StartsWith("unwatch-", StringComparison.Ordinal);
-        string topic =
-            watch && command.StartsWith("watch-", StringComparison.Ordinal) ? command["watch-".Length..]
-            : watch ? ""
-            : command["unwatch-".Length..];
+        string topic = "";
+        if (!watch)
+        {
+            topic = command["unwatch-".Length..];
+        }
+        else if (command.StartsWith("watch-", StringComparison.Ordinal))
+        {
+            topic = command["watch-".Length..];
+        }
         lock (_gate)
         {
             switch (topic)

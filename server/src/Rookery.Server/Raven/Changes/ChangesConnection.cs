@@ -66,12 +66,13 @@ internal sealed class ChangesConnection(
                 SendBatchesAsync(ending.Token)
             );
             await Task.WhenAny(receiving, sending, refused);
-            await (
-                refused.IsCompletedSuccessfully
-                    ? CloseAsync(receiving, WebSocketCloseStatus.PolicyViolation, AccessEnded)
-                : sending.IsCompleted ? CloseAsync(receiving, WebSocketCloseStatus.InternalServerError, ChangesLost)
-                : CloseAsync(receiving, WebSocketCloseStatus.NormalClosure, null)
-            );
+            var (status, reason) = (refused.IsCompletedSuccessfully, sending.IsCompleted) switch
+            {
+                (true, _) => (WebSocketCloseStatus.PolicyViolation, AccessEnded),
+                (false, true) => (WebSocketCloseStatus.InternalServerError, ChangesLost),
+                (false, false) => (WebSocketCloseStatus.NormalClosure, null),
+            };
+            await CloseAsync(receiving, status, reason);
             await ending.CancelAsync();
             await Task.WhenAll(receiving, sending, refused);
         }

@@ -38,11 +38,22 @@ internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember>
             return IsPublic ? member.PublicUrl : Of(http);
         }
 
-        return IsPublic ? member.Url
-            : IPAddress.TryParse(_asked.Host.Trim('[', ']'), out var address)
-                ? Nearest(member.Urls, address) ?? member.PublicUrl
-            : DomainAfter(_self?.Name) is { } domain && member.Urls.Count > 0 ? Named(member, domain)
-            : member.Url;
+        if (IsPublic)
+        {
+            return member.Url;
+        }
+
+        if (IPAddress.TryParse(_asked.Host.Trim('[', ']'), out var address))
+        {
+            return Nearest(member.Urls, address) ?? member.PublicUrl;
+        }
+
+        if (DomainAfter(_self?.Name) is { } domain && member.Urls.Count > 0)
+        {
+            return Named(member, domain);
+        }
+
+        return member.Url;
     }
 
     /// <summary>

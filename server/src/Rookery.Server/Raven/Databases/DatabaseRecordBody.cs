@@ -56,14 +56,28 @@ internal static class DatabaseRecordBody
                 }
             );
 
-    private static string? Same(string? name, string? recorded) =>
-        string.IsNullOrEmpty(recorded) ? name
-        : string.IsNullOrEmpty(name) ? recorded
-        : DatabaseName.AreEqual(name, recorded) ? name
-        : throw RefusedException.BadRequest(
+    private static string? Same(string? name, string? recorded)
+    {
+        if (string.IsNullOrEmpty(recorded))
+        {
+            return name;
+        }
+
+        if (string.IsNullOrEmpty(name))
+        {
+            return recorded;
+        }
+
+        if (DatabaseName.AreEqual(name, recorded))
+        {
+            return name;
+        }
+
+        throw RefusedException.BadRequest(
             $"The query names the database '{name}', and its record '{recorded}': name one. The database was "
                 + $"not created."
         );
+    }
 
     private static void RequireHarmlessSetting(string setting, ref Utf8JsonReader value)
     {

@@ -25,7 +25,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
     {
         IdempotencyHeader.Refuse(http, "admin/databases", "a repetition is answered with 409");
         string? name = new QueryParameters(http).Text("name");
-        long replicas = new QueryParameters(http).Number("replicationFactor", 1);
+        long replicas = new QueryParameters(http).Number("replicationFactor", defaultValue: 1);
         using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.LargeRequests, BodyUse.Objects))
         {
             name = DatabaseRecordBody.ReadName(body.Span, name);
@@ -189,7 +189,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
 
         var parameters = new QueryParameters(http);
         bool namesOnly = parameters.Flag("namesOnly");
-        int start = (int)Math.Min(parameters.Number("start", 0), int.MaxValue);
+        int start = (int)Math.Min(parameters.Number("start", defaultValue: 0), int.MaxValue);
         int pageSize = (int)Math.Min(parameters.Number("pageSize", int.MaxValue), int.MaxValue);
         string? only = parameters.Text("name");
         var asked = Principal.Of(http);

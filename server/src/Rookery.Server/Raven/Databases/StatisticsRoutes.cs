@@ -140,7 +140,7 @@ internal sealed class StatisticsRoutes(ServerContext context)
 
         // The size of the uncompressed documents: the node's files contain all databases together.
         WriteSize(json, "SizeOnDisk"u8, bytes);
-        WriteSize(json, "TempBuffersSizeOnDisk"u8, 0);
+        WriteSize(json, "TempBuffersSizeOnDisk"u8, bytes: 0);
         json.WriteNumber("NumberOfTransactionMergerQueueOperations"u8, 0);
     }
 

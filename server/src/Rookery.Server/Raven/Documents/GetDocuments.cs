@@ -380,12 +380,19 @@ internal sealed class GetDocuments(ServerContext context)
                         }
                     }
                 );
-                return ids is null
-                        ? throw RefusedException.BadRequest(
-                            "The body must be {\"Ids\":[…]}: POST docs reads documents. PUT docs?id=… stores one."
-                        )
-                    : unknown is null ? ids
-                    : throw JsonBody.NotSupported(unknown, "the body of POST docs");
+                if (ids is null)
+                {
+                    throw RefusedException.BadRequest(
+                        "The body must be {\"Ids\":[…]}: POST docs reads documents. PUT docs?id=… stores one."
+                    );
+                }
+
+                if (unknown is null)
+                {
+                    return ids;
+                }
+
+                throw JsonBody.NotSupported(unknown, "the body of POST docs");
             }
         );
 

@@ -35,9 +35,9 @@ internal sealed class HiloRoutes(ServerContext context)
         var command = CommandEncoder.HiloNext(
             database.Number,
             Encoding.UTF8.GetBytes(tag),
-            parameters.Number("lastBatchSize", 0),
+            parameters.Number("lastBatchSize", defaultValue: 0),
             lastRangeAt,
-            parameters.Number("lastMax", 0),
+            parameters.Number("lastMax", defaultValue: 0),
             (byte)separator[0],
             IdempotencyHeader.Read(http)
         );
@@ -71,8 +71,8 @@ internal sealed class HiloRoutes(ServerContext context)
         var command = CommandEncoder.HiloReturn(
             database.Number,
             Encoding.UTF8.GetBytes(ReadTag(parameters)),
-            parameters.Number("last", 0),
-            parameters.Number("end", 0),
+            parameters.Number("last", defaultValue: 0),
+            parameters.Number("end", defaultValue: 0),
             IdempotencyHeader.Read(http)
         );
         var outcome = await HttpProposal.ProposeAsync(context, http, command);

@@ -30,7 +30,7 @@ internal sealed class IdentityRoutes(ServerContext context)
     {
         var parameters = new QueryParameters(http);
         byte[] name = ReadName(parameters);
-        long value = parameters.Number("value", -1);
+        long value = parameters.Number("value", defaultValue: -1);
         if (value is < 0 or > MaxValue)
         {
             throw RefusedException.BadRequest(

@@ -29,7 +29,7 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
     private readonly List<Place> _places = [];
 
     // Ids in lower case, as ids are compared. In upper case ς and σ would be equal.
-    private readonly HashSet<string> _seen = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _foundIds = new(StringComparer.Ordinal);
     private readonly MemoryShare _memory;
     private readonly Action _check;
     private long _heldBytes;
@@ -101,7 +101,7 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
             reader.Read();
             _places.Clear();
             _places.Add(new Place(_root, IsInside: false));
-            Follow(ref reader, 0);
+            Follow(ref reader, from: 0);
         }
         finally
         {
@@ -280,7 +280,7 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
         }
 
         string lower = id.ToLowerInvariant();
-        if (_seen.Contains(lower))
+        if (_foundIds.Contains(lower))
         {
             return;
         }
@@ -296,7 +296,7 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
         }
 
         _heldBytes += bytes;
-        _seen.Add(lower);
+        _foundIds.Add(lower);
         Ids.Add(id);
     }
 

@@ -19,7 +19,7 @@ internal sealed class PrefixWalk : IDisposable
     private readonly IdPattern _matches;
     private readonly IdPattern _exclude;
     private long _toSkip;
-    private long _left;
+    private long _remaining;
 
     private PrefixWalk(HttpContext http, Database database, DocumentAnswer answer, RequestTimeSlices slices)
     {
@@ -36,8 +36,8 @@ internal sealed class PrefixWalk : IDisposable
 
         _matches = new IdPattern(parameters.Text("matches") ?? "");
         _exclude = new IdPattern(parameters.Text("exclude") ?? "");
-        _toSkip = parameters.Number("start", 0);
-        _left = parameters.Number("pageSize", long.MaxValue);
+        _toSkip = parameters.Number("start", defaultValue: 0);
+        _remaining = parameters.Number("pageSize", long.MaxValue);
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
         _lowerPrefixBytes = DocumentId.ToLower(prefix, lower);
         bool isByPrefix = parameters.TryGetEscaped("startsWith", out _) || startAfter.Length > 0;
@@ -65,7 +65,7 @@ internal sealed class PrefixWalk : IDisposable
             Skip();
         }
 
-        while (_left > 0 && _cursor.MoveNext())
+        while (_remaining > 0 && _cursor.MoveNext())
         {
             _slices.CountSkipped();
             if (!IsWanted())
@@ -79,7 +79,7 @@ internal sealed class PrefixWalk : IDisposable
                 continue;
             }
 
-            _left--;
+            _remaining--;
             return true;
         }
 
@@ -95,7 +95,7 @@ internal sealed class PrefixWalk : IDisposable
     /// </summary>
     public void StepBack()
     {
-        _left++;
+        _remaining++;
         _cursor.StepBack();
         _reader.Pause();
     }

@@ -43,7 +43,10 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
             // Count the definitions in progress before the defined indexes: a definition that completes in between is
             // counted twice rather than not at all, so concurrent definitions never exceed the limit.
             var refusal = context.Indexes.MayDefine(_defining.Count)
-                ? await ProposeAsync(database, writer => writer.Put(definition.Name, definition.ToJson(), default))
+                ? await ProposeAsync(
+                    database,
+                    writer => writer.Put(definition.Name, definition.ToJson(), settings: default)
+                )
                 : new Rejection(RejectionKind.Overloaded, context.Indexes.WhyNoMore);
             done.SetResult(refusal);
             return refusal;

@@ -153,7 +153,7 @@ internal static class IndexCommand
     )
     {
         using var ends = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
-        await context.Indexes.WaitAsync(database, name, 0, OpeningPatience, ends.Token, evenAtRest: true);
+        await context.Indexes.WaitAsync(database, name, etag: 0, OpeningPatience, ends.Token, evenAtRest: true);
     }
 
     private static string? WhyNotKept(ServerContext context, Database database, string name) =>

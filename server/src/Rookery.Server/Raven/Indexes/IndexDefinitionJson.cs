@@ -52,7 +52,7 @@ internal static class IndexDefinitionJson
         WriteTexts(
             json,
             [$"{collection}:[{string.Join(';', automatic.Fields.Select(static field => $"<Name:{field.Name}>"))}]"],
-            null
+            reduce: null
         );
         json.WriteStartObject("Fields"u8);
         foreach (var field in automatic.Fields)
@@ -64,7 +64,7 @@ internal static class IndexDefinitionJson
                     : field.Uses.HasFlag(AutoIndexFieldUses.Exact) ? "Exact"
                     : "Default",
                 isStored: false,
-                null,
+                analyzer: null,
                 hasSuggestions: false
             );
         }
@@ -92,7 +92,7 @@ internal static class IndexDefinitionJson
                 ]
         )
         {
-            WriteField(json, name, "Default", isStored: true, null, hasSuggestions: false);
+            WriteField(json, name, "Default", isStored: true, analyzer: null, hasSuggestions: false);
         }
 
         json.WriteEndObject();

@@ -14,7 +14,7 @@ internal sealed class IndexDefinitionRoutes(ServerContext context)
         var parameters = new QueryParameters(http);
         string? name = parameters.Text("name");
         bool namesOnly = parameters.Flag("namesOnly");
-        int start = (int)Math.Min(parameters.Number("start", 0), int.MaxValue);
+        int start = (int)Math.Min(parameters.Number("start", defaultValue: 0), int.MaxValue);
         int pageSize = (int)Math.Min(parameters.Number("pageSize", int.MaxValue), int.MaxValue);
         var indexes = ShownIndex
             .Named(context.Indexes, database, name is null ? [] : [name])

@@ -8,7 +8,7 @@ namespace Rookery.Server.Raven.Indexes;
 /// <summary>Settings of indexes: lock mode and priority, disabled on all members, paused on this node.</summary>
 internal sealed class IndexSettingRoutes(ServerContext context)
 {
-    private const int BodyBytes = 1 << 20;
+    private const int MaxBodyBytes = 1 << 20;
 
     /// <summary>POST indexes/set-lock with {"IndexNames":[…],"Mode":"LockedIgnore"}.</summary>
     public Task SetLockAsync(HttpContext http, Database database) =>
@@ -16,7 +16,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
             http,
             database,
             "Mode",
-            static mode => new IndexSettingsChange(LockMode: Read<IndexLockMode>(mode, "Mode"))
+            static mode => new IndexSettingsChange(LockMode: ReadWord<IndexLockMode>(mode, "Mode"))
         );
 
     /// <summary>POST indexes/set-priority with {"IndexNames":[…],"Priority":"High"}.</summary>
@@ -25,7 +25,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
             http,
             database,
             "Priority",
-            static priority => new IndexSettingsChange(Priority: Read<IndexPriority>(priority, "Priority"))
+            static priority => new IndexSettingsChange(Priority: ReadWord<IndexPriority>(priority, "Priority"))
         );
 
     /// <summary>POST admin/indexes/enable?name=…: enables an index on all members.</summary>
@@ -43,15 +43,10 @@ internal sealed class IndexSettingRoutes(ServerContext context)
     /// </summary>
     public Task StopAsync(HttpContext http, Database database) => SetPausedAsync(http, database, isPaused: true);
 
-    private static TValue Read<TValue>(string? word, string member)
+    private static TValue ReadWord<TValue>(string? word, string member)
         where TValue : struct, Enum =>
-        Array.Find(
-            Enum.GetValues<TValue>(),
-            value => string.Equals(Enum.GetName(value), word, StringComparison.OrdinalIgnoreCase)
-        )
-            is var found
-        && string.Equals(Enum.GetName(found), word, StringComparison.OrdinalIgnoreCase)
-            ? found
+        Array.Exists(Enum.GetNames<TValue>(), name => string.Equals(name, word, StringComparison.OrdinalIgnoreCase))
+            ? Enum.Parse<TValue>(word!, ignoreCase: true)
             : throw RefusedException.BadRequest(
                 $"'{member}' must be one of {string.Join(", ", Enum.GetNames<TValue>())}, not '{word}'."
             );
@@ -105,7 +100,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
     {
         List<string> names;
         string? value;
-        using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.LargeRequests, BodyUse.Objects))
+        using (var body = await RequestBody.ReadAsync(http, MaxBodyBytes, context.LargeRequests, BodyUse.Objects))
         {
             (names, value) = ReadBody(body.Span, member);
         }

@@ -26,17 +26,17 @@ internal sealed class IndexStatusRoutes(ServerContext context)
     /// </summary>
     public async Task ProgressAsync(HttpContext http, Database database)
     {
-        var patience = TimeSpan.FromMilliseconds(
-            Math.Min(new QueryParameters(http).Number("wait", 0), MaxWaitMilliseconds)
+        var timeout = TimeSpan.FromMilliseconds(
+            Math.Min(new QueryParameters(http).Number("wait", defaultValue: 0), MaxWaitMilliseconds)
         );
-        if (patience > TimeSpan.Zero)
+        if (timeout > TimeSpan.Zero)
         {
             long last = LastEtag(database);
             using var ends = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
             await Task.WhenAll(
                 Find(http, database)
                     .Where(static index => index.IsStale)
-                    .Select(index => context.Indexes.WaitAsync(database, index.Record.Name, last, patience, ends.Token))
+                    .Select(index => context.Indexes.WaitAsync(database, index.Record.Name, last, timeout, ends.Token))
             );
         }
 

@@ -35,16 +35,42 @@ internal sealed record ShownIndex(
     public bool IsAutomatic => Automatic is not null || Grouped is not null;
 
     /// <summary>State in RavenDB's terms.</summary>
-    public string State =>
-        Record.Settings.IsDisabled ? "Disabled"
-        : Status?.State == IndexState.Error || WhyNotKept is not null ? "Error"
-        : "Normal";
+    public string State
+    {
+        get
+        {
+            if (Record.Settings.IsDisabled)
+            {
+                return "Disabled";
+            }
+
+            if (Status?.State == IndexState.Error || WhyNotKept is not null)
+            {
+                return "Error";
+            }
+
+            return "Normal";
+        }
+    }
 
     /// <summary>What is wrong with the index on this node, in one or two sentences; null if nothing is wrong.</summary>
-    public string? Trouble =>
-        WhyNotKept is null ? Status?.Trouble
-        : Status is null ? $"Not kept on this node. {WhyNotKept}"
-        : $"Its changed definition is not followed on this node, and the one before answers. {WhyNotKept}";
+    public string? Trouble
+    {
+        get
+        {
+            if (WhyNotKept is null)
+            {
+                return Status?.Trouble;
+            }
+
+            if (Status is null)
+            {
+                return $"Not kept on this node. {WhyNotKept}";
+            }
+
+            return $"Its changed definition is not followed on this node, and the one before answers. {WhyNotKept}";
+        }
+    }
 
     /// <summary>Number of errors on this node, including those too old for <c>indexes/errors</c> to list.</summary>
     public long Errors => (Status?.ErrorCount ?? 0) + (WhyNotKept is null ? 0 : 1);
@@ -123,23 +149,36 @@ internal sealed record ShownIndex(
             .Select(status =>
                 Of(status.Record with { Settings = record.Settings }, status, status.IsReplacement ? null : whyNotKept)
             )
-            .DefaultIfEmpty(Of(record, null, whyNotKept));
+            .DefaultIfEmpty(Of(record, status: null, whyNotKept));
 
     private static ShownIndex Of(IndexRecord record, IndexStatus? status, string? whyNotKept)
     {
         try
         {
-            return AutoIndexDefinition.TryRead(record.Definition) is { } automatic
-                    ? new ShownIndex(record, automatic, null, "AutoMap", status, whyNotKept)
-                : AutoReduceDefinition.TryRead(record.Definition) is { } grouped
-                    ? new ShownIndex(record, null, grouped, "AutoMapReduce", status, whyNotKept)
-                : new ShownIndex(record, null, null, TypeOf(record.Definition), status, whyNotKept);
+            if (AutoIndexDefinition.TryRead(record.Definition) is { } automatic)
+            {
+                return new ShownIndex(record, automatic, Grouped: null, "AutoMap", status, whyNotKept);
+            }
+
+            if (AutoReduceDefinition.TryRead(record.Definition) is { } grouped)
+            {
+                return new ShownIndex(record, Automatic: null, grouped, "AutoMapReduce", status, whyNotKept);
+            }
+
+            return new ShownIndex(
+                record,
+                Automatic: null,
+                Grouped: null,
+                TypeOf(record.Definition),
+                status,
+                whyNotKept
+            );
         }
         catch (Exception unread) when (unread is IndexDefinitionException or JsonException or InvalidOperationException)
         {
             // This version cannot read the definition. The index is listed all the same, with the reason why this node
             // does not keep it.
-            return new ShownIndex(record, null, null, "None", status, whyNotKept);
+            return new ShownIndex(record, Automatic: null, Grouped: null, "None", status, whyNotKept);
         }
     }
 

@@ -87,7 +87,7 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
     // Not 404, which RavenDB's clients read as "no result": they would poll forever or fail silently.
     private LongOperation Find(HttpContext http, Database database)
     {
-        long id = new QueryParameters(http).Number("id", 0);
+        long id = new QueryParameters(http).Number("id", defaultValue: 0);
         return operations.TryGet(database, id, out var operation) && MayKnow(http, database, operation)
             ? operation
             : throw RefusedException.BadRequest(

@@ -53,24 +53,26 @@ internal sealed class ChangeRequest : IDisposable
 
         var wait = WaitOf(parameters);
         bool wantsDetails = parameters.Flag("details");
-        long mostPerSecond = parameters.Number("maxOpsPerSec", 0);
+        long maxPerSecond = parameters.Number("maxOpsPerSec", defaultValue: 0);
         try
         {
             var query = RqlParser.Parse(request.Text);
-            byte[]? patch =
-                isPatch ? PatchOf(query, request, formatLevel)
-                : query.Update is null ? null
-                : throw new QueryException(
+            if (!isPatch && query.Update is { } update)
+            {
+                throw new QueryException(
                     QueryFault.Invalid,
                     "'update' belongs into a patch by query: PATCH queries.",
-                    query.Update.Position - 1
+                    update.Position - 1
                 );
+            }
+
+            byte[]? patch = isPatch ? PatchOf(query, request, formatLevel) : null;
             return new ChangeRequest
             {
                 Plan = queries.PlanChange(database, query, request, wait),
                 Patch = patch,
                 WantsDetails = wantsDetails,
-                MaxPerSecond = mostPerSecond,
+                MaxPerSecond = maxPerSecond,
                 HeldBytes = request.HeldBytes,
             };
         }
@@ -87,12 +89,19 @@ internal sealed class ChangeRequest : IDisposable
     {
         bool isStaleGood = parameters.Flag("allowStale");
         var wait = DefaultWait;
-        return parameters.Text("staleTimeout") is { Length: > 0 } timeout && !DurationText.TryParse(timeout, out wait)
-                ? throw RefusedException.BadRequest(
-                    $"The parameter 'staleTimeout' must be milliseconds or a TimeSpan like 00:00:05, not '{timeout}'."
-                )
-            : isStaleGood ? null
-            : wait;
+        if (parameters.Text("staleTimeout") is { Length: > 0 } timeout && !DurationText.TryParse(timeout, out wait))
+        {
+            throw RefusedException.BadRequest(
+                $"The parameter 'staleTimeout' must be milliseconds or a TimeSpan like 00:00:05, not '{timeout}'."
+            );
+        }
+
+        if (isStaleGood)
+        {
+            return null;
+        }
+
+        return wait;
     }
 
     private static byte[] PatchOf(Query query, QueryRequest request, int formatLevel) =>

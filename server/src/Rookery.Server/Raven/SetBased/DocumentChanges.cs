@@ -106,7 +106,7 @@ internal sealed class DocumentChanges(
             await room.GrowAsync(patchedBytes, waitsLong: true, ending);
         }
 
-        await StoreAsync(0, _ids.Count, ending);
+        await StoreAsync(start: 0, _ids.Count, ending);
         _ids.Clear();
         _documentBytes = 0;
         await KeepPaceAsync(ending);

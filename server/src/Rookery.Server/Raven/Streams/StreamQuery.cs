@@ -74,14 +74,21 @@ internal sealed class StreamQuery(ServerContext context)
         while (await results.MoveNextAsync())
         {
             await slices.YieldWhenDueAsync();
-            output.Write(
-                isLines ? "{\"Item\":"u8
-                : isFirst ? ""u8
-                : ","u8
-            );
+            if (isLines)
+            {
+                output.Write("{\"Item\":"u8);
+            }
+            else if (!isFirst)
+            {
+                output.Write(","u8);
+            }
+
             isFirst = false;
             results.Write(output.Buffer);
-            output.Write(isLines ? "}\n"u8 : ""u8);
+            if (isLines)
+            {
+                output.Write("}\n"u8);
+            }
             await output.SendWhenDueAsync(results.Pause);
         }
 
