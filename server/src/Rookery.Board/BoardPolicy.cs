@@ -83,15 +83,15 @@ public static class BoardPolicy
                 "The board's supply voltage fell below 4.63 V: the board may stop at any moment. Use the power supply "
                     + "that its maker recommends and a short, thick cable, and unplug USB devices that draw much.",
             BoardCondition.Throttled =>
-                $"The firmware throttles the processor because of heat or low power{At(reading)}. Background "
+                $"The firmware throttles the processor because of heat or low power{DegreesOf(reading)}. Background "
                     + $"work pauses meanwhile. Cool the board with air or a heat sink, and check its power supply.",
             BoardCondition.Hot =>
-                $"The board is hot{At(reading)}: background work pauses from {HotCelsius:0} °C on. Cool it "
+                $"The board is hot{DegreesOf(reading)}: background work pauses from {HotCelsius:0} °C on. Cool it "
                     + $"with air or a heat sink.",
             _ => null,
         };
 
-    private static string At(in BoardReading reading) =>
+    private static string DegreesOf(in BoardReading reading) =>
         reading.TemperatureCelsius is { } celsius
             ? string.Create(CultureInfo.InvariantCulture, $" ({celsius:0} °C now)")
             : string.Empty;

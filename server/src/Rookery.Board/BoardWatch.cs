@@ -28,8 +28,8 @@ public sealed class BoardWatch : IDisposable
     {
         _board = board;
         _time = time;
-        Look();
-        _timer = time.CreateTimer(static watch => ((BoardWatch)watch!).Look(), this, Interval, Interval);
+        ReadBoard();
+        _timer = time.CreateTimer(static watch => ((BoardWatch)watch!).ReadBoard(), this, Interval, Interval);
     }
 
     /// <summary>The watched board.</summary>
@@ -99,7 +99,7 @@ public sealed class BoardWatch : IDisposable
         }
     }
 
-    private void Look()
+    private void ReadBoard()
     {
         // While a reading hangs in a driver, no second one begins; after Dispose none begins at all.
         if (Interlocked.Exchange(ref _isReading, 1) != 0)

@@ -108,7 +108,7 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
     }
 
     /// <summary>Returns whether a file exists and is visible to this process.</summary>
-    public static bool IsThere(IDisk disk, string path)
+    public static bool Exists(IDisk disk, string path)
     {
         try
         {

@@ -54,25 +54,25 @@ public sealed class LinuxBoard : IBoard
         _root = root;
         _time = time;
         Model =
-            KernelFile.ReadText(disk, In("proc/device-tree/model"))
-            ?? KernelFile.ReadText(disk, In("sys/class/dmi/id/product_name"));
-        SerialNumber = KernelFile.ReadText(disk, In("proc/device-tree/serial-number"));
-        _frequency = new KernelFile(disk, In(Processor, "scaling_cur_freq"));
-        using (var highest = new KernelFile(disk, In(Processor, "cpuinfo_max_freq")))
+            KernelFile.ReadText(disk, PathIn("proc/device-tree/model"))
+            ?? KernelFile.ReadText(disk, PathIn("sys/class/dmi/id/product_name"));
+        SerialNumber = KernelFile.ReadText(disk, PathIn("proc/device-tree/serial-number"));
+        _frequency = new KernelFile(disk, PathIn(Processor, "scaling_cur_freq"));
+        using (var highest = new KernelFile(disk, PathIn(Processor, "cpuinfo_max_freq")))
         {
             _maximumFrequencyHertz = highest.ReadNumber() * HertzPerKilohertz;
         }
 
-        _load = new MachineLoad(disk, In("proc"));
-        Light = LinuxLight.Find(disk, In("sys/class/leds"), time);
+        _load = new MachineLoad(disk, PathIn("proc"));
+        Light = LinuxLight.Find(disk, PathIn("sys/class/leds"), time);
         _command = new VideoCoreCommand(disk, root);
         _storage =
         [
             .. devices
-                .Select(device => StorageDevice.WholeOf(disk, In("sys/class/block"), device))
+                .Select(device => StorageDevice.WholeOf(disk, PathIn("sys/class/block"), device))
                 .OfType<string>()
                 .Distinct(StringComparer.Ordinal)
-                .Select(device => new StorageDevice(disk, In("sys/class/block"), device)),
+                .Select(device => new StorageDevice(disk, PathIn("sys/class/block"), device)),
         ];
         Search();
     }
@@ -175,11 +175,11 @@ public sealed class LinuxBoard : IBoard
             .SelectMany(List)
             .Where(static device => device.EndsWith(":firmware", StringComparison.Ordinal))
             .Select(device => Path.Join(device, "get_throttled"))
-            .Where(path => KernelFile.IsThere(_disk, path))
+            .Where(path => KernelFile.Exists(_disk, path))
             .Select(Open)
             .FirstOrDefault();
 
-    private IEnumerable<string> Under(string directory) => List(In(directory));
+    private IEnumerable<string> Under(string directory) => List(PathIn(directory));
 
     private IEnumerable<string> List(string directory)
     {
@@ -195,5 +195,5 @@ public sealed class LinuxBoard : IBoard
 
     private KernelFile Open(string path) => new(_disk, path);
 
-    private string In(params ReadOnlySpan<string?> path) => Path.Join(_root, Path.Join(path));
+    private string PathIn(params ReadOnlySpan<string?> path) => Path.Join(_root, Path.Join(path));
 }

@@ -37,8 +37,8 @@ internal sealed class LinuxLight : IBoardLight
         {
             string light = Path.Join(directory, name);
             if (
-                KernelFile.IsThere(disk, Path.Join(light, "brightness"))
-                && KernelFile.IsThere(disk, Path.Join(light, "trigger"))
+                KernelFile.Exists(disk, Path.Join(light, "brightness"))
+                && KernelFile.Exists(disk, Path.Join(light, "trigger"))
             )
             {
                 return new LinuxLight(disk, light, time);

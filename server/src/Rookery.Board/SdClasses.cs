@@ -54,12 +54,18 @@ public sealed record SdClasses(int? Speed, int? Uhs, int? Video, int? Applicatio
     {
         string[] said =
         [
-            .. new[] { Say("class ", Speed), Say("U", Uhs), Say("V", Video), Say("A", Application) }.OfType<string>(),
+            .. new[]
+            {
+                Describe("class ", Speed),
+                Describe("U", Uhs),
+                Describe("V", Video),
+                Describe("A", Application),
+            }.OfType<string>(),
         ];
         return said.Length > 0 ? string.Join(", ", said) : "none";
     }
 
-    private static string? Say(string prefix, int? value) =>
+    private static string? Describe(string prefix, int? value) =>
         value is > 0 ? string.Create(CultureInfo.InvariantCulture, $"{prefix}{value}") : null;
 
     private static int? SpeedOf(byte code) =>

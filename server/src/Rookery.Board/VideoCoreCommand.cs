@@ -18,7 +18,7 @@ internal sealed class VideoCoreCommand
     public VideoCoreCommand(IDisk disk, string root)
     {
         string found = Path.Join(root, "usr/bin/vcgencmd");
-        _path = KernelFile.IsThere(disk, found) ? found : null;
+        _path = KernelFile.Exists(disk, found) ? found : null;
     }
 
     /// <summary>

@@ -36,7 +36,7 @@ internal sealed class ConnectionsByAddress(int max, ILogger log, TimeProvider ti
         }
 
         var host = HostOf(address);
-        if (Enter(host))
+        if (TryAdd(host))
         {
             return RunAsync(connection, next, host);
         }
@@ -53,11 +53,11 @@ internal sealed class ConnectionsByAddress(int max, ILogger log, TimeProvider ti
         }
         finally
         {
-            Leave(host);
+            Remove(host);
         }
     }
 
-    private bool Enter(IPAddress host)
+    private bool TryAdd(IPAddress host)
     {
         lock (_gate)
         {
@@ -86,7 +86,7 @@ internal sealed class ConnectionsByAddress(int max, ILogger log, TimeProvider ti
         return false;
     }
 
-    private void Leave(IPAddress host)
+    private void Remove(IPAddress host)
     {
         lock (_gate)
         {

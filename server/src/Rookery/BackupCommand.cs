@@ -112,7 +112,7 @@ internal static class BackupCommand
 
     private static bool Take(BackupWriter writer, in BackupPiece piece, Progress progress)
     {
-        bool goesOn = writer.Take(piece);
+        bool goesOn = writer.TryWritePiece(piece);
         progress.Report(writer.Files, writer.Bytes);
         return goesOn;
     }

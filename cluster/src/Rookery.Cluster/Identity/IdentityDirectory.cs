@@ -170,7 +170,8 @@ public static class IdentityDirectory
         try
         {
             return
-                NodeIds.At(disk, dataDirectory) is { } data && data != new NodeIds(identity.NodeId, identity.ClusterId)
+                NodeIds.TryRead(disk, dataDirectory) is { } data
+                && data != new NodeIds(identity.NodeId, identity.ClusterId)
                 ? $"It is that of node {identity.NodeId} of cluster {identity.ClusterId}, and the data beside "
                     + $"it are those of node {data.NodeId} of cluster {data.ClusterId}."
                 : null;

@@ -48,7 +48,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             return null;
         }
 
-        return NodeIds.At(disk, dataDirectory) is { } ids
+        return NodeIds.TryRead(disk, dataDirectory) is { } ids
             ? $"{dataDirectory} holds the data of node {ids.NodeId}, and a node that joins takes over the "
                 + $"cluster's. Nothing was changed. Name an empty data directory; what is in this one can be "
                 + $"carried over with `rookery export`."

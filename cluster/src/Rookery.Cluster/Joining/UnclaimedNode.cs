@@ -64,7 +64,7 @@ public static class UnclaimedNode
             string? reason;
             try
             {
-                if (NodeIds.At(disk, directory) is null)
+                if (NodeIds.TryRead(disk, directory) is null)
                 {
                     if (Node.IsDataDirectory(disk, directory))
                     {
@@ -165,7 +165,7 @@ public static class UnclaimedNode
         }
 
         return store is null
-            ? NodeIds.At(disk, directory) is null
+            ? NodeIds.TryRead(disk, directory) is null
                 ? null
                 : throw new DataDirectoryInUseException(directory)
             : WhyUsed(identity, store);

@@ -57,7 +57,7 @@ internal sealed class ApplyContext
         Patches.BeginCommand();
     }
 
-    public void Note(in DocumentChange change) => _changes.Add(change);
+    public void AddChange(in DocumentChange change) => _changes.Add(change);
 
     /// <summary>Returns the counters of a collection of the database.</summary>
     public CollectionCounters Collection(ReadOnlySpan<byte> name) => Database.Collection(name, Batch);

@@ -52,17 +52,17 @@ internal record struct DatabaseCounters
         FormatGuard.Expect(value.Length == Bytes && value[0] == Format, "database counters");
         return new DatabaseCounters
         {
-            Documents = At(value, position: 0),
-            Tombstones = At(value, position: 1),
-            LastDocumentEtag = At(value, position: 2),
-            LastEtag = At(value, position: 3),
-            TombstoneHorizon = At(value, position: 4),
-            Identities = At(value, position: 5),
-            IdempotencyKeys = At(value, position: 6),
-            IdempotencyHorizonTicks = At(value, position: 7),
+            Documents = ReadCounter(value, position: 0),
+            Tombstones = ReadCounter(value, position: 1),
+            LastDocumentEtag = ReadCounter(value, position: 2),
+            LastEtag = ReadCounter(value, position: 3),
+            TombstoneHorizon = ReadCounter(value, position: 4),
+            Identities = ReadCounter(value, position: 5),
+            IdempotencyKeys = ReadCounter(value, position: 6),
+            IdempotencyHorizonTicks = ReadCounter(value, position: 7),
         };
     }
 
-    private static long At(ReadOnlySpan<byte> value, int position) =>
+    private static long ReadCounter(ReadOnlySpan<byte> value, int position) =>
         BinaryPrimitives.ReadInt64LittleEndian(value[(1 + (position * sizeof(long)))..]);
 }

@@ -335,7 +335,7 @@ internal sealed class DocumentOperations : IDisposable
 
         if (context.IsWatched)
         {
-            context.Note(
+            context.AddChange(
                 new DocumentChange(DocumentChangeKind.Put, Encoding.UTF8.GetString(Written), collectionText, etag)
             );
         }
@@ -369,7 +369,7 @@ internal sealed class DocumentOperations : IDisposable
         PutTombstone(context, view, moved: false, key);
         if (context.IsWatched)
         {
-            context.Note(
+            context.AddChange(
                 new DocumentChange(DocumentChangeKind.Delete, Encoding.UTF8.GetString(view.Id), collectionText, etag)
             );
         }

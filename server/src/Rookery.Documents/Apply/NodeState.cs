@@ -229,7 +229,7 @@ internal sealed class NodeState
         database.DropCollections();
         _byNumber.Remove(database.Number);
         _byName.Remove(database.Database.Record.LowerName);
-        database.Database.Leave(isDeleted: true);
+        database.Database.RefuseReaders(isDeleted: true);
         _removedDatabases.Add(database.Database);
         _changes.Add(new DatabaseChange(database.Database.Name, Created: false));
     }
@@ -240,7 +240,7 @@ internal sealed class NodeState
     /// </summary>
     public void Replace(DatabaseState database, DatabaseRecord record)
     {
-        database.Database.Leave(isDeleted: false);
+        database.Database.RefuseReaders(isDeleted: false);
         _removedDatabases.Add(database.Database);
         database.Database = new Database(record, _storage);
         _changes.Add(new DatabaseChange(record.Name, Created: true));

@@ -51,7 +51,7 @@ public sealed class BackupWriter : IDisposable
     /// <summary>Writes the next piece.</summary>
     /// <returns>False after the last piece: then call <see cref="Complete"/>.</returns>
     /// <exception cref="BackupException">The piece does not belong to a backup.</exception>
-    public bool Take(in BackupPiece piece)
+    public bool TryWritePiece(in BackupPiece piece)
     {
         switch (piece.Kind)
         {

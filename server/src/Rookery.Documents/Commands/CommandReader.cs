@@ -18,7 +18,7 @@ public ref struct CommandReader
     public CommandReader(ReadOnlySpan<byte> command)
     {
         _command = command;
-        byte version = TakeByte();
+        byte version = ReadByte();
         if (version != CommandFormat.Version)
         {
             throw new CommandFormatException(
@@ -27,7 +27,7 @@ public ref struct CommandReader
             );
         }
 
-        Kind = (CommandKind)TakeByte();
+        Kind = (CommandKind)ReadByte();
         if (Kind is < CommandKind.Batch or > CommandKind.ChangeIndexes)
         {
             throw new CommandFormatException(
@@ -36,18 +36,18 @@ public ref struct CommandReader
             );
         }
 
-        byte flags = TakeByte();
+        byte flags = ReadByte();
         if ((flags & ~CommandFormat.HeaderFlags) != 0)
         {
             throw Broken();
         }
 
-        Database = BinaryPrimitives.ReadUInt32LittleEndian(Take(4));
+        Database = BinaryPrimitives.ReadUInt32LittleEndian(ReadBytes(4));
         OperationCount = TakeLength();
         if ((flags & CommandFormat.HeaderHasKey) != 0)
         {
-            Key = IdempotencyKey.Read(Take(IdempotencyKey.Length));
-            Request = RequestHash.Read(Take(RequestHash.Length));
+            Key = IdempotencyKey.Read(ReadBytes(IdempotencyKey.Length));
+            Request = RequestHash.Read(ReadBytes(RequestHash.Length));
         }
 
         SkipUnchanged = (flags & CommandFormat.HeaderSkipUnchanged) != 0;
@@ -80,11 +80,11 @@ public ref struct CommandReader
             return false;
         }
 
-        byte kinds = TakeByte();
-        byte flags = TakeByte();
+        byte kinds = ReadByte();
+        byte flags = ReadByte();
         var kind = (OperationKind)(kinds & 0x0F);
-        ReadOnlySpan<byte> written = TakeShort();
-        ReadOnlySpan<byte> lower = (flags & CommandFormat.HasLowerId) == 0 ? default : TakeShort();
+        ReadOnlySpan<byte> written = ReadShortBytes();
+        ReadOnlySpan<byte> lower = (flags & CommandFormat.HasLowerId) == 0 ? default : ReadShortBytes();
         var id = new CommandId((CommandIdKind)(kinds >> 4), written, lower);
         ExpectedChangeVector expected = TakeExpectation(flags);
         operation = kind switch
@@ -113,7 +113,7 @@ public ref struct CommandReader
         }
 
         etag = TakeInt64();
-        lowerId = TakeShort();
+        lowerId = ReadShortBytes();
         return true;
     }
 
@@ -139,7 +139,7 @@ public ref struct CommandReader
             return false;
         }
 
-        byte flags = TakeByte();
+        byte flags = ReadByte();
         bool hasExpectation = (flags & ClusterRecordWriter.HasExpectation) != 0;
         bool hasValue = (flags & ClusterRecordWriter.HasValue) != 0;
         record = new ClusterRecordCommand
@@ -162,7 +162,7 @@ public ref struct CommandReader
             return false;
         }
 
-        ReadOnlySpan<byte> head = Take(IndexWriter.HeadBytes);
+        ReadOnlySpan<byte> head = ReadBytes(IndexWriter.HeadBytes);
         var kind = (IndexCommandKind)head[0];
         byte given = head[1];
         if (
@@ -196,7 +196,7 @@ public ref struct CommandReader
             LastBatchSize = TakeInt64(),
             LastRangeAtTicks = TakeInt64(),
             LastMax = TakeInt64(),
-            Separator = TakeByte(),
+            Separator = ReadByte(),
             Tag = TakeBytes(),
             LowerTag = TakeBytes(),
         };
@@ -219,7 +219,7 @@ public ref struct CommandReader
         new()
         {
             Value = TakeInt64(),
-            Force = TakeByte() != 0,
+            Force = ReadByte() != 0,
             Name = TakeBytes(),
         };
 
@@ -244,7 +244,7 @@ public ref struct CommandReader
     private Operation TakePut(CommandId id, ExpectedChangeVector expected, byte flags)
     {
         long expires = (flags & CommandFormat.HasExpiry) == 0 ? 0 : TakeInt64();
-        ReadOnlySpan<byte> content = Take(TakeLength());
+        ReadOnlySpan<byte> content = ReadBytes(TakeLength());
         int at = 0;
         if (!Varint.TryReadBytes(content, ref at, out ReadOnlySpan<byte> collection))
         {
@@ -270,7 +270,7 @@ public ref struct CommandReader
             Expected = expected,
             Patch = new PatchProgram
             {
-                Bytes = Take(TakeLength()),
+                Bytes = ReadBytes(TakeLength()),
                 ReturnDocument = (flags & CommandFormat.ReturnsDocument) != 0,
                 SkipOnMismatch = (flags & CommandFormat.SkipsOnMismatch) != 0,
             },
@@ -281,11 +281,11 @@ public ref struct CommandReader
         {
             Expectation.Anything => ExpectedChangeVector.None,
             Expectation.MustNotExist => ExpectedChangeVector.MustNotExist,
-            Expectation.MustEqual => ExpectedChangeVector.MustEqual(Take(TakeByte())),
+            Expectation.MustEqual => ExpectedChangeVector.MustEqual(ReadBytes(ReadByte())),
             _ => throw Broken(),
         };
 
-    private ReadOnlySpan<byte> Take(int count)
+    private ReadOnlySpan<byte> ReadBytes(int count)
     {
         if (count > _command.Length - _position)
         {
@@ -297,17 +297,17 @@ public ref struct CommandReader
         return taken;
     }
 
-    private byte TakeByte() => Take(1)[0];
+    private byte ReadByte() => ReadBytes(1)[0];
 
-    private long TakeInt64() => BinaryPrimitives.ReadInt64LittleEndian(Take(8));
+    private long TakeInt64() => BinaryPrimitives.ReadInt64LittleEndian(ReadBytes(8));
 
     private int TakeLength()
     {
-        int length = BinaryPrimitives.ReadInt32LittleEndian(Take(4));
+        int length = BinaryPrimitives.ReadInt32LittleEndian(ReadBytes(4));
         return length >= 0 ? length : throw Broken();
     }
 
-    private ReadOnlySpan<byte> TakeShort() => Take(BinaryPrimitives.ReadUInt16LittleEndian(Take(2)));
+    private ReadOnlySpan<byte> ReadShortBytes() => ReadBytes(BinaryPrimitives.ReadUInt16LittleEndian(ReadBytes(2)));
 
     private ReadOnlySpan<byte> TakeBytes() =>
         Varint.TryReadBytes(_command, ref _position, out ReadOnlySpan<byte> bytes) ? bytes : throw Broken();

@@ -97,7 +97,7 @@ public sealed class Database
     /// Prevents further readers. Called before any snapshot contains the deletion or replacement, so that a reader sees
     /// the whole database or is refused.
     /// </summary>
-    internal void Leave(bool isDeleted)
+    internal void RefuseReaders(bool isDeleted)
     {
         _isDeleted = isDeleted;
         _isLeft = true;

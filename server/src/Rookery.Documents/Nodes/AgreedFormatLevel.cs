@@ -35,7 +35,7 @@ internal sealed class AgreedFormatLevel
 
     /// <summary>Writes a level into the data directory, durably, and makes it <see cref="Current"/>.</summary>
     /// <exception cref="DiskException">The disk refused.</exception>
-    public void Note(FormatLevel level)
+    public void Write(FormatLevel level)
     {
         level.Write(_disk, _directory);
         Current = level;
@@ -52,7 +52,7 @@ internal sealed class AgreedFormatLevel
         var agreed = ReadRecord();
         if (agreed.Level > Current.Level)
         {
-            Note(agreed);
+            Write(agreed);
             agreed.Require(_newest, _directory);
         }
     }

@@ -24,6 +24,6 @@ public sealed record NodeIds(string NodeId, string ClusterId)
 
     /// <summary>Reads the ids of a data directory without opening it; null if no node was started there.</summary>
     /// <exception cref="DataFormatException">The format file is damaged or of a newer version.</exception>
-    public static NodeIds? At(IDisk disk, string dataDirectory) =>
+    public static NodeIds? TryRead(IDisk disk, string dataDirectory) =>
         DataDirectory.IsNewAt(disk, dataDirectory) ? null : DataDirectory.ReadFormat(disk, dataDirectory);
 }

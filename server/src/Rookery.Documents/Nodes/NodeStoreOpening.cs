@@ -66,7 +66,7 @@ internal sealed class NodeStoreOpening(
         if (isNew && !options.HasPeers && level.Current.Level < options.NewestFormatLevel)
         {
             // A new single node may write the newest formats. A member of a cluster follows the cluster's level.
-            level.Note(new FormatLevel(options.NewestFormatLevel, FormatLevel.ProgramVersion));
+            level.Write(new FormatLevel(options.NewestFormatLevel, FormatLevel.ProgramVersion));
         }
 
         var space = new NodeSpace(disk, options, journal, time);

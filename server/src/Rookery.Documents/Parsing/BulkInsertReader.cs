@@ -183,7 +183,7 @@ public sealed class BulkInsertReader : IDisposable
         _position += step;
         if (_state == State.Failed)
         {
-            _failure = Place(InputErrors.InJson(InputErrorCode.UnexpectedCharacter, bytes[_position..], offset: 0));
+            _failure = WithPlace(InputErrors.InJson(InputErrorCode.UnexpectedCharacter, bytes[_position..], offset: 0));
         }
 
         return true;
@@ -278,11 +278,11 @@ public sealed class BulkInsertReader : IDisposable
     private void Fail(InputError error)
     {
         _state = State.Failed;
-        _failure = Place(error);
+        _failure = WithPlace(error);
     }
 
     /// <summary>Converts a place in the element to a place in the stream.</summary>
-    private InputError Place(InputError error) =>
+    private InputError WithPlace(InputError error) =>
         error with
         {
             Where = new InputPlace(_elementOffset + error.Where.ByteOffset, Line: 0, error.Where.Path, ElementCount),

@@ -54,7 +54,7 @@ public sealed class NdjsonReader : IDisposable
             if (_isTooLong)
             {
                 _isTooLong = false;
-                error = Place(
+                error = WithLine(
                     new InputError(
                         InputErrorCode.DocumentTooLarge,
                         $"The document is larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
@@ -75,7 +75,7 @@ public sealed class NdjsonReader : IDisposable
                 return StreamRead.Item;
             }
 
-            error = Place(error);
+            error = WithLine(error);
             return StreamRead.Error;
         }
 
@@ -129,5 +129,5 @@ public sealed class NdjsonReader : IDisposable
         }
     }
 
-    private InputError Place(InputError error) => error with { Where = error.Where with { Line = Line } };
+    private InputError WithLine(InputError error) => error with { Where = error.Where with { Line = Line } };
 }

@@ -101,13 +101,13 @@ internal ref struct ScriptCompiler
         if (method.SequenceEqual("splice"u8))
         {
             return TryArgument(out ReadOnlySpan<byte> index)
-                && Take((byte)',')
-                && Take((byte)'1')
-                && Take((byte)')')
+                && TryTake((byte)',')
+                && TryTake((byte)'1')
+                && TryTake((byte)')')
                 && Emit(ScriptOperation.RemoveAt, index);
         }
 
-        if (!method.IsEmpty || !Take((byte)'='))
+        if (!method.IsEmpty || !TryTake((byte)'='))
         {
             return false;
         }
@@ -127,8 +127,8 @@ internal ref struct ScriptCompiler
             {
                 return false;
             }
-        } while (Take((byte)','));
-        return Take((byte)')');
+        } while (TryTake((byte)','));
+        return TryTake((byte)')');
     }
 
     /// <summary>
@@ -142,14 +142,14 @@ internal ref struct ScriptCompiler
             TryPath(out ReadOnlySpan<byte> method)
             && method.IsEmpty
             && _path.Written.SequenceEqual(target)
-            && Take((byte)'?')
+            && TryTake((byte)'?')
             && TryPath(out method)
             && method.IsEmpty
             && _path.Written.SequenceEqual(target)
-            && Take((byte)'+');
+            && TryTake((byte)'+');
         return isShaped
             && TryArgument(out ReadOnlySpan<byte> value)
-            && Take((byte)':')
+            && TryTake((byte)':')
             && TryArgument(out ReadOnlySpan<byte> other)
             && value.SequenceEqual(other)
             && Emit(ScriptOperation.Increment, value);
@@ -172,7 +172,7 @@ internal ref struct ScriptCompiler
         {
             if (_script[_position++] == (byte)'[')
             {
-                if (!TryBracket() || !Take((byte)']'))
+                if (!TryBracket() || !TryTake((byte)']'))
                 {
                     return false;
                 }
@@ -244,7 +244,7 @@ internal ref struct ScriptCompiler
         {
             _position += "args."u8.Length;
         }
-        else if (!Take((byte)'$'))
+        else if (!TryTake((byte)'$'))
         {
             return false;
         }
@@ -295,7 +295,7 @@ internal ref struct ScriptCompiler
     }
 
     /// <summary>Skips blanks and one character.</summary>
-    private bool Take(byte character)
+    private bool TryTake(byte character)
     {
         SkipWhile(" \t"u8);
         if (_position >= _script.Length || _script[_position] != character)

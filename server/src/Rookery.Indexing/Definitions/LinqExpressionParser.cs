@@ -26,7 +26,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
 
     public Expression ParseExpression()
     {
-        parser.Cursor.Enter();
+        parser.Cursor.EnterLevel();
         var result = parser.Lambdas.IsLambda()
             ? throw TokenCursor.NotSupported(
                 "functions as values, except as arguments of methods of sequences",
@@ -42,7 +42,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
             throw TokenCursor.NotSupported("assignments", parser.Cursor.Current.Position);
         }
 
-        parser.Cursor.Leave();
+        parser.Cursor.LeaveLevel();
         return result;
     }
 
@@ -136,7 +136,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
 
     public Expression ParseUnary()
     {
-        parser.Cursor.Enter();
+        parser.Cursor.EnterLevel();
         var token = parser.Cursor.Current;
         Expression result;
         if (token.Is("!"))
@@ -171,7 +171,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
                 : ParsePostfix();
         }
 
-        parser.Cursor.Leave();
+        parser.Cursor.LeaveLevel();
         return result;
     }
 
@@ -323,7 +323,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
             throw TokenCursor.NotSupported("arguments by name", parser.Cursor.Current.Position);
         }
 
-        parser.Cursor.Enter();
+        parser.Cursor.EnterLevel();
         int mark = parser.Cursor.Mark;
         bool isCast = parser.Types.TryParseCast(out var type) && type.Name is "Func";
         if (!isCast)
@@ -344,7 +344,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
                 : parser.Shapes.ToSequence(ParseExpression());
         }
 
-        parser.Cursor.Leave();
+        parser.Cursor.LeaveLevel();
         return result;
     }
 }

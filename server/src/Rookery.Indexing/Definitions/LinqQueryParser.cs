@@ -223,13 +223,13 @@ internal sealed class LinqQueryParser(LinqParser parser)
         name = parser.Cursor.ExpectName();
         parser.Types.SkipTypeArguments();
         parser.Cursor.Expect("(");
-        parser.Cursor.Enter();
+        parser.Cursor.EnterLevel();
         return true;
     }
 
     private void EndMethod()
     {
-        parser.Cursor.Leave();
+        parser.Cursor.LeaveLevel();
         parser.Cursor.Expect(")");
     }
 
@@ -349,7 +349,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
     /// </summary>
     public CallExpression ParseInnerQuery()
     {
-        parser.Cursor.Enter();
+        parser.Cursor.EnterLevel();
         int at = parser.Cursor.Take().Position;
         string name = ExpectVariable();
         parser.Cursor.ExpectWord("in");
@@ -357,7 +357,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
         var steps = new PipelineBuilder();
         steps.Begin(name);
         ParseClauses(steps);
-        parser.Cursor.Leave();
+        parser.Cursor.LeaveLevel();
         return new CallExpression(
             new MemberExpression(LinqMethods.ToSequence(source), "flatMap", at),
             [new LambdaExpression([name], Value: null, new BlockStatement(steps.ToRows(), OpensScope: true, at), at)],

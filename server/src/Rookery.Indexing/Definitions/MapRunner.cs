@@ -11,7 +11,7 @@ public interface IMappedRows
 {
     /// <summary>Receives one row.</summary>
     /// <param name="row">A JSON object without whitespace between tokens, valid during the call.</param>
-    void Take(ReadOnlySpan<byte> row);
+    void Add(ReadOnlySpan<byte> row);
 }
 
 /// <summary>
@@ -70,7 +70,7 @@ public sealed class MapRunner : IDisposable
     {
         Span<byte> room = stackalloc byte[LowerNames.RoomBytes];
         var lowerCollection = LowerNames.Collection(document.View.Collection, room);
-        var given = default(Given);
+        var given = default(PassedRows);
         foreach (var (collection, map, interpreter) in _maps)
         {
             if (
@@ -94,7 +94,7 @@ public sealed class MapRunner : IDisposable
         }
     }
 
-    private bool TryRunPlainly(PlainRow? plain, in QueriedDocument document, IMappedRows rows, ref Given given)
+    private bool TryRunPlainly(PlainRow? plain, in QueriedDocument document, IMappedRows rows, ref PassedRows given)
     {
         if (plain is null)
         {
@@ -106,7 +106,7 @@ public sealed class MapRunner : IDisposable
             bool isWritten = plain.TryWrite(document.View.Body, _mostRowBytes, _row);
             if (isWritten)
             {
-                Give(_row.Written, rows, ref given);
+                PassRow(_row.Written, rows, ref given);
             }
 
             return isWritten;
@@ -125,7 +125,7 @@ public sealed class MapRunner : IDisposable
         ScriptInterpreter interpreter,
         in QueriedDocument document,
         IMappedRows rows,
-        ref Given given
+        ref PassedRows given
     )
     {
         try
@@ -141,12 +141,12 @@ public sealed class MapRunner : IDisposable
             {
                 for (int i = 0; i < interpreter.ResultCount; i++)
                 {
-                    Give(interpreter.TryWriteElement(i, out var row), row, map, interpreter, rows, ref given);
+                    PassRow(interpreter.TryWriteElement(i, out var row), row, map, interpreter, rows, ref given);
                 }
             }
             else if (interpreter.HasResult)
             {
-                Give(interpreter.TryWriteResult(out var row), row, map, interpreter, rows, ref given);
+                PassRow(interpreter.TryWriteResult(out var row), row, map, interpreter, rows, ref given);
             }
         }
         finally
@@ -155,13 +155,13 @@ public sealed class MapRunner : IDisposable
         }
     }
 
-    private static void Give(
+    private static void PassRow(
         bool isWritten,
         ReadOnlySpan<byte> row,
         CompiledMap map,
         ScriptInterpreter interpreter,
         IMappedRows rows,
-        ref Given given
+        ref PassedRows given
     )
     {
         if (!isWritten)
@@ -189,12 +189,12 @@ public sealed class MapRunner : IDisposable
             );
         }
 
-        Give(row, rows, ref given);
+        PassRow(row, rows, ref given);
     }
 
-    private static void Give(ReadOnlySpan<byte> row, IMappedRows rows, ref Given given)
+    private static void PassRow(ReadOnlySpan<byte> row, IMappedRows rows, ref PassedRows given)
     {
-        given = new Given(given.Rows + 1, given.Bytes + row.Length);
+        given = new PassedRows(given.Rows + 1, given.Bytes + row.Length);
         if (given.Rows > MaxRows || given.Bytes > MaxBytes)
         {
             throw new IndexEntryException(
@@ -202,12 +202,12 @@ public sealed class MapRunner : IDisposable
             );
         }
 
-        rows.Take(row);
+        rows.Add(row);
     }
 
     private static IndexEntryException Failed(ScriptInterpreter interpreter) =>
         new($"The map failed: {interpreter.Failure}.");
 
     /// <summary>Number of rows and bytes that a document was mapped to so far.</summary>
-    private readonly record struct Given(int Rows, long Bytes);
+    private readonly record struct PassedRows(int Rows, long Bytes);
 }

@@ -70,7 +70,7 @@ public sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     }
 
     /// <inheritdoc/>
-    public void Take(ReadOnlySpan<byte> row)
+    public void Add(ReadOnlySpan<byte> row)
     {
         if (_reduce is null)
         {

@@ -9,7 +9,7 @@ internal sealed class EtagWaiters
     private bool _isClosed;
 
     /// <summary>The lowest etag that a task waits for; 0 when no task waits.</summary>
-    public long Least => Volatile.Read(ref _least);
+    public long LeastEtag => Volatile.Read(ref _least);
 
     /// <summary>Whether the index is closed, so that waiting is refused.</summary>
     public bool IsClosed => Volatile.Read(ref _isClosed);
@@ -17,11 +17,11 @@ internal sealed class EtagWaiters
     /// <summary>Returns a task that completes when the index reaches an etag.</summary>
     /// <param name="etag">The etag to reach or pass.</param>
     /// <param name="reached">Returns the etag reached now. Called under the lock.</param>
-    /// <param name="isPatient">Whether the task waits even while the index is at rest: paused, disabled or in
+    /// <param name="waitsAtRest">Whether the task waits even while the index is at rest: paused, disabled or in
     /// error.</param>
     /// <returns>True if the etag is reached. False if the index closes, or if it is at rest and the task is not
     /// patient.</returns>
-    public Task<bool> Add(long etag, Func<long> reached, bool isPatient = false)
+    public Task<bool> Add(long etag, Func<long> reached, bool waitsAtRest = false)
     {
         var done = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
         lock (_gate)
@@ -31,7 +31,7 @@ internal sealed class EtagWaiters
                 return Task.FromResult(!_isClosed);
             }
 
-            _waiting.Add((etag, isPatient, done));
+            _waiting.Add((etag, waitsAtRest, done));
             NoteLeast();
         }
 

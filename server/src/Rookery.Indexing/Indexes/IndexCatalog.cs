@@ -221,7 +221,7 @@ public sealed class IndexCatalog : IDisposable
                 Publish(name, new IndexSlot(replacement, Replacement: null));
                 Remove(slot.Serving);
                 replacement.Place = IndexQuota.PlaceOf(replacement.Record);
-                _factory.Quota.Settle(replacement.Place);
+                _factory.Quota.MoveFromReplacement(replacement.Place);
                 replaced = true;
             }
             else if (slot.Replacement is { HasStopped: true })
@@ -240,7 +240,7 @@ public sealed class IndexCatalog : IDisposable
     {
         bool closed = false;
         while (
-            _factory.Quota.AutomaticBeyond > 0
+            _factory.Quota.AutomaticToClose > 0
             && Slots
                 .Where(static slot => slot.Value.Serving.Place == IndexPlace.Automatic)
                 .OrderByDescending(static slot => slot.Value.Newest.Record.Number)
@@ -444,7 +444,7 @@ public sealed class IndexCatalog : IDisposable
             return null;
         }
 
-        if (!_factory.Quota.TryEnter(place))
+        if (!_factory.Quota.TryTake(place))
         {
             RecordNotKept(record, _factory.Quota.ReasonAgainst(place), place);
             return null;
@@ -461,7 +461,7 @@ public sealed class IndexCatalog : IDisposable
         }
         catch (Exception wrong) when (wrong is DiskException or IndexDefinitionException)
         {
-            _factory.Quota.Leave(place);
+            _factory.Quota.Release(place);
             if (wrong is DiskException)
             {
                 _refusedAt = _factory.Time.GetTimestamp();
@@ -503,7 +503,7 @@ public sealed class IndexCatalog : IDisposable
         }
         finally
         {
-            _factory.Quota.Leave(index.Place);
+            _factory.Quota.Release(index.Place);
         }
     }
 

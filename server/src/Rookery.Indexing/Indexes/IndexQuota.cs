@@ -38,7 +38,7 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
     /// Number of open automatic indexes that must close to make room for users' indexes. Automatic ones close first,
     /// because any client with read access can cause them.
     /// </summary>
-    public int AutomaticBeyond => Math.Max(0, TakenBy(IndexPlace.Automatic) - MaxAutomaticNow);
+    public int AutomaticToClose => Math.Max(0, TakenBy(IndexPlace.Automatic) - MaxAutomaticNow);
 
     /// <summary>Why an index is not kept, in a sentence or two.</summary>
     public string Reason =>
@@ -89,7 +89,7 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
 
     /// <summary>Takes a place for an index to open.</summary>
     /// <returns>Whether a place was free. The first refusal is reported to the operator.</returns>
-    public bool TryEnter(IndexPlace place)
+    public bool TryTake(IndexPlace place)
     {
         if (!HasRoom(place))
         {
@@ -110,14 +110,14 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
     }
 
     /// <summary>Releases the place of a closed index.</summary>
-    public void Leave(IndexPlace place) => Interlocked.Decrement(ref _placesTaken[(int)place]);
+    public void Release(IndexPlace place) => Interlocked.Decrement(ref _placesTaken[(int)place]);
 
     /// <summary>
     /// Moves an index that was a replacement to its own class. The replaced index has already released its place.
     /// </summary>
-    public void Settle(IndexPlace place)
+    public void MoveFromReplacement(IndexPlace place)
     {
-        Leave(IndexPlace.Replacement);
+        Release(IndexPlace.Replacement);
         Interlocked.Increment(ref _placesTaken[(int)place]);
     }
 

@@ -62,7 +62,7 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
                 _loaded.Add(LoadedElsewhere, id);
             }
 
-            Note(id, lowerId);
+            RecordLoad(id, lowerId);
         }
 
         if (entry.LoadedCount == 0)
@@ -165,7 +165,7 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
         loads.Dispose();
     }
 
-    private void Note(ReadOnlySpan<byte> loaded, ReadOnlySpan<byte> lowerId)
+    private void RecordLoad(ReadOnlySpan<byte> loaded, ReadOnlySpan<byte> lowerId)
     {
         string key = Encoding.UTF8.GetString(loaded);
         if (!_pending.TryGetValue(key, out var documents))

@@ -196,7 +196,7 @@ public sealed class RunningIndex : IDisposable
         };
 
     /// <summary>Whether a task waits for an etag that the results do not include yet.</summary>
-    public bool IsAwaited => _waiters.Least > VisibleEtag;
+    public bool IsAwaited => _waiters.LeastEtag > VisibleEtag;
 
     /// <summary>Whether the index is closed. Callers that still wait look up its successor.</summary>
     public bool IsClosed => _waiters.IsClosed;
@@ -362,7 +362,7 @@ public sealed class RunningIndex : IDisposable
         return Position > 0
             && (
                 Store.Watermark == 0
-                || (IsAwaited && Position >= _waiters.Least)
+                || (IsAwaited && Position >= _waiters.LeastEtag)
                 || _time.GetElapsedTime(_pendingSince) >= age
             );
     }
@@ -376,7 +376,7 @@ public sealed class RunningIndex : IDisposable
         }
         catch (DiskException refused)
         {
-            Rest(refused);
+            WaitAfterDiskError(refused);
             return;
         }
         catch (Exception damaged) when (IsDamage(damaged))
@@ -404,7 +404,7 @@ public sealed class RunningIndex : IDisposable
         }
         catch (DiskException refused)
         {
-            Rest(refused);
+            WaitAfterDiskError(refused);
             return false;
         }
         catch (Exception damaged) when (IsDamage(damaged))
@@ -510,7 +510,7 @@ public sealed class RunningIndex : IDisposable
         Closing.Each<IDisposable?>([_dependents, Store, Map as IDisposable], static part => part?.Dispose());
     }
 
-    private void Rest(DiskException refused)
+    private void WaitAfterDiskError(DiskException refused)
     {
         SetTrouble($"The index entries cannot be written: {refused.Message}");
         _refusedAt = _time.GetTimestamp();

@@ -100,7 +100,7 @@ internal sealed class FieldEntryWriter
     {
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
-            entry.Added(field, TermKey.Write(json, isExact: true, entry.Room(TermKey.MaxBytes)));
+            entry.AddWrittenTerm(field, TermKey.Write(json, isExact: true, entry.Room(TermKey.MaxBytes)));
             return true;
         }
     }
@@ -124,7 +124,7 @@ internal sealed class FieldEntryWriter
             return true;
         }
 
-        public bool Take(scoped in Token token)
+        public bool Add(scoped in Token token)
         {
             entry.AddWord(field, token.Bytes, token.Position);
             Length++;

@@ -39,7 +39,7 @@ internal sealed class GroupResults(IDisposable run, ScanResults groups, AnswerRe
         includes.Collect(members.WrittenSpan);
     }
 
-    public void Note(QueryNotes notes)
+    public void AddNotesTo(QueryNotes notes)
     {
         // A grouped query has no notes.
     }

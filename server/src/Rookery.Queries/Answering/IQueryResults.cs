@@ -36,7 +36,7 @@ public interface IQueryResults : IDisposable
     void Collect(IReferenceCollector includes);
 
     /// <summary>Adds the highlights and score explanation of the current result to <paramref name="notes"/>.</summary>
-    void Note(QueryNotes notes);
+    void AddNotesTo(QueryNotes notes);
 
     /// <summary>Releases the current result before a wait for a slow client.</summary>
     void Pause();

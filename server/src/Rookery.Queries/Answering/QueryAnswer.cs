@@ -70,12 +70,12 @@ public sealed class QueryAnswer : IDisposable
 
     /// <summary>Adds the current result's notes (highlights, score explanations), if the query asks for any.</summary>
     /// <exception cref="Language.QueryException">The query exceeds its time or memory.</exception>
-    public void Note()
+    public void AddNotes()
     {
         if (_notes is not null)
         {
             _notesSlices!.StartClock();
-            Results.Note(_notes);
+            Results.AddNotesTo(_notes);
             _notesSlices.StopClock();
         }
     }

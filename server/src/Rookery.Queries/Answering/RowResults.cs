@@ -108,7 +108,7 @@ internal sealed class RowResults(
 
     public void Collect(IReferenceCollector includes) => includes.Collect(rows.Read(_index));
 
-    public void Note(QueryNotes notes) => notes.Add(new QueriedDocument(rows.Read(_index)));
+    public void AddNotesTo(QueryNotes notes) => notes.Add(new QueriedDocument(rows.Read(_index)));
 
     public void Pause() => reader.Pause();
 

@@ -41,7 +41,7 @@ internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : 
         // A query with a summary is refused if it has includes.
     }
 
-    public void Note(QueryNotes notes)
+    public void AddNotesTo(QueryNotes notes)
     {
         // A query with a summary has no notes.
     }

@@ -53,7 +53,7 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
     }
 
     /// <inheritdoc/>
-    void IMappedRows.Take(ReadOnlySpan<byte> row) => _rows.Add(row[1..^1].ToArray());
+    void IMappedRows.Add(ReadOnlySpan<byte> row) => _rows.Add(row[1..^1].ToArray());
 
     /// <inheritdoc/>
     void IScriptDocuments.Load(ReadOnlySpan<byte> id, ScriptDocumentReceiver receiver)

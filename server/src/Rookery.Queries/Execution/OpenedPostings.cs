@@ -16,11 +16,11 @@ internal sealed class OpenedPostings(AnswerWork work)
     public PostingsCursor? Open(SegmentField field, ReadOnlySpan<byte> term)
     {
         var postings = field.Postings(term);
-        return postings is null ? null : Keep(postings);
+        return postings is null ? null : Register(postings);
     }
 
     /// <summary>Returns a cursor that can be opened for one term of a field after another.</summary>
-    public PostingsCursor New(SegmentField field) => Keep(field.NewPostings());
+    public PostingsCursor NewCursor(SegmentField field) => Register(field.NewPostings());
 
     /// <summary>Adds the number of postings decoded by these cursors to the answer's count.</summary>
     public void Count()
@@ -33,7 +33,7 @@ internal sealed class OpenedPostings(AnswerWork work)
         _opened.Clear();
     }
 
-    private PostingsCursor Keep(PostingsCursor postings)
+    private PostingsCursor Register(PostingsCursor postings)
     {
         work.Memory.Reserve(CursorBytes);
         _opened.Add(postings);

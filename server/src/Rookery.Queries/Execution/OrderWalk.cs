@@ -59,7 +59,7 @@ internal abstract class OrderWalk
             int matchingSamples = 1; // so that the estimate is never 0
             for (int i = 0; i < SampledEntries; i++)
             {
-                if (candidates.Has((int)((long)entries * i / SampledEntries)))
+                if (candidates.Contains((int)((long)entries * i / SampledEntries)))
                 {
                     matchingSamples++;
                 }

@@ -139,7 +139,7 @@ public sealed class QueryNotes : IDisposable
         for (int i = 0; i < _fragments.Length; i++)
         {
             var found = new List<string>();
-            _compiled.Highlights[i].Cut(result, _text, _work, found);
+            _compiled.Highlights[i].FindFragments(result, _text, _work, found);
             _memory.Reserve(found.Sum(static text => BytesPerText + ((long)sizeof(char) * text.Length)));
             string key = ResultName(result, _compiled.Highlights[i].GroupKey);
             if (!_fragments[i].TryGetValue(key, out var texts))

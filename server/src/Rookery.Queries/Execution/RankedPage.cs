@@ -50,7 +50,7 @@ internal sealed class RankedPage(
                 Ordinal = place.Etag,
                 Etag = place.Etag,
                 Id = [],
-                Place = place,
+                Entry = place,
             };
             if (!heap.WouldKeep(hit.SortKey, hit.Etag))
             {
@@ -165,7 +165,7 @@ internal sealed class RankedPage(
                     return false;
                 }
 
-                if (!candidates.Has(entry) || !live.IsLive(entry))
+                if (!candidates.Contains(entry) || !live.IsLive(entry))
                 {
                     continue;
                 }
@@ -207,7 +207,7 @@ internal sealed class RankedPage(
             return segments.LiveOf(segment, candidates).CountRest();
         }
 
-        long count = live.DeadCount == 0 ? 0 : -live.Dead().LongCount(candidates.Has);
+        long count = live.DeadCount == 0 ? 0 : -live.Dead().LongCount(candidates.Contains);
         if (candidates is PostingsCursor or BitmapCursor or AllCursor)
         {
             return count + candidates.CountRest();

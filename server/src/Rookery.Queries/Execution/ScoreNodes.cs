@@ -27,10 +27,10 @@ internal sealed class ScoreNodes(SegmentReader segment, IndexedFields fields, Co
             BoostPredicate boost => new BoostScore(Open(boost.Inner), boost.Factor),
             OptionalPredicate optional => new OptionalScore(Open(optional.Inner)),
             FullTextPredicate { Condition: SearchedField searched } => OpenSearch(searched),
-            _ => new PlainScore(Known(conditions.Open(condition))),
+            _ => new PlainScore(CursorOf(conditions.Open(condition))),
         };
 
-    private EntryCursor Known(Candidates candidates)
+    private EntryCursor CursorOf(Candidates candidates)
     {
         IsExact &= candidates.IsExact;
         return candidates.Cursor;

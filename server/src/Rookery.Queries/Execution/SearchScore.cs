@@ -74,7 +74,7 @@ internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, En
             else if (clause is PostingsCursor postings)
             {
                 var impact = postings.ImpactAt(entry, out int lastOfBlock);
-                bound += scorer.Score(i, impact.MostOften, impact.Shortest);
+                bound += scorer.Score(i, impact.MaxFrequency, impact.MinLength);
                 last = Math.Min(last, clause == _commonest ? lastOfBlock : entry);
             }
             else

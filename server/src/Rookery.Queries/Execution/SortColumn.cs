@@ -154,7 +154,7 @@ internal sealed class FieldSortColumn : SortColumn
             ? null
             : new TermsInOrder(
                 values.Terms(),
-                opened.New(values),
+                opened.NewCursor(values),
                 (_rankedFrom, Math.Max(_rankedFrom, _ordered.To)),
                 _isDescending,
                 lacksValues

@@ -67,7 +67,7 @@ internal sealed class SortedPage(
             _sortKey.Release();
         }
 
-        return [.. _heap.InOrder().Select(static hit => hit.Place)];
+        return [.. _heap.InOrder().Select(static hit => hit.Entry)];
     }
 
     private bool TryCollect(int segment, EntryCursor candidates, SegmentSort sort)
@@ -108,7 +108,7 @@ internal sealed class SortedPage(
                     Ordinal = etag,
                     Etag = etag,
                     Id = [],
-                    Place = new FoundEntry(etag, segment, entry, sort.Score),
+                    Entry = new FoundEntry(etag, segment, entry, sort.Score),
                 };
                 _heap.Keep(hit, work.Memory);
             }
@@ -154,7 +154,7 @@ internal sealed class SortedPage(
                     Ordinal = etag,
                     Etag = etag,
                     Id = [],
-                    Place = new FoundEntry(etag, segment, entry, sort.Score),
+                    Entry = new FoundEntry(etag, segment, entry, sort.Score),
                 };
             }
         }

@@ -55,7 +55,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
 
         var union = new EntryUnion(segment.Entries, work);
         var terms = field.Terms();
-        var postings = opened.New(field);
+        var postings = opened.NewCursor(field);
         foreach (byte[] key in keys)
         {
             work.Step(1);
@@ -224,13 +224,13 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         terms.SeekOrdinal(from);
         if (to - from == 1)
         {
-            var single = opened.New(field);
+            var single = opened.NewCursor(field);
             single.Open(terms.Postings);
             return new Candidates(single, IsExact: true);
         }
 
         var union = new EntryUnion(segment.Entries, work);
-        var postings = opened.New(field);
+        var postings = opened.NewCursor(field);
         for (bool isThere = true; isThere && terms.Ordinal < to; isThere = terms.MoveNext())
         {
             work.Step(1);
@@ -261,7 +261,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         bool isExact = true;
         var union = new EntryUnion(segment.Entries, work);
         var terms = field.Terms();
-        var postings = opened.New(field);
+        var postings = opened.NewCursor(field);
         for (
             bool isThere = terms.Seek(beginning);
             isThere && terms.Term.StartsWith(beginning);
@@ -296,7 +296,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
 
         work.Memory.Reserve((long)left.Count * sizeof(int));
         var terms = field.Terms();
-        var postings = opened.New(field);
+        var postings = opened.NewCursor(field);
         foreach (byte[] key in keys)
         {
             work.Step(left.Count);

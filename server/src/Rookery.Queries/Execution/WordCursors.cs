@@ -116,7 +116,7 @@ internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, O
     {
         var union = new EntryUnion(segment.Entries, work);
         var terms = field.Terms();
-        var postings = opened.New(field);
+        var postings = opened.NewCursor(field);
         byte[] prefix = pattern.Prefix.ToArray();
         for (bool isThere = terms.Seek(prefix); isThere && terms.Term.StartsWith(prefix); isThere = terms.MoveNext())
         {

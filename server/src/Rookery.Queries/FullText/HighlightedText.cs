@@ -16,7 +16,7 @@ internal static class HighlightedText
     /// <param name="max">Maximum number of fragments.</param>
     /// <param name="before">The tags before words. A word's kind, modulo the number of tags, selects its tag.</param>
     /// <param name="after">The tags after words.</param>
-    public static List<string> Cut(
+    public static List<string> FindFragments(
         ReadOnlySpan<byte> utf8,
         IEnumerable<FoundWord> found,
         int length,

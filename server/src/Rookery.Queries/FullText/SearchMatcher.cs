@@ -161,7 +161,7 @@ public sealed class SearchMatcher : IDisposable
 
     private readonly struct Sink(SearchMatcher matcher) : ITokenSink
     {
-        public bool Take(scoped in Token token)
+        public bool Add(scoped in Token token)
         {
             matcher.Take(token);
             return true;

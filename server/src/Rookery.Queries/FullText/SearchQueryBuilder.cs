@@ -112,7 +112,7 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
 
     private readonly struct Sink(SearchQueryBuilder builder, List<PhraseTerm> words) : ITokenSink
     {
-        public bool Take(scoped in Token token)
+        public bool Add(scoped in Token token)
         {
             builder.Count();
             if (words.Count == SearchTerms.MaxWordsOfPhrase)

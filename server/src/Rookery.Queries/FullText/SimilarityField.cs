@@ -173,7 +173,7 @@ internal sealed class SimilarityField : IDisposable
 
     private readonly struct Sink(Dictionary<byte[], int> words, int[] tokensLeft) : ITokenSink
     {
-        public bool Take(scoped in Token token)
+        public bool Add(scoped in Token token)
         {
             if (tokensLeft[0]-- <= 0)
             {

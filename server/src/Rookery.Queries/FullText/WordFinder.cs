@@ -67,7 +67,7 @@ internal sealed class WordFinder
 
     private readonly struct Sink(WordFinder finder, List<FoundWord> found, ScanWork? work) : ITokenSink
     {
-        public bool Take(scoped in Token token)
+        public bool Add(scoped in Token token)
         {
             if (finder.KindOf(token.Bytes, work) is >= 0 and int kind)
             {

@@ -55,9 +55,9 @@ internal sealed class ConditionReader(RqlReader reader, RqlFieldReader fields)
     private Condition ReadNegation()
     {
         int position = reader.Current.Position;
-        reader.Enter();
+        reader.EnterLevel();
         var condition = reader.Accept("not") ? new NotCondition(ReadNegation(), position) : ReadOne();
-        reader.Leave();
+        reader.LeaveLevel();
         return condition;
     }
 

@@ -112,7 +112,7 @@ internal sealed class RqlReader
 
     /// <summary>Enters a level of nesting.</summary>
     /// <exception cref="QueryException">The nesting is too deep.</exception>
-    public void Enter()
+    public void EnterLevel()
     {
         if (++_depth > MaxDepth)
         {
@@ -125,7 +125,7 @@ internal sealed class RqlReader
     }
 
     /// <summary>Leaves a level of nesting.</summary>
-    public void Leave() => _depth--;
+    public void LeaveLevel() => _depth--;
 
     /// <summary>Returns the exception for a current token that is not allowed here.</summary>
     public QueryException Unexpected(string wanted) =>

@@ -74,7 +74,7 @@ internal sealed class Highlight
     /// <param name="room">Buffer for a text.</param>
     /// <param name="work">The answer's limits.</param>
     /// <param name="pieces">Receives the fragments.</param>
-    public void Cut(in QueriedDocument document, SearchableText room, ScanWork work, List<string> pieces)
+    public void FindFragments(in QueriedDocument document, SearchableText room, ScanWork work, List<string> pieces)
     {
         work.Walk(document.Members.Length);
         var visitor = new Visitor(this, room, work, pieces);
@@ -121,7 +121,7 @@ internal sealed class Highlight
             }
 
             pieces.AddRange(
-                HighlightedText.Cut(
+                HighlightedText.FindFragments(
                     text,
                     found,
                     highlight._length,

@@ -71,6 +71,6 @@ internal sealed class HitHeap(SortKeys keys, long capacity)
             return one.Ordinal.CompareTo(other.Ordinal);
         }
 
-        return one.Place.Entry.CompareTo(other.Place.Entry);
+        return one.Entry.Entry.CompareTo(other.Entry.Entry);
     }
 }

@@ -18,7 +18,7 @@ internal sealed class ScanHit
     public required byte[] Id { get; init; }
 
     /// <summary>Its index entry, if an index found it.</summary>
-    public FoundEntry Place { get; init; }
+    public FoundEntry Entry { get; init; }
 
     /// <summary>The row of a group, or of an index; null for a document.</summary>
     public byte[]? Row { get; init; }

@@ -251,7 +251,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
 
     private readonly struct Sink(SuggestionTable table, ScanMemory memory) : ITokenSink
     {
-        public bool Take(scoped in Token token)
+        public bool Add(scoped in Token token)
         {
             table.Take(token.Bytes, memory);
             return true;

@@ -98,7 +98,7 @@ internal static class CSharpDates
     }
 
     private static CSharpDate Shift(CSharpDate date, long ticks) =>
-        date.At(checked(date.Ticks + ticks)) with
+        date.WithTicks(checked(date.Ticks + ticks)) with
         {
             Form = date.Form == DateForm.Day && ticks % TimeSpan.TicksPerDay != 0 ? DateForm.Unspecified : date.Form,
         };
@@ -116,7 +116,7 @@ internal static class CSharpDates
 
         if (parts.Length == 1)
         {
-            return heap.ValueOf(new CSharpDate(Ticks: 0, form).At(WholePart(heap, parts[0])));
+            return heap.ValueOf(new CSharpDate(Ticks: 0, form).WithTicks(WholePart(heap, parts[0])));
         }
 
         long ticks = DayTicks(heap, parts);
@@ -231,7 +231,7 @@ internal static class CSharpDates
             {
                 int whole = checked((int)count.Truncated);
                 return heap.ValueOf(
-                    date.At((unit is "Years" ? date.Value.AddYears(whole) : date.Value.AddMonths(whole)).Ticks)
+                    date.WithTicks((unit is "Years" ? date.Value.AddYears(whole) : date.Value.AddMonths(whole)).Ticks)
                 );
             }
 

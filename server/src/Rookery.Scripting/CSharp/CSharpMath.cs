@@ -44,11 +44,11 @@ internal static class CSharpMath
                         function == ScriptFunction.CSharpMinimum
                             ? Math.Min(number.Real, other.Real)
                             : Math.Max(number.Real, other.Real);
-                    return heap.ValueOf(new CSharpNumber(real).As(type));
+                    return heap.ValueOf(new CSharpNumber(real).ConvertTo(type));
                 }
 
                 bool isFirst = (CSharpNumber.Compare(number, other) <= 0) == (function == ScriptFunction.CSharpMinimum);
-                return heap.ValueOf((isFirst ? number : other).As(type));
+                return heap.ValueOf((isFirst ? number : other).ConvertTo(type));
             case ScriptFunction.Power:
                 heap.Budget.Spend(StepsPerPower);
                 return ScriptValue.OfReal(

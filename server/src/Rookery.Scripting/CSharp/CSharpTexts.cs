@@ -164,7 +164,7 @@ internal static class CSharpTexts
         int written = 0;
         for (var rest = heap.Span(text); !rest.IsEmpty; )
         {
-            int character = Utf16Text.Take(ref rest);
+            int character = Utf16Text.ReadCharacter(ref rest);
 
             // The invariant culture does not change these two letters, although their upper case is an ASCII letter.
             bool isKept = isUpper && character is ('ı' or 'ſ');

@@ -129,7 +129,7 @@ internal static class CSharpTimes
             ),
             "TimeOfDay" => ScriptValue.OfSpan(value.TimeOfDay.Ticks),
             "DateTime" => heap.ValueOf(new CSharpDate(date.Ticks, DateForm.Unspecified)),
-            "UtcDateTime" => heap.ValueOf(new CSharpDate(Ticks: 0, DateForm.Utc).At(date.Moment)),
+            "UtcDateTime" => heap.ValueOf(new CSharpDate(Ticks: 0, DateForm.Utc).WithTicks(date.Moment)),
             "Offset" => ScriptValue.OfSpan(date.Offset),
             _ => ScriptValue.Undefined,
         };

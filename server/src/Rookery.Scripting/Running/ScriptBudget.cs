@@ -16,7 +16,7 @@ internal sealed class ScriptBudget(PooledBytes bytes)
 
     private long _stepsLeft;
     private long _stepsGiven;
-    private long _takenBytes;
+    private long _reservedBytes;
     private long _heldBytes;
 
     /// <summary>
@@ -39,7 +39,7 @@ internal sealed class ScriptBudget(PooledBytes bytes)
     {
         MemoryLimit = memoryBytes;
         _stepsGiven = _stepsLeft = 0;
-        _takenBytes = _heldBytes = 0;
+        _reservedBytes = _heldBytes = 0;
     }
 
     /// <summary>Allows a number of steps.</summary>
@@ -97,13 +97,13 @@ internal sealed class ScriptBudget(PooledBytes bytes)
             throw new ScriptFailure($"the script needs more than {Amount.Bytes(MemoryLimit)} of memory");
         }
 
-        if (MemorySource is not null && needed > MemoryShare.FreeBytes + _takenBytes)
+        if (MemorySource is not null && needed > MemoryShare.FreeBytes + _reservedBytes)
         {
-            Take(needed - MemoryShare.FreeBytes - _takenBytes);
+            ReserveMemory(needed - MemoryShare.FreeBytes - _reservedBytes);
         }
     }
 
-    private void Take(long more)
+    private void ReserveMemory(long more)
     {
         long taken = (more + BytesPerTake - 1) / BytesPerTake * BytesPerTake;
         if (!MemorySource!(taken))
@@ -111,7 +111,7 @@ internal sealed class ScriptBudget(PooledBytes bytes)
             throw new ScriptFailure("the script needs more memory than there is now");
         }
 
-        _takenBytes += taken;
+        _reservedBytes += taken;
     }
 
     private long MemoryBytes => bytes.Length + ContainerBytes + _heldBytes;

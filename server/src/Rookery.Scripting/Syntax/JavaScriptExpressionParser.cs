@@ -28,7 +28,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
     /// <summary>Parses an expression, which may be an assignment.</summary>
     public Expression ParseExpression()
     {
-        parser.Cursor.Enter();
+        parser.Cursor.EnterLevel();
         Expression result;
         if (parser.Functions.IsLambda())
         {
@@ -44,7 +44,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
             }
         }
 
-        parser.Cursor.Leave();
+        parser.Cursor.LeaveLevel();
         return result;
     }
 
@@ -125,7 +125,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
 
     public Expression ParseUnary()
     {
-        parser.Cursor.Enter();
+        parser.Cursor.EnterLevel();
         var token = parser.Cursor.Current;
         var result = token.Kind switch
         {
@@ -138,7 +138,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
             TokenKind.Name when token.Text is "delete" => ParseDelete(),
             _ => ParsePostfix(),
         };
-        parser.Cursor.Leave();
+        parser.Cursor.LeaveLevel();
         return result;
     }
 

@@ -35,14 +35,14 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
 
     private Statement ParseStatement()
     {
-        parser.Cursor.Enter();
+        parser.Cursor.EnterLevel();
         var token = parser.Cursor.Current;
         var result =
             token.Kind == TokenKind.Name ? ParseWordStatement(token)
             : token.Is("{") ? ParseBlock()
             : token.Is(";") ? ParseEmpty()
             : ParseExpressionStatement();
-        parser.Cursor.Leave();
+        parser.Cursor.LeaveLevel();
         return result;
     }
 

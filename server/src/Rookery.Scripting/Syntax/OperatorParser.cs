@@ -67,14 +67,14 @@ internal sealed class OperatorParser(
     /// <param name="min">Operators of this precedence or lower end the expression; 0 if no operator ends it.</param>
     public Expression Parse(int min = 0)
     {
-        cursor.Enter();
+        cursor.EnterLevel();
         var left = parseOperand();
         while (PrecedenceOf(cursor.Current) is var precedence && precedence > min)
         {
             left = parseRest(left, cursor.Current, precedence);
         }
 
-        cursor.Leave();
+        cursor.LeaveLevel();
         return left;
     }
 

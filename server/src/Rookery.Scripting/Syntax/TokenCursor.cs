@@ -63,8 +63,8 @@ internal sealed class TokenCursor(List<Token> tokens)
     public static ScriptException NotSupported(string construct, int at) =>
         new(ScriptFault.NotSupported, $"This server does not run {construct}", at);
 
-    /// <summary>Enters a level of nesting. <see cref="Leave"/> leaves it.</summary>
-    public void Enter()
+    /// <summary>Enters a level of nesting. <see cref="LeaveLevel"/> leaves it.</summary>
+    public void EnterLevel()
     {
         if (++_level > MaxLevels)
         {
@@ -76,6 +76,6 @@ internal sealed class TokenCursor(List<Token> tokens)
         }
     }
 
-    /// <summary>Leaves the level of <see cref="Enter"/>.</summary>
-    public void Leave() => _level--;
+    /// <summary>Leaves the level of <see cref="EnterLevel"/>.</summary>
+    public void LeaveLevel() => _level--;
 }

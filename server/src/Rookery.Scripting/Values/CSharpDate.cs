@@ -56,7 +56,7 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
 
     /// <summary>Returns the date with other ticks.</summary>
     /// <exception cref="ScriptFailure">The ticks are before the year 1 or after the year 9999.</exception>
-    public CSharpDate At(long ticks) =>
+    public CSharpDate WithTicks(long ticks) =>
         ticks >= 0 && ticks <= DateTime.MaxValue.Ticks
             ? this with
             {

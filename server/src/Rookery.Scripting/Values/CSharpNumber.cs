@@ -104,7 +104,7 @@ internal readonly record struct CSharpNumber
         left.Type > right.Type ? left.Type : right.Type;
 
     /// <summary>Returns the number converted to a wider type.</summary>
-    public CSharpNumber As(CSharpNumberType type) =>
+    public CSharpNumber ConvertTo(CSharpNumberType type) =>
         type switch
         {
             CSharpNumberType.Int => this,
@@ -142,7 +142,7 @@ internal readonly record struct CSharpNumber
     public static int? Compare(CSharpNumber left, CSharpNumber right)
     {
         var type = Common(left, right);
-        var (first, second) = (left.As(type), right.As(type));
+        var (first, second) = (left.ConvertTo(type), right.ConvertTo(type));
         if (first.IsWhole)
         {
             return first._whole.CompareTo(second._whole);

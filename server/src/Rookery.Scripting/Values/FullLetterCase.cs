@@ -55,7 +55,7 @@ internal static class FullLetterCase
         int written = 0;
         while (!text.IsEmpty)
         {
-            int character = Utf16Text.Take(ref text);
+            int character = Utf16Text.ReadCharacter(ref text);
             int row = character < 0x80 ? -1 : FindRow(character);
             written += row < 0
                 ? Utf16Text.Write(LetterCase.Map(character, isUpper: true), destination[written..])
@@ -74,7 +74,7 @@ internal static class FullLetterCase
         bool followsCased = false;
         while (!text.IsEmpty)
         {
-            int character = Utf16Text.Take(ref text);
+            int character = Utf16Text.ReadCharacter(ref text);
             written += character switch
             {
                 CapitalSigma when followsCased && !IsBeforeCased(text) =>
@@ -96,7 +96,7 @@ internal static class FullLetterCase
     {
         while (!text.IsEmpty)
         {
-            int character = Utf16Text.Take(ref text);
+            int character = Utf16Text.ReadCharacter(ref text);
             if (!LetterProperties.IsCaseIgnorable(character))
             {
                 return LetterProperties.IsCased(character);

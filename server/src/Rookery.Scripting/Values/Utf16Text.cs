@@ -121,8 +121,8 @@ internal static class Utf16Text
             if (rest.Length >= 2 * HalfBytes && IsHigh(rest) && IsLow(rest[HalfBytes..]))
             {
                 ReadOnlySpan<byte> pair = rest;
-                int high = Take(ref pair),
-                    low = Take(ref pair);
+                int high = ReadCharacter(ref pair),
+                    low = ReadCharacter(ref pair);
                 written += Write(FirstOfPairs + ((high - FirstHigh) << 10) + (low - FirstLow), text[written..]);
                 at += 2 * HalfBytes;
             }
@@ -136,7 +136,7 @@ internal static class Utf16Text
     }
 
     /// <summary>Removes the first character, or half, from a text and returns it.</summary>
-    public static int Take(scoped ref ReadOnlySpan<byte> text)
+    public static int ReadCharacter(scoped ref ReadOnlySpan<byte> text)
     {
         byte first = text[0];
         if (first < 0x80)
@@ -174,7 +174,7 @@ internal static class Utf16Text
     /// <summary>Writes one half of the pair at the start of a text and returns its length in bytes.</summary>
     public static int WriteHalf(ReadOnlySpan<byte> pair, bool isSecond, Span<byte> destination)
     {
-        int beyond = Take(ref pair) - FirstOfPairs;
+        int beyond = ReadCharacter(ref pair) - FirstOfPairs;
         return Write(isSecond ? FirstLow + (beyond & 0x3FF) : FirstHigh + (beyond >> 10), destination);
     }
 
@@ -244,7 +244,7 @@ internal static class Utf16Text
 
     private static int FirstUnit(ReadOnlySpan<byte> text, out int second)
     {
-        int character = Take(ref text);
+        int character = ReadCharacter(ref text);
         second = character < FirstOfPairs ? 0 : FirstLow + ((character - FirstOfPairs) & 0x3FF);
         return character < FirstOfPairs ? character : FirstHigh + ((character - FirstOfPairs) >> 10);
     }

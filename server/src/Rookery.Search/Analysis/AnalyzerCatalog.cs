@@ -26,7 +26,7 @@ public static class AnalyzerCatalog
         Folding = Folding.CaseAndMarks,
     };
 
-    private static readonly (string Name, AnalyzerRules Rules)[] Known =
+    private static readonly (string Name, AnalyzerRules Rules)[] Analyzers =
     [
         (DefaultName, Words with { DropsStopWords = true }),
         ("RavenStandardAnalyzer", Words with { DropsStopWords = true }),
@@ -67,7 +67,7 @@ public static class AnalyzerCatalog
     ];
 
     /// <summary>The names of all analyzers.</summary>
-    public static IReadOnlyList<string> Names { get; } = [.. Known.Select(static known => known.Name)];
+    public static IReadOnlyList<string> Names { get; } = [.. Analyzers.Select(static known => known.Name)];
 
     /// <summary>The shared analyzer named <see cref="DefaultName"/>. Not to be disposed.</summary>
     public static Analyzer Default { get; } = Make(DefaultName);
@@ -93,7 +93,7 @@ public static class AnalyzerCatalog
         int comma = name.IndexOf(',', StringComparison.Ordinal);
         var simple = (comma < 0 ? name : name.AsSpan(0, comma)).Trim();
         simple = simple[(simple.LastIndexOf('.') + 1)..];
-        foreach (var (known, rules) in Known)
+        foreach (var (known, rules) in Analyzers)
         {
             if (simple.Equals(known, StringComparison.OrdinalIgnoreCase))
             {

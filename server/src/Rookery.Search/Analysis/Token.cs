@@ -27,7 +27,7 @@ public interface ITokenSink
 {
     /// <summary>Receives a token.</summary>
     /// <returns>Whether more tokens are wanted; false ends the analysis.</returns>
-    bool Take(scoped in Token token);
+    bool Add(scoped in Token token);
 }
 
 /// <summary>The purpose of an analysis.</summary>

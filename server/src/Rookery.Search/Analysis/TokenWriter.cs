@@ -182,7 +182,7 @@ internal ref struct TokenWriter<TSink>
 
         bool goesOn = _rules.Grams is { } grams
             ? EmitGrams(token, grams.Shortest, grams.Longest, start, end)
-            : _sink.Take(new Token(token, _position, start, end - start));
+            : _sink.Add(new Token(token, _position, start, end - start));
         _position++;
         return goesOn;
     }
@@ -209,7 +209,7 @@ internal ref struct TokenWriter<TSink>
             for (int from = 0; from + size <= letters; from++)
             {
                 if (
-                    !_sink.Take(
+                    !_sink.Add(
                         new Token(token[boundaries[from]..boundaries[from + size]], _position, start, end - start)
                     )
                 )
@@ -269,7 +269,7 @@ internal ref struct TokenWriter<TSink>
 
             if (!token.IsEmpty)
             {
-                _sink.Take(new Token(token, _position, start: 0, _text.Length));
+                _sink.Add(new Token(token, _position, start: 0, _text.Length));
                 _position++;
             }
         }

@@ -66,7 +66,7 @@ internal sealed class AccessGate(ServerContext context)
     }
 
     /// <summary>Whether the caller of a route of the scope "open" may also use routes of another scope.</summary>
-    public bool May(HttpContext http, RouteScope scope)
+    public bool IsAllowed(HttpContext http, RouteScope scope)
     {
         string? authorization = http.Request.Headers.Authorization;
         return (!context.Options.IsSecure && authorization is null) || Authorise(http, scope, authorization) is null;
@@ -249,7 +249,7 @@ internal sealed class AccessGate(ServerContext context)
         if (
             items is not null
             && items.TryGetValue(OfConnection, out object? kept)
-            && kept is Known known
+            && kept is CachedPrincipal known
             && ReferenceEquals(known.From, current)
             && !HasExpired(node, known.Expires)
         )
@@ -282,7 +282,7 @@ internal sealed class AccessGate(ServerContext context)
 
         if (items is not null)
         {
-            items[OfConnection] = new Known(current, found, new DateTimeOffset(certificate.NotAfter));
+            items[OfConnection] = new CachedPrincipal(current, found, new DateTimeOffset(certificate.NotAfter));
         }
 
         principal = found;
@@ -366,5 +366,5 @@ internal sealed class AccessGate(ServerContext context)
         : "This node has no owner yet: claim it with `rookery claim`, or on its page, and the code that it "
             + "printed at its start or that was preset.";
 
-    private sealed record Known(AccessTable From, Principal Principal, DateTimeOffset Expires);
+    private sealed record CachedPrincipal(AccessTable From, Principal Principal, DateTimeOffset Expires);
 }

@@ -170,7 +170,7 @@ internal sealed class CertificateRoutes(ServerContext context)
         }
     }
 
-    private async Task<Asked> ReadAsync(HttpContext http)
+    private async Task<SigningRequest> ReadAsync(HttpContext http)
     {
         using var body = await RequestBody.ReadAsync(
             http,
@@ -178,7 +178,7 @@ internal sealed class CertificateRoutes(ServerContext context)
             context.LargeRequests,
             BodyUse.Objects
         );
-        var asked = new Asked();
+        var asked = new SigningRequest();
         AccessAnswer.ReadMembers(
             body.Span,
             (string member, ref Utf8JsonReader json) =>
@@ -269,7 +269,7 @@ internal sealed class CertificateRoutes(ServerContext context)
         json.WriteString("Expires"u8, certificate.Expires);
     }
 
-    private sealed class Asked
+    private sealed class SigningRequest
     {
         public string? Name { get; set; }
 

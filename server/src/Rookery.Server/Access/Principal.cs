@@ -50,22 +50,22 @@ internal sealed class Principal
     /// <param name="anyOf">The scopes.</param>
     /// <param name="database">Name of the database, in any case. Null if the request names none; a scope in any
     /// database is then enough.</param>
-    public bool May(AccessScopes anyOf, string? database) =>
-        (In(database) & (anyOf | AccessScopes.Admin)) != AccessScopes.None;
+    public bool HasScope(AccessScopes anyOf, string? database) =>
+        (ScopesIn(database) & (anyOf | AccessScopes.Admin)) != AccessScopes.None;
 
     /// <summary>Whether the caller has all of the scopes.</summary>
     /// <param name="all">The scopes.</param>
-    /// <param name="database">As in <see cref="May"/>.</param>
+    /// <param name="database">As in <see cref="HasScope"/>.</param>
     public bool MayAll(AccessScopes all, string? database)
     {
-        var held = In(database);
+        var held = ScopesIn(database);
         return (held & AccessScopes.Admin) != AccessScopes.None || (held & all) == all;
     }
 
     /// <summary>Whether the caller may know that a database exists.</summary>
-    public bool MaySee(string database) => May(AccessScopes.Read | AccessScopes.Write, database);
+    public bool CanSee(string database) => HasScope(AccessScopes.Read | AccessScopes.Write, database);
 
-    private AccessScopes In(string? database)
+    private AccessScopes ScopesIn(string? database)
     {
         if (database is null)
         {

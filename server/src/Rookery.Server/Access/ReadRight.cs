@@ -11,7 +11,7 @@ internal static class ReadRight
 {
     /// <summary>Whether the caller may read documents of a database.</summary>
     public static bool IsHeld(HttpContext http, Database database) =>
-        Principal.Of(http).May(AccessScopes.Read, database.Name);
+        Principal.Of(http).HasScope(AccessScopes.Read, database.Name);
 
     /// <summary>
     /// Returns the error for a script of a caller without the scope <c>read</c>. A script's failure, output and changes

@@ -9,7 +9,7 @@ internal sealed class AlertOutbox
     // The previous leader may have failed before it sent an alert, so a new leader sends alerts younger than this.
     private static readonly TimeSpan NewAlertAge = TimeSpan.FromSeconds(30);
 
-    private readonly Dictionary<(string Of, string Name), Seen> _reported = [];
+    private readonly Dictionary<(string Of, string Name), ReportedAlert> _reported = [];
 
     /// <summary>Returns the alerts to send: those that began and those that ended.</summary>
     /// <param name="alerts">The alerts that are active now.</param>
@@ -35,7 +35,7 @@ internal sealed class AlertOutbox
                 {
                     Alert = alert,
                 }
-                : new Seen(alert, now, IsTold: false);
+                : new ReportedAlert(alert, now, IsTold: false);
             bool isToldHere = isMine(alert);
             if (!seen.IsTold && (isToldHere || now - seen.Since >= NewAlertAge))
             {
@@ -69,5 +69,5 @@ internal sealed class AlertOutbox
         alert.Alert.Member
         ?? (AlertCatalogue.Find(alert.Alert.Name) is { IsOfCluster: true } ? string.Empty : alert.Node);
 
-    private sealed record Seen(MemberAlert Alert, DateTimeOffset Since, bool IsTold);
+    private sealed record ReportedAlert(MemberAlert Alert, DateTimeOffset Since, bool IsTold);
 }

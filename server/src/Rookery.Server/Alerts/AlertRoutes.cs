@@ -69,7 +69,7 @@ internal static class AlertRoutes
 
         await JsonAnswer.SendAsync(
             http,
-            json => json.WriteString("Message"u8, $"A test message was taken by {sender.Place}.")
+            json => json.WriteString("Message"u8, $"A test message was taken by {sender.WebhookPlace}.")
         );
     }
 }

@@ -77,7 +77,7 @@ public sealed class AlertSender : IAsyncDisposable
                 ? (new Uri(webhook.Url, "."), Uri.UnescapeDataString(webhook.Url.Segments[^1]))
                 : (webhook.Url, null);
         _timer = context.Time.CreateTimer(
-            static sender => ((AlertSender)sender!).Look(),
+            static sender => ((AlertSender)sender!).QueueChangesSafely(),
             this,
             AlertWatch.Interval,
             AlertWatch.Interval
@@ -86,7 +86,7 @@ public sealed class AlertSender : IAsyncDisposable
     }
 
     /// <summary>Scheme and host of the webhook. The rest of its URL may be secret.</summary>
-    public string Place => ShownSetting.PlaceOf(_webhook.Url);
+    public string WebhookPlace => ShownSetting.PlaceOf(_webhook.Url);
 
     /// <summary>Whether a request is in progress.</summary>
     internal bool IsSending => Volatile.Read(ref _isSending) != 0;
@@ -132,7 +132,7 @@ public sealed class AlertSender : IAsyncDisposable
         _ends.Dispose();
     }
 
-    private void Look()
+    private void QueueChangesSafely()
     {
         try
         {
@@ -248,7 +248,7 @@ public sealed class AlertSender : IAsyncDisposable
                     _context.Log.LogInformation(
                         LogEvents.WebhookWorks,
                         "The webhook at {Place} takes messages again.",
-                        Place
+                        WebhookPlace
                     );
                 }
 
@@ -299,17 +299,20 @@ public sealed class AlertSender : IAsyncDisposable
             return answer.IsSuccessStatusCode
                 ? (null, false)
                 : (
-                    $"the webhook at {Place} answered with {(int)answer.StatusCode}{Hint(answer.StatusCode)}.",
+                    $"the webhook at {WebhookPlace} answered with {(int)answer.StatusCode}{Hint(answer.StatusCode)}.",
                     IsPermanentRefusal(answer.StatusCode)
                 );
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
-            return ($"the webhook at {Place} did not answer within {SendTimeout.TotalSeconds:0} seconds.", false);
+            return (
+                $"the webhook at {WebhookPlace} did not answer within {SendTimeout.TotalSeconds:0} seconds.",
+                false
+            );
         }
         catch (HttpRequestException failure)
         {
-            return ($"the webhook at {Place} cannot be reached ({failure.HttpRequestError}).", false);
+            return ($"the webhook at {WebhookPlace} cannot be reached ({failure.HttpRequestError}).", false);
         }
         finally
         {

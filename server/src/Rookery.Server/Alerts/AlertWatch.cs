@@ -41,7 +41,7 @@ public sealed class AlertWatch : IDisposable
     internal AlertWatch(Func<AlertFacts?> read, TimeProvider time, ILogger log)
     {
         (_read, _time, _log) = (read, time, log);
-        _timer = time.CreateTimer(static watch => ((AlertWatch)watch!).Look(), this, Interval, Interval);
+        _timer = time.CreateTimer(static watch => ((AlertWatch)watch!).Evaluate(), this, Interval, Interval);
     }
 
     /// <summary>The active alerts, most severe first.</summary>
@@ -53,7 +53,7 @@ public sealed class AlertWatch : IDisposable
     /// <summary>Stops evaluating.</summary>
     public void Dispose() => _timer.Dispose();
 
-    private void Look()
+    private void Evaluate()
     {
         // If the previous evaluation still hangs in a driver, skip this one.
         if (Interlocked.Exchange(ref _isJudging, 1) != 0)
@@ -65,7 +65,7 @@ public sealed class AlertWatch : IDisposable
         {
             if (_read() is { } facts)
             {
-                Judge(facts);
+                UpdateAlerts(facts);
             }
         }
         catch (Exception failure) when (failure is IOException or ObjectDisposedException or InvalidOperationException)
@@ -93,7 +93,7 @@ public sealed class AlertWatch : IDisposable
         }
     }
 
-    private void Judge(AlertFacts facts)
+    private void UpdateAlerts(AlertFacts facts)
     {
         bool hasChanged = false;
         foreach (var (definition, states) in _watched)
@@ -106,7 +106,7 @@ public sealed class AlertWatch : IDisposable
             );
             foreach (var state in states)
             {
-                hasChanged |= Take(state, found.Find(one => state.IsAbout(one.Member)).Sentence);
+                hasChanged |= UpdateState(state, found.Find(one => state.IsAbout(one.Member)).Sentence);
             }
 
             states.RemoveAll(static state => state.BegunAt is null);
@@ -126,7 +126,7 @@ public sealed class AlertWatch : IDisposable
 
     /// <summary>Records the result of an evaluation of one alert.</summary>
     /// <returns>Whether the alert began or ended.</returns>
-    private bool Take(State state, string? sentence)
+    private bool UpdateState(State state, string? sentence)
     {
         long now = _time.GetTimestamp();
         state.Holds = sentence is not null;

@@ -13,24 +13,24 @@ internal sealed class BoardReader(IBoard? board)
     private static readonly TimeSpan ReadTimeout = TimeSpan.FromMilliseconds(500);
 
     private readonly Lock _access = new();
-    private Task<Seen>? _reading;
+    private Task<BoardReadings>? _reading;
     private bool _isLate;
 
-    /// <summary>Reads the values; <see cref="Seen.Nothing"/> if they are late.</summary>
+    /// <summary>Reads the values; <see cref="BoardReadings.Nothing"/> if they are late.</summary>
     /// <exception cref="IOException">A file could not be read.</exception>
-    public Seen Read()
+    public BoardReadings Read()
     {
         if (board is null)
         {
-            return Seen.Nothing;
+            return BoardReadings.Nothing;
         }
 
-        Task<Seen> one;
+        Task<BoardReadings> one;
         lock (_access)
         {
             if (_reading is { IsCompleted: false } && _isLate)
             {
-                return Seen.Nothing;
+                return BoardReadings.Nothing;
             }
 
             if (_reading is null or { IsCompleted: true })
@@ -38,7 +38,7 @@ internal sealed class BoardReader(IBoard? board)
                 // On a thread of its own, so that a hanging read does not block a thread of the pool.
                 _isLate = false;
                 _reading = Task.Factory.StartNew(
-                    () => new Seen(board.ReadStorage(), board.ReadUse()),
+                    () => new BoardReadings(board.ReadStorage(), board.ReadUse()),
                     CancellationToken.None,
                     TaskCreationOptions.LongRunning,
                     TaskScheduler.Default
@@ -58,12 +58,12 @@ internal sealed class BoardReader(IBoard? board)
             _isLate |= _reading == one;
         }
 
-        return Seen.Nothing;
+        return BoardReadings.Nothing;
     }
 
     /// <summary>The values that <see cref="BoardReader"/> has read.</summary>
-    internal sealed record Seen(IReadOnlyList<StorageReading> Devices, MachineUse Use)
+    internal sealed record BoardReadings(IReadOnlyList<StorageReading> Devices, MachineUse Use)
     {
-        public static readonly Seen Nothing = new([], Use: default);
+        public static readonly BoardReadings Nothing = new([], Use: default);
     }
 }

@@ -36,7 +36,7 @@ internal sealed class HistoryRoutes(ServerContext context)
         long now = context.KnownTime.ToUnixTimeSeconds();
         long to = Math.Min(parameters.Number("to", now), LastSecond);
         long from = Math.Min(
-            parameters.Number("from", Math.Max(0, to - (long)SampleHistory.Kept.TotalSeconds)),
+            parameters.Number("from", Math.Max(0, to - (long)SampleHistory.Retention.TotalSeconds)),
             LastSecond
         );
         long points = parameters.Number("points", UsualPoints);

@@ -18,7 +18,7 @@ internal readonly ref struct LatencyWindow(ReadOnlySpan<long> now, ReadOnlySpan<
             long count = 0;
             for (int bucket = 0; bucket < _now.Length; bucket++)
             {
-                count += In(bucket);
+                count += CountIn(bucket);
             }
 
             return count;
@@ -41,7 +41,7 @@ internal readonly ref struct LatencyWindow(ReadOnlySpan<long> now, ReadOnlySpan<
         double seen = 0;
         for (int bucket = 0; bucket < bounds.Length; bucket++)
         {
-            long count = In(bucket);
+            long count = CountIn(bucket);
             if (count > 0 && seen + count >= rank)
             {
                 double lower = bucket == 0 ? 0 : bounds[bucket - 1];
@@ -55,5 +55,5 @@ internal readonly ref struct LatencyWindow(ReadOnlySpan<long> now, ReadOnlySpan<
         return bounds[^1] / MicrosecondsPerMillisecond;
     }
 
-    private long In(int bucket) => _now[bucket] - (_before.IsEmpty ? 0 : _before[bucket]);
+    private long CountIn(int bucket) => _now[bucket] - (_before.IsEmpty ? 0 : _before[bucket]);
 }

@@ -148,7 +148,7 @@ internal sealed class LiveStream(ServerContext context)
         }
     }
 
-    private void Leave(string? name)
+    private void RemoveListener(string? name)
     {
         lock (_access)
         {
@@ -199,7 +199,7 @@ internal sealed class LiveStream(ServerContext context)
             if (!_isOver)
             {
                 _isOver = true;
-                stream.Leave(name);
+                stream.RemoveListener(name);
             }
         }
     }

@@ -18,7 +18,8 @@ internal sealed class MergedHistory
         long step = (long)SampleHistory.Span.TotalSeconds;
         // Spans begin at multiples of their width, so the range can touch one span more than the quotient.
         long wanted =
-            Math.Min(toUnixSecond - fromUnixSecond, (long)SampleHistory.Kept.TotalSeconds) / Math.Max(1, points - 1);
+            Math.Min(toUnixSecond - fromUnixSecond, (long)SampleHistory.Retention.TotalSeconds)
+            / Math.Max(1, points - 1);
         SpanSeconds = Math.Max(step, (wanted + step - 1) / step * step);
     }
 

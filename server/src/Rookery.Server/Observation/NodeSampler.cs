@@ -43,7 +43,7 @@ internal sealed class NodeSampler(ServerContext context)
             since = _kept;
         }
 
-        var (sample, counts) = Take(since, counted);
+        var (sample, counts) = TakeSample(since, counted);
         lock (_access)
         {
             (_keptBefore, _kept) = (_kept, counts);
@@ -75,7 +75,7 @@ internal sealed class NodeSampler(ServerContext context)
         try
         {
             counted ??= CountDocuments();
-            var (sample, counts) = Take(since, counted);
+            var (sample, counts) = TakeSample(since, counted);
             lock (_access)
             {
                 _documents ??= counted;
@@ -107,7 +107,7 @@ internal sealed class NodeSampler(ServerContext context)
             ?? latest.LastOrDefault();
     }
 
-    private (NodeSample Sample, Counts Counts) Take(Counts? since, long? counted)
+    private (NodeSample Sample, Counts Counts) TakeSample(Counts? since, long? counted)
     {
         var watch = context.Options.Board;
         var reading = watch?.Reading ?? default;

@@ -11,7 +11,7 @@ namespace Rookery.Server.Observation;
 internal sealed class SampleHistory(MemoryShare memory)
 {
     /// <summary>Time for which samples are kept if one arrives in each <see cref="Span"/>.</summary>
-    public static readonly TimeSpan Kept = TimeSpan.FromHours(24);
+    public static readonly TimeSpan Retention = TimeSpan.FromHours(24);
 
     /// <summary>Time between two samples.</summary>
     public static readonly TimeSpan Span = TimeSpan.FromSeconds(10);
@@ -22,7 +22,7 @@ internal sealed class SampleHistory(MemoryShare memory)
     private const int ChunkBytes = 16 * 1024;
     private const int MaxChunks = MaxBytes / ChunkBytes;
 
-    private static readonly int MaxSamples = (int)(Kept / Span);
+    private static readonly int MaxSamples = (int)(Retention / Span);
 
     private readonly Lock _access = new();
 

@@ -49,7 +49,7 @@ internal static class HealthRoutes
                 json,
                 context,
                 reason,
-                context.Access.May(http, RouteScope.Metrics) ? context.Options.Forming?.Invoke() : null
+                context.Access.IsAllowed(http, RouteScope.Metrics) ? context.Options.Forming?.Invoke() : null
             );
         }
 

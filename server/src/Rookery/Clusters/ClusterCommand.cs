@@ -112,7 +112,7 @@ internal static class ClusterCommand
         }
 
         using var held = StoppedDirectory.Hold(disk, directory);
-        var ids = NodeIds.At(disk, directory) ?? NodeIds.Create();
+        var ids = NodeIds.TryRead(disk, directory) ?? NodeIds.Create();
         using var identity = ClusterFounding.Found(
             ids,
             new NodeNames(nodeName, clusterName, [.. PeerAddresses.OfThisMachine()]),

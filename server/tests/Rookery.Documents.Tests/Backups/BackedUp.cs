@@ -42,7 +42,7 @@ internal static class BackedUp
         using var backup = node.Core.BeginBackup();
         foreach (var piece in backup.Read())
         {
-            writer.Take(change is null ? piece : change(piece));
+            writer.TryWritePiece(change is null ? piece : change(piece));
         }
 
         writer.Complete(new MemoryBudget(16 << 20), NoRecorder.Instance, Time);

@@ -300,7 +300,7 @@ public class BackupTests
     {
         using var writer = new BackupWriter(_disk, BackedUp.Backup);
         Assert.Throws<BackupException>(() =>
-            writer.Take(new BackupPiece(BackupPieceKind.File, System.Text.Encoding.UTF8.GetBytes(name)))
+            writer.TryWritePiece(new BackupPiece(BackupPieceKind.File, System.Text.Encoding.UTF8.GetBytes(name)))
         );
     }
 

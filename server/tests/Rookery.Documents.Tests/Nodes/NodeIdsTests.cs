@@ -9,10 +9,10 @@ public sealed class NodeIdsTests
     public void A_directory_keeps_its_first_ids()
     {
         var disk = new SimulatedDisk("/data");
-        Assert.Null(NodeIds.At(disk, "/data"));
+        Assert.Null(NodeIds.TryRead(disk, "/data"));
         var ids = NodeIds.Create();
         DataDirectory.WriteFormat(disk, "/data", ids);
-        Assert.Equal(ids, NodeIds.At(disk, "/data"));
+        Assert.Equal(ids, NodeIds.TryRead(disk, "/data"));
     }
 
     [Fact]

@@ -252,7 +252,7 @@ public sealed class AnalyzerPropertyTests
 
     private readonly struct CountingSink(long[] count) : ITokenSink
     {
-        public bool Take(scoped in Token token)
+        public bool Add(scoped in Token token)
         {
             count[0] += token.Bytes.Length;
             return true;

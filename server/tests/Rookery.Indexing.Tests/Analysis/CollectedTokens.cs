@@ -9,7 +9,7 @@ public sealed record CollectedToken(string Text, int Position, int Start, int Le
 /// <summary>Runs analyzers and collects their tokens.</summary>
 internal readonly struct CollectedTokens(List<CollectedToken> tokens, int limit = int.MaxValue) : ITokenSink
 {
-    public bool Take(scoped in Token token)
+    public bool Add(scoped in Token token)
     {
         tokens.Add(new CollectedToken(Encoding.UTF8.GetString(token.Bytes), token.Position, token.Start, token.Length));
         return tokens.Count < limit;

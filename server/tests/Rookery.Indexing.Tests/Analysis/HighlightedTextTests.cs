@@ -18,6 +18,9 @@ public sealed class HighlightedTextTests
         byte[] utf8 = Encoding.UTF8.GetBytes(text);
         var found = new List<FoundWord>();
         new WordFinder(SearchTerms.Parse(AnalyzerCatalog.Default, words, needsAll: false, 0)).Find(utf8, found, null);
-        Assert.Equal(expected, string.Join('|', HighlightedText.Cut(utf8, found, length, most, ["["], ["]"])));
+        Assert.Equal(
+            expected,
+            string.Join('|', HighlightedText.FindFragments(utf8, found, length, most, ["["], ["]"]))
+        );
     }
 }

@@ -91,7 +91,7 @@ internal static class DefinitionExample
     {
         public List<string> Taken { get; } = [];
 
-        public void Take(ReadOnlySpan<byte> row) => Taken.Add(Encoding.UTF8.GetString(row));
+        public void Add(ReadOnlySpan<byte> row) => Taken.Add(Encoding.UTF8.GetString(row));
     }
 
     private sealed class Library : IScriptDocuments

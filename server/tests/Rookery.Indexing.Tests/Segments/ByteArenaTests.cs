@@ -10,10 +10,10 @@ public sealed class ByteArenaTests
     {
         var share = new MemoryBudget(64 << 20).AddShare("batches", 64 << 20);
         using var arena = new ByteArena(share);
-        arena.Take(10);
-        int address = arena.Take(1 << 20);
-        arena.Take(10);
-        Assert.Equal(1 << 20, arena.At(address).Length);
+        arena.Allocate(10);
+        int address = arena.Allocate(1 << 20);
+        arena.Allocate(10);
+        Assert.Equal(1 << 20, arena.SpanAt(address).Length);
         Assert.InRange(arena.TakenBytes, 1 << 20, share.UsedBytes);
         arena.Clear();
         Assert.Equal(0, arena.TakenBytes);

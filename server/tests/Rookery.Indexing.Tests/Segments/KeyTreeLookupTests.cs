@@ -96,7 +96,7 @@ public sealed class KeyTreeLookupTests
             {
                 var range = field.Range(new TermRange((byte[])[from], true, (byte[])[to], true));
                 Assert.True(range.CanTest, $"{from} to {to}");
-                var told = Enumerable.Range(0, Entries).Where(range.Has).ToList();
+                var told = Enumerable.Range(0, Entries).Where(range.Contains).ToList();
                 var walked = new List<int>();
                 while (range.MoveNext() != EntryCursor.End)
                 {

@@ -24,12 +24,12 @@ public sealed class AndCursor : EntryCursor
     public override bool CanTest => _lead.CanTest && Array.TrueForAll(_others, static other => other.CanTest);
 
     /// <inheritdoc/>
-    public override bool Has(int entry)
+    public override bool Contains(int entry)
     {
-        bool hasAll = _lead.Has(entry);
+        bool hasAll = _lead.Contains(entry);
         for (int i = 0; hasAll && i < _others.Length; i++)
         {
-            hasAll = _others[i].Has(entry);
+            hasAll = _others[i].Contains(entry);
         }
 
         return hasAll;

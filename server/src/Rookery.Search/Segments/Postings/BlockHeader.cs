@@ -87,7 +87,7 @@ internal struct BlockHeader
         ulong distance = Varint.Read(_page, ref at);
         PositionsOffset += PositionsBytes;
         FrequencyBits = 0;
-        Impact = new Impact(MostOften: 1, Shortest: 1);
+        Impact = new Impact(MaxFrequency: 1, MinLength: 1);
         PositionsBytes = 0;
         if (isText)
         {

@@ -25,13 +25,13 @@ public abstract class EntryCursor
     /// <returns><see cref="Current"/>.</returns>
     public abstract int Advance(int target);
 
-    /// <summary>Whether <see cref="Has"/> is supported.</summary>
+    /// <summary>Whether <see cref="Contains"/> is supported.</summary>
     public virtual bool CanTest => false;
 
     /// <summary>
     /// Whether the cursor's set contains an entry. Cheap. Neither depends on the current position nor changes it.
     /// </summary>
-    public virtual bool Has(int entry) =>
+    public virtual bool Contains(int entry) =>
         throw new InvalidOperationException("Only a walk says which entries there are.");
 
     /// <summary>Moves to the end and returns the number of entries passed.</summary>

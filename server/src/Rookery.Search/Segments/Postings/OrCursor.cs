@@ -24,11 +24,11 @@ public sealed class OrCursor : EntryCursor
     public override bool CanTest => Array.TrueForAll(_heap, static cursor => cursor.CanTest);
 
     /// <inheritdoc/>
-    public override bool Has(int entry)
+    public override bool Contains(int entry)
     {
         foreach (var cursor in _heap)
         {
-            if (cursor.Has(entry))
+            if (cursor.Contains(entry))
             {
                 return true;
             }

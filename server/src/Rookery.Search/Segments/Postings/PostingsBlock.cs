@@ -47,7 +47,7 @@ internal sealed class PostingsBlock(bool isText)
         }
 
         // The lengths of entries are not known here. Every entry has at least one token.
-        Impact = new Impact(mostOften, Shortest: 1);
+        Impact = new Impact(mostOften, MinLength: 1);
         if (isText)
         {
             _inlinePositions[count] = read;

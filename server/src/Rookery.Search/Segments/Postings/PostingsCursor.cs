@@ -40,13 +40,13 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
     /// <inheritdoc/>
     public override bool CanTest => _column is not null;
 
-    /// <summary>Sets the column that <see cref="Has"/> reads, until another term is opened.</summary>
+    /// <summary>Sets the column that <see cref="Contains"/> reads, until another term is opened.</summary>
     /// <param name="ordinals">For each entry, 1 + the ordinal of its only term.</param>
     /// <param name="term">The ordinal of the term.</param>
     public void TestBy(PackedColumn ordinals, long term) => (_column, _ordinal) = (ordinals, (ulong)term + 1);
 
     /// <inheritdoc/>
-    public override bool Has(int entry) => _column is null ? base.Has(entry) : _column[entry] == _ordinal;
+    public override bool Contains(int entry) => _column is null ? base.Contains(entry) : _column[entry] == _ordinal;
 
     /// <summary>Moves before the first posting of a term.</summary>
     /// <param name="payload">The term's payload in the dictionary; referenced until the next call.</param>
@@ -136,7 +136,7 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
         if (_isInline)
         {
             lastEntry = End;
-            return new Impact(MostOften: 0, Shortest: 1);
+            return new Impact(MaxFrequency: 0, MinLength: 1);
         }
 
         return _groups!.ImpactAt(target, out lastEntry);

@@ -53,7 +53,7 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
             _groupCount = 1;
             WholeImpact = isText
                 ? new Impact(Varint.ReadInt(payload, ref at), Varint.ReadInt(payload, ref at))
-                : new Impact(MostOften: 1, Shortest: 1);
+                : new Impact(MaxFrequency: 1, MinLength: 1);
             _onlyPositions = isText ? (long)Varint.Read(payload, ref at) : 0;
             return;
         }
@@ -75,7 +75,7 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
         var whole = Impact.None;
         for (int i = 0; i < _groupCount; i++)
         {
-            whole = whole.With(ImpactOf(i));
+            whole = whole.Combine(ImpactOf(i));
         }
 
         WholeImpact = whole;
@@ -146,7 +146,7 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
         }
 
         lastEntry = EntryCursor.End;
-        return new Impact(MostOften: 0, Shortest: 1);
+        return new Impact(MaxFrequency: 0, MinLength: 1);
     }
 
     private bool MoveNext(ref BlockHeader header, bool isOpen)

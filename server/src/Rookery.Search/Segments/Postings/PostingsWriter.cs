@@ -64,7 +64,7 @@ internal sealed class PostingsWriter(SegmentOutput output)
         }
 
         _positions.Append(encodedPositions);
-        _blockImpact = _blockImpact.With(frequency, length);
+        _blockImpact = _blockImpact.Combine(frequency, length);
         _lastEntry = entry;
         _count++;
         if (++_inBlock == PostingsFormat.BlockLength)
@@ -163,7 +163,7 @@ internal sealed class PostingsWriter(SegmentOutput output)
 
         long address = output.WriteUnit(_block.Written);
         _groupAddress = _blocksInGroup == 0 ? address : _groupAddress;
-        _groupImpact = _groupImpact.With(_blockImpact);
+        _groupImpact = _groupImpact.Combine(_blockImpact);
         _blockImpact = Impact.None;
         _positionsBefore = _positions.Length;
         _lastOfBlockBefore = _lastEntry;
@@ -184,8 +184,8 @@ internal sealed class PostingsWriter(SegmentOutput output)
         if (_isText)
         {
             _block.Append((byte)frequencyBits);
-            _block.AppendVarint((ulong)_blockImpact.MostOften);
-            _block.AppendVarint((ulong)_blockImpact.Shortest);
+            _block.AppendVarint((ulong)_blockImpact.MaxFrequency);
+            _block.AppendVarint((ulong)_blockImpact.MinLength);
             _block.AppendVarint((ulong)(_positions.Length - _positionsBefore));
         }
     }
@@ -197,8 +197,8 @@ internal sealed class PostingsWriter(SegmentOutput output)
         BinaryPrimitives.WriteInt32LittleEndian(group, _lastEntry);
         BinaryPrimitives.WriteInt64LittleEndian(group[4..], _groupAddress);
         BinaryPrimitives.WriteInt64LittleEndian(group[12..], positionsAddress);
-        BinaryPrimitives.WriteInt32LittleEndian(group[20..], _groupImpact.MostOften);
-        BinaryPrimitives.WriteInt32LittleEndian(group[24..], _groupImpact.Shortest);
+        BinaryPrimitives.WriteInt32LittleEndian(group[20..], _groupImpact.MaxFrequency);
+        BinaryPrimitives.WriteInt32LittleEndian(group[24..], _groupImpact.MinLength);
         _positions.Clear();
         _positionsBefore = 0;
         _blocksInGroup = 0;

@@ -18,7 +18,7 @@ public sealed class EmptyCursor : EntryCursor
     public override bool CanTest => true;
 
     /// <inheritdoc/>
-    public override bool Has(int entry) => false;
+    public override bool Contains(int entry) => false;
 
     /// <inheritdoc/>
     public override int MoveNext() => End;
@@ -37,7 +37,7 @@ public sealed class AllCursor(int entries) : EntryCursor
     public override bool CanTest => true;
 
     /// <inheritdoc/>
-    public override bool Has(int entry) => (uint)entry < (uint)entries;
+    public override bool Contains(int entry) => (uint)entry < (uint)entries;
 
     /// <inheritdoc/>
     public override int CountRest()
@@ -69,7 +69,7 @@ public sealed class OrdinalRangeCursor(PackedColumn column, long from, long toEx
     public override bool CanTest => true;
 
     /// <inheritdoc/>
-    public override bool Has(int entry) =>
+    public override bool Contains(int entry) =>
         (long)column[entry] - 1 is var ordinal && ordinal >= from && ordinal < toExclusive;
 
     /// <inheritdoc/>
@@ -82,7 +82,7 @@ public sealed class OrdinalRangeCursor(PackedColumn column, long from, long toEx
     {
         for (; entry < column.Count; entry++)
         {
-            if (Has(entry))
+            if (Contains(entry))
             {
                 return Current = entry;
             }
@@ -104,7 +104,7 @@ public sealed class BitmapCursor(ulong[] words, long count) : EntryCursor
     public override bool CanTest => true;
 
     /// <inheritdoc/>
-    public override bool Has(int entry) => (words[entry / WordBits] & (1UL << (entry % WordBits))) != 0;
+    public override bool Contains(int entry) => (words[entry / WordBits] & (1UL << (entry % WordBits))) != 0;
 
     /// <summary>Returns the entries that have any term in a range of ordinals.</summary>
     public static EntryCursor Of(SegmentField field, long from, long toExclusive, int entries)
@@ -187,7 +187,7 @@ public sealed class SortedCursor(int[] entries, int count) : EntryCursor
     public override bool CanTest => true;
 
     /// <inheritdoc/>
-    public override bool Has(int entry) => entries.AsSpan(0, count).BinarySearch(entry) >= 0;
+    public override bool Contains(int entry) => entries.AsSpan(0, count).BinarySearch(entry) >= 0;
 
     /// <inheritdoc/>
     public override int MoveNext() => Current = _next < count ? entries[_next++] : End;
@@ -216,28 +216,28 @@ public sealed class SortedCursor(int[] entries, int count) : EntryCursor
 }
 
 /// <summary>The entries of one cursor that are not in another.</summary>
-public sealed class ExceptCursor(EntryCursor of, EntryCursor without) : EntryCursor
+public sealed class ExceptCursor(EntryCursor included, EntryCursor excluded) : EntryCursor
 {
     /// <inheritdoc/>
-    public override long Cost => of.Cost;
+    public override long Cost => included.Cost;
 
     /// <inheritdoc/>
-    public override bool CanTest => of.CanTest && without.CanTest;
+    public override bool CanTest => included.CanTest && excluded.CanTest;
 
     /// <inheritdoc/>
-    public override bool Has(int entry) => of.Has(entry) && !without.Has(entry);
+    public override bool Contains(int entry) => included.Contains(entry) && !excluded.Contains(entry);
 
     /// <inheritdoc/>
-    public override int MoveNext() => Skip(of.MoveNext());
+    public override int MoveNext() => Skip(included.MoveNext());
 
     /// <inheritdoc/>
-    public override int Advance(int target) => target <= Current ? Current : Skip(of.Advance(target));
+    public override int Advance(int target) => target <= Current ? Current : Skip(included.Advance(target));
 
     private int Skip(int entry)
     {
-        while (entry != End && without.Advance(entry) == entry)
+        while (entry != End && excluded.Advance(entry) == entry)
         {
-            entry = of.MoveNext();
+            entry = included.MoveNext();
         }
 
         return Current = entry;

@@ -66,7 +66,7 @@ public sealed class SegmentField
 
         var postings = NewPostings();
         postings.Open(payload);
-        Tell(postings, ordinal);
+        TestByColumn(postings, ordinal);
         return postings;
     }
 
@@ -104,7 +104,7 @@ public sealed class SegmentField
         {
             var single = NewPostings();
             single.Open(terms.Postings);
-            Tell(single, from);
+            TestByColumn(single, from);
             return single;
         }
 
@@ -114,7 +114,7 @@ public sealed class SegmentField
     }
 
     // The column answers whether an entry has the term without decoding a posting.
-    private void Tell(PostingsCursor postings, long ordinal)
+    private void TestByColumn(PostingsCursor postings, long ordinal)
     {
         if (HasPlainKeys && SortOrdinals is { } column)
         {

@@ -97,10 +97,10 @@ public sealed class IndexEntry
     public void Add(int field, ReadOnlySpan<byte> term)
     {
         term.CopyTo(Room(term.Length));
-        Added(field, term.Length);
+        AddWrittenTerm(field, term.Length);
     }
 
-    /// <summary>Returns a buffer for a term. <see cref="Added"/> adds the term after it was written.</summary>
+    /// <summary>Returns a buffer for a term. <see cref="AddWrittenTerm"/> adds the term after it was written.</summary>
     public Span<byte> Room(int bytes)
     {
         if (_bytes.Length - _length < bytes)
@@ -112,7 +112,7 @@ public sealed class IndexEntry
     }
 
     /// <summary>Adds the term that was written into <see cref="Room"/>.</summary>
-    public void Added(int field, int length) => Take(PartKind.Term, field, length, 0);
+    public void AddWrittenTerm(int field, int length) => AddPart(PartKind.Term, field, length, 0);
 
     /// <summary>Adds a word of a text.</summary>
     /// <param name="field">The field number.</param>
@@ -121,7 +121,7 @@ public sealed class IndexEntry
     public void AddWord(int field, ReadOnlySpan<byte> word, int position) => Copy(PartKind.Word, field, word, position);
 
     /// <summary>Sets the number of words of a field in the entry. Required once for each entry with words.</summary>
-    public void SetWordCount(int field, int words) => Take(PartKind.Length, field, length: 0, words);
+    public void SetWordCount(int field, int words) => AddPart(PartKind.Length, field, length: 0, words);
 
     /// <summary>
     /// Sets the sort key of the entry in a field. It should be one of the entry's terms in the field.
@@ -132,7 +132,7 @@ public sealed class IndexEntry
     public void SetStored(ReadOnlySpan<byte> value) => Copy(PartKind.Stored, field: 0, value, 0);
 
     /// <summary>Ends an entry. Further parts belong to the next entry of the same document.</summary>
-    public void EndEntry() => Take(PartKind.EndOfEntry, field: 0, length: 0, 0);
+    public void EndEntry() => AddPart(PartKind.EndOfEntry, field: 0, length: 0, 0);
 
     /// <summary>Adds the entries to the current document of a batch.</summary>
     internal void WriteTo(SegmentBuilder batch)
@@ -218,10 +218,10 @@ public sealed class IndexEntry
     private void Copy(PartKind kind, int field, ReadOnlySpan<byte> bytes, int number)
     {
         bytes.CopyTo(Room(bytes.Length));
-        Take(kind, field, bytes.Length, number);
+        AddPart(kind, field, bytes.Length, number);
     }
 
-    private void Take(PartKind kind, int field, int length, int number)
+    private void AddPart(PartKind kind, int field, int length, int number)
     {
         if (_parts.Count >= MaxParts || _length + length > MaxBytes)
         {

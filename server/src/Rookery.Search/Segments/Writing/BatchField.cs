@@ -31,14 +31,14 @@ internal sealed class BatchField
     public void SetSortTerm(int entry, int term)
     {
         HasSortKeys = true;
-        At(ref _sortTerms, entry) = term + 1;
+        ElementAt(ref _sortTerms, entry) = term + 1;
     }
 
     /// <summary>Sets the length of an entry.</summary>
     public void SetLength(int entry, int tokens)
     {
         HasLengths = true;
-        At(ref _lengths, entry) = tokens;
+        ElementAt(ref _lengths, entry) = tokens;
     }
 
     /// <summary>Removes all entries.</summary>
@@ -52,7 +52,7 @@ internal sealed class BatchField
         IsText = null;
     }
 
-    private static ref int At(ref int[] values, int entry)
+    private static ref int ElementAt(ref int[] values, int entry)
     {
         if (entry >= values.Length)
         {

@@ -27,7 +27,7 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
     public bool IsOverBudget { get; private set; }
 
     /// <summary>Allocates bytes and returns their address.</summary>
-    public int Take(int bytes)
+    public int Allocate(int bytes)
     {
         if (bytes > ChunkBytes - _inChunk)
         {
@@ -44,13 +44,13 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
     /// <summary>
     /// Returns the bytes from an address to the end of its chunk, at least as many as were allocated.
     /// </summary>
-    public Span<byte> At(int address) => _chunks[address >> ChunkShift].AsSpan(address & (ChunkBytes - 1));
+    public Span<byte> SpanAt(int address) => _chunks[address >> ChunkShift].AsSpan(address & (ChunkBytes - 1));
 
     /// <summary>Copies bytes into the arena and returns their address.</summary>
     public int Add(ReadOnlySpan<byte> bytes)
     {
-        int address = Take(bytes.Length);
-        bytes.CopyTo(At(address));
+        int address = Allocate(bytes.Length);
+        bytes.CopyTo(SpanAt(address));
         return address;
     }
 

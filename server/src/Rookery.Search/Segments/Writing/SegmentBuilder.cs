@@ -210,7 +210,7 @@ internal sealed class SegmentBuilder : IDisposable
 
     /// <summary>Returns the stored value of an entry.</summary>
     internal ReadOnlySpan<byte> StoredOf(in BatchEntry entry) =>
-        entry.StoredBytes == 0 ? default : _arena.At(entry.StoredAddress)[..entry.StoredBytes];
+        entry.StoredBytes == 0 ? default : _arena.SpanAt(entry.StoredAddress)[..entry.StoredBytes];
 
     /// <inheritdoc/>
     public void Dispose()

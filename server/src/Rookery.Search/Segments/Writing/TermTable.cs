@@ -48,7 +48,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     public ref Term this[int number] => ref _terms[number];
 
     /// <summary>Returns the bytes of a term.</summary>
-    public ReadOnlySpan<byte> KeyOf(int number) => arena.At(_terms[number].KeyAddress)[.._terms[number].KeyLength];
+    public ReadOnlySpan<byte> KeyOf(int number) => arena.SpanAt(_terms[number].KeyAddress)[.._terms[number].KeyLength];
 
     /// <summary>
     /// Prefetches the memory that looking up the terms will read, for all terms at once. Without this, each look-up
@@ -78,7 +78,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         int seen = 0;
         foreach (int address in addresses)
         {
-            seen += address >= 0 ? arena.At(address)[0] : 0;
+            seen += address >= 0 ? arena.SpanAt(address)[0] : 0;
         }
 
         // The sum is stored so that the compiler does not remove the reads.
@@ -94,12 +94,12 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         int seen = 0;
         foreach (int number in numbers)
         {
-            seen += arena.At(_terms[number].KeyAddress)[0];
+            seen += arena.SpanAt(_terms[number].KeyAddress)[0];
         }
 
         foreach (int number in numbers)
         {
-            seen += _terms[number].Bytes > 0 ? arena.At(_terms[number].FirstSlice)[0] : 0;
+            seen += _terms[number].Bytes > 0 ? arena.SpanAt(_terms[number].FirstSlice)[0] : 0;
         }
 
         _prefetched = seen;
@@ -134,7 +134,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         }
 
         _buckets[at] = BucketOf(hash, Count);
-        return Take(
+        return AddTerm(
             new Term
             {
                 Hash = hash,
@@ -156,7 +156,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
             Grow();
         }
 
-        return Take(new Term { Field = field }, key);
+        return AddTerm(new Term { Field = field }, key);
     }
 
     /// <summary>Adds all unlinked terms to the hash table.</summary>
@@ -187,7 +187,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
             }
 
             int part = Math.Min(term.SliceLeft, bytes.Length);
-            bytes[..part].CopyTo(arena.At(term.WriteAddress));
+            bytes[..part].CopyTo(arena.SpanAt(term.WriteAddress));
             term.WriteAddress += part;
             term.SliceLeft -= (ushort)part;
             bytes = bytes[part..];
@@ -202,7 +202,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         int address = term.FirstSlice;
         for (int slice = FirstSliceBytes; left > 0; slice = Math.Min(2 * slice, MaxSliceBytes))
         {
-            var bytes = arena.At(address);
+            var bytes = arena.SpanAt(address);
             int part = Math.Min(left, slice - LinkBytes);
             sink.Append(bytes[..part]);
             left -= part;
@@ -230,14 +230,14 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     private void AddSlice(ref Term term)
     {
         int bytes = term.SliceBytes == 0 ? FirstSliceBytes : Math.Min(2 * term.SliceBytes, MaxSliceBytes);
-        int address = arena.Take(bytes);
+        int address = arena.Allocate(bytes);
         if (term.SliceBytes == 0)
         {
             term.FirstSlice = address;
         }
         else
         {
-            BitConverter.TryWriteBytes(arena.At(term.WriteAddress), address);
+            BitConverter.TryWriteBytes(arena.SpanAt(term.WriteAddress), address);
         }
 
         term.SliceBytes = (ushort)bytes;
@@ -266,7 +266,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         }
     }
 
-    private int Take(Term term, ReadOnlySpan<byte> key)
+    private int AddTerm(Term term, ReadOnlySpan<byte> key)
     {
         term.KeyAddress = arena.Add(key);
         term.KeyLength = (ushort)key.Length;

@@ -149,7 +149,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
                 json.WriteBoolean("Disabled"u8, false);
                 json.WriteStartObject("Settings"u8);
                 json.WriteEndObject();
-                if (Principal.Of(http).May(AccessScopes.Read, database.Name))
+                if (Principal.Of(http).HasScope(AccessScopes.Read, database.Name))
                 {
                     WriteIndexes(json, database);
                 }
@@ -195,7 +195,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
         var asked = Principal.Of(http);
         var databases = context
             .Node.Databases.All.Where(database =>
-                (only is null || DatabaseName.AreEqual(database.Name, only)) && asked.MaySee(database.Name)
+                (only is null || DatabaseName.AreEqual(database.Name, only)) && asked.CanSee(database.Name)
             )
             .Skip(start)
             .Take(pageSize);

@@ -147,7 +147,7 @@ internal sealed class RunQuery(ServerContext context)
             output.Write(isFirst ? ""u8 : ","u8);
             isFirst = false;
             results.Write(output.Buffer);
-            answer.Note();
+            answer.AddNotes();
             if (!includes.IsEmpty)
             {
                 results.Collect(includes);
