@@ -53,12 +53,12 @@ internal sealed class MemberDiagnosis(
     /// know less than this node.
     /// </summary>
     private string? WhyNoMember(ConsensusState state) =>
-        state.WasRemoved || (state.Leader.IsNone && MostSayNoMember(state.Configuration))
+        state.WasRemoved || (state.Leader.IsNone && MajorityDisownsThisNode(state.Configuration))
             ? "This node is no member of its cluster any more. Stop it, and let it join anew with an empty data "
                 + "directory and a token of `rookery cluster token create`."
             : null;
 
-    private bool MostSayNoMember(Configuration configuration)
+    private bool MajorityDisownsThisNode(Configuration configuration)
     {
         var answers = host.Options.Network?.Answers ?? [];
         NodeId[] others = [.. configuration.Voters.ToArray().Where(voter => voter != host.Self)];

@@ -15,7 +15,7 @@ internal sealed class ReadIndexService(RaftHost host)
     /// <summary>
     /// The number of election timeouts that a read, or a forwarded write, waits for a leader before it fails.
     /// </summary>
-    public const int PatienceInTimeouts = 2;
+    public const int WaitInElectionTimeouts = 2;
 
     private readonly List<ReadRound> _confirmed = [];
     private ReadRound? _asking;
@@ -157,8 +157,8 @@ internal sealed class ReadIndexService(RaftHost host)
     /// <summary>Ends waits that have timed out. Under the lock.</summary>
     public void GiveUpLate()
     {
-        long patience = PatienceInTimeouts * host.Core.ElectionTimeoutMicroseconds;
-        if (_asking is { } asked && host.Now - asked.Begun > patience)
+        long timeout = WaitInElectionTimeouts * host.Core.ElectionTimeoutMicroseconds;
+        if (_asking is { } asked && host.Now - asked.Begun > timeout)
         {
             _asking = null;
             asked.End(maySee: false);
@@ -167,7 +167,7 @@ internal sealed class ReadIndexService(RaftHost host)
 
         for (int i = _confirmed.Count - 1; i >= 0; i--)
         {
-            if (host.Now - _confirmed[i].Begun > 2 * patience)
+            if (host.Now - _confirmed[i].Begun > 2 * timeout)
             {
                 _confirmed[i].End(maySee: false);
                 _confirmed.RemoveAt(i);

@@ -11,7 +11,7 @@ public sealed class Configuration
     /// The maximum number of voters. Five tolerate two failures. More voters would make each commit wait for more
     /// disks.
     /// </summary>
-    public const int MostVoters = 5;
+    public const int MaxVoters = 5;
 
     private readonly NodeId[] _voters;
     private readonly NodeId[] _learners;
@@ -31,13 +31,13 @@ public sealed class Configuration
     public int Majority => _voters.Length == 0 ? int.MaxValue : (_voters.Length / 2) + 1;
 
     /// <summary>Makes a configuration of the given members.</summary>
-    /// <exception cref="ConsensusException">There are no voters or more than <see cref="MostVoters"/>, or a member
+    /// <exception cref="ConsensusException">There are no voters or more than <see cref="MaxVoters"/>, or a member
     /// occurs twice.</exception>
     public static Configuration Of(IEnumerable<NodeId> voters, IEnumerable<NodeId> learners)
     {
         NodeId[] voting = [.. voters.Order()];
         NodeId[] learning = [.. learners.Order()];
-        ConsensusException.Unless(voting.Length is > 0 and <= MostVoters, "a configuration has one to five voters");
+        ConsensusException.Unless(voting.Length is > 0 and <= MaxVoters, "a configuration has one to five voters");
         ConsensusException.Unless(
             voting.Concat(learning).Distinct().Count() == voting.Length + learning.Length,
             "a member occurs once in a configuration"

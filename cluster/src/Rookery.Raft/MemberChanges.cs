@@ -66,7 +66,7 @@ internal sealed class MemberChanges(MemberState state, ProgressTracker tracker, 
             return ChangeAnswer.NoSuchMember;
         }
 
-        if (state.Configuration.Voters.Length == Configuration.MostVoters)
+        if (state.Configuration.Voters.Length == Configuration.MaxVoters)
         {
             return ChangeAnswer.TooManyVoters;
         }

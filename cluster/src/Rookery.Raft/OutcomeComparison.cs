@@ -69,7 +69,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
         }
 
         peer.Outcome = outcome;
-        Span<long> hashes = stackalloc long[Configuration.MostVoters];
+        Span<long> hashes = stackalloc long[Configuration.MaxVoters];
         int count = CollectOfVoters(hashes);
         hashes = hashes[..count];
         hashes.Sort();

@@ -60,7 +60,7 @@ public enum ChangeAnswer
     /// <summary>The change would take the leader's own vote. Transfer leadership first.</summary>
     LeaderItself,
 
-    /// <summary>The new configuration would have more than <see cref="Configuration.MostVoters"/> voters.</summary>
+    /// <summary>The new configuration would have more than <see cref="Configuration.MaxVoters"/> voters.</summary>
     TooManyVoters,
 
     /// <summary>No member has that id.</summary>
@@ -130,7 +130,7 @@ public sealed class Output
     /// <summary>Reads that may be served once their index is applied.</summary>
     public IReadOnlyList<ReadReady> Reads => _reads;
 
-    /// <summary>Reads that were refused, because <see cref="RaftCore.MostWaitingReads"/> are waiting already.</summary>
+    /// <summary>Reads that were refused, because <see cref="RaftCore.MaxWaitingReads"/> are waiting already.</summary>
     public IReadOnlyList<long> RefusedReads => _refusedReads;
 
     /// <summary>Events to report to the operator.</summary>

@@ -20,10 +20,10 @@ internal enum ProgressState
 internal sealed class Progress(NodeId node, long next, long now)
 {
     /// <summary>The maximum number of messages in flight to a peer.</summary>
-    public const int MostMessages = 64;
+    public const int MaxMessagesInFlight = 64;
 
     /// <summary>The maximum number of bytes in flight to a peer. A single larger entry may be sent alone.</summary>
-    public const int MostBytes = 4 << 20;
+    public const int MaxBytesInFlight = 4 << 20;
 
     /// <summary>
     /// The number of consecutive rounds in which a learner must catch up before it may become a voter (thesis 4.2.1). A
@@ -113,7 +113,7 @@ internal sealed class Progress(NodeId node, long next, long now)
     public bool HasRoom =>
         State switch
         {
-            ProgressState.Replicate => _inFlight.Count < MostMessages && _bytesInFlight < MostBytes,
+            ProgressState.Replicate => _inFlight.Count < MaxMessagesInFlight && _bytesInFlight < MaxBytesInFlight,
             ProgressState.Probe => _inFlight.Count == 0,
             _ => false,
         };

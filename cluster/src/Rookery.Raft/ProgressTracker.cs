@@ -96,7 +96,7 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
             return 0;
         }
 
-        Span<long> matches = stackalloc long[Configuration.MostVoters];
+        Span<long> matches = stackalloc long[Configuration.MaxVoters];
         for (int voter = 0; voter < voters.Length; voter++)
         {
             matches[voter] =

@@ -17,7 +17,7 @@ public sealed class RaftCore
     /// The maximum number of reads that wait for a leader or for its reply. Further reads are refused
     /// (<see cref="Output.RefusedReads"/>).
     /// </summary>
-    public const int MostWaitingReads = 1024;
+    public const int MaxWaitingReads = 1024;
 
     private readonly Member _member;
     private readonly MemberState _state;

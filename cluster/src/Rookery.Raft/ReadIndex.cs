@@ -22,7 +22,7 @@ internal sealed class ReadIndex(
     // could serve a stale read.
     private long _request = state.StartNumber << 32;
 
-    private bool HasRoom => _waiting.Count + _ofRound.Count + _ofRequest.Count < RaftCore.MostWaitingReads;
+    private bool HasRoom => _waiting.Count + _ofRound.Count + _ofRequest.Count < RaftCore.MaxWaitingReads;
 
     /// <summary>Handles a read of this node's host.</summary>
     public void HandleHostRead(long number)

@@ -97,7 +97,7 @@ internal sealed class Replication(
             SendEntries(
                 peer,
                 before,
-                last: probes ? before : _log.Entries.LastThatFits(peer.Next, through, state.Options.MostMessageBytes)
+                last: probes ? before : _log.Entries.LastThatFits(peer.Next, through, state.Options.MaxMessageBytes)
             );
             if (!probes && !peer.HasRoom)
             {

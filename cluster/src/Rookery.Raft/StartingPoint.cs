@@ -27,7 +27,7 @@ public sealed record CoreOptions
     public long PreferenceMicroseconds { get; init; } = 300_000_000;
 
     /// <summary>The maximum number of bytes of entries in one message. A single larger entry is sent alone.</summary>
-    public int MostMessageBytes { get; init; } = 1 << 20;
+    public int MaxMessageBytes { get; init; } = 1 << 20;
 }
 
 /// <summary>The state with which a <see cref="RaftCore"/> starts, as recovered from the node's store.</summary>

@@ -73,7 +73,7 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
             return ClockAnswer.NotLeader;
         }
 
-        Span<(long Difference, bool IsSure)> clocks = stackalloc (long, bool)[Configuration.MostVoters];
+        Span<(long Difference, bool IsSure)> clocks = stackalloc (long, bool)[Configuration.MaxVoters];
         if (!_clock.Confirm(state.Now, clocks[..CollectOfVoters(clocks)], state.Configuration.Majority))
         {
             return ClockAnswer.ClocksDiffer;
@@ -91,7 +91,7 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
             return;
         }
 
-        Span<(long Difference, bool IsSure)> clocks = stackalloc (long, bool)[Configuration.MostVoters];
+        Span<(long Difference, bool IsSure)> clocks = stackalloc (long, bool)[Configuration.MaxVoters];
         _clock.Judge(
             state.Now,
             state.IsVoter ? _own : null,

@@ -21,11 +21,11 @@ public sealed class ReadBoundTests
             new CoreOptions()
         );
         var output = new Output();
-        for (int number = 1; number <= RaftCore.MostWaitingReads + 3; number++)
+        for (int number = 1; number <= RaftCore.MaxWaitingReads + 3; number++)
         {
             core.Step(Input.Read(0, number), output);
             Assert.Equal(
-                number > RaftCore.MostWaitingReads ? [(long)number] : ImmutableArray<long>.Empty,
+                number > RaftCore.MaxWaitingReads ? [(long)number] : ImmutableArray<long>.Empty,
                 output.RefusedReads
             );
             Assert.Empty(output.Reads);

@@ -24,7 +24,7 @@ namespace Rookery.Hosting;
 /// <param name="log">The log, which gets a line for each change.</param>
 internal sealed class ClusterRoutes(ILogger log)
 {
-    private const int MostBodyBytes = 4 << 10;
+    private const int MaxBodyBytes = 4 << 10;
 
     /// <summary>This node as a member of its cluster; null for a node without a cluster.</summary>
     public ClusterMember? Member { get; set; }
@@ -356,7 +356,7 @@ internal sealed class ClusterRoutes(ILogger log)
     /// </summary>
     private static async Task<TimeSpan?> ReadLifeAsync(HttpContext http)
     {
-        byte[] buffer = new byte[MostBodyBytes];
+        byte[] buffer = new byte[MaxBodyBytes];
         int length = await http.Request.Body.ReadAtLeastAsync(
             buffer,
             buffer.Length,

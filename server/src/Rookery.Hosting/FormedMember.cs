@@ -123,7 +123,7 @@ internal static class FormedMember
     {
         var node = new JoiningNode(
             join.NodeName,
-            [.. PeerAddresses.Of(configuration.PeerListen).Take(MemberAddress.Most)],
+            [.. PeerAddresses.Of(configuration.PeerListen).Take(MemberAddress.MaxAddresses)],
             configuration.PublicUrl
         );
         IReadOnlyList<string> announced = [];

@@ -21,7 +21,7 @@ public sealed record LocalAccess(Uri Address, string? Token)
 {
     private const string FileName = "local-access";
     private const string ClaimFileName = "claim-code";
-    private const int MostBytes = 64 << 10;
+    private const int MaxBytes = 64 << 10;
 
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
 
@@ -185,7 +185,7 @@ public sealed record LocalAccess(Uri Address, string? Token)
         }
 
         using var file = disk.Open(path, DiskOpen.Read);
-        byte[] bytes = new byte[Math.Min(file.Length, MostBytes)];
+        byte[] bytes = new byte[Math.Min(file.Length, MaxBytes)];
         file.Read(bytes, 0);
         return Encoding.UTF8.GetString(bytes);
     }

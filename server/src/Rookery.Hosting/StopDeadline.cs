@@ -11,7 +11,7 @@ namespace Rookery.Hosting;
 internal sealed class StopDeadline : IDisposable
 {
     /// <summary>How long a stop may take. The unit's TimeoutStopSec is longer.</summary>
-    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+    public static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(60);
 
     private readonly ILogger _log;
     private readonly Action<int> _exit;
@@ -24,7 +24,12 @@ internal sealed class StopDeadline : IDisposable
     public StopDeadline(ILogger log, TimeProvider time, Action<int> exit)
     {
         (_log, _exit) = (log, exit);
-        _timer = time.CreateTimer(static late => ((StopDeadline)late!).End(), this, Patience, Timeout.InfiniteTimeSpan);
+        _timer = time.CreateTimer(
+            static late => ((StopDeadline)late!).End(),
+            this,
+            StopTimeout,
+            Timeout.InfiniteTimeSpan
+        );
     }
 
     /// <summary>The part that is awaited now, as the subject of a sentence.</summary>
@@ -40,7 +45,7 @@ internal sealed class StopDeadline : IDisposable
             "{Awaited} did not end within {Seconds} s of the stop, so the process exits as in a power cut. Every "
                 + "acknowledged write is in the journal, and the next start recovers it.",
             Awaited,
-            Patience.TotalSeconds
+            StopTimeout.TotalSeconds
         );
         _exit(ExitCode.Failure);
     }

@@ -2,7 +2,7 @@ namespace Rookery.Platform;
 
 /// <summary>
 /// Bounds the memory that all requests or commands together hold. Within the bound, a request is admitted at once.
-/// Beyond it, or while the budget of the share is full, requests wait in order of arrival, for <see cref="Patience"/>
+/// Beyond it, or while the budget of the share is full, requests wait in order of arrival, for <see cref="WaitTimeout"/>
 /// or a given time. If no other request is admitted, a request of any size is. Thread-safe.
 /// </summary>
 /// <param name="limitBytes">The bound, in bytes.</param>
@@ -15,7 +15,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     /// How long a request waits for admission before it is refused. The reference board needs a second for each of the
     /// largest documents.
     /// </summary>
-    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+    public static readonly TimeSpan WaitTimeout = TimeSpan.FromSeconds(5);
 
     // Interval at which waiters are tried again: other shares release memory without a notice.
     private static readonly TimeSpan RetryInterval = TimeSpan.FromMilliseconds(100);
@@ -41,11 +41,11 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     /// </summary>
     public bool TryEnter(long bytes) => TryEnter(bytes, heldBytes: 0);
 
-    /// <summary>Waits until a request is admitted, for <see cref="Patience"/> at most.</summary>
+    /// <summary>Waits until a request is admitted, for <see cref="WaitTimeout"/> at most.</summary>
     /// <returns>False when the request was not admitted in time.</returns>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public ValueTask<bool> EnterAsync(long bytes, CancellationToken cancellationToken) =>
-        EnterAsync(bytes, heldBytes: 0, Patience, cancellationToken);
+        EnterAsync(bytes, heldBytes: 0, WaitTimeout, cancellationToken);
 
     /// <summary>
     /// Waits until a request of a caller that already holds bytes is admitted. Waiters are admitted in order of
@@ -54,14 +54,14 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     /// <param name="bytes">The additional bytes.</param>
     /// <param name="heldBytes">Bytes that the caller holds already. If no other caller holds any, the request is
     /// admitted whatever its size.</param>
-    /// <param name="patience">The longest wait.</param>
+    /// <param name="timeout">The longest wait.</param>
     /// <param name="cancellationToken">Cancels the wait.</param>
     /// <returns>False when the request was not admitted in time.</returns>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     public async ValueTask<bool> EnterAsync(
         long bytes,
         long heldBytes,
-        TimeSpan patience,
+        TimeSpan timeout,
         CancellationToken cancellationToken
     )
     {
@@ -81,7 +81,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         Admit();
         try
         {
-            await waiter.Admitted.Task.WaitAsync(patience, time, cancellationToken);
+            await waiter.Admitted.Task.WaitAsync(timeout, time, cancellationToken);
             return true;
         }
         catch (Exception refusal) when (refusal is TimeoutException or OperationCanceledException)

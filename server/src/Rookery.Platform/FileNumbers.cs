@@ -10,13 +10,13 @@ namespace Rookery.Platform;
 public static class FileNumbers
 {
     // Each opening that writes a manifest uses up half of this on average: sixteen million openings until the limit.
-    private const long MostDistance = 1L << 40;
-    private const long Limit = long.MaxValue - (2 * MostDistance);
+    private const long MaxDistance = 1L << 40;
+    private const long Limit = long.MaxValue - (2 * MaxDistance);
 
     /// <summary>Returns the number of the first file that an opened store writes.</summary>
     /// <param name="next">The lowest unused number.</param>
     public static long FirstFrom(long next) =>
         next < Limit
-            ? next + (BitConverter.ToInt64(RandomNumberGenerator.GetBytes(sizeof(long))) & (MostDistance - 1))
+            ? next + (BitConverter.ToInt64(RandomNumberGenerator.GetBytes(sizeof(long))) & (MaxDistance - 1))
             : next;
 }

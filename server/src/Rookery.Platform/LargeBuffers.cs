@@ -14,7 +14,7 @@ public static class LargeBuffers
     public const int SmallestBytes = 128 << 10;
 
     private const int LargestKeptBytes = 2 << 20;
-    private const long MostIdleBytes = 8 << 20;
+    private const long MaxIdleBytes = 8 << 20;
     private const int PageBytes = 64 << 10;
 
     private static readonly Lock Gate = new();
@@ -85,7 +85,7 @@ public static class LargeBuffers
         {
             lock (Gate)
             {
-                if (_idleBytes + size <= MostIdleBytes)
+                if (_idleBytes + size <= MaxIdleBytes)
                 {
                     IdleBySize[PlaceOf(size)].Push(buffer);
                     _idleBytes += size;

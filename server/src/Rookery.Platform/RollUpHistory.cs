@@ -14,14 +14,14 @@ internal sealed class RollUpHistory
     private const int LongStep = 15;
 
     private readonly Queue<Chunk> _chunks = [];
-    private readonly int _mostChunks;
+    private readonly int _maxChunks;
     private Chunk? _newest;
 
     /// <summary>
-    /// Makes a history of at most <paramref name="mostBytes"/>. When all kinds are busy all day, the oldest hours are
+    /// Makes a history of at most <paramref name="maxBytes"/>. When all kinds are busy all day, the oldest hours are
     /// dropped early.
     /// </summary>
-    internal RollUpHistory(int mostBytes) => _mostChunks = Math.Max(2, mostBytes / ChunkBytes);
+    internal RollUpHistory(int maxBytes) => _maxChunks = Math.Max(2, maxBytes / ChunkBytes);
 
     /// <summary>Bytes allocated for chunks.</summary>
     internal int TakenBytes => _chunks.Count * ChunkBytes;
@@ -76,8 +76,7 @@ internal sealed class RollUpHistory
     private Chunk Begin(long second)
     {
         while (
-            _chunks.TryPeek(out var oldest)
-            && (_chunks.Count == _mostChunks || oldest.LastSecond < second - KeptSeconds)
+            _chunks.TryPeek(out var oldest) && (_chunks.Count == _maxChunks || oldest.LastSecond < second - KeptSeconds)
         )
         {
             _chunks.Dequeue();

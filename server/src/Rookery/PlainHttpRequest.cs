@@ -9,7 +9,7 @@ namespace Rookery;
 /// </summary>
 internal static unsafe partial class PlainHttpRequest
 {
-    private const int MostBytes = 1 << 20;
+    private const int MaxBytes = 1 << 20;
     private const int FirstBytes = 16 << 10;
 
     // Constants of socket(2), socket(7), ip(7) and send(2), the same on Linux for x86-64 and arm64.
@@ -48,9 +48,9 @@ internal static unsafe partial class PlainHttpRequest
     /// <param name="address">The server's address, most significant byte first.</param>
     /// <param name="port">The server's port.</param>
     /// <param name="request">The bytes to send.</param>
-    /// <param name="patience">The time limit of the connection, and then of the whole response.</param>
+    /// <param name="timeout">The time limit of the connection, and then of the whole response.</param>
     /// <param name="length">The number of bytes received.</param>
-    public static byte[]? Ask(uint address, ushort port, ReadOnlySpan<byte> request, TimeSpan patience, out int length)
+    public static byte[]? Ask(uint address, ushort port, ReadOnlySpan<byte> request, TimeSpan timeout, out int length)
     {
         length = 0;
         int socket = Open(Internet, StreamAndCloseOnExec, 0);
@@ -68,7 +68,7 @@ internal static unsafe partial class PlainHttpRequest
             BinaryPrimitives.WriteUInt16BigEndian(written[2..], port);
             BinaryPrimitives.WriteUInt32BigEndian(written[4..], address);
             if (
-                !SetTimeout(socket, SendTimeout, (long)patience.TotalMilliseconds)
+                !SetTimeout(socket, SendTimeout, (long)timeout.TotalMilliseconds)
                 || Connect(socket, to, AddressBytes) != 0
             )
             {
@@ -84,7 +84,7 @@ internal static unsafe partial class PlainHttpRequest
                 }
             }
 
-            return Receive(socket, TimeProvider.System.GetTimestamp(), patience, out length);
+            return Receive(socket, TimeProvider.System.GetTimestamp(), timeout, out length);
         }
         finally
         {
@@ -92,7 +92,7 @@ internal static unsafe partial class PlainHttpRequest
         }
     }
 
-    private static byte[]? Receive(int socket, long begun, TimeSpan patience, out int length)
+    private static byte[]? Receive(int socket, long begun, TimeSpan timeout, out int length)
     {
         byte[] answer = new byte[FirstBytes];
         length = 0;
@@ -100,7 +100,7 @@ internal static unsafe partial class PlainHttpRequest
         {
             // Each receive gets only the remaining time. Otherwise a server that sends a byte now and then could hold
             // the command without end.
-            long left = (long)(patience - TimeProvider.System.GetElapsedTime(begun)).TotalMilliseconds;
+            long left = (long)(timeout - TimeProvider.System.GetElapsedTime(begun)).TotalMilliseconds;
             if (left <= 0 || !SetTimeout(socket, ReceiveTimeout, left))
             {
                 return null;
@@ -120,7 +120,7 @@ internal static unsafe partial class PlainHttpRequest
             length += (int)read;
             if (length == answer.Length)
             {
-                if (length >= MostBytes)
+                if (length >= MaxBytes)
                 {
                     return null;
                 }

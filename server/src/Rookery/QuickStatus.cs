@@ -13,7 +13,7 @@ namespace Rookery;
 internal static class QuickStatus
 {
     // After this time <see cref="StatusCommand"/> takes over, which waits longer and reports what it waited for.
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan Timeout = TimeSpan.FromSeconds(5);
 
     /// <summary>Runs the command if this fast path can handle it.</summary>
     /// <param name="arguments">The whole command line.</param>
@@ -109,7 +109,7 @@ internal static class QuickStatus
                 + "\r\n\r\n"
         );
         code = ExitCode.Failure;
-        if (PlainHttpRequest.Ask(address, port, question, Patience, out int length) is not { } answer)
+        if (PlainHttpRequest.Ask(address, port, question, Timeout, out int length) is not { } answer)
         {
             return null;
         }

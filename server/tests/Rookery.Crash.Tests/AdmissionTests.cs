@@ -38,7 +38,7 @@ public sealed class AdmissionTests
     {
         var admission = HoldingOf100(100);
         var late = admission.EnterAsync(1, CancellationToken.None);
-        _time.Advance(Admission.Patience);
+        _time.Advance(Admission.WaitTimeout);
         Assert.False(await late);
         Assert.Equal((100, 1), (admission.Bytes, admission.Refused));
         admission.Leave(100);
@@ -61,15 +61,15 @@ public sealed class AdmissionTests
     public async Task Who_is_patient_keeps_its_place_while_others_are_refused()
     {
         var admission = HoldingOf100(100);
-        var patient = admission.EnterAsync(60, heldBytes: 0, 10 * Admission.Patience, CancellationToken.None);
+        var patient = admission.EnterAsync(60, heldBytes: 0, 10 * Admission.WaitTimeout, CancellationToken.None);
         var other = admission.EnterAsync(60, CancellationToken.None);
-        _time.Advance(Admission.Patience);
+        _time.Advance(Admission.WaitTimeout);
         Assert.False(await other);
         var last = admission.EnterAsync(60, CancellationToken.None);
         admission.Leave(100);
         Assert.True(await patient);
         Assert.False(last.IsCompleted);
-        _time.Advance(Admission.Patience);
+        _time.Advance(Admission.WaitTimeout);
         Assert.False(await last);
     }
 
@@ -77,7 +77,7 @@ public sealed class AdmissionTests
     public async Task Who_holds_some_is_alone_when_nobody_else_does()
     {
         var admission = HoldingOf100(90);
-        var more = admission.EnterAsync(1000, heldBytes: 40, Admission.Patience, CancellationToken.None);
+        var more = admission.EnterAsync(1000, heldBytes: 40, Admission.WaitTimeout, CancellationToken.None);
         Assert.False(more.IsCompleted);
         admission.Leave(50);
         Assert.True(await more);
@@ -112,10 +112,10 @@ public sealed class AdmissionTests
         Assert.True(admission.TryEnter(10));
         memtable.Reserve(90);
         var waiting = admission.EnterAsync(20, CancellationToken.None).AsTask();
-        _time.Advance(Admission.Patience / 2);
+        _time.Advance(Admission.WaitTimeout / 2);
         Assert.False(waiting.IsCompleted);
         memtable.Release(90);
-        _time.Advance(Admission.Patience / 4);
+        _time.Advance(Admission.WaitTimeout / 4);
         Assert.Equal(30, admission.Bytes);
         Assert.True(await waiting);
     }

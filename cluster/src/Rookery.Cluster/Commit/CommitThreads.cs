@@ -100,14 +100,14 @@ internal sealed class CommitThreads
     /// </summary>
     /// <returns>False on timeout, or when the wait ended early. The caller then runs a due flush, for which the apply
     /// thread may wait, and tries again.</returns>
-    public bool TryPauseApplying(TimeSpan patience)
+    public bool TryPauseApplying(TimeSpan timeout)
     {
         lock (_gate)
         {
             if (_isApplyTurnTaken)
             {
                 _isPauseRequested = true;
-                Monitor.Wait(_gate, patience);
+                Monitor.Wait(_gate, timeout);
                 _isPauseRequested = false;
             }
 

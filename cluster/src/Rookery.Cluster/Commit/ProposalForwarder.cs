@@ -13,10 +13,10 @@ namespace Rookery.Cluster.Commit;
 internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
 {
     // A command is sent at most twice. It is sent again only if the first leader reports that the command is in no log.
-    private const int MostSendings = 2;
+    private const int MaxSendings = 2;
 
     // The number of election timeouts to wait for a silent leader while no other leader is known.
-    private const int SilenceInTimeouts = ReadIndexService.PatienceInTimeouts + 1;
+    private const int SilenceInTimeouts = ReadIndexService.WaitInElectionTimeouts + 1;
 
     private readonly HashSet<Forward> _forwards = [];
 
@@ -50,7 +50,7 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     )
     {
         var outcome = new CommandOutcome(ProposalRejections.NoLeader);
-        for (int sendings = 0; sendings < MostSendings; sendings++)
+        for (int sendings = 0; sendings < MaxSendings; sendings++)
         {
             var (leader, term) = await LeaderAsync(laterThan: command.LeaderTerm);
             if (leader == host.Self)
@@ -126,8 +126,8 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
         foreach (var forward in _forwards)
         {
             bool isReplaced = !host.Core.Leader.IsNone && host.Core.Leader != forward.Leader;
-            long patience = (isReplaced ? 1 : SilenceInTimeouts) * forward.Timeout;
-            if (host.Now - Math.Max(forward.Begun, _heard.GetValueOrDefault(forward.Leader)) > patience)
+            long timeout = (isReplaced ? 1 : SilenceInTimeouts) * forward.Timeout;
+            if (host.Now - Math.Max(forward.Begun, _heard.GetValueOrDefault(forward.Leader)) > timeout)
             {
                 (givenUp ??= []).Add(forward);
             }
@@ -147,7 +147,7 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     /// unreachable leader, or none.</returns>
     private async ValueTask<(NodeId Leader, long Term)> LeaderAsync(long laterThan)
     {
-        long deadline = host.Now + (ReadIndexService.PatienceInTimeouts * host.Core.ElectionTimeoutMicroseconds);
+        long deadline = host.Now + (ReadIndexService.WaitInElectionTimeouts * host.Core.ElectionTimeoutMicroseconds);
         while (host.Refusal is null)
         {
             Task looked;

@@ -12,25 +12,25 @@ namespace Rookery.Cluster.Forming;
 /// <param name="phrase">The shared phrase.</param>
 internal sealed class FormingCaller(Func<PeerTrust> trust, FormingPhrase phrase)
 {
-    private const int MostAnswerBytes = 64 << 10;
+    private const int MaxAnswerBytes = 64 << 10;
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(5);
 
     /// <summary>Calls a node at an address.</summary>
     /// <returns>The answer of a node that knows the phrase.</returns>
     /// <exception cref="IOException">No node answers, or the node that answers does not know the phrase.</exception>
     public async Task<FormingAnswer> AskAsync(string address, FormingCall call, CancellationToken cancellationToken)
     {
-        using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        patience.CancelAfter(Patience);
-        await using var stream = await PeerTls.ConnectToAnyoneAsync(address, trust(), patience.Token);
+        using var timeout = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        timeout.CancelAfter(RequestTimeout);
+        await using var stream = await PeerTls.ConnectToAnyoneAsync(address, trust(), timeout.Token);
         using var handler = new SocketsHttpHandler
         {
             UseProxy = false,
             AllowAutoRedirect = false,
             ConnectCallback = (_, _) => new ValueTask<Stream>(stream),
         };
-        using var client = new HttpClient(handler) { MaxResponseContentBufferSize = MostAnswerBytes };
+        using var client = new HttpClient(handler) { MaxResponseContentBufferSize = MaxAnswerBytes };
         using var content = new ByteArrayContent(
             JsonSerializer.SerializeToUtf8Bytes(
                 call with
@@ -44,7 +44,7 @@ internal sealed class FormingCaller(Func<PeerTrust> trust, FormingPhrase phrase)
         using var response = await client.PostAsync(
             new Uri($"https://{address}{FormingRoute.Path}"),
             content,
-            patience.Token
+            timeout.Token
         );
         if (response.StatusCode == HttpStatusCode.Forbidden)
         {
@@ -56,7 +56,7 @@ internal sealed class FormingCaller(Func<PeerTrust> trust, FormingPhrase phrase)
             throw new IOException("it is starting");
         }
 
-        byte[] body = await response.Content.ReadAsByteArrayAsync(patience.Token);
+        byte[] body = await response.Content.ReadAsByteArrayAsync(timeout.Token);
         return
             response.StatusCode == HttpStatusCode.OK
             && ClusterJson.TryRead(body, ClusterJson.Default.FormingAnswer) is { } answer
@@ -80,7 +80,7 @@ internal sealed class FormingCaller(Func<PeerTrust> trust, FormingPhrase phrase)
                         address,
                         .. parsed
                             .Addresses.Where(other => !string.Equals(other, address, StringComparison.Ordinal))
-                            .Take(JoinToken.MostAddresses - 1),
+                            .Take(JoinToken.MaxAddresses - 1),
                     ],
                 }
             ).ToText()

@@ -18,10 +18,10 @@ internal sealed class FormingDuty : IAsyncDisposable
     private const string Trouble = "This node could not go on to form a cluster";
 
     // Announcements are unauthenticated, so all work that they cause is limited.
-    private const int MostTold = 100;
+    private const int MaxReportedStrangers = 100;
 
-    private const int MostAsked = 32;
-    private const int MostStrangersTold = 3;
+    private const int MaxNodesAsked = 32;
+    private const int MaxStrangersPerRound = 3;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(3);
 
@@ -175,7 +175,10 @@ internal sealed class FormingDuty : IAsyncDisposable
                 !Same(node.NodeId, _self.NodeId) && (node.FormingMark is not null || Same(node.NodeId, bound))
             )
             .ToLookup(node => Same(node.FormingMark, _phrase.Value.Mark) || Same(node.NodeId, bound));
-        foreach (var stranger in forming[false].Where(stranger => _told.Count < MostTold && _told.Add(stranger.NodeId)))
+        foreach (
+            var stranger in forming[false]
+                .Where(stranger => _told.Count < MaxReportedStrangers && _told.Add(stranger.NodeId))
+        )
         {
             _ofStrangers.Tell(Describe(stranger));
         }
@@ -185,7 +188,7 @@ internal sealed class FormingDuty : IAsyncDisposable
             .. forming[true]
                 .GroupBy(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal)
                 .OrderByDescending(node => Same(node.Key, bound))
-                .Take(MostAsked),
+                .Take(MaxNodesAsked),
         ];
         await AskAsync(others);
         if (bound is null && _node.Note is { Step: FormingStep.Vowed, Founder: var founder })
@@ -199,7 +202,7 @@ internal sealed class FormingDuty : IAsyncDisposable
             .OrderBy(static node => node.NodeId, StringComparer.Ordinal)
             .ThenBy(static node => node.Address, StringComparer.Ordinal)
             .DistinctBy(static node => node.NodeId, StringComparer.Ordinal)
-            .Take(MostStrangersTold);
+            .Take(MaxStrangersPerRound);
         Tell(string.Join(' ', [_node.Describe([]), .. IsOver ? [] : strangers.Select(Describe)]));
     }
 
@@ -220,7 +223,7 @@ internal sealed class FormingDuty : IAsyncDisposable
         FormingAnswer? answer = null;
         using var answered = CancellationTokenSource.CreateLinkedTokenSource(_stopping.Token);
         var calls = node.Distinct(StringComparer.Ordinal)
-            .Take(MemberAddress.Most)
+            .Take(MemberAddress.MaxAddresses)
             .Select(address => AskAtAsync(address, node.Key, answered.Token))
             .ToArray();
         await foreach (var call in Task.WhenEach(calls))

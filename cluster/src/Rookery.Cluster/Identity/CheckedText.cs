@@ -12,7 +12,7 @@ namespace Rookery.Cluster.Identity;
 internal static class CheckedText
 {
     private const string CheckWord = "check ";
-    private const int MostBytes = 1 << 20;
+    private const int MaxBytes = 1 << 20;
 
     /// <summary>Returns the bytes of a file with this text. The text must end with a line break.</summary>
     public static byte[] Encode(string text) => Encoding.UTF8.GetBytes(text + CheckLine(text));
@@ -31,7 +31,7 @@ internal static class CheckedText
     public static byte[] ReadBytes(IDisk disk, string path)
     {
         using var file = disk.Open(path, DiskOpen.Read);
-        byte[] content = new byte[Math.Min(file.Length, MostBytes)];
+        byte[] content = new byte[Math.Min(file.Length, MaxBytes)];
         return content[..file.Read(content, 0)];
     }
 

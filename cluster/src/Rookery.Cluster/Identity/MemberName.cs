@@ -9,7 +9,7 @@ namespace Rookery.Cluster.Identity;
 public static class MemberName
 {
     /// <summary>The maximum number of characters: that of a DNS label.</summary>
-    public const int MostCharacters = 63;
+    public const int MaxCharacters = 63;
 
     /// <summary>The rule for names, as a sentence for users.</summary>
     public const string Rule = "A name is lower-case letters, digits and hyphens, as in a host name, 63 at most.";
@@ -18,7 +18,7 @@ public static class MemberName
 
     /// <summary>Whether a text is a valid name.</summary>
     public static bool IsValid(string? name) =>
-        name is { Length: > 0 and <= MostCharacters }
+        name is { Length: > 0 and <= MaxCharacters }
         && !name.AsSpan().ContainsAnyExcept(Allowed)
         && name[0] != '-'
         && name[^1] != '-';

@@ -13,7 +13,7 @@ namespace Rookery.Cluster.Identity;
 /// <param name="clusterId">This cluster's id.</param>
 public sealed class PeerCertificateRule(IReadOnlyList<X509Certificate2> authorities, string clusterId)
 {
-    private const int MostSubjectCharacters = 64;
+    private const int MaxSubjectCharacters = 64;
 
     /// <summary>
     /// Returns the chain policy for the TLS stack, which builds a chain before it calls <see cref="Judge"/>: without
@@ -51,7 +51,7 @@ public sealed class PeerCertificateRule(IReadOnlyList<X509Certificate2> authorit
     {
         string subject = presented.Subject;
         return string.Create(
-            Math.Min(subject.Length, MostSubjectCharacters),
+            Math.Min(subject.Length, MaxSubjectCharacters),
             subject,
             static (shown, whole) =>
             {

@@ -41,7 +41,7 @@ public sealed record MemberFacts(
                 .Concat(said)
                 .Concat(listened)
                 .Distinct(StringComparer.Ordinal)
-                .Take(MemberAddress.Most),
+                .Take(MemberAddress.MaxAddresses),
         ];
 
     /// <summary>

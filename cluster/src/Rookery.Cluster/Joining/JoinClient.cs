@@ -21,7 +21,7 @@ namespace Rookery.Cluster.Joining;
 public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider time)
 {
     // The time limit of a request. During an election an answer may take almost this long.
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+    private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(20);
 
     // How long to repeat requests. A cluster that needs no operator recovers within this time.
     private static readonly TimeSpan Persistence = TimeSpan.FromMinutes(1);
@@ -299,7 +299,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             }
         )
         {
-            Timeout = Patience,
+            Timeout = RequestTimeout,
             MaxResponseContentBufferSize = 1 << 20,
         };
 
@@ -316,7 +316,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     private static string Reason(Exception unreachable) =>
         unreachable switch
         {
-            TaskCanceledException => $"it did not answer within {Patience.TotalSeconds} s.",
+            TaskCanceledException => $"it did not answer within {RequestTimeout.TotalSeconds} s.",
             { InnerException: System.Net.Sockets.SocketException refused } => refused.Message + ".",
             { InnerException: System.Security.Authentication.AuthenticationException } =>
                 "its certificate was not signed by the authority that it shows, so the secret was not sent.",

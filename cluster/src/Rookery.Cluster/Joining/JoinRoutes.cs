@@ -17,7 +17,7 @@ public sealed class JoinRoutes(Registrar registrar)
     /// <summary>POST: takes a token's secret and a certificate request; returns a certificate.</summary>
     public const string JoinPath = "/cluster/join";
 
-    private const int MostBodyBytes = 64 << 10;
+    private const int MaxBodyBytes = 64 << 10;
 
     /// <summary>Handles <see cref="AuthorityPath"/>.</summary>
     public Task ListAuthoritiesAsync(HttpContext http) =>
@@ -81,7 +81,7 @@ public sealed class JoinRoutes(Registrar registrar)
     /// </summary>
     internal static async Task<byte[]?> ReadAsync(HttpContext http)
     {
-        byte[] buffer = new byte[MostBodyBytes];
+        byte[] buffer = new byte[MaxBodyBytes];
         int length = await http.Request.Body.ReadAtLeastAsync(
             buffer,
             buffer.Length,

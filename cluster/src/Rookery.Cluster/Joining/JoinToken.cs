@@ -22,7 +22,7 @@ namespace Rookery.Cluster.Joining;
 public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses, byte[] Pin, byte[] Secret)
 {
     /// <summary>The maximum number of addresses in a token.</summary>
-    public const int MostAddresses = 16;
+    public const int MaxAddresses = 16;
 
     /// <summary>The length of a secret in bytes.</summary>
     internal const int SecretBytes = 16;
@@ -36,7 +36,7 @@ public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses
     public static JoinToken Create(string clusterId, IEnumerable<string> addresses, X509Certificate2 authority) =>
         new(
             clusterId,
-            [.. addresses.Take(MostAddresses)],
+            [.. addresses.Take(MaxAddresses)],
             ClusterAuthority.FingerprintOf(authority),
             RandomNumberGenerator.GetBytes(SecretBytes)
         );
@@ -98,7 +98,7 @@ public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses
         byte[] secret = bytes[..SecretBytes].ToArray();
         byte[] pin = bytes.Slice(SecretBytes, SHA256.HashSizeInBytes).ToArray();
         bytes = bytes[(SecretBytes + SHA256.HashSizeInBytes)..];
-        if (TakeText(ref bytes) is not { } clusterId || bytes.IsEmpty || bytes[0] > MostAddresses)
+        if (TakeText(ref bytes) is not { } clusterId || bytes.IsEmpty || bytes[0] > MaxAddresses)
         {
             return null;
         }

@@ -104,7 +104,7 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
         var self = identity();
         return new JoinToken(
             self.ClusterId,
-            [.. addresses.Take(JoinToken.MostAddresses)],
+            [.. addresses.Take(JoinToken.MaxAddresses)],
             ClusterAuthority.FingerprintOf(self.Authorities[0]),
             secret
         );

@@ -12,13 +12,13 @@ namespace Rookery.Cluster.Joining;
 public static class MemberAddress
 {
     /// <summary>The maximum number of addresses of one member.</summary>
-    public const int Most = 16;
+    public const int MaxAddresses = 16;
 
     /// <summary>The format, as a sentence for users.</summary>
     public const string Rule = "It looks like 192.168.1.12:9443, pi-2.lan:9443 or [fd00::2]:9443.";
 
     // Together with a port it fits a token's length byte; DNS permits 253 (RFC 1035 2.3.4).
-    private const int MostHostLength = 248;
+    private const int MaxHostLength = 248;
 
     private static readonly SearchValues<char> HostCharacters = SearchValues.Create(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
@@ -52,7 +52,7 @@ public static class MemberAddress
     public static bool IsClientUrl(string url) =>
         Uri.TryCreate(url, UriKind.Absolute, out var parsed)
         && parsed is { Scheme: "http" or "https", PathAndQuery: "/", UserInfo: "", Fragment: "" }
-        && parsed.Host is { Length: <= MostHostLength } host
+        && parsed.Host is { Length: <= MaxHostLength } host
         && IsHost(host);
 
     private static bool IsHost(ReadOnlySpan<char> host) =>
@@ -60,7 +60,7 @@ public static class MemberAddress
             ? IPAddress.TryParse(inside, out var address)
                 && address.AddressFamily == AddressFamily.InterNetworkV6
                 && !inside.ContainsAnyExcept(AddressCharacters)
-            : host.Length is > 0 and <= MostHostLength
+            : host.Length is > 0 and <= MaxHostLength
                 && !host.ContainsAnyExcept(HostCharacters)
                 && host[0] is not ('.' or '-');
 }

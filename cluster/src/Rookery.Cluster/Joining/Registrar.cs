@@ -78,14 +78,17 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
             );
         }
 
-        if (request.Addresses.Count is 0 or > MemberAddress.Most || !request.Addresses.All(MemberAddress.IsValid))
+        if (
+            request.Addresses.Count is 0 or > MemberAddress.MaxAddresses
+            || !request.Addresses.All(MemberAddress.IsValid)
+        )
         {
             return (
                 null,
                 new JoinRefusal(
                     JoinError.Malformed,
                     $"One of the addresses at which the node says that members reach it is none, or it names "
-                        + $"none, or more than {MemberAddress.Most}. {MemberAddress.Rule}"
+                        + $"none, or more than {MemberAddress.MaxAddresses}. {MemberAddress.Rule}"
                 )
             );
         }

@@ -10,7 +10,7 @@ namespace Rookery.Cluster.Log;
 internal sealed class FrameCache
 {
     // The maximum number of released frames to keep for reuse: as many as are usually in flight together.
-    private const int MostFree = 64;
+    private const int MaxFreeFrames = 64;
 
     // Added to the payload's size of each entry. Otherwise the bound would not limit tiny or empty entries.
     private const int OverheadBytes = 256;
@@ -35,7 +35,7 @@ internal sealed class FrameCache
     /// <summary>Keeps a frame for reuse that has no references left.</summary>
     public void Return(LogFrame frame)
     {
-        if (_free.Count < MostFree)
+        if (_free.Count < MaxFreeFrames)
         {
             _free.Push(frame);
         }

@@ -142,7 +142,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     {
         if (
             host.Leadership.LostAt is not { } lost
-            || host.Now - lost <= (ReadIndexService.PatienceInTimeouts + 1) * host.Core.ElectionTimeoutMicroseconds
+            || host.Now - lost <= (ReadIndexService.WaitInElectionTimeouts + 1) * host.Core.ElectionTimeoutMicroseconds
         )
         {
             return;

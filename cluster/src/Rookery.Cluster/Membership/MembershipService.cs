@@ -27,15 +27,15 @@ public sealed class MembershipService(
 
     // The maximum number of forwards: one from a follower to the leader, and one to the next leader when the leader
     // itself is to be removed.
-    private const int MostHops = 2;
+    private const int MaxForwards = 2;
     private const int Attempts = 50;
 
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan AnswerTimeout = TimeSpan.FromSeconds(30);
 
     /// <summary>Carries out an order. The name may be a member's name, tag or id.</summary>
     public Task<MemberAnswer> AskAsync(MemberOrder order, string? name, CancellationToken cancellationToken) =>
-        AskAsync(order, name, MostHops, cancellationToken);
+        AskAsync(order, name, MaxForwards, cancellationToken);
 
     /// <summary>Answers an order that another member forwards.</summary>
     internal async Task AnswerMemberAsync(HttpContext http)
@@ -46,7 +46,7 @@ public sealed class MembershipService(
             & int.TryParse(http.Request.Query["hops"], NumberStyles.None, CultureInfo.InvariantCulture, out int hops);
         string? name = http.Request.Query["name"];
         var answer =
-            isOrder && hops < MostHops
+            isOrder && hops < MaxForwards
                 ? await AskAsync(order, name, hops, http.RequestAborted)
                 : new MemberAnswer(StatusCodes.Status400BadRequest, "This version does not know that order.");
         http.Response.StatusCode = answer.Status;
@@ -137,8 +137,8 @@ public sealed class MembershipService(
             return Unavailable($"{NameOf(leader)} leads, and this node does not know where it is. Ask another node.");
         }
 
-        using var patience = new CancellationTokenSource(Patience, time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
+        using var timeout = new CancellationTokenSource(AnswerTimeout, time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         try
         {
             var path = new Uri(
@@ -172,7 +172,7 @@ public sealed class MembershipService(
     {
         var configuration = consensus.ReadState().Configuration;
         int voters = configuration.Voters.Length;
-        return configuration.IsLearner(member.Member) && voters is > 2 and < Configuration.MostVoters && voters % 2 == 1
+        return configuration.IsLearner(member.Member) && voters is > 2 and < Configuration.MaxVoters && voters % 2 == 1
             ? Refused(
                 string.Create(
                     CultureInfo.InvariantCulture,
@@ -459,7 +459,7 @@ public sealed class MembershipService(
                     + $"`rookery cluster node transfer`."
             ),
             ChangeAnswer.TooManyVoters => Refused(
-                $"{Configuration.MostVoters} members vote already, which is the most: more would only make "
+                $"{Configuration.MaxVoters} members vote already, which is the most: more would only make "
                     + $"each write wait for more cards. {name} stays a spare that has everything; when a voter is "
                     + $"removed, it votes in its place."
             ),

@@ -10,7 +10,7 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<long, PendingForward> _pending = [];
-    private readonly Admission _room = new(ForwardedProposals.MostBytesInFlight, time);
+    private readonly Admission _room = new(ForwardedProposals.MaxBytesInFlight, time);
     private long _lastNumber;
     private bool _isBroken;
 

@@ -14,7 +14,7 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
     /// The maximum number of bytes of commands in flight on one connection. The sender waits when it is reached, and
     /// the receiver closes a connection that exceeds it. A single larger command may be in flight alone.
     /// </summary>
-    public const long MostBytesInFlight = 8 << 20;
+    public const long MaxBytesInFlight = 8 << 20;
 
     private const int OverheadBytes = 512; // the objects around a command, and its outcome
 
@@ -38,9 +38,9 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
         long number = BinaryPrimitives.ReadInt64LittleEndian(body);
         var bytes = body[head..];
         long charge = ChargeOf(bytes.Length);
-        if (Interlocked.Add(ref _bytesInFlight, charge) is var all && all > MostBytesInFlight && all > charge)
+        if (Interlocked.Add(ref _bytesInFlight, charge) is var all && all > MaxBytesInFlight && all > charge)
         {
-            throw new PeerProtocolException($"More than {MostBytesInFlight} bytes of commands were forwarded at once.");
+            throw new PeerProtocolException($"More than {MaxBytesInFlight} bytes of commands were forwarded at once.");
         }
 
         var command = CommandBuffer.Rent(bytes.Length);

@@ -18,7 +18,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         "It takes no part in the cluster any more, or stops: `rookery status` there says why.";
 
     /// <summary>The time within which the other end must send its hello.</summary>
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan GreetingTimeout = TimeSpan.FromSeconds(5);
 
     private readonly Lock _gate = new();
     private readonly Dictionary<(string Node, LinkKind Kind), PeerConnection> _connections = [];
@@ -137,8 +137,8 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         CancellationToken cancellationToken
     )
     {
-        using var patience = new CancellationTokenSource(Patience, context.Time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
+        using var timeout = new CancellationTokenSource(GreetingTimeout, context.Time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         PeerRefusal refusal;
         try
         {

@@ -15,13 +15,13 @@ namespace Rookery.Cluster.Peers;
 internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider time)
 {
     /// <summary>The time within which a running process answers. A challenged start is pinged each second.</summary>
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(4);
+    private static readonly TimeSpan CheckTimeout = TimeSpan.FromSeconds(4);
 
     /// <summary>A member has one store, and another one each time it is formatted and joins again.</summary>
-    private const int MostStoresOfNode = 8;
+    private const int MaxStoresPerNode = 8;
 
-    private const int MostCopies = 64;
-    private const int MostChallengers = 64;
+    private const int MaxCopies = 64;
+    private const int MaxChallengers = 64;
 
     private readonly Lock _gate = new();
     private readonly Dictionary<(string Node, Guid Store), Store> _stores = [];
@@ -48,7 +48,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
             if ((Find(hello) ?? TryAdd(hello)) is not { } store)
             {
                 return new PeerRefusal(
-                    $"Node {NameOf(hello)} is connected with {MostStoresOfNode} data directories already. "
+                    $"Node {NameOf(hello)} is connected with {MaxStoresPerNode} data directories already. "
                         + "Stop the copies of it that run."
                 );
             }
@@ -115,7 +115,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         {
             return Find(hello) is { } store
                 && hello.StartId == store.StartId
-                && store.Challengers.Exists(challenger => time.GetElapsedTime(challenger.Since) < Patience);
+                && store.Challengers.Exists(challenger => time.GetElapsedTime(challenger.Since) < CheckTimeout);
         }
     }
 
@@ -149,22 +149,22 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         int found = store.Challengers.FindIndex(challenger => challenger.Id == hello.StartId);
         if (found < 0)
         {
-            AddBounded(store.Challengers, (hello.StartId, time.GetTimestamp()), MostChallengers);
+            AddBounded(store.Challengers, (hello.StartId, time.GetTimestamp()), MaxChallengers);
         }
         else if (store.Answered > store.Challengers[found].Since)
         {
             store.Challengers.RemoveAt(found);
-            AddBounded(store.Copies, hello.StartId, MostCopies);
+            AddBounded(store.Copies, hello.StartId, MaxCopies);
             return DuplicateRefusal(hello);
         }
-        else if (time.GetElapsedTime(store.Challengers[found].Since) > Patience)
+        else if (time.GetElapsedTime(store.Challengers[found].Since) > CheckTimeout)
         {
             return null;
         }
 
         return new PeerRefusal(
             $"An earlier start of node {NameOf(hello)} is still connected. If it has ended, this one is let "
-                + $"in within {Patience.TotalSeconds:0} s."
+                + $"in within {CheckTimeout.TotalSeconds:0} s."
         );
     }
 
@@ -180,7 +180,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
         var ofNode = _stores
             .Where(known => string.Equals(known.Key.Node, hello.NodeId, StringComparison.Ordinal))
             .ToArray();
-        if (ofNode.Length >= MostStoresOfNode)
+        if (ofNode.Length >= MaxStoresPerNode)
         {
             var idle = ofNode.Where(static known => known.Value.Connections == 0).ToArray();
             if (idle.Length == 0)

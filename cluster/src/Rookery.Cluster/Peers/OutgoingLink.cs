@@ -54,7 +54,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
     private static readonly TimeSpan UsualAbsence = TimeSpan.FromMinutes(1);
 
     /// <summary>The maximum number of messages logged about one member between two connections.</summary>
-    private const int MostTold = 100;
+    private const int MaxReported = 100;
 
     private readonly LinkContext _context;
     private readonly PeerRoute _route;
@@ -230,7 +230,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
                 + $": {attempt.Why}";
             bool isUsual =
                 !_wasReached && trouble is SocketException && _context.Time.GetElapsedTime(_begun) < UsualAbsence;
-            if (_told.Count < MostTold && _told.Add((address, attempt.Why, isUsual)))
+            if (_told.Count < MaxReported && _told.Add((address, attempt.Why, isUsual)))
             {
                 (isUsual ? _context.Notes : _context.Log).Tell(Trouble);
             }
@@ -258,7 +258,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         _context.Gate.Starts.CountConnected(connection.Remote);
         if (_kind == LinkKind.Control && connection.Remote.FeatureLevel >= PeerProtocol.PlacesSince)
         {
-            connection.Queue.TryPut(new PlacesBody([.. _context.Places().Take(PeerPlaces.Most)]));
+            connection.Queue.TryPut(new PlacesBody([.. _context.Places().Take(PeerPlaces.MaxPlaces)]));
         }
 
         string? end = await connection.RunAsync(carried.Forwards);

@@ -8,7 +8,7 @@ namespace Rookery.Cluster.Peers;
 /// Reads packets from a stream. The buffer grows with the bytes that arrived, not with an announced length, up to the
 /// longest permitted packet. Used by one thread at a time.
 /// </summary>
-internal sealed class PacketReader(Stream stream, int mostPacketBytes, MemoryShare? memory = null) : IDisposable
+internal sealed class PacketReader(Stream stream, int maxPacketBytes, MemoryShare? memory = null) : IDisposable
 {
     /// <summary>The buffer between packets, in bytes: one TLS record.</summary>
     private const int IdleBytes = 16 << 10;
@@ -20,7 +20,7 @@ internal sealed class PacketReader(Stream stream, int mostPacketBytes, MemorySha
     private bool _sawLongPacket;
 
     /// <summary>The longest permitted packet, in bytes.</summary>
-    public int MostPacketBytes { get; set; } = mostPacketBytes;
+    public int MaxPacketBytes { get; set; } = maxPacketBytes;
 
     /// <summary>The size of the buffer, in bytes.</summary>
     public int HeldBytes => _buffer.Length;
@@ -78,10 +78,10 @@ internal sealed class PacketReader(Stream stream, int mostPacketBytes, MemorySha
         }
 
         uint length = BinaryPrimitives.ReadUInt32LittleEndian(_buffer.Span[_start..]);
-        if (length == 0 || length > MostPacketBytes - sizeof(uint))
+        if (length == 0 || length > MaxPacketBytes - sizeof(uint))
         {
             throw new PeerProtocolException(
-                $"A packet of {length} bytes was announced, and {MostPacketBytes} may come."
+                $"A packet of {length} bytes was announced, and {MaxPacketBytes} may come."
             );
         }
 

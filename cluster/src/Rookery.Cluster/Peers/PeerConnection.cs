@@ -57,7 +57,7 @@ internal sealed class PeerConnection : IDisposable
         Closing = _closing.Token;
         _liveness = new Liveness(time, remote.Kind, pings);
         Queue = new OutgoingQueue(remote.Kind == LinkKind.Control ? ControlQueueBytes : BulkQueueBytes, time, memory);
-        reader.MostPacketBytes =
+        reader.MaxPacketBytes =
             remote.Kind == LinkKind.Control ? PeerProtocol.MaxControlPacketBytes : PeerProtocol.MaxBulkPacketBytes;
     }
 

@@ -15,7 +15,7 @@ internal sealed class PeerDialer(
 )
 {
     /// <summary>The time limit for one address, up to the exchange of hellos.</summary>
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
+    private static readonly TimeSpan DialTimeout = TimeSpan.FromSeconds(3);
 
     /// <summary>Connects to a member.</summary>
     /// <param name="node">The member that must answer.</param>
@@ -30,8 +30,8 @@ internal sealed class PeerDialer(
         CancellationToken cancellationToken
     )
     {
-        using var patience = new CancellationTokenSource(Patience, time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, cancellationToken);
+        using var timeout = new CancellationTokenSource(DialTimeout, time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         var (stream, proven) = await PeerTls.ConnectAsync(address, trust(), PeerListener.Protocol, either.Token);
         var reader = new PacketReader(stream, PeerProtocol.MaxControlPacketBytes, memory);
         try

@@ -16,7 +16,7 @@ internal static class PeerHttp
     public const string HelloHeader = "Rookery-Hello";
 
     // A member that is off does not answer, and TCP alone would retry for two minutes.
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(5);
 
     /// <summary>
     /// Makes a client for one member; the caller disposes it. Each connection tries the addresses in order until the
@@ -38,7 +38,7 @@ internal static class PeerHttp
         {
             UseProxy = false,
             AllowAutoRedirect = false,
-            ConnectTimeout = Patience * addresses.Count,
+            ConnectTimeout = ConnectTimeout * addresses.Count,
             ConnectCallback = async (_, cancellationToken) =>
                 await ConnectAsync(trust, member, addresses, cancellationToken),
         };
@@ -91,15 +91,15 @@ internal static class PeerHttp
         List<string> troubles = [];
         foreach (string address in addresses)
         {
-            using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-            patience.CancelAfter(Patience);
+            using var timeout = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+            timeout.CancelAfter(ConnectTimeout);
             try
             {
                 var (stream, proven) = await PeerTls.ConnectAsync(
                     address,
                     trust,
                     SslApplicationProtocol.Http11,
-                    patience.Token
+                    timeout.Token
                 );
                 if (Members.IdOf(proven) == member)
                 {
@@ -120,7 +120,9 @@ internal static class PeerHttp
                 )
             {
                 bool isSilent = trouble is OperationCanceledException;
-                troubles.Add($"{address}: {(isSilent ? $"silent for {Patience.TotalSeconds} s." : trouble.Message)}");
+                troubles.Add(
+                    $"{address}: {(isSilent ? $"silent for {ConnectTimeout.TotalSeconds} s." : trouble.Message)}"
+                );
             }
         }
 

@@ -26,13 +26,13 @@ public static class PeerListener
     /// <summary>
     /// The maximum number of connections: several for each member, and the <see cref="UnknownPeers"/>.
     /// </summary>
-    private const int MostConnections = 256;
+    private const int MaxConnections = 256;
 
     /// <summary>The time after which an idle HTTPS connection is closed, and the limit for a handshake.</summary>
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan HandshakeTimeout = TimeSpan.FromSeconds(5);
 
     /// <summary>How long a stop waits for running requests, as on the port for clients.</summary>
-    internal static readonly TimeSpan StopPatience = TimeSpan.FromSeconds(10);
+    internal static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(10);
 
     /// <summary>The protocol between members, as ALPN names it (RFC 7301).</summary>
     public static readonly SslApplicationProtocol Protocol = new("rookery/1");
@@ -55,9 +55,9 @@ public static class PeerListener
             .ConfigureKestrel(kestrel =>
             {
                 kestrel.AddServerHeader = false;
-                kestrel.Limits.MaxConcurrentConnections = MostConnections;
-                kestrel.Limits.KeepAliveTimeout = Patience;
-                kestrel.Limits.RequestHeadersTimeout = Patience;
+                kestrel.Limits.MaxConcurrentConnections = MaxConnections;
+                kestrel.Limits.KeepAliveTimeout = HandshakeTimeout;
+                kestrel.Limits.RequestHeadersTimeout = HandshakeTimeout;
                 kestrel.Listen(endPoint, listen => listen.UsePeers(network));
             });
         var app = builder.Build();
@@ -66,7 +66,7 @@ public static class PeerListener
     }
 
     /// <summary>
-    /// Stops a port: closes links at once, waits up to <see cref="StopPatience"/> for running requests, then aborts the
+    /// Stops a port: closes links at once, waits up to <see cref="StopTimeout"/> for running requests, then aborts the
     /// rest and logs that.
     /// </summary>
     /// <param name="port">The server that <see cref="Build"/> made.</param>
@@ -74,12 +74,12 @@ public static class PeerListener
     /// <param name="time">The clock.</param>
     public static async Task StopAsync(WebApplication port, Action<string> log, TimeProvider time)
     {
-        using var patience = new CancellationTokenSource(StopPatience, time);
-        await port.StopAsync(patience.Token);
-        if (patience.IsCancellationRequested)
+        using var timeout = new CancellationTokenSource(StopTimeout, time);
+        await port.StopAsync(timeout.Token);
+        if (timeout.IsCancellationRequested)
         {
             log(
-                $"Some requests of other members had no answer {StopPatience.TotalSeconds} s after the port for "
+                $"Some requests of other members had no answer {StopTimeout.TotalSeconds} s after the port for "
                     + "members began to stop, and were cut off."
             );
         }
@@ -94,7 +94,7 @@ public static class PeerListener
         listen.UseHttps(
             new TlsHandshakeCallbackOptions
             {
-                HandshakeTimeout = Patience,
+                HandshakeTimeout = HandshakeTimeout,
                 OnConnection = context => new ValueTask<SslServerAuthenticationOptions>(
                     OptionsFor(context.Connection, network.Trust(), strangers)
                 ),

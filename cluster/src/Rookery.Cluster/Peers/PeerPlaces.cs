@@ -12,7 +12,7 @@ internal static class PeerPlaces
     /// <summary>
     /// The maximum number of addresses. Even with the longest names they fit into a packet of a control connection.
     /// </summary>
-    public const int Most = 8;
+    public const int MaxPlaces = 8;
 
     /// <summary>Reads a packet. Returns the addresses that can lead to a caller at <paramref name="from"/>.</summary>
     /// <exception cref="PeerProtocolException">The packet is malformed.</exception>
@@ -22,7 +22,7 @@ internal static class PeerPlaces
         var reader = new WireReader(body);
         while (reader.Remaining > 0)
         {
-            if (reader.TakeText() is { } place && places.Count < Most && LeadsTo(place, from))
+            if (reader.TakeText() is { } place && places.Count < MaxPlaces && LeadsTo(place, from))
             {
                 places.Add(place);
             }

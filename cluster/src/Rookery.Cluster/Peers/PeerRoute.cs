@@ -66,7 +66,7 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     {
         lock (_gate)
         {
-            _seen = areAll ? places : [.. places.Union(_seen, StringComparer.Ordinal).Take(PeerPlaces.Most + 1)];
+            _seen = areAll ? places : [.. places.Union(_seen, StringComparer.Ordinal).Take(PeerPlaces.MaxPlaces + 1)];
         }
     }
 }

@@ -5,7 +5,7 @@ namespace Rookery.Cluster.Peers;
 /// </summary>
 internal sealed class RepeatedLog(Action<string> log, TimeProvider time)
 {
-    private const int MostSentences = 256;
+    private const int MaxSentences = 256;
     private static readonly TimeSpan Silence = TimeSpan.FromMinutes(1);
     private readonly Lock _gate = new();
     private readonly Dictionary<string, long> _told = new(StringComparer.Ordinal);
@@ -20,7 +20,7 @@ internal sealed class RepeatedLog(Action<string> log, TimeProvider time)
                 return;
             }
 
-            if (_told.Count >= MostSentences)
+            if (_told.Count >= MaxSentences)
             {
                 _told.Clear();
             }

@@ -4,14 +4,14 @@ namespace Rookery.Cluster.Peers;
 
 /// <summary>
 /// Logs connections of strangers: nodes without a proven identity. An attacker could flood the log, so at most
-/// <see cref="MostSentences"/> sentences are logged a minute. Thread-safe.
+/// <see cref="MaxSentencesPerMinute"/> sentences are logged a minute. Thread-safe.
 /// </summary>
 /// <param name="log">Receives the sentences.</param>
 /// <param name="time">The clock.</param>
 internal sealed class UnknownPeerLog(Action<string> log, TimeProvider time)
 {
     /// <summary>The maximum number of sentences a minute, for all strangers together.</summary>
-    internal const int MostSentences = 10;
+    internal const int MaxSentencesPerMinute = 10;
 
     private static readonly TimeSpan Window = TimeSpan.FromMinutes(1);
 
@@ -34,7 +34,7 @@ internal sealed class UnknownPeerLog(Action<string> log, TimeProvider time)
                 (before, _began, _told, _untold) = (_untold, time.GetTimestamp(), 0, 0);
             }
 
-            if (++_told > MostSentences)
+            if (++_told > MaxSentencesPerMinute)
             {
                 _untold++;
                 return;

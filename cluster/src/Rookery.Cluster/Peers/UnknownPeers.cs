@@ -11,10 +11,10 @@ namespace Rookery.Cluster.Peers;
 internal sealed class UnknownPeers
 {
     /// <summary>The maximum number of such connections.</summary>
-    internal const int Most = 64;
+    internal const int MaxPeers = 64;
 
     /// <summary>The maximum number of such connections from one address.</summary>
-    internal const int MostOfOneAddress = 16;
+    internal const int MaxPerAddress = 16;
 
     private readonly Lock _gate = new();
 
@@ -46,11 +46,11 @@ internal sealed class UnknownPeers
         BaseConnectionContext? oldest = null;
         lock (_gate)
         {
-            if (_connections.Count(other => AddressOf(other).Equals(AddressOf(connection))) >= MostOfOneAddress)
+            if (_connections.Count(other => AddressOf(other).Equals(AddressOf(connection))) >= MaxPerAddress)
             {
                 oldest = _connections.Find(other => AddressOf(other).Equals(AddressOf(connection)));
             }
-            else if (_connections.Count >= Most)
+            else if (_connections.Count >= MaxPeers)
             {
                 oldest = _connections[0];
             }

@@ -22,7 +22,7 @@ namespace Rookery.Cluster.Recovery;
 /// <remarks>The old authority cannot be reused, because every old member has its key.</remarks>
 public sealed class ClusterRecovery : IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(5);
 
     private readonly IDisk _disk;
     private readonly NodeOptions _options;
@@ -386,7 +386,7 @@ public sealed class ClusterRecovery : IDisposable
             peer.Addresses,
             self: null
         );
-        client.Timeout = Patience * (peer.Addresses.Count + 1);
+        client.Timeout = RequestTimeout * (peer.Addresses.Count + 1);
         try
         {
             using var response = await client.PostAsync(

@@ -22,13 +22,13 @@ internal static class Silence
     /// <exception cref="TimeoutException">The time limit passed.</exception>
     /// <exception cref="OperationCanceledException">The caller cancelled.</exception>
     public static async Task<T> RunAsync<T>(
-        TimeSpan patience,
+        TimeSpan timeout,
         TimeProvider time,
         Func<CancellationToken, Task<T>> ask,
         CancellationToken cancellationToken
     )
     {
-        using var silent = new CancellationTokenSource(patience, time);
+        using var silent = new CancellationTokenSource(timeout, time);
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(silent.Token, cancellationToken);
         try
         {
@@ -36,7 +36,7 @@ internal static class Silence
         }
         catch (OperationCanceledException given) when (!cancellationToken.IsCancellationRequested)
         {
-            throw new TimeoutException($"It has been silent for {patience.TotalSeconds:0} s.", given);
+            throw new TimeoutException($"It has been silent for {timeout.TotalSeconds:0} s.", given);
         }
     }
 }

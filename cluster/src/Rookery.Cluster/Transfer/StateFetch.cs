@@ -23,14 +23,14 @@ public readonly record struct StateFetchProgress(long Bytes, long TotalBytes);
 public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider time)
 {
     private const int PieceBytes = 64 * 1024;
-    private const int MostOfferBytes = 16 << 20;
+    private const int MaxOfferBytes = 16 << 20;
 
     // A member drops an offer when it restarts or runs out of journal space. Give up on a member that drops this many
     // in a row.
-    private const int MostAttempts = 4;
+    private const int MaxAttempts = 4;
 
     // The maximum number of consecutive broken connections without a received byte.
-    private const int MostBreaks = 8;
+    private const int MaxBrokenConnections = 8;
 
     /// <summary>Invoked with the progress after each 1 MiB.</summary>
     public Action<StateFetchProgress>? Progress { get; init; }
@@ -56,7 +56,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     /// The maximum time that the other member may take to write an offer. After it this fetch fails, so that the delay
     /// is reported, but the other member goes on writing.
     /// </summary>
-    private static readonly TimeSpan MostOfWriting = TimeSpan.FromMinutes(10);
+    private static readonly TimeSpan OfferWriteTimeout = TimeSpan.FromMinutes(10);
 
     /// <summary>The delay between requests for an offer that is being written.</summary>
     internal TimeSpan RestPerQuestion { get; init; } = TimeSpan.FromSeconds(1);
@@ -75,7 +75,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
             inbox.Begin(offer);
             if (!await FetchFilesAsync(offer, cancellationToken))
             {
-                if (attempt == MostAttempts)
+                if (attempt == MaxAttempts)
                 {
                     throw new StateTransferException(
                         $"{member.BaseAddress} gave up its offer of its state {attempt} times before it was fetched."
@@ -89,7 +89,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
             {
                 return await Task.Run(() => inbox.Check(offer), cancellationToken);
             }
-            catch (StateTransferException) when (attempt < MostAttempts)
+            catch (StateTransferException) when (attempt < MaxAttempts)
             {
                 // The damaged file was deleted; the others are kept.
             }
@@ -108,11 +108,11 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
             long through = Through();
             if (await AskAsync(PathOfOffer(through, since), cancellationToken) is not { } offer)
             {
-                if (time.GetElapsedTime(begun) > MostOfWriting)
+                if (time.GetElapsedTime(begun) > OfferWriteTimeout)
                 {
                     throw new StateTransferException(
                         $"{member.BaseAddress} has not come to entry {through} with its tables, or not "
-                            + $"written what changed, for {MostOfWriting.TotalMinutes:0} minutes: its log says why."
+                            + $"written what changed, for {OfferWriteTimeout.TotalMinutes:0} minutes: its log says why."
                     );
                 }
 
@@ -156,7 +156,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                 return null;
             }
 
-            if (answer.Content.Headers.ContentLength > MostOfferBytes)
+            if (answer.Content.Headers.ContentLength > MaxOfferBytes)
             {
                 throw new StateTransferException(
                     $"{member.BaseAddress} sent an offer of its state that is too long to be one."
@@ -230,7 +230,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
             }
 
             breaks = target.Length > had ? 1 : breaks + 1;
-            if (breaks > MostBreaks)
+            if (breaks > MaxBrokenConnections)
             {
                 throw new StateTransferException(
                     $"{member.BaseAddress} broke off {breaks} times in a row while {file.Name} of its state "

@@ -19,7 +19,7 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
     private static readonly TimeSpan Look = TimeSpan.FromMilliseconds(100);
 
     // The other member has applied the entries that the rows contain, so this node normally receives them soon.
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
+    private static readonly TimeSpan Timeout = TimeSpan.FromMinutes(2);
 
     /// <summary>Repairs all known damage. Costs nothing when there is none.</summary>
     /// <param name="member">A client for another member, preferably one that does not lag.</param>
@@ -104,7 +104,7 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
         long begun = time.GetTimestamp();
         while (store.Durable.Index < index)
         {
-            if (time.GetElapsedTime(begun) > Patience)
+            if (time.GetElapsedTime(begun) > Timeout)
             {
                 throw new StateTransferException(
                     $"The rows for a repair are of index {index}, and this node has come to {store.AppliedIndex} only."

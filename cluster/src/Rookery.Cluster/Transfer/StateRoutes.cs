@@ -36,7 +36,7 @@ public sealed class StateRoutes(SnapshotOffers offers, Func<long?, long, Task<Sn
     private const int RestsPerRead = 3;
 
     private static readonly TimeSpan LongestRest = TimeSpan.FromSeconds(1);
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan Timeout = TimeSpan.FromMinutes(1);
 
     /// <summary>Cancelled when the node stops. Running transfers, which may take minutes, are then aborted.</summary>
     public CancellationToken Stopping { get; set; }
@@ -200,7 +200,7 @@ public sealed class StateRoutes(SnapshotOffers offers, Func<long?, long, Task<Sn
                 await http
                     .Response.Body.WriteAsync(buffer.AsMemory(0, read), http.RequestAborted)
                     .AsTask()
-                    .WaitAsync(Patience, time, http.RequestAborted);
+                    .WaitAsync(Timeout, time, http.RequestAborted);
                 offers.CountSent(offer, read);
                 offset += read;
                 if (offers.AppliedIndex != applied)

@@ -113,7 +113,7 @@ public sealed class FormingDutyTests : IDisposable
             await Eventually.HoldsAsync(() => duty.Status is not null, "a round is done");
         }
 
-        Assert.InRange(calls, 1, MemberAddress.Most + 31);
+        Assert.InRange(calls, 1, MemberAddress.MaxAddresses + 31);
         stranger.Stop();
         await Assert.ThrowsAnyAsync<Exception>(() => hangingUp);
     }

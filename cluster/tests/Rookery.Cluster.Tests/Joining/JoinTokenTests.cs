@@ -51,7 +51,7 @@ public sealed class JoinTokenTests
     {
         using var cluster = new TestCluster();
         var token = await cluster.CreateTokenAsync();
-        string[] addresses = [.. Enumerable.Repeat("pi-1.local:9443", JoinToken.MostAddresses + 1)];
+        string[] addresses = [.. Enumerable.Repeat("pi-1.local:9443", JoinToken.MaxAddresses + 1)];
         Assert.False(JoinToken.TryParse((token with { Addresses = addresses }).ToText(), out _));
         Assert.True(JoinToken.TryParse((token with { Addresses = addresses[1..] }).ToText(), out _));
     }

@@ -179,7 +179,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
             Assert.NotNull(await raw.ReadToEndAsync());
         }
 
-        Assert.Equal(UnknownPeerLog.MostSentences, _a.Log.Count);
+        Assert.Equal(UnknownPeerLog.MaxSentencesPerMinute, _a.Log.Count);
         Assert.All(
             _a.Log,
             static sentence =>

@@ -51,7 +51,7 @@ public sealed class PeerPlacesTests
     [Fact]
     public void Only_the_first_addresses_are_accepted() =>
         Assert.Equal(
-            PeerPlaces.Most,
+            PeerPlaces.MaxPlaces,
             Read(
                 "192.168.1.7",
                 [
@@ -70,7 +70,7 @@ public sealed class PeerPlacesTests
             + ":65535";
         Assert.True(MemberAddress.IsValid(longest));
         Assert.False(MemberAddress.IsValid("a" + longest));
-        var body = new PlacesBody([.. Enumerable.Repeat(longest, PeerPlaces.Most)]);
+        var body = new PlacesBody([.. Enumerable.Repeat(longest, PeerPlaces.MaxPlaces)]);
         Assert.InRange(body.SizeInBytes + PeerProtocol.PacketHeadBytes, 0, PeerProtocol.MaxControlPacketBytes);
     }
 

@@ -39,7 +39,7 @@ public sealed class PeerStopTests : IDisposable
         await using (member)
         {
             var stopped = member.StopAsync(_time);
-            _time.Advance(PeerListener.StopPatience - TimeSpan.FromSeconds(1));
+            _time.Advance(PeerListener.StopTimeout - TimeSpan.FromSeconds(1));
             Assert.False(stopped.IsCompleted);
             goesOn.SetResult();
             Assert.Equal("done", await answer.WaitAsync(Guard));
@@ -56,7 +56,7 @@ public sealed class PeerStopTests : IDisposable
         await using (member)
         {
             var stopped = member.StopAsync(_time);
-            _time.Advance(PeerListener.StopPatience);
+            _time.Advance(PeerListener.StopTimeout);
             await stopped.WaitAsync(Guard);
             await Assert.ThrowsAsync<HttpRequestException>(() => answer);
             Assert.True(member.WasTold("had no answer 10 s after the port for members began to stop"));

@@ -51,7 +51,7 @@ internal sealed class SteppedCluster : IDisposable
 
     public long KeptJournalBytes { get; init; } = 1 << 20;
 
-    public int MostMessageBytes { get; init; } = new CoreOptions().MostMessageBytes;
+    public int MostMessageBytes { get; init; } = new CoreOptions().MaxMessageBytes;
 
     public long CautionMicroseconds { get; init; } = new CoreOptions().CautionMicroseconds;
 

@@ -103,7 +103,7 @@ internal sealed class SteppedMember
                     Core = new CoreOptions
                     {
                         CautionMicroseconds = _cluster.CautionMicroseconds,
-                        MostMessageBytes = _cluster.MostMessageBytes,
+                        MaxMessageBytes = _cluster.MostMessageBytes,
                     },
                     CachedBytes = 8 << 10,
                     KeptJournalBytes = _cluster.KeptJournalBytes,

@@ -95,7 +95,7 @@ internal sealed class StressMember
                             ShortestElectionTimeoutMicroseconds = 500_000,
                             LongestElectionTimeoutMicroseconds = 2_000_000,
                             CautionMicroseconds = 500_000,
-                            MostMessageBytes = 8 << 10,
+                            MaxMessageBytes = 8 << 10,
                         },
                         CachedBytes = 8 << 10,
                         KeptJournalBytes = 128 << 10,

@@ -42,7 +42,7 @@ internal sealed class ScriptedWorld : INodeWorld
     public Random Random { get; } = new(1);
 
     /// <summary>One entry per message, so that a script can pass single ones.</summary>
-    public CoreOptions Options { get; } = new() { MostMessageBytes = 1, CautionMicroseconds = 0 };
+    public CoreOptions Options { get; } = new() { MaxMessageBytes = 1, CautionMicroseconds = 0 };
 
     public SafetyRules Rules => _bug.Rules;
 

@@ -43,7 +43,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
         {
             ShortestElectionTimeoutMicroseconds = Second / 2,
             FirstElectionTimeoutMicroseconds = 3 * Second / 2,
-            MostMessageBytes = 4_000,
+            MaxMessageBytes = 4_000,
             CautionMicroseconds = profile.Caution,
             LongestElectionTimeoutMicroseconds = profile.LongestElectionTimeout,
             PreferenceMicroseconds = 4 * Second,

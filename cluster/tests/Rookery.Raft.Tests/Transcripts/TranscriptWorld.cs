@@ -39,7 +39,7 @@ internal sealed class TranscriptWorld : INodeWorld
     public Random Random { get; } = new(1);
 
     /// <summary>One entry per message, so that a transcript can pass single ones.</summary>
-    public CoreOptions Options { get; } = new() { MostMessageBytes = 1, CautionMicroseconds = 0 };
+    public CoreOptions Options { get; } = new() { MaxMessageBytes = 1, CautionMicroseconds = 0 };
 
     public SafetyRules Rules => _bug.Rules;
 

@@ -13,7 +13,7 @@ namespace Rookery.Hosting.Logging;
 /// <param name="journal">systemd's journal; null if stderr is not connected to it.</param>
 internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream, JournalSocket? journal) : ILogger
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan WriteTimeout = TimeSpan.FromSeconds(1);
 
     private readonly bool _stampedByOthers = Environment.GetEnvironmentVariable("JOURNAL_STREAM") is not null;
     private readonly StandardStream _stream = stream ?? StandardStream.Error;
@@ -80,7 +80,7 @@ internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream
             _lost == 0
                 ? string.Empty
                 : $"\n{stamp}warning: The log was not read for a while; {Amount.Of(_lost, "line")} were dropped.\n";
-        _lost = _stream.TryWriteWithin($"{before}{stamp}{text}\n", _lost > 0 ? TimeSpan.Zero : Patience)
+        _lost = _stream.TryWriteWithin($"{before}{stamp}{text}\n", _lost > 0 ? TimeSpan.Zero : WriteTimeout)
             ? 0
             : _lost + 1;
     }

@@ -106,12 +106,12 @@ public sealed partial class StandardStream : Stream
     /// <summary>Writes a text, or the part of it that the reader reads in time.</summary>
     /// <returns>False if the time was over and a part of the text was dropped. True if all was written, and also if the
     /// output is closed or fails, because then no reader misses the text.</returns>
-    public bool TryWriteWithin(string text, TimeSpan patience)
+    public bool TryWriteWithin(string text, TimeSpan timeout)
     {
         byte[] bytes = Encoding.UTF8.GetBytes(text);
         try
         {
-            return WriteWithin(bytes, patience) == bytes.Length;
+            return WriteWithin(bytes, timeout) == bytes.Length;
         }
         catch (Exception unwritten) when (unwritten is OutputFailedException or OutputClosedException)
         {
@@ -123,14 +123,14 @@ public sealed partial class StandardStream : Stream
     /// Writes the bytes that the reader reads in time, for a caller that must not wait for a stalled reader.
     /// </summary>
     /// <param name="buffer">The bytes.</param>
-    /// <param name="patience">How long to wait for the reader, in all.</param>
+    /// <param name="timeout">How long to wait for the reader, in all.</param>
     /// <returns>The number of bytes written.</returns>
-    public int WriteWithin(ReadOnlySpan<byte> buffer, TimeSpan patience)
+    public int WriteWithin(ReadOnlySpan<byte> buffer, TimeSpan timeout)
     {
         int written = 0;
         for (long begun = TimeProvider.System.GetTimestamp(); written < buffer.Length; )
         {
-            if (_isOpen && !HasRoomWithin(patience, begun))
+            if (_isOpen && !HasRoomWithin(timeout, begun))
             {
                 break;
             }
@@ -206,11 +206,11 @@ public sealed partial class StandardStream : Stream
     /// would be lost, and often it is the one that reports the signal.
     /// </summary>
     /// <returns>False if the time is over: a write could block for ever.</returns>
-    private bool HasRoomWithin(TimeSpan patience, long begun)
+    private bool HasRoomWithin(TimeSpan timeout, long begun)
     {
         while (true)
         {
-            var left = patience - TimeProvider.System.GetElapsedTime(begun);
+            var left = timeout - TimeProvider.System.GetElapsedTime(begun);
             if (WaitForRoom((int)Math.Max(0, left.TotalMilliseconds)) is { } hasRoom)
             {
                 return hasRoom;

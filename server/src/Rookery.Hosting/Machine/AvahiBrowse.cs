@@ -10,7 +10,7 @@ namespace Rookery.Hosting.Machine;
 /// <summary>Finds the nodes that are announced in the local network, by avahi-browse.</summary>
 public static class AvahiBrowse
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(6);
+    private static readonly TimeSpan Timeout = TimeSpan.FromSeconds(6);
 
     /// <summary>
     /// Runs avahi-browse. Returns the services found, why it failed (null if it did not), and whether it is not
@@ -39,11 +39,11 @@ public static class AvahiBrowse
                 process.StandardOutput.ReadToEndAsync(cancellationToken),
                 process.StandardError.ReadToEndAsync(cancellationToken)
             );
-            using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-            patience.CancelAfter(Patience);
+            using var timeout = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+            timeout.CancelAfter(Timeout);
             try
             {
-                await process.WaitForExitAsync(patience.Token);
+                await process.WaitForExitAsync(timeout.Token);
             }
             catch (OperationCanceledException)
             {

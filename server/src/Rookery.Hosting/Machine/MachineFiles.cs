@@ -11,7 +11,7 @@ namespace Rookery.Hosting.Machine;
 /// <param name="disk">The disk.</param>
 internal sealed class MachineFiles(PosixDisk disk)
 {
-    private const int MostBytes = 16 << 10;
+    private const int MaxBytes = 16 << 10;
 
     private static readonly string[] Files = ["rookery_backup.prom", "rookery_slot.prom"];
 
@@ -34,7 +34,7 @@ internal sealed class MachineFiles(PosixDisk disk)
             }
 
             using var file = disk.Open(path, DiskOpen.Read);
-            byte[] bytes = new byte[MostBytes];
+            byte[] bytes = new byte[MaxBytes];
             return Encoding.UTF8.GetString(bytes, 0, file.Read(bytes, 0));
         }
         catch (DiskException)

@@ -36,7 +36,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     public static readonly TimeSpan Deadline = TimeSpan.FromMinutes(10);
 
     // A stream that has begun can no longer be refused, so it waits until the deadline of any other request has passed.
-    private static readonly TimeSpan LongWaitTimeout = Deadline + Admission.Patience;
+    private static readonly TimeSpan LongWaitTimeout = Deadline + Admission.WaitTimeout;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
@@ -198,7 +198,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             var entering = requests._admission.EnterAsync(
                 more,
                 _bytes,
-                waitsLong ? LongWaitTimeout : Admission.Patience,
+                waitsLong ? LongWaitTimeout : Admission.WaitTimeout,
                 cancellation
             );
             if (!(entering.IsCompleted ? await entering : await requests.WaitAsync(entering)))

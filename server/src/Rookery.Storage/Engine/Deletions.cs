@@ -16,7 +16,7 @@ internal sealed record Deletions(RangeTombstoneSet Ranges, RangeTombstoneSet Pas
 {
     // A small limit suffices: a deleted database is one range, and so are the document tombstones that a database
     // removes.
-    private const int MostPast = 256;
+    private const int MaxPastRanges = 256;
 
     /// <summary>Returns the deletions of a manifest.</summary>
     public static Deletions Of(ManifestRecord manifest) =>
@@ -47,8 +47,8 @@ internal sealed record Deletions(RangeTombstoneSet Ranges, RangeTombstoneSet Pas
         ];
         return new Deletions(
             new RangeTombstoneSet(needed),
-            new RangeTombstoneSet(past.Take(MostPast)),
-            past.Skip(MostPast)
+            new RangeTombstoneSet(past.Take(MaxPastRanges)),
+            past.Skip(MaxPastRanges)
                 .Aggregate(DroppedThrough, static (forgotten, piece) => Math.Max(forgotten, piece.Sequence))
         );
     }

@@ -52,12 +52,12 @@ public sealed class StateChanges : IDisposable
     /// <summary>Writes the changes. Any thread, once.</summary>
     /// <param name="directory">A missing or empty directory. After a failure it contains files without a
     /// manifest.</param>
-    /// <param name="mostBytes">Length beyond which writing stops.</param>
-    /// <returns>False if the changes exceed <paramref name="mostBytes"/>.</returns>
+    /// <param name="maxBytes">Length beyond which writing stops.</param>
+    /// <returns>False if the changes exceed <paramref name="maxBytes"/>.</returns>
     /// <exception cref="DamagedException">A run is damaged.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
     /// <exception cref="OperationCanceledException">This object was disposed meanwhile.</exception>
-    public bool Write(string directory, long mostBytes)
+    public bool Write(string directory, long maxBytes)
     {
         lock (_gate)
         {
@@ -68,12 +68,12 @@ public sealed class StateChanges : IDisposable
             foreach (byte group in _context.Sources.Tables.Groups)
             {
                 using var output = new ChangesOutput(_context, directory, group, nextFile);
-                if (!WriteGroup(group, output, mostBytes))
+                if (!WriteGroup(group, output, maxBytes))
                 {
                     return false;
                 }
 
-                mostBytes -= output.Bytes;
+                maxBytes -= output.Bytes;
                 nextFile += output.Files.Count;
                 if (output.Files.Count > 0)
                 {
@@ -142,7 +142,7 @@ public sealed class StateChanges : IDisposable
         return Math.Min(1, (double)(file.LargestSequence - Since + 1) / all);
     }
 
-    private bool WriteGroup(byte group, ChangesOutput output, long mostBytes)
+    private bool WriteGroup(byte group, ChangesOutput output, long maxBytes)
     {
         using MergingCursor rows = Open(group);
         long unpaced = 0;
@@ -159,7 +159,7 @@ public sealed class StateChanges : IDisposable
                 StopIfEnded();
                 _context.Options.Pacer?.Yield(unpaced, urgent: false);
                 unpaced = 0;
-                if (output.Bytes > mostBytes)
+                if (output.Bytes > maxBytes)
                 {
                     return false;
                 }
@@ -172,7 +172,7 @@ public sealed class StateChanges : IDisposable
         }
 
         output.Finish();
-        return output.Bytes <= mostBytes;
+        return output.Bytes <= maxBytes;
     }
 
     // Skips files whose rows are all below that sequence: a changed key has its newest version in another file.

@@ -14,7 +14,7 @@ internal sealed class RangeExport(EngineContext context)
     public const long FileId = 1;
 
     // Limit of the written bytes. Beyond it a full snapshot is faster, and less work for the sending node.
-    private const long MostBytes = 128L * 1024 * 1024;
+    private const long MaxBytes = 128L * 1024 * 1024;
 
     /// <summary>Writes the file, which must not exist.</summary>
     /// <exception cref="ReceivedStateException">The range has too many rows.</exception>
@@ -39,10 +39,10 @@ internal sealed class RangeExport(EngineContext context)
                 if (isLive && context.Sources.Tables.GroupOf(rows.Key[MemtableNode.KeyspaceBytes - 1]) == group)
                 {
                     writer.Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
-                    if (writer.EstimatedBytes > MostBytes)
+                    if (writer.EstimatedBytes > MaxBytes)
                     {
                         throw new ReceivedStateException(
-                            $"The rows that are wanted are more than {Amount.Bytes(MostBytes)}: fetch the whole state "
+                            $"The rows that are wanted are more than {Amount.Bytes(MaxBytes)}: fetch the whole state "
                                 + "instead."
                         );
                     }

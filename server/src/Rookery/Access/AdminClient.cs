@@ -8,7 +8,7 @@ namespace Rookery.Access;
 /// <summary>An HTTP client for the administrative routes of a node. Bounds each response to 60 seconds.</summary>
 internal sealed class AdminClient : IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(60);
 
     private readonly HttpClient _client;
     private readonly NodeConnection _node;
@@ -35,17 +35,17 @@ internal sealed class AdminClient : IDisposable
     {
         using var request = new HttpRequestMessage(method, new Uri(_node.Address, path));
         request.Content = members is null ? null : BodyOf(members);
-        using var patience = new CancellationTokenSource(Patience, _time);
+        using var timeout = new CancellationTokenSource(RequestTimeout, _time);
         bool hasBegun = false;
         try
         {
             using var response = await _client.SendAsync(
                 request,
                 HttpCompletionOption.ResponseHeadersRead,
-                patience.Token
+                timeout.Token
             );
             hasBegun = true;
-            byte[] body = await ForeignAnswer.ReadAsync(response.Content, _node.Address, patience.Token);
+            byte[] body = await ForeignAnswer.ReadAsync(response.Content, _node.Address, timeout.Token);
             return
                 response.IsSuccessStatusCode
                 || (acceptsUnready && response.StatusCode == HttpStatusCode.ServiceUnavailable)
@@ -62,7 +62,7 @@ internal sealed class AdminClient : IDisposable
         catch (OperationCanceledException) when (hasBegun)
         {
             throw new AdminException(
-                $"The node at {_node.Address} began its response but did not complete it within {Patience.TotalSeconds}"
+                $"The node at {_node.Address} began its response but did not complete it within {RequestTimeout.TotalSeconds}"
                     + $" s: the node or its disk hangs. See its log; try again, or use another node.",
                 ExitCode.Failure
             );
@@ -70,7 +70,7 @@ internal sealed class AdminClient : IDisposable
         catch (OperationCanceledException)
         {
             throw new AdminException(
-                _node.NoAnswer($"nothing came within {Patience.TotalSeconds} s"),
+                _node.NoAnswer($"nothing came within {RequestTimeout.TotalSeconds} s"),
                 ExitCode.Failure
             );
         }

@@ -17,7 +17,7 @@ internal static class ForeignAnswer
     /// The longest answer that is read into memory, in bytes: an eighth of the machine's memory, between 64 MiB and 256
     /// MiB.
     /// </summary>
-    public static long MostBytes { get; } = Math.Clamp(MemorySize.DefaultBytes() / 2, LeastBound, LargestBound);
+    public static long MaxBytes { get; } = Math.Clamp(MemorySize.DefaultBytes() / 2, LeastBound, LargestBound);
 
     /// <summary>Runs work that reads a node's answers.</summary>
     /// <param name="address">Returns the node's address, for the message.</param>
@@ -45,17 +45,17 @@ internal static class ForeignAnswer
 
     /// <summary>Reads a whole body into memory.</summary>
     /// <exception cref="AdminException">
-    /// The body is longer than <paramref name="mostBytes"/>, or than <see cref="MostBytes"/> if that is null.
+    /// The body is longer than <paramref name="maxBytes"/>, or than <see cref="MaxBytes"/> if that is null.
     /// </exception>
     /// <exception cref="HttpRequestException">The connection broke.</exception>
     public static async Task<byte[]> ReadAsync(
         HttpContent body,
         Uri address,
         CancellationToken cancellation,
-        long? mostBytes = null
+        long? maxBytes = null
     )
     {
-        long most = mostBytes ?? MostBytes;
+        long most = maxBytes ?? MaxBytes;
         try
         {
             await body.LoadIntoBufferAsync(most, cancellation);

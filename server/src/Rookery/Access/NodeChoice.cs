@@ -5,7 +5,7 @@ namespace Rookery.Access;
 /// <summary>Chooses the first of several nodes that answers.</summary>
 internal static class NodeChoice
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan AnswerTimeout = TimeSpan.FromSeconds(5);
 
     // Nodes are asked in the order in which they were named. Each has this head start before the next one is asked too.
     private static readonly TimeSpan HeadStart = TimeSpan.FromMilliseconds(300);
@@ -50,7 +50,7 @@ internal static class NodeChoice
 
     private static async Task<string?> WhyNotAsync(NodeConnection node, CancellationToken cancellation)
     {
-        using var client = node.NewClient(Patience);
+        using var client = node.NewClient(AnswerTimeout);
         try
         {
             using var answer = await client.GetAsync(new Uri(node.Address, "/livez"), cancellation);
@@ -62,7 +62,7 @@ internal static class NodeChoice
         }
         catch (OperationCanceledException)
         {
-            return (node with { IfSilent = string.Empty }).NoAnswer($"nothing came within {Patience.TotalSeconds} s");
+            return (node with { IfSilent = string.Empty }).NoAnswer($"nothing came within {AnswerTimeout.TotalSeconds} s");
         }
     }
 }

@@ -39,7 +39,7 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     /// How long to wait for a connection. The kernel waits more than two minutes for a machine that is off. A machine
     /// that is on answers at once or, if two packets are lost, after 3 seconds.
     /// </summary>
-    public TimeSpan ConnectPatience { get; init; } = TimeSpan.FromSeconds(10);
+    public TimeSpan ConnectTimeout { get; init; } = TimeSpan.FromSeconds(10);
 
     /// <summary>Creates the connection to the running node of a data directory.</summary>
     /// <param name="local">The node's file local-access.</param>
@@ -53,8 +53,8 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
         };
 
     /// <summary>Creates an HTTP client, which the caller disposes.</summary>
-    /// <param name="patience">The time limit of a response.</param>
-    public HttpClient NewClient(TimeSpan patience)
+    /// <param name="timeout">The time limit of a response.</param>
+    public HttpClient NewClient(TimeSpan timeout)
     {
         var handler = new SocketsHttpHandler
         {
@@ -78,8 +78,8 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
 
         var client = new HttpClient(handler)
         {
-            Timeout = patience,
-            MaxResponseContentBufferSize = ForeignAnswer.MostBytes,
+            Timeout = timeout,
+            MaxResponseContentBufferSize = ForeignAnswer.MaxBytes,
         };
         if (Token is not null)
         {
@@ -137,9 +137,9 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
             socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, SilentSeconds);
             socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveInterval, AskEverySeconds);
             socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveRetryCount, AskTimes);
-            using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
-            patience.CancelAfter(ConnectPatience);
-            await socket.ConnectAsync(address, patience.Token);
+            using var timeout = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
+            timeout.CancelAfter(ConnectTimeout);
+            await socket.ConnectAsync(address, timeout.Token);
             return new NetworkStream(socket, ownsSocket: true);
         }
         catch (OperationCanceledException) when (!cancellation.IsCancellationRequested)

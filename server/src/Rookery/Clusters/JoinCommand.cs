@@ -253,7 +253,7 @@ internal static class JoinCommand
     private static IReadOnlyList<string> Addresses(string[]? said, int port) =>
         said is { Length: > 0 }
             ? [.. said.Select(address => WithPort(address, port))]
-            : [.. PeerAddresses.Of(new IPEndPoint(IPAddress.Any, port)).Take(MemberAddress.Most)];
+            : [.. PeerAddresses.Of(new IPEndPoint(IPAddress.Any, port)).Take(MemberAddress.MaxAddresses)];
 
     private static string? WhyNotReached(JoiningNode node) =>
         node.Addresses switch
@@ -263,7 +263,8 @@ internal static class JoinCommand
                 $"{any} means all addresses of a machine, so other members cannot connect to it. "
                     + $"Pass by --address an address or name at which the other members reach this machine, or "
                     + $"omit the option to use this machine's own addresses.",
-            { Count: > MemberAddress.Most } => $"--address may be given at most {MemberAddress.Most} times.",
+            { Count: > MemberAddress.MaxAddresses } =>
+                $"--address may be given at most {MemberAddress.MaxAddresses} times.",
             _ when node.Addresses.FirstOrDefault(static address => !MemberAddress.IsValid(address)) is { } wrong =>
                 $"\"{wrong}\" is no address at which members could reach this node. {MemberAddress.Rule}",
             _ when node.PublicUrl is { } url && !MemberAddress.IsClientUrl(url) =>

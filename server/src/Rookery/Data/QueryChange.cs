@@ -21,7 +21,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
 {
     private const int Named = 3;
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(250);
-    private static readonly TimeSpan StopPatience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(5);
 
     private readonly TaskCompletionSource<long> _operation = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private long _done;
@@ -31,11 +31,11 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
 
     /// <summary>Runs the operation and reports its end.</summary>
     /// <param name="isAgreed">Whether the user has confirmed already.</param>
-    /// <param name="mostPerSecond">The maximum of documents per second; null for no limit.</param>
+    /// <param name="maxPerSecond">The maximum of documents per second; null for no limit.</param>
     /// <param name="isJson">Whether to print the operation's last state as JSON.</param>
     /// <exception cref="AdminException">The query is not suitable, the user did not confirm, or the operation
     /// failed.</exception>
-    public async Task<int> RunAsync(bool isAgreed, int? mostPerSecond, bool isJson)
+    public async Task<int> RunAsync(bool isAgreed, int? maxPerSecond, bool isJson)
     {
         var (count, some) = await CountAsync();
         if (count > 0 && !isAgreed)
@@ -48,7 +48,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         }
 
         using var body = isPatch ? asked.WrappedBody() : asked.Body();
-        string path = $"{asked.Path}/queries{(mostPerSecond is { } most ? $"?maxOpsPerSec={most}" : string.Empty)}";
+        string path = $"{asked.Path}/queries{(maxPerSecond is { } most ? $"?maxOpsPerSec={most}" : string.Empty)}";
         _total = count;
         using var progress = new Progress("documents", TimeProvider.System);
         using var interruption = new Interruption(progress, Stop);
@@ -209,10 +209,10 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
     /// </summary>
     private string Stop()
     {
-        using var patience = new CancellationTokenSource(StopPatience, TimeProvider.System);
+        using var timeout = new CancellationTokenSource(StopTimeout, TimeProvider.System);
         try
         {
-            _operation.Task.Wait(patience.Token);
+            _operation.Task.Wait(timeout.Token);
         }
         catch (OperationCanceledException)
         {
@@ -225,14 +225,10 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         try
         {
             using var answer = client
-                .SendAsync(
-                    HttpMethod.Post,
-                    $"{asked.Path}/operations/kill?id={operation}",
-                    cancellation: patience.Token
-                )
+                .SendAsync(HttpMethod.Post, $"{asked.Path}/operations/kill?id={operation}", cancellation: timeout.Token)
                 .GetAwaiter()
                 .GetResult();
-            LookAsync(operation, patience.Token).GetAwaiter().GetResult();
+            LookAsync(operation, timeout.Token).GetAwaiter().GetResult();
         }
         catch (Exception silent) when (silent is AdminException or OperationCanceledException)
         {

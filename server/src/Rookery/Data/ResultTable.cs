@@ -7,7 +7,7 @@ namespace Rookery.Data;
 /// <summary>Formats query results as a table: the id and the top-level members of each.</summary>
 internal static class ResultTable
 {
-    private const int MostColumns = 12;
+    private const int MaxColumns = 12;
     private const int WidestCell = 60;
     private const int DigitsOfDouble = 15;
     private const string Metadata = "@metadata";
@@ -22,7 +22,7 @@ internal static class ResultTable
                 .SelectMany(static result => result.EnumerateObject().Select(static member => member.Name))
                 .Where(static name => name is not Metadata)
                 .Distinct(StringComparer.Ordinal)
-                .Take(MostColumns),
+                .Take(MaxColumns),
         ];
         bool hasIds = results.Any(static result => IdOf(result) is not null);
         var table = new Table([

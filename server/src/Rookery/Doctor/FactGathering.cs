@@ -15,7 +15,7 @@ namespace Rookery.Doctor;
 /// </summary>
 internal static class FactGathering
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan Timeout = TimeSpan.FromSeconds(5);
 
     public static async Task<DoctorFacts> GatherAsync(
         ExaminedNode node,
@@ -85,7 +85,7 @@ internal static class FactGathering
         var node = examined.Connection;
         try
         {
-            using var client = node.NewClient(Patience);
+            using var client = node.NewClient(Timeout);
             using var response = await client.GetAsync(new Uri(node.Address, "/readyz?verbose"), cancellationToken);
             return new Answer(
                 JsonDocument.Parse(await response.Content.ReadAsByteArrayAsync(cancellationToken)),
@@ -98,7 +98,7 @@ internal static class FactGathering
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
-            return new Answer(null, node.NoAnswer($"nothing came within {Patience.TotalSeconds} s"));
+            return new Answer(null, node.NoAnswer($"nothing came within {Timeout.TotalSeconds} s"));
         }
         catch (JsonException)
         {

@@ -6,7 +6,7 @@ namespace Rookery.Doctor;
 /// <summary>Reads the kernel's tables under /proc/net.</summary>
 internal static class KernelTable
 {
-    private const int MostBytes = 1 << 20;
+    private const int MaxBytes = 1 << 20;
 
     /// <summary>Returns the text of a table; empty if it cannot be read.</summary>
     public static string Read(PosixDisk disk, string path)
@@ -14,7 +14,7 @@ internal static class KernelTable
         try
         {
             using var file = disk.Open(path, DiskOpen.Read);
-            byte[] bytes = new byte[MostBytes];
+            byte[] bytes = new byte[MaxBytes];
             return Encoding.ASCII.GetString(bytes, 0, file.Read(bytes, 0));
         }
         catch (DiskException)

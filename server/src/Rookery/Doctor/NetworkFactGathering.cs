@@ -15,11 +15,11 @@ internal static class NetworkFactGathering
     // Most routers run a name server; a refused connection is an answer as well.
     private const int RouterPort = 53;
 
-    private static readonly TimeSpan CallingPatience = TimeSpan.FromSeconds(3);
+    private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(3);
 
     // The kernel decides after 8 s whether a neighbour is reachable: it waits 5 s for traffic, then sends three
     // requests, one per second.
-    private const int MostLooks = 7;
+    private const int MaxNeighbourChecks = 7;
     private static readonly TimeSpan LookInterval = TimeSpan.FromSeconds(1);
 
     private enum Reach
@@ -151,7 +151,7 @@ internal static class NetworkFactGathering
 
             if (
                 neighbours is null
-                || looks == MostLooks
+                || looks == MaxNeighbourChecks
                 || !Array.Exists(silent, place => reached[place] == Reach.Unknown)
             )
             {
@@ -172,12 +172,12 @@ internal static class NetworkFactGathering
             return Reach.Silent;
         }
 
-        using var patience = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        patience.CancelAfter(CallingPatience);
+        using var timeout = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        timeout.CancelAfter(ConnectTimeout);
         try
         {
             using var client = new TcpClient();
-            await client.ConnectAsync(HostIn(place), port, patience.Token);
+            await client.ConnectAsync(HostIn(place), port, timeout.Token);
             return Reach.Accepts;
         }
         catch (SocketException refused)

@@ -97,10 +97,10 @@ internal static class WaitCommand
             }
 
             string names = string.Join(", ", behind.Select(NameOf));
-            if (most is { } patience && time.GetElapsedTime(begun) > patience)
+            if (most is { } timeout && time.GetElapsedTime(begun) > timeout)
             {
                 throw new AdminException(
-                    $"After {Amount.Time(patience)} these indexes are not up to date: {names}.",
+                    $"After {Amount.Time(timeout)} these indexes are not up to date: {names}.",
                     ExitCode.Failure
                 );
             }

@@ -16,8 +16,8 @@ internal static class TopCommand
 
     // A node waits up to 30 s for another member whose disk operations are asked for. Until then no other node's
     // operations would be shown.
-    private static readonly TimeSpan IoPatience = TimeSpan.FromSeconds(5);
-    private static readonly TimeSpan FirstPatience = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan IoTimeout = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan FirstAnswerTimeout = TimeSpan.FromSeconds(10);
 
     public static Command Create()
     {
@@ -44,7 +44,7 @@ internal static class TopCommand
 
     private static async Task<int> PrintOnceAsync(NodeClient client, bool isJson, TimeProvider time)
     {
-        using var enough = new CancellationTokenSource(FirstPatience, time);
+        using var enough = new CancellationTokenSource(FirstAnswerTimeout, time);
         var screen = new TopScreen(new Paint(isOn: false));
         string? raw = null;
         try
@@ -67,7 +67,8 @@ internal static class TopCommand
         if (screen.View is null)
         {
             throw new AdminException(
-                screen.Trouble ?? $"The node at {client.Address} gave no state within {FirstPatience.TotalSeconds} s.",
+                screen.Trouble
+                    ?? $"The node at {client.Address} gave no state within {FirstAnswerTimeout.TotalSeconds} s.",
                 ExitCode.Failure
             );
         }
@@ -256,7 +257,7 @@ internal static class TopCommand
             return static _ => { };
         }
 
-        using var patience = new CancellationTokenSource(IoPatience, time);
+        using var patience = new CancellationTokenSource(IoTimeout, time);
         using var ends = CancellationTokenSource.CreateLinkedTokenSource(cancellation, patience.Token);
         long since = (time.GetUtcNow().ToUnixTimeSeconds() - TimelineSeconds) * 1_000_000;
         try

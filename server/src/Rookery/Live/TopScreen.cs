@@ -9,7 +9,7 @@ namespace Rookery.Live;
 /// <param name="paint">Colours the text, or leaves it plain.</param>
 internal sealed class TopScreen(Paint paint)
 {
-    private const int MostAlerts = 4;
+    private const int MaxAlerts = 4;
     private const int TimelineSeconds = 60;
 
     /// <summary>The newest state; null before the first one.</summary>
@@ -94,11 +94,9 @@ internal sealed class TopScreen(Paint paint)
             },
             .. Trouble is null ? [] : new[] { paint.Bad(Shown(Trouble, width)) },
             .. view
-                .Alerts.Take(MostAlerts)
+                .Alerts.Take(MaxAlerts)
                 .Select(alert => Colour(alert.Severity, Shown($"! {alert.Sentence} {alert.Fix}", width))),
-            .. view.Alerts.Count > MostAlerts
-                ? [$"! and {view.Alerts.Count - MostAlerts} more"]
-                : Array.Empty<string>(),
+            .. view.Alerts.Count > MaxAlerts ? [$"! and {view.Alerts.Count - MaxAlerts} more"] : Array.Empty<string>(),
             string.Empty,
             .. Nodes(view, width),
         ];

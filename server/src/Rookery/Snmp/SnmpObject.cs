@@ -13,7 +13,7 @@ internal sealed record SnmpObject(ObjectId Id, string Type, string Value);
 internal readonly struct ObjectId(uint[] numbers)
 {
     // RFC 2578, 3.5.
-    private const int MostNumbers = 128;
+    private const int MaxNumbers = 128;
 
     private readonly uint[] _numbers = numbers;
 
@@ -22,9 +22,9 @@ internal readonly struct ObjectId(uint[] numbers)
     public static bool TryParse(string text, out ObjectId id)
     {
         string[] parts = text.Trim().TrimStart('.').Split('.');
-        var numbers = new uint[Math.Min(parts.Length, MostNumbers)];
+        var numbers = new uint[Math.Min(parts.Length, MaxNumbers)];
         id = new ObjectId(numbers);
-        if (parts.Length > MostNumbers)
+        if (parts.Length > MaxNumbers)
         {
             return false;
         }

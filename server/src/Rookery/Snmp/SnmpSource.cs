@@ -12,10 +12,10 @@ namespace Rookery.Snmp;
 internal sealed class SnmpSource(NodeConnection node, TimeProvider time) : IDisposable
 {
     // An SNMP manager repeats its request after a second, and gives up after a few.
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(3);
+    private static readonly TimeSpan Timeout = TimeSpan.FromSeconds(3);
     private static readonly TimeSpan Kept = TimeSpan.FromSeconds(5);
 
-    private readonly HttpClient _client = node.NewClient(Patience);
+    private readonly HttpClient _client = node.NewClient(Timeout);
     private IReadOnlyList<SnmpObject> _objects = [];
     private long? _readAt;
 
@@ -52,7 +52,7 @@ internal sealed class SnmpSource(NodeConnection node, TimeProvider time) : IDisp
         }
         catch (TaskCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
-            return MetricSamples.None($"No node answers at {node.Address} within {Patience.TotalSeconds:0} s.");
+            return MetricSamples.None($"No node answers at {node.Address} within {Timeout.TotalSeconds:0} s.");
         }
     }
 }

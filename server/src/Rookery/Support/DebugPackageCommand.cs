@@ -25,7 +25,7 @@ internal static class DebugPackageCommand
     private const string UsualName = "rookery-debug.tar.gz";
 
     // Long, because the node examines its network for the package.
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
+    private static readonly TimeSpan Timeout = TimeSpan.FromMinutes(2);
 
     public static Command Create()
     {
@@ -78,7 +78,7 @@ internal static class DebugPackageCommand
         CancellationToken cancellation
     )
     {
-        using var client = node.NewClient(Patience);
+        using var client = node.NewClient(Timeout);
         try
         {
             using var answer = await client.GetAsync(
@@ -121,7 +121,7 @@ internal static class DebugPackageCommand
         catch (TaskCanceledException) when (!cancellation.IsCancellationRequested)
         {
             throw new AdminException(
-                $"The node at {node.Address} did not answer within {Patience.TotalSeconds:0} s.",
+                $"The node at {node.Address} did not answer within {Timeout.TotalSeconds:0} s.",
                 ExitCode.Failure
             );
         }

@@ -14,7 +14,7 @@ namespace Rookery.Support;
 /// </summary>
 internal static class SystemParts
 {
-    private const int MostFiles = 20_000;
+    private const int MaxFiles = 20_000;
 
     private static readonly (string Name, string Path)[] Tables =
     [
@@ -77,7 +77,7 @@ internal static class SystemParts
     private static string List(ServeConfiguration configuration)
     {
         var text = new StringBuilder();
-        int left = MostFiles;
+        int left = MaxFiles;
         foreach (
             string directory in (
                 (string?[])[configuration.DataDirectory, configuration.JournalDirectory]
@@ -99,7 +99,7 @@ internal static class SystemParts
             {
                 if (left-- == 0)
                 {
-                    text.Append(CultureInfo.InvariantCulture, $"and more than these {MostFiles}\n");
+                    text.Append(CultureInfo.InvariantCulture, $"and more than these {MaxFiles}\n");
                     return text.ToString();
                 }
 

@@ -9,7 +9,7 @@ internal sealed class ByteSource(Stream stream)
     private const int UsualBytes = 256 << 10;
 
     /// <summary>The largest window; far more than a document may have.</summary>
-    public const int MostBytes = 64 << 20;
+    public const int MaxBytes = 64 << 20;
 
     private byte[] _window = new byte[UsualBytes];
     private int _start;
@@ -23,7 +23,7 @@ internal sealed class ByteSource(Stream stream)
 
     /// <summary>Reads more of the stream into the window.</summary>
     /// <returns>False at the end of the stream.</returns>
-    /// <exception cref="BadInputException">The window would exceed <see cref="MostBytes"/>, or the input is
+    /// <exception cref="BadInputException">The window would exceed <see cref="MaxBytes"/>, or the input is
     /// damaged.</exception>
     public bool Fill()
     {
@@ -36,10 +36,10 @@ internal sealed class ByteSource(Stream stream)
 
         if (_end == _window.Length)
         {
-            if (_window.Length >= MostBytes)
+            if (_window.Length >= MaxBytes)
             {
                 throw new BadInputException(
-                    $"The value at byte {Position} is larger than {MostBytes >> 20} MiB, so it is no document."
+                    $"The value at byte {Position} is larger than {MaxBytes >> 20} MiB, so it is no document."
                 );
             }
 

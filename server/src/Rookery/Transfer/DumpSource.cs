@@ -14,9 +14,9 @@ namespace Rookery.Transfer;
 internal sealed class DumpSource : IRecordSource
 {
     // A dump may come from a stranger, so the kept and shown parts are bounded.
-    private const int MostKinds = 64;
+    private const int MaxKinds = 64;
     private const int LongestKind = 60;
-    private const int MostIndexes = 100_000;
+    private const int MaxIndexes = 100_000;
     private const int IdentitiesAtOnce = 1000;
 
     private readonly JsonElements _json;
@@ -258,7 +258,7 @@ internal sealed class DumpSource : IRecordSource
 
     private void Skip(string name, long count)
     {
-        string kind = _skipped.Count < MostKinds || _skipped.ContainsKey(name) ? name : "other members";
+        string kind = _skipped.Count < MaxKinds || _skipped.ContainsKey(name) ? name : "other members";
         _skipped[kind] = _skipped.GetValueOrDefault(kind) + count;
     }
 
@@ -269,9 +269,9 @@ internal sealed class DumpSource : IRecordSource
             throw new FormatException("The definition of an index is not an object.");
         }
 
-        if (Indexes.Count >= MostIndexes)
+        if (Indexes.Count >= MaxIndexes)
         {
-            throw new BadInputException($"The dump has more than {MostIndexes} indexes, more than any database has.");
+            throw new BadInputException($"The dump has more than {MaxIndexes} indexes, more than any database has.");
         }
 
         Indexes.Add(index);

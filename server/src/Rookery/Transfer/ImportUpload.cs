@@ -25,7 +25,7 @@ internal sealed record PartResult(long Stored, long Bad, IReadOnlyList<(int Reco
 internal sealed class ImportUpload(NodeClient client, string database, TimeProvider time, Action<string>? tell = null)
 {
     // How long to retry. Also the limit of one attempt, because a node that loses its power during it never responds.
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
+    private static readonly TimeSpan RequestTimeout = TimeSpan.FromMinutes(2);
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
 
     // An election or the sync of a part takes less time, except on dying cards.
@@ -39,16 +39,14 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     /// <exception cref="ImportRefusedException">The node refuses the whole part.</exception>
     /// <exception cref="AdminException">The node does not answer for minutes.</exception>
     public Task<PartResult> SendAsync(ReadOnlyMemory<byte> lines) =>
-        RetryAsync(async patience =>
+        RetryAsync(async timeout =>
         {
             using var body = new ReadOnlyMemoryContent(lines);
             body.Headers.ContentType = new MediaTypeHeaderValue("application/x-ndjson");
-            using var answer = await AskAsync(HttpMethod.Post, "import", body, patience);
-            return await WhyRetryAsync(answer, patience) is { } reason
+            using var answer = await AskAsync(HttpMethod.Post, "import", body, timeout);
+            return await WhyRetryAsync(answer, timeout) is { } reason
                 ? (new PartResult(0, 0, []), reason)
-                : Read(
-                    Encoding.UTF8.GetString(await ForeignAnswer.ReadAsync(answer.Content, client.Address, patience))
-                );
+                : Read(Encoding.UTF8.GetString(await ForeignAnswer.ReadAsync(answer.Content, client.Address, timeout)));
         });
 
     /// <summary>
@@ -60,13 +58,13 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     public Task SeedAsync((string Name, long Value)[] identities)
     {
         bool[] isDone = new bool[identities.Length];
-        return RetryAsync(async patience =>
+        return RetryAsync(async timeout =>
         {
             string? passing = null;
             var several = new ParallelOptions
             {
                 MaxDegreeOfParallelism = IdentitiesAtOnce,
-                CancellationToken = patience,
+                CancellationToken = timeout,
             };
             await Parallel.ForAsync(
                 0,
@@ -95,7 +93,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     /// <exception cref="ImportRefusedException">The node refuses the index.</exception>
     /// <exception cref="AdminException">The node does not answer for minutes.</exception>
     public Task DefineAsync(JsonElement index) =>
-        RetryAsync(async patience =>
+        RetryAsync(async timeout =>
         {
             using var body = NodeClient.BodyOf(json =>
             {
@@ -103,8 +101,8 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
                 index.WriteTo(json);
                 json.WriteEndArray();
             });
-            using var answer = await AskAsync(HttpMethod.Put, "indexes", body, patience);
-            return (0, await WhyRetryAsync(answer, patience));
+            using var answer = await AskAsync(HttpMethod.Put, "indexes", body, timeout);
+            return (0, await WhyRetryAsync(answer, timeout));
         });
 
     /// <summary>Retries until an attempt succeeds, or for two minutes.</summary>
@@ -118,7 +116,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
                     (
                         Volatile.Read(ref reason)
                         ?? $"The node at {client.Address} has not answered for {QuietWait.TotalSeconds:0} s."
-                    ).TrimEnd() + $" The import keeps trying, for {Patience.TotalMinutes:0} minutes in all."
+                    ).TrimEnd() + $" The import keeps trying, for {RequestTimeout.TotalMinutes:0} minutes in all."
                 ),
             state: null,
             QuietWait,
@@ -126,10 +124,10 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
         );
         for (long begun = time.GetTimestamp(); ; )
         {
-            using var patience = new CancellationTokenSource(Patience, time);
+            using var timeout = new CancellationTokenSource(RequestTimeout, time);
             try
             {
-                var (result, error) = await attempt(patience.Token);
+                var (result, error) = await attempt(timeout.Token);
                 if (error is null)
                 {
                     return result;
@@ -145,9 +143,9 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
             {
                 reason = $"The connection to {client.Address} broke during its response.";
             }
-            catch (OperationCanceledException) when (patience.IsCancellationRequested)
+            catch (OperationCanceledException) when (timeout.IsCancellationRequested)
             {
-                reason = $"The node at {client.Address} did not answer within {Patience.TotalSeconds:0} s.";
+                reason = $"The node at {client.Address} did not answer within {RequestTimeout.TotalSeconds:0} s.";
                 if (!wasSilent)
                 {
                     // This attempt took all the time, so begin the time again once: a new connection may work.
@@ -155,7 +153,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
                 }
             }
 
-            if (time.GetElapsedTime(begun) > Patience)
+            if (time.GetElapsedTime(begun) > RequestTimeout)
             {
                 throw new AdminException(reason, ExitCode.Failure);
             }

@@ -273,7 +273,7 @@ public sealed class DownloadTests
         await filling.ConnectAsync(listener.LocalEndPoint!);
         var node = new NodeConnection(new Uri($"http://{listener.LocalEndPoint}"), Token: null, Authorities: null)
         {
-            ConnectPatience = TimeSpan.FromMilliseconds(200),
+            ConnectTimeout = TimeSpan.FromMilliseconds(200),
         };
         using var client = new NodeClient(node);
         var refused = await Assert.ThrowsAsync<AdminException>(() => client.GetJsonAsync(HttpMethod.Get, "/livez"));

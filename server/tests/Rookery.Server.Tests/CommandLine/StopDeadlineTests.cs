@@ -14,7 +14,7 @@ public sealed class StopDeadlineTests
     {
         using var deadline = new StopDeadline(_log, _time, _exits.Add);
         deadline.Awaited = "The journal";
-        _time.Advance(StopDeadline.Patience - TimeSpan.FromSeconds(1));
+        _time.Advance(StopDeadline.StopTimeout - TimeSpan.FromSeconds(1));
         Assert.Empty(_exits);
         _time.Advance(TimeSpan.FromSeconds(1));
         Assert.Equal([1], _exits);
@@ -29,7 +29,7 @@ public sealed class StopDeadlineTests
     public void A_stop_that_ended_is_left_alone()
     {
         new StopDeadline(_log, _time, _exits.Add).Dispose();
-        _time.Advance(2 * StopDeadline.Patience);
+        _time.Advance(2 * StopDeadline.StopTimeout);
         Assert.Empty(_exits);
         Assert.Empty(_log.Lines);
     }

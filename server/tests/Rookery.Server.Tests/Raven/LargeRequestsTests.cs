@@ -257,7 +257,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         using var answer = await _server.Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
         for (int i = 0; i < 20; i++)
         {
-            _time.Advance(Admission.Patience);
+            _time.Advance(Admission.WaitTimeout);
             await _server.SendAsync("GET", "/livez");
         }
 

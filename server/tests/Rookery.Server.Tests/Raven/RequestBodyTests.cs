@@ -42,7 +42,7 @@ public sealed class RequestBodyTests
 
         var waiting = RequestBody.ReadAsync(Request(content), content.Length, _requests, BodyUse.Write).AsTask();
         Assert.False(waiting.IsCompleted);
-        _time.Advance(Admission.Patience);
+        _time.Advance(Admission.WaitTimeout);
         var refused = await Assert.ThrowsAsync<RefusedException>(() => waiting);
         Assert.Equal(429, refused.Status);
         Assert.Contains("6.0 MiB", refused.Message, StringComparison.Ordinal);
