@@ -13,22 +13,33 @@ internal static class ClockStatus
     public static string? ExplainDoubt(RaftCore core, long nowMicroseconds)
     {
         var (ticks, isSure) = core.ReadClock(nowMicroseconds);
-        return isSure ? null
-            : core.Leader.IsNone
-                ? $"The cluster's time is in doubt, and no leader is known here that could say why. {Consequence}"
-            : core.Role != Role.Leader ? "The cluster's time is in doubt: see what the leader says of it."
-            : core.ClockVerdict switch
-            {
-                ClockVerdict.Doubted =>
-                    $"The clocks jumped, and no majority of the voters' is synchronised: the cluster's time "
-                        + $"is {Text(ticks)}. Connect the members to a source of time; or see that their clocks "
-                        + $"are right, and run `rookery cluster clock confirm`. {Consequence}",
-                ClockVerdict.Differ =>
-                    $"No majority of the voters' clocks agrees on a time: the cluster's is {Text(ticks)}. "
-                        + $"Connect the members to a source of time, or set their clocks and run `rookery cluster "
-                        + $"clock confirm`. {Consequence}",
-                _ => "The clocks of a majority of the voters are not known yet.",
-            };
+        if (isSure)
+        {
+            return null;
+        }
+
+        if (core.Leader.IsNone)
+        {
+            return $"The cluster's time is in doubt, and no leader is known here that could say why. {Consequence}";
+        }
+
+        if (core.Role != Role.Leader)
+        {
+            return "The cluster's time is in doubt: see what the leader says of it.";
+        }
+
+        return core.ClockVerdict switch
+        {
+            ClockVerdict.Doubted =>
+                $"The clocks jumped, and no majority of the voters' is synchronised: the cluster's time "
+                    + $"is {Text(ticks)}. Connect the members to a source of time; or see that their clocks "
+                    + $"are right, and run `rookery cluster clock confirm`. {Consequence}",
+            ClockVerdict.Differ =>
+                $"No majority of the voters' clocks agrees on a time: the cluster's is {Text(ticks)}. "
+                    + $"Connect the members to a source of time, or set their clocks and run `rookery cluster "
+                    + $"clock confirm`. {Consequence}",
+            _ => "The clocks of a majority of the voters are not known yet.",
+        };
     }
 
     /// <summary>Describes the result of an operator's confirmation.</summary>

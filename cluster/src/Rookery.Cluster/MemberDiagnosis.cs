@@ -31,16 +31,29 @@ internal sealed class MemberDiagnosis(
     /// last stop, even without a majority. A learner that has not caught up since its start lacks documents, and would
     /// answer that they do not exist.
     /// </summary>
-    public string? WhyUnready(ConsensusState state) =>
-        WhyNoPart(state) is { } outside ? outside
-        : state.Configuration.Voters.IsEmpty ? installer.Trouble ?? NotToldYet
-        : !state.Configuration.IsVoter(host.Self) && !reads.HasEverCaughtUp
-            ? installer.Trouble
+    public string? WhyUnready(ConsensusState state)
+    {
+        if (WhyNoPart(state) is { } outside)
+        {
+            return outside;
+        }
+
+        if (state.Configuration.Voters.IsEmpty)
+        {
+            return installer.Trouble ?? NotToldYet;
+        }
+
+        if (!state.Configuration.IsVoter(host.Self) && !reads.HasEverCaughtUp)
+        {
+            return installer.Trouble
                 ?? (
                     "This node has joined and catches up: since its start it has not come to all that is "
                     + "committed. What it has can be read here, and may be old."
-                )
-        : null;
+                );
+        }
+
+        return null;
+    }
 
     /// <summary>Explains why this node no longer participates in the cluster; null when it does.</summary>
     public string? WhyNoPart(ConsensusState state) =>
@@ -73,26 +86,41 @@ internal sealed class MemberDiagnosis(
     {
         var answers = host.Options.Network?.Answers ?? [];
         string[] saying = [.. answers.Where(IsNoMember).Select(answer => roster.NameAndTagOf(answer.Node))];
-        return saying.Length > 0
-                ? $"No leader is known here, and {NameList.Of(saying)} {(saying.Length == 1 ? "says" : "say")} "
-                    + $"that this node is no member of the cluster. That alone does not make it one that was "
-                    + $"removed: "
-                    + (
-                        state.Configuration.Voters.Length > 2
-                            ? "most of the other voters would say it. Keep its data, and see that the other "
-                                + "voters run and can be reached."
-                            : "it may be an old card that says so. Keep the data of both, and look on both, with "
-                                + "`rookery export`, for what was stored last before the card was changed: how much "
-                                + "each has proves nothing, if an old card served since."
-                    )
-            : answers.Where(static answer => answer.Refusal is not null).MaxBy(static answer => answer.Refusal!.Kind)
-                is { Refusal: { } told } refusing
-                ? $"{(roster.Of(refusing.Node) is null ? "Another member" : roster.NameAndTagOf(refusing.Node))} does "
-                    + $"not let this node in: {told.Sentence}{DescribeSilent(answers, state.Configuration)}"
-            : state.Configuration.Voters.IsEmpty ? installer.Trouble ?? NotToldYet
-            : state.Configuration.Voters.Length == 1
-                ? WhyOnlyVoterDoesNotLead(state.Configuration.Voters[0], state.IsDamaged)
-            : WhyNoneIsChosen(state.Configuration);
+        if (saying.Length > 0)
+        {
+            return $"No leader is known here, and {NameList.Of(saying)} {(saying.Length == 1 ? "says" : "say")} "
+                + $"that this node is no member of the cluster. That alone does not make it one that was "
+                + $"removed: "
+                + (
+                    state.Configuration.Voters.Length > 2
+                        ? "most of the other voters would say it. Keep its data, and see that the other "
+                            + "voters run and can be reached."
+                        : "it may be an old card that says so. Keep the data of both, and look on both, with "
+                            + "`rookery export`, for what was stored last before the card was changed: how much "
+                            + "each has proves nothing, if an old card served since."
+                );
+        }
+
+        if (
+            answers.Where(static answer => answer.Refusal is not null).MaxBy(static answer => answer.Refusal!.Kind) is
+            { Refusal: { } told } refusing
+        )
+        {
+            return $"{(roster.Of(refusing.Node) is null ? "Another member" : roster.NameAndTagOf(refusing.Node))} does "
+                + $"not let this node in: {told.Sentence}{DescribeSilent(answers, state.Configuration)}";
+        }
+
+        if (state.Configuration.Voters.IsEmpty)
+        {
+            return installer.Trouble ?? NotToldYet;
+        }
+
+        if (state.Configuration.Voters.Length == 1)
+        {
+            return WhyOnlyVoterDoesNotLead(state.Configuration.Voters[0], state.IsDamaged);
+        }
+
+        return WhyNoneIsChosen(state.Configuration);
     }
 
     /// <summary>
@@ -177,17 +205,25 @@ internal sealed class MemberDiagnosis(
 
     private IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => host.Options.Network?.AttemptsAt(member) ?? [];
 
-    private string WhyOnlyVoterDoesNotLead(NodeId voter, bool isDamaged) =>
-        voter == host.Self && isDamaged
-            ? "This node's journal lost entries that it had acknowledged, and no other member votes, so nobody "
+    private string WhyOnlyVoterDoesNotLead(NodeId voter, bool isDamaged)
+    {
+        if (voter == host.Self && isDamaged)
+        {
+            return "This node's journal lost entries that it had acknowledged, and no other member votes, so nobody "
                 + "can lead. Delete nothing: stop this node and its standby, and run `rookery cluster recover` on "
-                + "the one of them that holds more; it says which, and what may be lost."
-        : voter == host.Self
-            ? "No leader is known here yet: this node is the only voter, and leads as soon as it has looked "
-                + "through its journal."
-        : $"No leader is known here: only {roster.NameAndTagOf(voter)} votes, and this node does not hear from it. "
+                + "the one of them that holds more; it says which, and what may be lost.";
+        }
+
+        if (voter == host.Self)
+        {
+            return "No leader is known here yet: this node is the only voter, and leads as soon as it has looked "
+                + "through its journal.";
+        }
+
+        return $"No leader is known here: only {roster.NameAndTagOf(voter)} votes, and this node does not hear from it. "
             + $"Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes "
             + $"this node the only voter. Documents can be read here meanwhile.{DescribeStrangers([voter])}";
+    }
 
     /// <summary>Explains the most important problem of this node; null when there is none.</summary>
     public string? TroubleIn(ConsensusState state)

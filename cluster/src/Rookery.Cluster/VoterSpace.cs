@@ -33,10 +33,20 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
     /// <see cref="Capacity"/> decides; with one, this node's space. A new leader refuses nothing until it first
     /// measures, within a second.
     /// </summary>
-    public Rejection? CheckGrowth(ReadOnlySpan<byte> command, Configuration configuration) =>
-        Capacity?.Refusal is { } reason ? Growth.Check(command, reason)
-        : configuration.Voters.Length > 1 ? null
-        : store.Space.CheckGrowth(command);
+    public Rejection? CheckGrowth(ReadOnlySpan<byte> command, Configuration configuration)
+    {
+        if (Capacity?.Refusal is { } reason)
+        {
+            return Growth.Check(command, reason);
+        }
+
+        if (configuration.Voters.Length > 1)
+        {
+            return null;
+        }
+
+        return store.Space.CheckGrowth(command);
+    }
 
     /// <summary>Determines which voter limits the capacity. Called once a second, under the lock.</summary>
     public void Measure()

@@ -71,9 +71,16 @@ internal sealed class MemberChanges(MemberState state, ProgressTracker tracker, 
             return ChangeAnswer.TooManyVoters;
         }
 
-        return tracker.Find(node) is not { IsCaughtUp: true } learner || !tracker.Answers(learner)
-                ? ChangeAnswer.NotCaughtUp
-            : tracker.MajorityFollows(ConfigurationAfter(MemberChange.Voter, node)) ? ChangeAnswer.Accepted
-            : ChangeAnswer.NoMajority;
+        if (tracker.Find(node) is not { IsCaughtUp: true } learner || !tracker.Answers(learner))
+        {
+            return ChangeAnswer.NotCaughtUp;
+        }
+
+        if (tracker.MajorityFollows(ConfigurationAfter(MemberChange.Voter, node)))
+        {
+            return ChangeAnswer.Accepted;
+        }
+
+        return ChangeAnswer.NoMajority;
     }
 }

@@ -371,9 +371,17 @@ internal sealed class ClusterRoutes(ILogger log)
         try
         {
             using var body = JsonDocument.Parse(buffer.AsMemory(0, length));
-            return !body.RootElement.TryGetProperty("LifetimeSeconds", out var seconds) ? JoinTokens.DefaultLife
-                : seconds.TryGetInt64(out long life) && life is > 0 and <= 7 * 86_400 ? TimeSpan.FromSeconds(life)
-                : null;
+            if (!body.RootElement.TryGetProperty("LifetimeSeconds", out var seconds))
+            {
+                return JoinTokens.DefaultLife;
+            }
+
+            if (seconds.TryGetInt64(out long life) && life is > 0 and <= 7 * 86_400)
+            {
+                return TimeSpan.FromSeconds(life);
+            }
+
+            return null;
         }
         catch (Exception wrong) when (wrong is JsonException or InvalidOperationException)
         {

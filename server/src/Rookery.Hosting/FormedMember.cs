@@ -204,12 +204,19 @@ internal static class FormedMember
         try
         {
             string phrase = File.ReadAllText(path);
-            return (new FileInfo(path).UnixFileMode & ForOthers) != UnixFileMode.None
-                    ? throw new ConfigurationException(
-                        $"{path} holds the phrase and is not for its user alone: `chmod 600 {path}`."
-                    )
-                : FormingPhrase.WhyTooShort(phrase) is { } tooShort ? throw new ConfigurationException(tooShort)
-                : phrase;
+            if ((new FileInfo(path).UnixFileMode & ForOthers) != UnixFileMode.None)
+            {
+                throw new ConfigurationException(
+                    $"{path} holds the phrase and is not for its user alone: `chmod 600 {path}`."
+                );
+            }
+
+            if (FormingPhrase.WhyTooShort(phrase) is { } tooShort)
+            {
+                throw new ConfigurationException(tooShort);
+            }
+
+            return phrase;
         }
         catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
         {

@@ -131,18 +131,31 @@ internal static class NodeComposition
                 JournalDirectory = configuration.JournalDirectory,
                 TroubleFound = trouble => setting.Log.LogError(LogEvents.StorageTrouble, "{Trouble}", trouble),
             };
-            return !Node.IsDataDirectory(disk, options.DataDirectory) && Node.WhyNotNew(disk, options) is { } foreign
-                    ? throw new ConfigurationException(foreign)
-                : member is not null
-                    ? Node.Open(member.Configure(options), disk, context.Memory, context.Io, time, member.OpenConsensus)
-                : Node.Open(
-                    options,
+            if (!Node.IsDataDirectory(disk, options.DataDirectory) && Node.WhyNotNew(disk, options) is { } foreign)
+            {
+                throw new ConfigurationException(foreign);
+            }
+
+            if (member is not null)
+            {
+                return Node.Open(
+                    member.Configure(options),
                     disk,
                     context.Memory,
                     context.Io,
                     time,
-                    store => cluster.SetSingleNode(OpenAlone(store, setting.Log), store.ClusterRecords)
+                    member.OpenConsensus
                 );
+            }
+
+            return Node.Open(
+                options,
+                disk,
+                context.Memory,
+                context.Io,
+                time,
+                store => cluster.SetSingleNode(OpenAlone(store, setting.Log), store.ClusterRecords)
+            );
         }
         catch (Exception wrong) when (wrong is DataDirectoryInUseException or ForeignJournalException)
         {

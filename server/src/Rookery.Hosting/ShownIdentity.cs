@@ -49,12 +49,20 @@ internal sealed class ShownIdentity
         try
         {
             var identity = IdentityDirectory.TryLoad(disk, configuration.DataDirectory);
-            return identity is not null ? new ShownIdentity(identity)
-                : !configuration.IsSecure ? null
-                : throw new ConfigurationException(
-                    $"Listening on {configuration.Url} needs a certificate, and {configuration.DataDirectory}"
-                        + $" holds none. Make one, and an authority that signs it, with `rookery cluster init`."
-                );
+            if (identity is not null)
+            {
+                return new ShownIdentity(identity);
+            }
+
+            if (!configuration.IsSecure)
+            {
+                return null;
+            }
+
+            throw new ConfigurationException(
+                $"Listening on {configuration.Url} needs a certificate, and {configuration.DataDirectory}"
+                    + $" holds none. Make one, and an authority that signs it, with `rookery cluster init`."
+            );
         }
         catch (IdentityException unusable)
         {

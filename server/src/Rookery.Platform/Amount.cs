@@ -37,17 +37,41 @@ public static class Amount
         number is > -10 and < 10 && number != Math.Floor(number) ? $"{number:0.0}" : $"{number:#,0}";
 
     /// <summary>Formats a duration in microseconds: "350 µs", "4.2 ms", "1.25 s".</summary>
-    public static string Microseconds(double microseconds) =>
-        microseconds < 1000 ? $"{microseconds:0} µs"
-        : microseconds < 1_000_000 ? $"{microseconds / 1000:0.0} ms"
-        : $"{microseconds / 1_000_000:0.00} s";
+    public static string Microseconds(double microseconds)
+    {
+        if (microseconds < 1000)
+        {
+            return $"{microseconds:0} µs";
+        }
+
+        if (microseconds < 1_000_000)
+        {
+            return $"{microseconds / 1000:0.0} ms";
+        }
+
+        return $"{microseconds / 1_000_000:0.00} s";
+    }
 
     /// <summary>Formats a duration: "42 s", "3 min 20 s", "2 h 5 min", "4 d 3 h".</summary>
-    public static string Time(TimeSpan time) =>
-        time.TotalMinutes < 1 ? $"{Math.Ceiling(time.TotalSeconds):0} s"
-        : time.TotalHours < 1 ? $"{time.Minutes} min {time.Seconds} s"
-        : time.TotalDays < 1 ? $"{time.Hours} h {time.Minutes} min"
-        : $"{time.Days} d {time.Hours} h";
+    public static string Time(TimeSpan time)
+    {
+        if (time.TotalMinutes < 1)
+        {
+            return $"{Math.Ceiling(time.TotalSeconds):0} s";
+        }
+
+        if (time.TotalHours < 1)
+        {
+            return $"{time.Minutes} min {time.Seconds} s";
+        }
+
+        if (time.TotalDays < 1)
+        {
+            return $"{time.Hours} h {time.Minutes} min";
+        }
+
+        return $"{time.Days} d {time.Hours} h";
+    }
 
     /// <summary>Formats a count with its noun: "1 document", "3,000 documents".</summary>
     public static string Of(long number, string one, string? many = null) =>

@@ -12,10 +12,23 @@ public struct PooledMemory
     private LargeBuffer? _large;
 
     /// <summary>The capacity in bytes.</summary>
-    public readonly int Length =>
-        _array is not null ? _array.Length
-        : _large is null ? 0
-        : _large.Length;
+    public readonly int Length
+    {
+        get
+        {
+            if (_array is not null)
+            {
+                return _array.Length;
+            }
+
+            if (_large is null)
+            {
+                return 0;
+            }
+
+            return _large.Length;
+        }
+    }
 
     /// <summary>All the memory; unwritten bytes are arbitrary.</summary>
     public readonly Span<byte> Span => _large is null ? _array : _large.GetSpan();

@@ -282,10 +282,17 @@ public sealed class StorageEngine : IDisposable
         try
         {
             long revision = ManifestSlots.NewestRevision(disk, directory);
-            return revision > 1 || disk.List(directory).Any(static name => RunFileName.TryParse(name, out _))
-                    ? StorageUse.InUse
-                : revision == 1 ? StorageUse.Begun
-                : StorageUse.None;
+            if (revision > 1 || disk.List(directory).Any(static name => RunFileName.TryParse(name, out _)))
+            {
+                return StorageUse.InUse;
+            }
+
+            if (revision == 1)
+            {
+                return StorageUse.Begun;
+            }
+
+            return StorageUse.None;
         }
         catch (StorageFormatException)
         {

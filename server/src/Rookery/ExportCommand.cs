@@ -90,23 +90,34 @@ internal static class ExportCommand
         string? to,
         bool replaces,
         string? ofStopped
-    ) =>
-        database is null
-            ? await Refusal.WriteAsync(
+    )
+    {
+        if (database is null)
+        {
+            return await Refusal.WriteAsync(
                 "Pass a database of the running node, or the data directory of a stopped one by --data.",
                 ExitCode.Configuration
-            )
-        : replaces && to is null
-            ? await Refusal.WriteAsync("--replace needs --to, which names the file.", ExitCode.Configuration)
-        : ofStopped is not null
-            ? await Refusal.WriteAsync(
+            );
+        }
+
+        if (replaces && to is null)
+        {
+            return await Refusal.WriteAsync("--replace needs --to, which names the file.", ExitCode.Configuration);
+        }
+
+        if (ofStopped is not null)
+        {
+            return await Refusal.WriteAsync(
                 "--journal and --database need --data, which names a stopped node.",
                 ExitCode.Configuration
-            )
-        : await address.WorkAsync(
+            );
+        }
+
+        return await address.WorkAsync(
             parsed,
             client => ExportDownload.RunAsync(client, address.DatabaseOf(database), to, replaces, TimeProvider.System)
         );
+    }
 
     private static Task<int> RunAsync(string data, string? journal, string? name, CancellationToken cancellation)
     {

@@ -118,14 +118,22 @@ internal sealed class ApplyPipeline(
     private static string CauseOf(Exception failure) =>
         (failure is UnappliedDamageException { InnerException: { } damage } ? damage : failure).Message;
 
-    private string NextStepAfter(Exception failure) =>
-        failure is not (DamagedException or UnappliedDamageException)
-            ? "The node applies it when it is restarted and the cause is removed."
-        : host.Leadership.Configuration.Learners.IsEmpty
-            ? "Restore a backup, or stop the node, take what can be read with `rookery export`, and import it "
-                + "into a new node."
-        : "No other member votes: stop this node and its standby, and run `rookery cluster recover` on the "
+    private string NextStepAfter(Exception failure)
+    {
+        if (failure is not (DamagedException or UnappliedDamageException))
+        {
+            return "The node applies it when it is restarted and the cause is removed.";
+        }
+
+        if (host.Leadership.Configuration.Learners.IsEmpty)
+        {
+            return "Restore a backup, or stop the node, take what can be read with `rookery export`, and import it "
+                + "into a new node.";
+        }
+
+        return "No other member votes: stop this node and its standby, and run `rookery cluster recover` on the "
             + "standby; it says what may be lost.";
+    }
 
     /// <summary>Like <see cref="ApplyOnce"/>, for a node that is opening: errors are thrown.</summary>
     public bool ApplyOrThrow()

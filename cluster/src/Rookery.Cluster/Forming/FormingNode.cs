@@ -242,13 +242,24 @@ internal sealed class FormingNode(
         }
     }
 
-    private string? WhyNotCounted(FormingCall call) =>
-        call.Expect != self.Expect ? $"{self.Name} expects {self.Expect} nodes."
-        : Same(call.Name, self.Name)
-        || FreshVows().Exists(vow => Same(vow.Name, call.Name) && !Same(vow.NodeId, call.NodeId))
-            ? $"{self.Name} does not count the vow of {call.Name}, because another node has that name: give "
-                + $"each its own `hostname`, or none."
-        : null;
+    private string? WhyNotCounted(FormingCall call)
+    {
+        if (call.Expect != self.Expect)
+        {
+            return $"{self.Name} expects {self.Expect} nodes.";
+        }
+
+        if (
+            Same(call.Name, self.Name)
+            || FreshVows().Exists(vow => Same(vow.Name, call.Name) && !Same(vow.NodeId, call.NodeId))
+        )
+        {
+            return $"{self.Name} does not count the vow of {call.Name}, because another node has that name: give "
+                + $"each its own `hostname`, or none.";
+        }
+
+        return null;
+    }
 
     private void FoundIfAllVowed()
     {

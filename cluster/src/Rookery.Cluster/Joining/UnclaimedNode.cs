@@ -164,11 +164,17 @@ public static class UnclaimedNode
             return $"{Path.Join(directory, foreign)} is nothing that a node has which was never used";
         }
 
-        return store is null
-            ? NodeIds.TryRead(disk, directory) is null
-                ? null
-                : throw new DataDirectoryInUseException(directory)
-            : WhyUsed(identity, store);
+        if (store is null)
+        {
+            if (NodeIds.TryRead(disk, directory) is null)
+            {
+                return null;
+            }
+
+            throw new DataDirectoryInUseException(directory);
+        }
+
+        return WhyUsed(identity, store);
     }
 
     private static string? WhyUsed(NodeIdentity identity, StoppedStore store)
@@ -180,20 +186,34 @@ public static class UnclaimedNode
 
         var keys = store.RecordKeys.ToList();
         var members = ConfigurationEncoding.Read(store.Configuration.Span).Configuration;
-        return keys.Exists(static key =>
+        if (
+            keys.Exists(static key =>
                 Begins(key, ClusterRecordPrefix.Access) || Begins(key, ClusterRecordPrefix.ClientCertificate)
             )
-                ? "it was claimed"
-            : store.HasServed ? "it held a database"
-            : keys.Exists(key =>
+        )
+        {
+            return "it was claimed";
+        }
+
+        if (store.HasServed)
+        {
+            return "it held a database";
+        }
+
+        if (
+            keys.Exists(key =>
                 Begins(key, ClusterRecordPrefix.JoinToken)
                 || (
                     Begins(key, ClusterRecordPrefix.Member)
                     && !string.Equals(key, MemberRecord.KeyOf(identity.NodeId), StringComparison.Ordinal)
                 )
             ) || members.Voters.ToArray().Concat(members.Learners.ToArray()).Any(member => member != identity.Member)
-                ? "others were let in"
-            : null;
+        )
+        {
+            return "others were let in";
+        }
+
+        return null;
     }
 
     private static bool Begins(string key, string prefix) => key.StartsWith(prefix, StringComparison.Ordinal);

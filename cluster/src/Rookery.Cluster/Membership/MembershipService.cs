@@ -162,11 +162,20 @@ public sealed class MembershipService(
 
     private MemberAnswer List() => new(StatusCodes.Status200OK, MemberListing.ToJson(consensus.ReadCluster()));
 
-    private MemberAnswer ConfirmClock() =>
-        consensus.ConfirmClock() is var (answer, sentence) && answer == ClockAnswer.Confirmed
-            ? new MemberAnswer(StatusCodes.Status200OK, sentence)
-        : answer == ClockAnswer.ClocksDiffer ? Refused(sentence)
-        : Unavailable(sentence);
+    private MemberAnswer ConfirmClock()
+    {
+        if (consensus.ConfirmClock() is var (answer, sentence) && answer == ClockAnswer.Confirmed)
+        {
+            return new MemberAnswer(StatusCodes.Status200OK, sentence);
+        }
+
+        if (answer == ClockAnswer.ClocksDiffer)
+        {
+            return Refused(sentence);
+        }
+
+        return Unavailable(sentence);
+    }
 
     private async Task<MemberAnswer> PromoteAsync(RosterEntry member, CancellationToken cancellationToken)
     {
@@ -223,14 +232,28 @@ public sealed class MembershipService(
             );
     }
 
-    private string? WhyNotDemoted(RosterEntry member, Configuration configuration) =>
-        configuration.Voters.Length == 1
-            ? OnlyVoter(member.Member, configuration, "without its vote nothing could be written")
-        : configuration.Voters.Length <= SeatRule.VotersOf(configuration.Voters.Length + configuration.Learners.Length)
-            ? "Of so many members no fewer vote: whoever lost its vote would get it back at once. Remove it instead."
-        : member.Member == consensus.Self
-            ? $"{member.Record.Name} leads. Hand leadership over first, with `rookery cluster node transfer`."
-        : null;
+    private string? WhyNotDemoted(RosterEntry member, Configuration configuration)
+    {
+        if (configuration.Voters.Length == 1)
+        {
+            return OnlyVoter(member.Member, configuration, "without its vote nothing could be written");
+        }
+
+        if (
+            configuration.Voters.Length
+            <= SeatRule.VotersOf(configuration.Voters.Length + configuration.Learners.Length)
+        )
+        {
+            return "Of so many members no fewer vote: whoever lost its vote would get it back at once. Remove it instead.";
+        }
+
+        if (member.Member == consensus.Self)
+        {
+            return $"{member.Record.Name} leads. Hand leadership over first, with `rookery cluster node transfer`.";
+        }
+
+        return null;
+    }
 
     /// <summary>
     /// Removes a member: first from the configuration, then its record. (In the other order, a voter would still count
@@ -385,16 +408,23 @@ public sealed class MembershipService(
         bool isDone =
             answer is ChangeAnswer.Accepted or ChangeAnswer.NothingToDo
             || (answer == ChangeAnswer.NoSuchMember && change == MemberChange.Removed);
-        return !isDone ? Refuse(answer, member.Record.Name)
-            : await IsCommittedAsync(cancellationToken)
-                ? new MemberAnswer(
-                    StatusCodes.Status200OK,
-                    $"{member.Record.Name} {done}. {ToleranceOf(consensus.ReadState().Configuration)}"
-                )
-            : Unavailable(
-                $"The change is on its way and not committed yet: a majority of the voters does not answer. "
-                    + $"Look with `rookery cluster node ls`, and order it again."
+        if (!isDone)
+        {
+            return Refuse(answer, member.Record.Name);
+        }
+
+        if (await IsCommittedAsync(cancellationToken))
+        {
+            return new MemberAnswer(
+                StatusCodes.Status200OK,
+                $"{member.Record.Name} {done}. {ToleranceOf(consensus.ReadState().Configuration)}"
             );
+        }
+
+        return Unavailable(
+            $"The change is on its way and not committed yet: a majority of the voters does not answer. "
+                + $"Look with `rookery cluster node ls`, and order it again."
+        );
     }
 
     private string ToleranceOf(Configuration configuration)

@@ -215,10 +215,20 @@ internal static class OutcomeCodec
             Collection = reader.TakeText(),
         };
         int length = reader.TakeInt32() - 1;
-        return !Enum.IsDefined(result.Status)
-                ? throw new PeerProtocolException("A result has a status that is not known here.")
-            : length < 0 ? result
-            : result with { Document = Copy(reader.Take(length)) };
+        if (!Enum.IsDefined(result.Status))
+        {
+            throw new PeerProtocolException("A result has a status that is not known here.");
+        }
+
+        if (length < 0)
+        {
+            return result;
+        }
+
+        return result with
+        {
+            Document = Copy(reader.Take(length)),
+        };
     }
 
     private static Rejection ReadRejection(ref WireReader reader)

@@ -181,11 +181,20 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// Returns why an HTTP request to the port for members is refused, as a sentence; null when it comes from a member.
     /// Applies the same checks as to a link.
     /// </summary>
-    internal string? AdmitOrRefuse(HttpContext http) =>
-        http.Features.Get<ProvenPeer>()?.Verdict is not { NodeId: { } node }
-            ? "This is for members of the cluster only."
-        : PeerHttp.HelloIn(http.Request) is not { } hello ? "A member says who it is, and how often it was started."
-        : _gate.AdmitOrRefuse(hello, node)?.Sentence;
+    internal string? AdmitOrRefuse(HttpContext http)
+    {
+        if (http.Features.Get<ProvenPeer>()?.Verdict is not { NodeId: { } node })
+        {
+            return "This is for members of the cluster only.";
+        }
+
+        if (PeerHttp.HelloIn(http.Request) is not { } hello)
+        {
+            return "A member says who it is, and how often it was started.";
+        }
+
+        return _gate.AdmitOrRefuse(hello, node)?.Sentence;
+    }
 
     /// <summary>
     /// Makes an HTTPS client for another member's port, which the caller disposes; null when no address is known.

@@ -37,9 +37,17 @@ internal readonly record struct MergePicker(int fanIn, long baseBytes, long spac
             }
         }
 
-        return bestBytes < long.MaxValue ? best
-            : IsWasteful(runs, droppableThrough) ? Range.All
-            : default;
+        if (bestBytes < long.MaxValue)
+        {
+            return best;
+        }
+
+        if (IsWasteful(runs, droppableThrough))
+        {
+            return Range.All;
+        }
+
+        return default;
     }
 
     /// <summary>

@@ -89,15 +89,26 @@ internal sealed class RowDropping : IDisposable
             return true;
         }
 
-        return kind == RowKind.Tombstone ? sequence <= _forgettableThrough && !IsInOlder(key) && Forget(sequence)
-            : _group == TableMap.Chunks ? IsReleased(key)
-            : _group == TableMap.Released
-                ? sequence <= _forgettableThrough
-                    && !HasChunks(key, BinaryPrimitives.ReadInt64LittleEndian(value))
-                    && Forget(sequence)
-            : _filter is not null
-                && _filter.Concerns(key[MemtableNode.KeyspaceBytes - 1])
-                && IsStale(key, sequence, kind, value);
+        if (kind == RowKind.Tombstone)
+        {
+            return sequence <= _forgettableThrough && !IsInOlder(key) && Forget(sequence);
+        }
+
+        if (_group == TableMap.Chunks)
+        {
+            return IsReleased(key);
+        }
+
+        if (_group == TableMap.Released)
+        {
+            return sequence <= _forgettableThrough
+                && !HasChunks(key, BinaryPrimitives.ReadInt64LittleEndian(value))
+                && Forget(sequence);
+        }
+
+        return _filter is not null
+            && _filter.Concerns(key[MemtableNode.KeyspaceBytes - 1])
+            && IsStale(key, sequence, kind, value);
     }
 
     private bool Forget(long sequence)

@@ -28,10 +28,20 @@ namespace Rookery.Storage.Manifest;
 internal static class ManifestCodec
 {
     /// <summary>Returns the lowest format version that can express the manifest.</summary>
-    public static int VersionOf(ManifestRecord manifest) =>
-        manifest.Since is not null ? 3
-        : manifest.Pending is null && !manifest.Files.Any(IsFromAnotherNode) ? 1
-        : 2;
+    public static int VersionOf(ManifestRecord manifest)
+    {
+        if (manifest.Since is not null)
+        {
+            return 3;
+        }
+
+        if (manifest.Pending is null && !manifest.Files.Any(IsFromAnotherNode))
+        {
+            return 1;
+        }
+
+        return 2;
+    }
 
     /// <summary>Encodes everything except revision and feature level, which are in the slot's header.</summary>
     public static void Encode(ManifestRecord manifest, IBufferWriter<byte> target)

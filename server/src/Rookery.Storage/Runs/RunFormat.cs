@@ -75,9 +75,16 @@ internal static class RunFormat
         }
 
         long writtenAs = BinaryPrimitives.ReadInt64LittleEndian(header[16..]);
-        return BinaryPrimitives.ReadUInt32LittleEndian(header[28..]) != ChecksumOf(writtenAs, 0, header[..28])
-                ? "the checksum of the header does not match"
-            : writtenAs != fileId ? $"it is another file: it was written under number {writtenAs}, not {fileId}"
-            : null;
+        if (BinaryPrimitives.ReadUInt32LittleEndian(header[28..]) != ChecksumOf(writtenAs, 0, header[..28]))
+        {
+            return "the checksum of the header does not match";
+        }
+
+        if (writtenAs != fileId)
+        {
+            return $"it is another file: it was written under number {writtenAs}, not {fileId}";
+        }
+
+        return null;
     }
 }

@@ -155,9 +155,17 @@ internal readonly unsafe struct RunIndex
     public int BlockAt(long offset)
     {
         int found = new ReadOnlySpan<long>(_offsets, Blocks + 1).BinarySearch(offset);
-        return found >= 0 ? found
-            : ~found - 1 == Blocks ? Blocks
-            : ~found - 1;
+        if (found >= 0)
+        {
+            return found;
+        }
+
+        if (~found - 1 == Blocks)
+        {
+            return Blocks;
+        }
+
+        return ~found - 1;
     }
 
     /// <summary>

@@ -29,15 +29,36 @@ internal sealed record RunSummary(
     /// Returns the first fact that differs, as the beginning of a clause ("length is"); null if all but the file's
     /// number agree.
     /// </summary>
-    public string? DifferenceFrom(RunSummary other) =>
-        FileBytes != other.FileBytes ? "length is"
-        : (Rows, Tombstones, RangeTombstones) != (other.Rows, other.Tombstones, other.RangeTombstones)
-            ? "number of rows is"
-        : LogicalBytes != other.LogicalBytes ? "length of rows is"
-        : (SmallestSequence, LargestSequence) != (other.SmallestSequence, other.LargestSequence)
-            ? "range of sequences is"
-        : !SmallestKey.Span.SequenceEqual(other.SmallestKey.Span)
-        || !LargestKey.Span.SequenceEqual(other.LargestKey.Span)
-            ? "range of keys is"
-        : null;
+    public string? DifferenceFrom(RunSummary other)
+    {
+        if (FileBytes != other.FileBytes)
+        {
+            return "length is";
+        }
+
+        if ((Rows, Tombstones, RangeTombstones) != (other.Rows, other.Tombstones, other.RangeTombstones))
+        {
+            return "number of rows is";
+        }
+
+        if (LogicalBytes != other.LogicalBytes)
+        {
+            return "length of rows is";
+        }
+
+        if ((SmallestSequence, LargestSequence) != (other.SmallestSequence, other.LargestSequence))
+        {
+            return "range of sequences is";
+        }
+
+        if (
+            !SmallestKey.Span.SequenceEqual(other.SmallestKey.Span)
+            || !LargestKey.Span.SequenceEqual(other.LargestKey.Span)
+        )
+        {
+            return "range of keys is";
+        }
+
+        return null;
+    }
 }

@@ -98,15 +98,25 @@ internal sealed class NodeAddress(bool isRemote = false)
 
     /// <summary>Returns the database that an argument names. `.` is the user's default database.</summary>
     /// <exception cref="AdminException">The user has no default database.</exception>
-    public string DatabaseOf(string name) =>
-        name is not "." ? name
-        : Environment.GetEnvironmentVariable(DatabaseVariable) is { Length: > 0 } said ? said
-        : Settings.Database
+    public string DatabaseOf(string name)
+    {
+        if (name is not ".")
+        {
+            return name;
+        }
+
+        if (Environment.GetEnvironmentVariable(DatabaseVariable) is { Length: > 0 } said)
+        {
+            return said;
+        }
+
+        return Settings.Database
             ?? throw new AdminException(
                 $"`.` stands for your default database, and you have none. Set it with `rookery login URL --database "
                     + $"NAME`, or in the environment's {DatabaseVariable}.",
                 ExitCode.Configuration
             );
+    }
 
     private UserSettings Settings => _settings ??= UserSettings.Read();
 

@@ -104,12 +104,21 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
     {
         using var request = NewRequest(method, path, content);
         using var answer = await AskAsync(request, cancellation);
-        return answer.IsSuccessStatusCode ? await ReadJsonAsync(answer, cancellation)
-            : answer.StatusCode == HttpStatusCode.NotFound
+        if (answer.IsSuccessStatusCode)
+        {
+            return await ReadJsonAsync(answer, cancellation);
+        }
+
+        if (
+            answer.StatusCode == HttpStatusCode.NotFound
             && missing is not null
             && answer.Content.Headers.ContentType is null
-                ? throw new AdminException(missing, ExitCode.NotFound)
-            : throw await RefusalOfAsync(answer, cancellation);
+        )
+        {
+            throw new AdminException(missing, ExitCode.NotFound);
+        }
+
+        throw await RefusalOfAsync(answer, cancellation);
     }
 
     /// <summary>

@@ -25,12 +25,23 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
     public static UserSettings Nothing { get; } = new([], null, null, null);
 
     /// <summary>The file's path; null for a user without a home directory.</summary>
-    public static string? FileName =>
-        Environment.GetEnvironmentVariable("XDG_CONFIG_HOME") is { Length: > 0 } xdg && Path.IsPathRooted(xdg)
-            ? Path.Join(xdg, "rookery", "config.json")
-        : Environment.GetEnvironmentVariable("HOME") is { Length: > 0 } home
-            ? Path.Join(home, ".config", "rookery", "config.json")
-        : null;
+    public static string? FileName
+    {
+        get
+        {
+            if (Environment.GetEnvironmentVariable("XDG_CONFIG_HOME") is { Length: > 0 } xdg && Path.IsPathRooted(xdg))
+            {
+                return Path.Join(xdg, "rookery", "config.json");
+            }
+
+            if (Environment.GetEnvironmentVariable("HOME") is { Length: > 0 } home)
+            {
+                return Path.Join(home, ".config", "rookery", "config.json");
+            }
+
+            return null;
+        }
+    }
 
     /// <summary>Reads the file; <see cref="Nothing"/> if it does not exist.</summary>
     /// <exception cref="AdminException">The file cannot be read, is invalid, or contains a token and other users may

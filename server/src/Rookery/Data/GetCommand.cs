@@ -46,11 +46,22 @@ internal static class GetCommand
                         bool isLocal = address.IsLocal(parsed);
                         string[] wanted = parsed.GetValue(ids)!;
                         string? begin = parsed.GetValue(prefix);
-                        return (begin is null) == (wanted.Length == 0)
-                                ? throw new AdminException("Pass either ids or --prefix.", ExitCode.Configuration)
-                            : begin is not null ? PrintPrefixAsync(client, path, begin, isLocal)
-                            : address.IsJson(parsed) ? PrintAnswerAsync(client, path, wanted, isLocal)
-                            : PrintAsync(client, path, wanted, isLocal);
+                        if ((begin is null) == (wanted.Length == 0))
+                        {
+                            throw new AdminException("Pass either ids or --prefix.", ExitCode.Configuration);
+                        }
+
+                        if (begin is not null)
+                        {
+                            return PrintPrefixAsync(client, path, begin, isLocal);
+                        }
+
+                        if (address.IsJson(parsed))
+                        {
+                            return PrintAnswerAsync(client, path, wanted, isLocal);
+                        }
+
+                        return PrintAsync(client, path, wanted, isLocal);
                     }
                 )
         );
@@ -84,9 +95,17 @@ internal static class GetCommand
         using var answer = await client.AskAsync(request);
 
         // For a single missing id the node responds with 404 and no body.
-        return answer.IsSuccessStatusCode ? await client.ReadJsonAsync(answer)
-            : answer.StatusCode == HttpStatusCode.NotFound && ids.Count == 1 ? Nothing()
-            : throw await client.RefusalOfAsync(answer);
+        if (answer.IsSuccessStatusCode)
+        {
+            return await client.ReadJsonAsync(answer);
+        }
+
+        if (answer.StatusCode == HttpStatusCode.NotFound && ids.Count == 1)
+        {
+            return Nothing();
+        }
+
+        throw await client.RefusalOfAsync(answer);
     }
 
     /// <summary>

@@ -125,18 +125,25 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         try
         {
             var query = RqlParser.Parse(asked.Text);
-            return (query.Update is not null) == isPatch ? query
-                : isPatch
-                    ? throw new AdminException(
-                        "The query has no `update { … }`. Add it after the conditions, "
-                            + "as in 'from Users where age > 5 update { this.grown = true }'.",
-                        ExitCode.Configuration
-                    )
-                : throw new AdminException(
-                    "`update` changes documents, but this command deletes them. Remove `update`, or use "
-                        + "`rookery patch`.",
+            if ((query.Update is not null) == isPatch)
+            {
+                return query;
+            }
+
+            if (isPatch)
+            {
+                throw new AdminException(
+                    "The query has no `update { … }`. Add it after the conditions, "
+                        + "as in 'from Users where age > 5 update { this.grown = true }'.",
                     ExitCode.Configuration
                 );
+            }
+
+            throw new AdminException(
+                "`update` changes documents, but this command deletes them. Remove `update`, or use "
+                    + "`rookery patch`.",
+                ExitCode.Configuration
+            );
         }
         catch (QueryException)
         {

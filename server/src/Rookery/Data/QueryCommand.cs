@@ -78,10 +78,17 @@ internal static class QueryCommand
                             IsLocal = address.IsLocal(parsed),
                         };
                         bool isTable = parsed.GetValue(table) || (forms == 0 && Tty.IsOutput);
-                        return parsed.GetValue(explain) ? await ExplainAsync(client, asked, address.IsJson(parsed))
-                            : isTable || address.IsJson(parsed) || asked.WantsTimings
-                                ? await AnswerAsync(client, asked, isTable, address.IsJson(parsed))
-                            : await StreamAsync(client, asked);
+                        if (parsed.GetValue(explain))
+                        {
+                            return await ExplainAsync(client, asked, address.IsJson(parsed));
+                        }
+
+                        if (isTable || address.IsJson(parsed) || asked.WantsTimings)
+                        {
+                            return await AnswerAsync(client, asked, isTable, address.IsJson(parsed));
+                        }
+
+                        return await StreamAsync(client, asked);
                     }
                 )
         );

@@ -95,12 +95,19 @@ internal static class DoctorCommand
                 : null;
         try
         {
-            return configurationFile is not null
-                    ? ExaminedNode.Of(
-                        ServeConfiguration.From(ConfigurationFiles.Read(Path.GetFullPath(configurationFile)))
-                    )
-                : directory is not null && !address.IsNamed(parsed) ? ExaminedNode.Of(directory)
-                : new ExaminedNode(await address.ConnectAsync(parsed));
+            if (configurationFile is not null)
+            {
+                return ExaminedNode.Of(
+                    ServeConfiguration.From(ConfigurationFiles.Read(Path.GetFullPath(configurationFile)))
+                );
+            }
+
+            if (directory is not null && !address.IsNamed(parsed))
+            {
+                return ExaminedNode.Of(directory);
+            }
+
+            return new ExaminedNode(await address.ConnectAsync(parsed));
         }
         catch (ConfigurationException wrong)
         {

@@ -108,10 +108,22 @@ internal static class IndexCommand
     {
         string state = index.GetProperty("State").GetString()!;
         string status = index.GetProperty("Status").GetString()!;
-        return state is not "Normal" ? state
-            : status is not "Running" ? status
-            : index.GetProperty("IsStale").GetBoolean() ? "behind"
-            : "up to date";
+        if (state is not "Normal")
+        {
+            return state;
+        }
+
+        if (status is not "Running")
+        {
+            return status;
+        }
+
+        if (index.GetProperty("IsStale").GetBoolean())
+        {
+            return "behind";
+        }
+
+        return "up to date";
     }
 
     /// <summary>Returns how many documents an index has yet to process.</summary>

@@ -143,10 +143,20 @@ internal static class SnmpTable
             ? tag.Aggregate(0u, static (row, letter) => (row * 26) + (uint)(letter - 'A') + 1)
             : 0;
 
-    private static double? Truth(double? value) =>
-        value is null ? null
-        : value > 0 ? 1
-        : 2;
+    private static double? Truth(double? value)
+    {
+        if (value is null)
+        {
+            return null;
+        }
+
+        if (value > 0)
+        {
+            return 1;
+        }
+
+        return 2;
+    }
 
     private static string? Whole(double? value) => value?.ToString("0", CultureInfo.InvariantCulture);
 

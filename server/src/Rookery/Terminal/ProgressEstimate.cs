@@ -19,10 +19,23 @@ internal sealed class ProgressEstimate(TimeProvider time)
     public double? Total { get; set; }
 
     /// <summary>The share that is done, 0 to 1; null if the total is unknown.</summary>
-    public double? Share =>
-        Total is not { } total ? null
-        : total <= 0 ? 1
-        : Math.Clamp(Done / total, 0, 1);
+    public double? Share
+    {
+        get
+        {
+            if (Total is not { } total)
+            {
+                return null;
+            }
+
+            if (total <= 0)
+            {
+                return 1;
+            }
+
+            return Math.Clamp(Done / total, 0, 1);
+        }
+    }
 
     /// <summary>The rate per second, over the last 15 seconds.</summary>
     public double PerSecond

@@ -46,10 +46,20 @@ internal sealed class Table(params string[] columns)
     }
 
     /// <summary>Cuts a text to a number of characters; an ellipsis replaces the rest.</summary>
-    public static string Cut(string text, int width) =>
-        text.Length <= width ? text
-        : width <= 1 ? "…"
-        : $"{text.AsSpan(0, width - 1)}…";
+    public static string Cut(string text, int width)
+    {
+        if (text.Length <= width)
+        {
+            return text;
+        }
+
+        if (width <= 1)
+        {
+            return "…";
+        }
+
+        return $"{text.AsSpan(0, width - 1)}…";
+    }
 
     /// <summary>Narrows the widest columns first, until the table fits or every column has its minimum.</summary>
     private static void Narrow(int[] widths, int room)

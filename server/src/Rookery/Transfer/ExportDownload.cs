@@ -119,11 +119,20 @@ internal static class ExportDownload
     }
 
     /// <summary>Returns why an export cannot be written to a path; null if it can.</summary>
-    private static string? WhyNotWritable(string path, bool replaces) =>
-        Directory.Exists(path) ? $"{path} is a directory. Name a file with --to."
-        : !replaces && Path.Exists(path)
-            ? $"{path} exists already. Name another file with --to, or replace it with --replace."
-        : null;
+    private static string? WhyNotWritable(string path, bool replaces)
+    {
+        if (Directory.Exists(path))
+        {
+            return $"{path} is a directory. Name a file with --to.";
+        }
+
+        if (!replaces && Path.Exists(path))
+        {
+            return $"{path} exists already. Name another file with --to, or replace it with --replace.";
+        }
+
+        return null;
+    }
 
     /// <summary>
     /// Creates the partial file with access for its owner only, because documents are confidential. An existing file or

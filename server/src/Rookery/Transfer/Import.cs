@@ -232,11 +232,22 @@ internal sealed class Import(
 
         var before = reason.AsSpan(0, at);
         var after = reason.AsSpan(end);
-        return after.StartsWith(", ", StringComparison.Ordinal) ? $"{before}{after[2..]}"
-            : before.EndsWith(", ", StringComparison.Ordinal) ? $"{before[..^2]}{after}"
-            : before.EndsWith(" (", StringComparison.Ordinal) && after.StartsWith(")", StringComparison.Ordinal)
-                ? $"{before[..^2]}{after[1..]}"
-            : reason;
+        if (after.StartsWith(", ", StringComparison.Ordinal))
+        {
+            return $"{before}{after[2..]}";
+        }
+
+        if (before.EndsWith(", ", StringComparison.Ordinal))
+        {
+            return $"{before[..^2]}{after}";
+        }
+
+        if (before.EndsWith(" (", StringComparison.Ordinal) && after.StartsWith(")", StringComparison.Ordinal))
+        {
+            return $"{before[..^2]}{after[1..]}";
+        }
+
+        return reason;
     }
 
     /// <summary>Records that are sent in one request.</summary>

@@ -164,13 +164,26 @@ internal static class ImportCommand
         import.IsUnanswered ? $"At least {Told(import.Result)}" : Told(import.Result);
 
     /// <summary>Returns the command that continues the interrupted import.</summary>
-    private static string DescribeResume(Order order, Import import) =>
-        order.File is "-" ? StoredTwice
-        : import.Result.Records == 0 ? "Run the same command again."
-        : !import.CanBeResumed
-            ? "The progress was not recorded, so start over: documents with ids are overwritten and those "
-                + "without are stored twice."
-        : "Run the same command with --resume to continue after them, or with --restart to start over.";
+    private static string DescribeResume(Order order, Import import)
+    {
+        if (order.File is "-")
+        {
+            return StoredTwice;
+        }
+
+        if (import.Result.Records == 0)
+        {
+            return "Run the same command again.";
+        }
+
+        if (!import.CanBeResumed)
+        {
+            return "The progress was not recorded, so start over: documents with ids are overwritten and those "
+                + "without are stored twice.";
+        }
+
+        return "Run the same command with --resume to continue after them, or with --restart to start over.";
+    }
 
     /// <summary>Returns what to do after input that cannot be read further. --resume accepts no other file.</summary>
     private static string DescribeRestart(Order order) =>

@@ -89,10 +89,22 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
 
             var value = input[..(int)reader.BytesConsumed];
             var behind = input[value.Length..].TrimStart(" \t\r"u8);
-            return value.Contains((byte)'\n') ? true
-                : !behind.IsEmpty ? behind[0] != '\n'
-                : isEnd ? false
-                : null;
+            if (value.Contains((byte)'\n'))
+            {
+                return true;
+            }
+
+            if (!behind.IsEmpty)
+            {
+                return behind[0] != '\n';
+            }
+
+            if (isEnd)
+            {
+                return false;
+            }
+
+            return null;
         }
         catch (JsonException)
         {
