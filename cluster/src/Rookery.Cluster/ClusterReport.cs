@@ -33,7 +33,7 @@ internal sealed class ClusterReport(
     /// <summary>
     /// Whether this node has applied all entries that were committed when it first requested a read index in this term.
     /// </summary>
-    public bool HasCaughtUp => !host.Leadership.Leader.IsNone && reads.CaughtUpIn == host.Core.Term;
+    public bool HasCaughtUp => !host.Leadership.Leader.IsNone && reads.CaughtUpTerm == host.Core.Term;
 
     /// <summary>The members as clients see them; recomputed only after a change.</summary>
     public ClusterView View
@@ -107,9 +107,7 @@ internal sealed class ClusterReport(
         }
 
         return new ConsensusStatistics(
-            !takesPart ? ConsensusStatistics.NoRole
-                : state.Configuration.IsLearner(host.Self) ? "Learner"
-                : state.Role.ToString(),
+            takesPart ? RoleIn(state) : ConsensusStatistics.NoRole,
             state.Term,
             state.Leader.IsNone ? null : LeaderTag,
             state.LastIndex,
@@ -132,6 +130,9 @@ internal sealed class ClusterReport(
             Capacity = measures.Space.Capacity,
         };
     }
+
+    private string RoleIn(ConsensusState state) =>
+        state.Configuration.IsLearner(host.Self) ? "Learner" : state.Role.ToString();
 
     /// <summary>Returns the leader's view of the cluster; null when this node does not lead.</summary>
     public LeaderView? ReadAsLeader()

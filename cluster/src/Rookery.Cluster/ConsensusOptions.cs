@@ -74,7 +74,7 @@ public sealed record ConsensusOptions
     internal Action<Exception> Broken { get; init; } = CommitThreads.EndProcess;
 
     /// <summary>Runs long work, such as a read of the journal or a fetch of a state, on another thread.</summary>
-    internal Action<Action> RunBeside { get; init; } =
+    internal Action<Action> RunInBackground { get; init; } =
         static work =>
             ThreadPool.UnsafeQueueUserWorkItem(
                 static work =>

@@ -55,14 +55,14 @@ internal sealed class ConsensusTicker(
                 // A reader may have held a segment when its release was reported, so report the release again.
                 host.Step(Input.Released(host.Now, store.Journal.FirstIndex - 1));
                 measures.MeasureUnderLock();
-                reads.AskWhetherCaughtUp();
+                reads.RequestIndexOncePerTerm();
                 installer.FetchStateIfBlocked();
             }
 
             measures.Time.ReadIfDue();
             host.Step(Input.Tick(host.Now));
-            reads.GiveUpLate();
-            log.Memory.GiveUpUncommitted();
+            reads.EndTimedOut();
+            log.Memory.RefuseUncommittedAfterTimeout();
             proposals.Forwarder?.AbandonSilentForwards();
             proposals.Forwarder?.WakeLeaderWaiters();
             host.EndStep();

@@ -31,7 +31,7 @@ internal sealed class EntrySender
         _log = log;
         _store = store;
         _network = host.Options.Network;
-        _catchUp = new CatchUp(store.Journal, this, host.Options.RunBeside);
+        _catchUp = new CatchUp(store.Journal, this, host.Options.RunInBackground);
     }
 
     /// <summary>Sends the messages of the core's last step. Under the lock.</summary>
@@ -70,7 +70,7 @@ internal sealed class EntrySender
     public void ReportUnreadable(in Message message, Exception failure)
     {
         long first = message.Position.Index + 1;
-        if (_store.Durable.Index < first)
+        if (_store.DurablePosition.Index < first)
         {
             // Flush, so that a snapshot that contains the entries can be offered if no other member can become leader.
             _store.Storage.Memtables.RequestFlush();

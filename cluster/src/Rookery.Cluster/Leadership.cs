@@ -117,10 +117,15 @@ internal sealed class Leadership(RaftHost host)
         }
 
         Volatile.Write(ref _isLeader, isLeader);
-        LostAt =
-            wasLeader && !isLeader ? host.Now
-            : isLeader ? null
-            : LostAt;
+        if (isLeader)
+        {
+            LostAt = null;
+        }
+        else if (wasLeader)
+        {
+            LostAt = host.Now;
+        }
+
         return LeadershipChange.Role;
     }
 }

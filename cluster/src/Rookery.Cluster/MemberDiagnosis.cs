@@ -220,8 +220,8 @@ internal sealed class MemberDiagnosis(
                 + "through its journal.";
         }
 
-        return $"No leader is known here: only {roster.NameAndTagOf(voter)} votes, and this node does not hear from it. "
-            + $"Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes "
+        return $"No leader is known here: only {roster.NameAndTagOf(voter)} votes, and this node does not hear from "
+            + $"it. Start it, or see that it can be reached; if it is lost for good, `rookery cluster recover` makes "
             + $"this node the only voter. Documents can be read here meanwhile.{DescribeStrangers([voter])}";
     }
 

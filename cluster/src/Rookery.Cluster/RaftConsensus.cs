@@ -67,7 +67,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         Writes = new WritePipeline(Host, _reads, _measures.Time, _log, Proposals, Intake);
         Applies = new ApplyPipeline(Host, store, _reads, _measures, memory, Proposals);
         Threads = new CommitThreads(Host, Proposals.Queue, Writes, Applies, store.Time);
-        Intake.CommitHere = Threads.CommitHere;
+        Intake.CommitOnCallingThread = Threads.CommitOnCallingThread;
         Installer = new SnapshotInstaller(Host, store, Roster, _reads, _log, Applies, Threads);
         Applies.Blocked = Installer.FetchStateIfBlocked;
         _provider = new SnapshotProvider(Host, store);
@@ -85,7 +85,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
             new CoreEventReporter(Host, Roster)
         );
         Host.Handler = _handler;
-        _log.Journal.KeepEntries();
+        _log.Journal.SetRetainedBytes();
         store.StoreDurable = OnManifestDurable;
     }
 
@@ -186,11 +186,13 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         }
 
         // On a node without peers, every answered write is applied here, so a snapshot taken now contains it.
-        return _network is null && Host.Leadership.IsReady ? ValueTask.FromResult(true) : _reads.AskAsync();
+        return _network is null && Host.Leadership.IsReady
+            ? ValueTask.FromResult(true)
+            : _reads.WaitForReadIndexAsync();
     }
 
     /// <inheritdoc/>
-    public void EndWaitingReads() => _reads.EndWaiting();
+    public void EndWaitingReads() => _reads.EndAllForStop();
 
     /// <inheritdoc/>
     public ClusterTime Time => _measures.Time.Now;
@@ -276,12 +278,13 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
             // Halt first: a caller that began to wait later would wait for ticks that no longer come.
             Host.Halt();
             Proposals.Forwarder?.WakeLeaderWaiters();
-            _reads.End();
+            _reads.EndAll();
         }
     }
 
     /// <inheritdoc/>
-    public CommitStatistics ReadStatistics() => new(Applies.Frames, Applies.Commands, Proposals.Answers.Queued);
+    public CommitStatistics ReadStatistics() =>
+        new(Applies.AppliedFrames, Applies.AppliedCommands, Proposals.Answers.Unanswered);
 
     /// <summary>
     /// Commits and applies everything queued, on the calling thread. For tests that drive consensus step by step.
@@ -384,7 +387,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     private void Begin()
     {
         // Otherwise no snapshot could be offered to a lagging member before the next flush.
-        OnManifestDurable(_store.Durable);
+        OnManifestDurable(_store.DurablePosition);
         Ticker.Tick();
         while (Host.Leadership.IsAlone && !Host.Leadership.IsReady)
         {

@@ -38,7 +38,7 @@ internal sealed class RaftHost
     private const string KeepForReport = "Keep its data for a report: others may not have all of it.";
 
     private readonly TimeProvider _time;
-    private readonly long _begun;
+    private readonly long _startedAt;
     private Rejection? _refusal;
 
     /// <summary>Makes a core that continues a store's log.</summary>
@@ -49,7 +49,7 @@ internal sealed class RaftHost
     public RaftHost(StartingPoint start, long applied, ConsensusOptions options, TimeProvider time)
     {
         _time = time;
-        _begun = time.GetTimestamp();
+        _startedAt = time.GetTimestamp();
         Options = options;
         Self = start.Self;
         Core = new RaftCore(start, options.Core);
@@ -84,7 +84,7 @@ internal sealed class RaftHost
     public NodeId Self { get; }
 
     /// <summary>Microseconds since this host was made: the time that inputs carry.</summary>
-    public long Now => (long)_time.GetElapsedTime(_begun).TotalMicroseconds;
+    public long Now => (long)_time.GetElapsedTime(_startedAt).TotalMicroseconds;
 
     /// <summary>
     /// Whether the core takes no more steps. Written under the lock. A running fetch of a snapshot reads it without the
@@ -120,7 +120,7 @@ internal sealed class RaftHost
         try
         {
             Core.Step(input, Output);
-            Handler.CarryOut(proposed, received);
+            Handler.Execute(proposed, received);
         }
         catch (ConsensusException broken)
         {
@@ -161,11 +161,11 @@ internal sealed class RaftHost
     /// Halts and enters diagnosis mode, in this and every later start, because a rule of consensus is broken
     /// (<see cref="ConsensusOptions.Halted"/>). Under the lock.
     /// </summary>
-    /// <param name="found">What is broken.</param>
-    public void HaltForGood(string found)
+    /// <param name="brokenRule">What is broken.</param>
+    public void HaltForGood(string brokenRule)
     {
         IsHalted = true;
-        EnterDiagnosisMode(Options.Halted(found));
+        EnterDiagnosisMode(Options.Halted(brokenRule));
     }
 
     /// <summary>

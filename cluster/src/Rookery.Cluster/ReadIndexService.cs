@@ -18,30 +18,30 @@ internal sealed class ReadIndexService(RaftHost host)
     public const int WaitInElectionTimeouts = 2;
 
     private readonly List<ReadRound> _confirmed = [];
-    private ReadRound? _asking;
-    private ReadRound? _next;
+    private ReadRound? _requested;
+    private ReadRound? _waiting;
     private long _readNumber;
-    private bool _isNextReadDue;
-    private long _caughtUpIn;
-    private bool _isReadWaitOver;
+    private bool _isRequestDue;
+    private long _caughtUpTerm;
+    private bool _isStopping;
 
     /// <summary>The last term in which this node applied through a read index of the leader; 0 for none.</summary>
-    public long CaughtUpIn => Volatile.Read(ref _caughtUpIn);
+    public long CaughtUpTerm => Volatile.Read(ref _caughtUpTerm);
 
     /// <summary>Whether this node has caught up in any term since its start.</summary>
-    public bool HasEverCaughtUp => CaughtUpIn != 0;
+    public bool HasEverCaughtUp => CaughtUpTerm != 0;
 
     /// <summary>Ends all present and future waits with false, because the node is stopping.</summary>
-    public void EndWaiting()
+    public void EndAllForStop()
     {
         lock (host.Gate)
         {
-            _isReadWaitOver = true;
-            _asking?.End(maySee: false);
-            _next?.End(maySee: false);
+            _isStopping = true;
+            _requested?.End(isUpToDate: false);
+            _waiting?.End(isUpToDate: false);
             foreach (var round in _confirmed)
             {
-                round.End(maySee: false);
+                round.End(isUpToDate: false);
             }
         }
     }
@@ -49,7 +49,7 @@ internal sealed class ReadIndexService(RaftHost host)
     /// <summary>Asks the leader for the read index and waits until this node has applied it.</summary>
     /// <returns>Whether a snapshot taken now sees every acknowledged write; false when this node cannot promise
     /// that.</returns>
-    public ValueTask<bool> AskAsync()
+    public ValueTask<bool> WaitForReadIndexAsync()
     {
         lock (host.Gate)
         {
@@ -58,15 +58,15 @@ internal sealed class ReadIndexService(RaftHost host)
                 return ValueTask.FromResult(false);
             }
 
-            _next ??= new ReadRound(host.Now);
-            var mine = _next;
-            AskForNext();
-            if (_isReadWaitOver)
+            _waiting ??= new ReadRound(host.Now);
+            var round = _waiting;
+            RequestIndex();
+            if (_isStopping)
             {
-                mine.End(maySee: false);
+                round.End(isUpToDate: false);
             }
 
-            return new ValueTask<bool>(mine.Task);
+            return new ValueTask<bool>(round.Task);
         }
     }
 
@@ -74,20 +74,20 @@ internal sealed class ReadIndexService(RaftHost host)
     /// Requests a read index for the reads that arrived meanwhile. Under the lock, but not during a step of the core,
     /// because this method steps the core.
     /// </summary>
-    public void AskForNextIfDue()
+    public void RequestIndexIfDue()
     {
-        if (_isNextReadDue)
+        if (_isRequestDue)
         {
-            _isNextReadDue = false;
-            AskForNext();
+            _isRequestDue = false;
+            RequestIndex();
         }
     }
 
-    private void AskForNext()
+    private void RequestIndex()
     {
-        if (_asking is null && _next is { } round)
+        if (_requested is null && _waiting is { } round)
         {
-            (_asking, _next) = (round, null);
+            (_requested, _waiting) = (round, null);
             round.Number = ++_readNumber;
             round.Term = host.Core.Term;
             host.Step(Input.Read(host.Now, round.Number));
@@ -95,35 +95,35 @@ internal sealed class ReadIndexService(RaftHost host)
     }
 
     /// <summary>Handles the read indexes and refusals of the last step. Under the lock.</summary>
-    public void Serve()
+    public void HandleReadResults()
     {
         bool isAnswered = false;
         foreach (var (number, index) in host.Output.Reads)
         {
             // Ignore the answer to a request that has timed out.
-            if (_asking is { } round && round.Number == number)
+            if (_requested is { } round && round.Number == number)
             {
                 round.Index = index;
                 _confirmed.Add(round);
-                _asking = null;
+                _requested = null;
                 isAnswered = true;
             }
         }
 
         foreach (long number in host.Output.RefusedReads)
         {
-            if (_asking is { } refused && refused.Number == number)
+            if (_requested is { } refused && refused.Number == number)
             {
-                _asking = null;
-                refused.End(maySee: false);
-                _isNextReadDue = true;
+                _requested = null;
+                refused.End(isUpToDate: false);
+                _isRequestDue = true;
             }
         }
 
         if (isAnswered)
         {
             EndThrough(host.Progress.Applied);
-            _isNextReadDue = true;
+            _isRequestDue = true;
         }
     }
 
@@ -134,42 +134,42 @@ internal sealed class ReadIndexService(RaftHost host)
         {
             if (_confirmed[i].Index <= applied)
             {
-                Volatile.Write(ref _caughtUpIn, Math.Max(_caughtUpIn, _confirmed[i].Term));
-                _confirmed[i].End(maySee: true);
+                Volatile.Write(ref _caughtUpTerm, Math.Max(_caughtUpTerm, _confirmed[i].Term));
+                _confirmed[i].End(isUpToDate: true);
                 _confirmed.RemoveAt(i);
             }
         }
     }
 
     /// <summary>
-    /// Requests a read index once in each term, even without readers, so that <see cref="CaughtUpIn"/> becomes current.
-    /// Under the lock.
+    /// Requests a read index once in each term, even without readers, so that <see cref="CaughtUpTerm"/> becomes
+    /// current. Under the lock.
     /// </summary>
-    public void AskWhetherCaughtUp()
+    public void RequestIndexOncePerTerm()
     {
-        if (!host.IsHalted && !host.Core.Leader.IsNone && _caughtUpIn != host.Core.Term)
+        if (!host.IsHalted && !host.Core.Leader.IsNone && _caughtUpTerm != host.Core.Term)
         {
-            _next ??= new ReadRound(host.Now);
-            AskForNext();
+            _waiting ??= new ReadRound(host.Now);
+            RequestIndex();
         }
     }
 
     /// <summary>Ends waits that have timed out. Under the lock.</summary>
-    public void GiveUpLate()
+    public void EndTimedOut()
     {
         long timeout = WaitInElectionTimeouts * host.Core.ElectionTimeoutMicroseconds;
-        if (_asking is { } asked && host.Now - asked.Begun > timeout)
+        if (_requested is { } asked && host.Now - asked.StartedAt > timeout)
         {
-            _asking = null;
-            asked.End(maySee: false);
-            AskForNext();
+            _requested = null;
+            asked.End(isUpToDate: false);
+            RequestIndex();
         }
 
         for (int i = _confirmed.Count - 1; i >= 0; i--)
         {
-            if (host.Now - _confirmed[i].Begun > 2 * timeout)
+            if (host.Now - _confirmed[i].StartedAt > 2 * timeout)
             {
-                _confirmed[i].End(maySee: false);
+                _confirmed[i].End(isUpToDate: false);
                 _confirmed.RemoveAt(i);
             }
         }
@@ -201,16 +201,16 @@ internal sealed class ReadIndexService(RaftHost host)
     }
 
     /// <summary>Ends all waits with false, because the node is halted or disposed.</summary>
-    public void End()
+    public void EndAll()
     {
         lock (host.Gate)
         {
-            _asking?.End(maySee: false);
-            _next?.End(maySee: false);
-            (_asking, _next) = (null, null);
+            _requested?.End(isUpToDate: false);
+            _waiting?.End(isUpToDate: false);
+            (_requested, _waiting) = (null, null);
             foreach (var round in _confirmed)
             {
-                round.End(maySee: false);
+                round.End(isUpToDate: false);
             }
 
             _confirmed.Clear();
@@ -218,11 +218,11 @@ internal sealed class ReadIndexService(RaftHost host)
     }
 
     /// <summary>The reads that share one request for a read index.</summary>
-    private sealed class ReadRound(long begun)
+    private sealed class ReadRound(long startedAt)
     {
         private readonly TaskCompletionSource<bool> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-        public long Begun { get; } = begun;
+        public long StartedAt { get; } = startedAt;
 
         public long Number { get; set; }
 
@@ -233,6 +233,6 @@ internal sealed class ReadIndexService(RaftHost host)
 
         public Task<bool> Task => _ended.Task;
 
-        public void End(bool maySee) => _ended.TrySetResult(maySee);
+        public void End(bool isUpToDate) => _ended.TrySetResult(isUpToDate);
     }
 }

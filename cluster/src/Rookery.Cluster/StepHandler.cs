@@ -28,7 +28,7 @@ internal sealed class StepHandler(
     /// Executes <see cref="RaftHost.Output"/>: caches entries, starts the journal write, sends messages. Under the
     /// lock, so without I/O.
     /// </summary>
-    public void CarryOut(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
+    public void Execute(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
     {
         log.Memory.FollowStep(proposed, received);
         if (!proposals.Receipts.IsIdle)
@@ -37,13 +37,13 @@ internal sealed class StepHandler(
         }
 
         installer.BeginIfOffered();
-        if (log.Journal.BeginIfDue())
+        if (log.Journal.CollectIfDue())
         {
             proposals.Queue.Wake();
         }
 
         log.Members.Send();
-        reads.Serve();
+        reads.HandleReadResults();
         HandleLeadershipChange();
         host.Progress.SetApplicableThrough(host.Core.ApplyThrough);
         events.Report();
@@ -54,7 +54,7 @@ internal sealed class StepHandler(
     /// </summary>
     public void EndStep()
     {
-        reads.AskForNextIfDue();
+        reads.RequestIndexIfDue();
         threads.WakeToApplyIfDue();
     }
 
@@ -64,8 +64,8 @@ internal sealed class StepHandler(
     /// </summary>
     public void RefuseAllWaiting()
     {
-        reads.End();
-        threads.RefuseNext();
+        reads.EndAll();
+        threads.WakeToRefuse();
     }
 
     /// <summary>
@@ -87,7 +87,7 @@ internal sealed class StepHandler(
 
         if (change.HasFlag(LeadershipChange.RoleOrMembers))
         {
-            log.Journal.KeepEntries();
+            log.Journal.SetRetainedBytes();
         }
 
         if (!change.HasFlag(LeadershipChange.Role))

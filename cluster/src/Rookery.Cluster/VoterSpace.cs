@@ -18,10 +18,10 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
 {
     // A leader without space tries to transfer leadership at once, then once a minute, because each attempt pauses
     // proposals.
-    private const int MeasuresBetweenHandOvers = 60;
+    private const int MeasurementsBetweenTransfers = 60;
 
     private ClusterCapacity? _capacity;
-    private int _measuresUntilHandOver;
+    private int _measurementsUntilTransfer;
 
     /// <summary>
     /// The voter that limits the capacity of the cluster; null unless this node leads several voters.
@@ -58,35 +58,40 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
             return;
         }
 
-        long own = store.Space.SpareBytes;
+        long ownSpareBytes = store.Space.SpareBytes;
         var voters = new List<(long SpareBytes, NodeId Node)>(configuration.Voters.Length);
-        var (roomiest, most) = (NodeId.None, 0L);
+        var roomiest = NodeId.None;
+        long roomiestSpareBytes = 0;
         foreach (var peer in host.Core.ReadPeers())
         {
             if (configuration.IsVoter(peer.Node) && peer is { IsReachable: true, SpareBytes: { } spare })
             {
                 voters.Add((spare, peer.Node));
-                if (peer.Match >= host.Core.CommitIndex && spare >= most)
+                bool hasEveryCommittedEntry = peer.Match >= host.Core.CommitIndex;
+                if (hasEveryCommittedEntry && spare >= roomiestSpareBytes)
                 {
-                    (roomiest, most) = (peer.Node, spare);
+                    roomiest = peer.Node;
+                    roomiestSpareBytes = spare;
                 }
             }
         }
 
-        HandOverIfFull(own, roomiest);
-        voters.Add((own, host.Self));
+        TransferLeadershipIfFull(ownSpareBytes, roomiest);
+        voters.Add((ownSpareBytes, host.Self));
         voters.Sort();
         voters.Reverse();
 
-        // A majority needs the voters with the most free space. The last of these limits the capacity.
-        int needed = configuration.Majority;
+        // The majority with the most free space limits the capacity by its fullest voter.
+        int majority = configuration.Majority;
         Volatile.Write(
             ref _capacity,
-            voters.Count < needed ? null : CapacityOf(voters[needed - 1], needed, configuration.Voters.Length)
+            voters.Count < majority
+                ? null
+                : CapacityLimitedBy(voters[majority - 1], majority, configuration.Voters.Length)
         );
     }
 
-    private ClusterCapacity CapacityOf((long SpareBytes, NodeId Node) limiting, int needed, int voters)
+    private ClusterCapacity CapacityLimitedBy((long SpareBytes, NodeId Node) limiting, int majority, int voterCount)
     {
         string? refusal =
             limiting.SpareBytes >= 0
@@ -94,9 +99,9 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
                 : string.Create(
                     CultureInfo.InvariantCulture,
                     $"{roster.NameAndTagOf(limiting.Node)} has {Amount.Bytes(-limiting.SpareBytes)} less free than "
-                        + $"it keeps in reserve. Not counting it, fewer than {needed} of {voters} voters have room, so "
-                        + $"writes that grow the data are refused. Deletes are still possible; free some space there, "
-                        + $"or replace its card by a larger one."
+                        + $"it keeps in reserve. Not counting it, fewer than {majority} of {voterCount} voters have "
+                        + $"room, so writes that grow the data are refused. Deletes are still possible; free some space "
+                        + $"there, or replace its card by a larger one."
                 );
         return new ClusterCapacity(roster.TagOf(limiting.Node), limiting.SpareBytes, refusal);
     }
@@ -106,17 +111,17 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
     /// space and every committed entry. Otherwise the transfer would fail, after pausing proposals for an election
     /// timeout.
     /// </summary>
-    private void HandOverIfFull(long own, NodeId roomiest)
+    private void TransferLeadershipIfFull(long ownSpareBytes, NodeId target)
     {
-        if (own >= 0 || roomiest.IsNone || _measuresUntilHandOver-- > 0)
+        if (ownSpareBytes >= 0 || target.IsNone || _measurementsUntilTransfer-- > 0)
         {
             return;
         }
 
-        _measuresUntilHandOver = MeasuresBetweenHandOvers;
+        _measurementsUntilTransfer = MeasurementsBetweenTransfers;
         host.Options.TroubleFound?.Invoke(
             "This node has less room than it keeps in reserve, so it hands leadership over."
         );
-        host.Step(Input.Transfer(host.Now, roomiest));
+        host.Step(Input.Transfer(host.Now, target));
     }
 }

@@ -132,11 +132,17 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     /// </summary>
     public void Installed(long index, bool tailIsKept)
     {
-        _verified =
-            !state.Leader.IsNone ? Math.Max(_verified, index)
-            : tailIsKept ? _verified
-            : 0;
-        _isAskedToAcknowledge = !state.Leader.IsNone;
+        bool hasLeader = !state.Leader.IsNone;
+        if (hasLeader)
+        {
+            _verified = Math.Max(_verified, index);
+        }
+        else if (!tailIsKept)
+        {
+            _verified = 0;
+        }
+
+        _isAskedToAcknowledge = hasLeader;
     }
 
     /// <summary>

@@ -216,7 +216,7 @@ public readonly record struct Input
         {
             Kind = InputKind.Propose,
             NowMicroseconds = now,
-            Entry = new Entry(0, 0, EntryType.Batch, bytes),
+            Entry = new Entry(Index: 0, Term: 0, EntryType.Batch, bytes),
         };
 
     /// <summary>

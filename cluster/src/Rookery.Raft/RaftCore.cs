@@ -162,37 +162,37 @@ public sealed class RaftCore
 
     /// <summary>Processes one input.</summary>
     /// <param name="input">The input.</param>
-    /// <param name="into">Receives what the host must do; cleared first.</param>
+    /// <param name="output">Receives what the host must do; cleared first.</param>
     /// <exception cref="ConsensusException">A safety rule is violated, here or by a peer. The node must
     /// stop.</exception>
-    public void Step(in Input input, Output into)
+    public void Step(in Input input, Output output)
     {
-        _member.BeginStep(into);
+        _member.BeginStep(output);
         if (HasFailed)
         {
             return;
         }
 
         var before = (Role, Term, Leader);
-        PassTime(input.NowMicroseconds);
-        Dispatch(input, into);
+        AdvanceTime(input.NowMicroseconds);
+        Dispatch(input, output);
         if (_member.Outcomes.HasDiverged)
         {
-            Fail();
+            StepDownAndFail();
         }
 
         _member.CheckRules(before.Term);
-        into.Write = HasFailed
+        output.Write = HasFailed
             ? null
             : _log.Durability.Next(
                 new VoteRecord(Term, VotedFor),
                 Last.Index,
                 _state.Rules.CommitIndexToRecord(CommitIndex, Last.Index)
             );
-        into.RoleChanged = before != (Role, Term, Leader);
+        output.RoleChanged = before != (Role, Term, Leader);
     }
 
-    private void Dispatch(in Input input, Output into)
+    private void Dispatch(in Input input, Output output)
     {
         switch (input.Kind)
         {
@@ -206,7 +206,7 @@ public sealed class RaftCore
                 _member.HandleJournalDurable(input.Number);
                 break;
             case InputKind.JournalFailed:
-                Fail();
+                StepDownAndFail();
                 break;
             case InputKind.Applied:
                 _member.Outcomes.RecordApplied(input.Outcome);
@@ -239,7 +239,7 @@ public sealed class RaftCore
                 _member.Reads.HandleHostRead(input.Number);
                 break;
             case InputKind.ChangeMember:
-                into.ChangeAnswer = _member.Changes.Change(input.Change, input.Node);
+                output.ChangeAnswer = _member.Changes.Change(input.Change, input.Node);
                 break;
             case InputKind.Transfer:
                 _member.Transfer.TransferTo(input.Node);
@@ -257,7 +257,7 @@ public sealed class RaftCore
                 _member.Clocks.RecordLogTime(input.Number);
                 break;
             case InputKind.ConfirmClock:
-                into.ClockAnswer = _member.Clocks.Confirm();
+                output.ClockAnswer = _member.Clocks.Confirm();
                 break;
             default:
                 throw new ConsensusException("an input has a kind");
@@ -268,7 +268,7 @@ public sealed class RaftCore
     /// Advances the core's time. A jump by more than the election timeout (a paused process, a suspended machine)
     /// counts as lost contact, so a leader steps down.
     /// </summary>
-    private void PassTime(long time)
+    private void AdvanceTime(long time)
     {
         ConsensusException.Unless(!_hasTime || time >= _state.Now, "the clock never runs back");
         bool jumped = _hasTime && time - _state.Now > ElectionTimeoutMicroseconds;
@@ -285,7 +285,7 @@ public sealed class RaftCore
         }
     }
 
-    private void Fail()
+    private void StepDownAndFail()
     {
         _member.StepDown();
         HasFailed = true;

@@ -32,8 +32,8 @@ internal sealed class Replication(
     /// <summary>Appends an entry that the core makes itself.</summary>
     public void AppendOwn(EntryType type, Configuration? configuration)
     {
-        var position = _log.AppendNew(new Entry(0, 0, type, 0, configuration), state.Term);
-        outbox.Output.Make(new Entry(position.Index, position.Term, type, 0, configuration));
+        var position = _log.AppendNew(new Entry(Index: 0, Term: 0, type, Bytes: 0, configuration), state.Term);
+        outbox.Output.Make(new Entry(position.Index, position.Term, type, Bytes: 0, configuration));
         if (configuration is not null)
         {
             tracker.Refresh();

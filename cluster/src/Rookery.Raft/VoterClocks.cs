@@ -112,10 +112,7 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
         int count = 0;
         foreach (var voter in state.Configuration.Voters)
         {
-            var clock =
-                voter == state.Self ? _own
-                : tracker.Find(voter) is { } peer && peer.ClockReadAt >= lately ? peer.Clock
-                : null;
+            var clock = voter == state.Self ? _own : ClockOfPeer(voter, readSince: lately);
             if (clock is { } known)
             {
                 clocks[count++] = known;
@@ -124,4 +121,7 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
 
         return count;
     }
+
+    private (long Difference, bool IsSure)? ClockOfPeer(NodeId voter, long readSince) =>
+        tracker.Find(voter) is { } peer && peer.ClockReadAt >= readSince ? peer.Clock : null;
 }

@@ -69,7 +69,7 @@ for (const status of [0, 429, 500, 503, 504, 507]) {
 
 for (const sentence of [
   "error: A rule of consensus was found broken, so this node stopped taking part: one leader in a term.",
-  "Process terminated. The node ends, because the commit path met a state that must not be.",
+  "Process terminated. The process ends, because the commit path found an inconsistent state.",
   "warning: duty failed: Rookery.Platform.InvariantViolationException: Invariant violated: a reference is given back once.",
   "error: This node came to other results than a majority by applying the same writes, so it stopped taking part.",
 ]) {

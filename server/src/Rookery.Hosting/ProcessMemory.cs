@@ -34,7 +34,7 @@ public static partial class ProcessMemory
 
         // Debian's kernel gives transparent huge pages to all programs. Within minutes it makes each 2 MiB with one
         // page in use resident as a whole, even after the other pages were returned.
-        _ = SetProcessOption(WithoutHugePages, 1, 0, 0, 0);
+        _ = SetProcessOption(WithoutHugePages, 1, third: 0, fourth: 0, fifth: 0);
     }
 
     /// <summary>Returns unused memory to the system: managed first, then native.</summary>

@@ -24,7 +24,7 @@ internal sealed class JournalAppender(
         {
             lock (Gate)
             {
-                return Live.Count == 0 ? null : Live[^1];
+                return Segments.Count == 0 ? null : Segments[^1];
             }
         }
     }
@@ -33,7 +33,7 @@ internal sealed class JournalAppender(
     public Lock Gate { get; } = new();
 
     /// <summary>Segments in use, oldest first; the last one is being written.</summary>
-    public List<Segment> Live { get; } = [];
+    public List<Segment> Segments { get; } = [];
 
     /// <summary>Segments of a discarded log that readers may still use. Guarded by <see cref="Gate"/>.</summary>
     public List<Segment> Discarded { get; } = [];
@@ -56,37 +56,37 @@ internal sealed class JournalAppender(
     public void Append(ReadOnlySpan<JournalFrame> frames)
     {
         long bytes = FrameLayout.BytesOf(frames);
+        long bytesWithHeader = FrameLayout.FirstFrameOffset + bytes;
         var newest = Newest!;
-        bool begins = newest.End + bytes > newest.Length;
-        bool isOversized = FrameLayout.FirstFrameOffset + bytes > options.SegmentBytes;
-        var segment = begins ? BeginNext(isOversized, FrameLayout.FirstFrameOffset + bytes) : newest;
-        long start = begins ? FrameLayout.FirstFrameOffset : segment.End;
-        long write = LastWrite + 1;
+        bool startsSegment = newest.End + bytes > newest.Length;
+        bool isOversized = bytesWithHeader > options.SegmentBytes;
+        var segment = startsSegment ? TakeNextSegment(isOversized, bytesWithHeader) : newest;
+        long firstOffset = startsSegment ? FrameLayout.FirstFrameOffset : segment.End;
+        long writeNumber = LastWrite + 1;
 
         // The last argument is an upper bound: without a segment header the write is shorter.
-        _stream.Begin(segment.File, begins ? 0 : start, FrameLayout.FirstFrameOffset + bytes);
-        if (begins)
+        _stream.Begin(segment.File, startsSegment ? 0 : firstOffset, bytesWithHeader);
+        if (startsSegment)
         {
             _stream.Add(segment.Header!);
         }
 
-        // Landmarks are votes, configurations and truncations. Each frame header counts them.
         int landmarks = segment.Landmarks;
         for (int i = 0; i < frames.Length; i++)
         {
-            _stream.Add(HeaderOf(frames, i, segment, write, ref landmarks), frames[i].Payload.Span);
+            _stream.Add(FrameHeaderOf(frames, i, segment, writeNumber, ref landmarks), frames[i].Payload.Span);
         }
 
         _stream.PadToBlock();
         _stream.Sync(); // the write now survives a power cut
-        if (begins && isOversized)
+        if (startsSegment && isOversized)
         {
             segment = pool.Publish(segment); // an oversized segment survives a power cut only once it has its name
         }
 
         lock (Gate)
         {
-            Register(frames, segment, start, write); // the write becomes part of the log
+            Register(frames, segment, firstOffset, writeNumber); // the write becomes part of the log
         }
     }
 
@@ -96,21 +96,21 @@ internal sealed class JournalAppender(
     /// </summary>
     public void BeginSegment()
     {
-        var segment = BeginNext(isOversized: false, options.SegmentBytes);
-        _stream.Begin(segment.File, 0, SegmentHeader.Bytes);
+        var segment = TakeNextSegment(isOversized: false, options.SegmentBytes);
+        _stream.Begin(segment.File, offset: 0, SegmentHeader.Bytes);
         _stream.Add(segment.Header!);
         _stream.Sync();
 
         Segment? empty = null;
         lock (Gate)
         {
-            if (Live.Count > 0 && !Live[^1].HasFrames)
+            if (Segments.Count > 0 && !Segments[^1].HasFrames)
             {
-                empty = Live[^1];
-                Live.RemoveAt(Live.Count - 1);
+                empty = Segments[^1];
+                Segments.RemoveAt(Segments.Count - 1);
             }
 
-            Live.Add(segment);
+            Segments.Add(segment);
         }
 
         if (empty is not null)
@@ -127,17 +127,17 @@ internal sealed class JournalAppender(
     {
         var map = LogMap.AfterReset(reset, Map);
         var segment = pool.Take();
-        segment.Header = HeaderOf(segment, map, reset.Mark, previousGeneration: 0, previousEnd: 0);
+        segment.Header = SegmentHeaderOf(segment, map, reset.Mark, previousGeneration: 0, previousEnd: 0);
         LastGeneration = segment.Generation;
-        _stream.Begin(segment.File, 0, SegmentHeader.Bytes);
+        _stream.Begin(segment.File, offset: 0, SegmentHeader.Bytes);
         _stream.Add(segment.Header);
         _stream.Sync(); // the old log is now discarded
 
         lock (Gate)
         {
-            Discarded.AddRange(Live);
-            Live.Clear();
-            Live.Add(segment);
+            Discarded.AddRange(Segments);
+            Segments.Clear();
+            Segments.Add(segment);
             Map = map;
             ResetMark = reset.Mark;
         }
@@ -152,7 +152,7 @@ internal sealed class JournalAppender(
         NotedEnd end;
         lock (Gate)
         {
-            end = new NotedEnd(Live[^1].Generation, LastWrite, Map.Position.Index);
+            end = new NotedEnd(Segments[^1].Generation, LastWrite, Map.Position.Index);
         }
 
         if (!note.Has(end.Generation))
@@ -164,8 +164,9 @@ internal sealed class JournalAppender(
     /// <summary>
     /// Records a durable write and the newest segment in the note, while opening or at the clean stop.
     /// </summary>
-    /// <param name="write">Number of the last write with anything that must not be lost.</param>
-    public void NoteEnd(long write) => note.Write(new NotedEnd(Newest!.Generation, write, Map.Position.Index));
+    /// <param name="writeNumber">Number of the last write with anything that must not be lost.</param>
+    public void NoteEnd(long writeNumber) =>
+        note.Write(new NotedEnd(Newest!.Generation, writeNumber, Map.Position.Index));
 
     /// <summary>See <see cref="NodeJournal.Progress"/>.</summary>
     public long Progress => _stream.Progress;
@@ -173,24 +174,35 @@ internal sealed class JournalAppender(
     /// <summary>
     /// Writes and syncs the bytes of the last write again, because they may be only in the system's page cache.
     /// </summary>
-    /// <param name="lastWrite">Offset of the last write. If it is the first of its segment, the segment's header is
-    /// rewritten too.</param>
-    public void RewriteEnd(long lastWrite) =>
-        _stream.Rewrite(Live[^1].File, lastWrite == FrameLayout.FirstFrameOffset ? 0 : lastWrite, Live[^1].End);
+    /// <param name="lastWriteOffset">Offset of the last write. If it is the first of its segment, the segment's header
+    /// is rewritten too.</param>
+    public void RewriteEnd(long lastWriteOffset) =>
+        _stream.Rewrite(
+            Segments[^1].File,
+            lastWriteOffset == FrameLayout.FirstFrameOffset ? 0 : lastWriteOffset,
+            Segments[^1].End
+        );
 
     public void Dispose()
     {
-        foreach (var segment in Live.Concat(Discarded))
+        foreach (var segment in Segments.Concat(Discarded))
         {
             segment.Dispose();
         }
     }
 
-    private FrameHeader HeaderOf(
+    /// <summary>Returns the header of <paramref name="frames"/>[<paramref name="i"/>].</summary>
+    /// <param name="frames">The frames of the write.</param>
+    /// <param name="i">The frame's position in the write.</param>
+    /// <param name="segment">The segment that is written to.</param>
+    /// <param name="writeNumber">The write's number.</param>
+    /// <param name="landmarks">The number of votes, configurations and truncations in the segment, which each header
+    /// repeats; increased if this frame is one.</param>
+    private FrameHeader FrameHeaderOf(
         ReadOnlySpan<JournalFrame> frames,
         int i,
         Segment segment,
-        long write,
+        long writeNumber,
         ref int landmarks
     )
     {
@@ -198,24 +210,15 @@ internal sealed class JournalAppender(
             frames[i],
             i == frames.Length - 1 ? FrameFlags.EndOfWrite : FrameFlags.None,
             segment.Generation,
-            write,
+            writeNumber,
             landmarks
         );
         landmarks += header.IsLandmark ? 1 : 0;
-        return header.RecordsLogEnd
-            ? header with
-            {
-                Landmarks = landmarks,
-                Index = Map.Position.Index,
-                Term = Map.Position.Term,
-            }
-            : header with
-            {
-                Landmarks = landmarks,
-            };
+        header = header with { Landmarks = landmarks };
+        return header.RecordsLogEnd ? header with { Index = Map.Position.Index, Term = Map.Position.Term } : header;
     }
 
-    private Segment BeginNext(bool isOversized, long length)
+    private Segment TakeNextSegment(bool isOversized, long length)
     {
         var segment = isOversized ? pool.BeginOversized(length) : pool.Take();
         segment.Header = NextHeader(segment);
@@ -226,17 +229,22 @@ internal sealed class JournalAppender(
     private SegmentHeader NextHeader(Segment segment)
     {
         var last = Newest;
-        bool linksToLast = last is { HasFrames: true };
-        return HeaderOf(
+        if (last is { HasFrames: true })
+        {
+            return SegmentHeaderOf(segment, Map, ResetMark, last.Generation, last.End);
+        }
+
+        // A segment without frames is replaced: the new one links to its predecessor, if it has one.
+        return SegmentHeaderOf(
             segment,
             Map,
             ResetMark,
-            linksToLast ? last!.Generation : last?.Header!.PreviousGeneration ?? 0,
-            linksToLast ? last!.End : last?.Header!.PreviousEnd ?? 0
+            previousGeneration: last?.Header!.PreviousGeneration ?? 0,
+            previousEnd: last?.Header!.PreviousEnd ?? 0
         );
     }
 
-    private SegmentHeader HeaderOf(
+    private SegmentHeader SegmentHeaderOf(
         Segment segment,
         LogMap map,
         long resetMark,
@@ -261,25 +269,24 @@ internal sealed class JournalAppender(
             Configuration = map.Configuration,
         };
 
-    private void Register(ReadOnlySpan<JournalFrame> frames, Segment segment, long start, long write)
+    private void Register(ReadOnlySpan<JournalFrame> frames, Segment segment, long firstOffset, long writeNumber)
     {
-        if (Live[^1] != segment)
+        if (Segments[^1] != segment)
         {
-            Live.Add(segment);
+            Segments.Add(segment);
         }
 
-        long offset = start;
-        // Landmarks are votes, configurations and truncations. Each frame header counts them.
+        long offset = firstOffset;
         int landmarks = segment.Landmarks;
         for (int i = 0; i < frames.Length; i++)
         {
-            var header = HeaderOf(frames, i, segment, write, ref landmarks);
+            var header = FrameHeaderOf(frames, i, segment, writeNumber, ref landmarks);
             Map.Append(segment, header, frames[i].Payload, offset);
             offset = FrameLayout.OffsetAfter(offset, header.Type, header.PayloadLength, header.EndsWrite);
         }
 
         segment.End = offset;
         segment.Landmarks = landmarks;
-        LastWrite = write;
+        LastWrite = writeNumber;
     }
 }

@@ -246,7 +246,7 @@ internal sealed class JournalDirectory : IDisposable
     private static bool IsUnused(Segment segment)
     {
         Span<byte> block = stackalloc byte[SegmentHeader.Bytes];
-        int length = segment.File.Read(block, 0);
+        int length = segment.File.Read(block, offset: 0);
         return !block[..length].ContainsAnyExcept((byte)0);
     }
 

@@ -40,7 +40,7 @@ internal static class JournalOpening
             }
 
             appender = CreateAppender(walk, found, options, pool, io, newJournalStart);
-            var recovery = walk.Report(found.CleanUp(appender.Live, walk.Dropped, pool));
+            var recovery = walk.Report(found.CleanUp(appender.Segments, walk.Dropped, pool));
             long lastWrite = appender.LastWrite; // not that of a Start frame, which may rot without any loss
             ContinueLog(appender, walk);
             NoteEnd(appender, lastWrite);
@@ -115,7 +115,7 @@ internal static class JournalOpening
             // A torn first write may have used the next generation without leaving a valid header, so skip that number.
             LastGeneration = found.HighestGeneration + 1,
         };
-        appender.Live.AddRange(walk.Live);
+        appender.Segments.AddRange(walk.Live);
         return appender;
     }
 
@@ -133,7 +133,7 @@ internal static class JournalOpening
             return;
         }
 
-        var last = appender.Live.Count == 0 ? null : appender.Live[^1];
+        var last = appender.Segments.Count == 0 ? null : appender.Segments[^1];
         if (last is { HasFrames: true })
         {
             appender.RewriteEnd(walk.LastWriteOffset);

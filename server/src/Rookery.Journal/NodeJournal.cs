@@ -106,7 +106,7 @@ public sealed class NodeJournal : IDisposable
         {
             lock (_appender.Gate)
             {
-                return _appender.Live.Concat(_appender.Discarded).Sum(static segment => segment.Length);
+                return _appender.Segments.Concat(_appender.Discarded).Sum(static segment => segment.Length);
             }
         }
     }
@@ -126,7 +126,7 @@ public sealed class NodeJournal : IDisposable
     {
         lock (_appender.Gate)
         {
-            var live = _appender.Live;
+            var live = _appender.Segments;
             long bytes = 0;
             for (
                 int i = live.Count - 1;
@@ -425,7 +425,7 @@ public sealed class NodeJournal : IDisposable
                 return discarded;
             }
 
-            var live = _appender.Live;
+            var live = _appender.Segments;
             if (
                 live.Count < 2
                 || live[0].Pins > 0

@@ -161,7 +161,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                         + $"changed. Put the journal's files back (was the journal directory changed?), or "
                         + $"{RepairAdvice}.",
                     file,
-                    0
+                    offset: 0
                 );
             }
 

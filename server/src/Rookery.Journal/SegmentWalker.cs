@@ -110,7 +110,7 @@ internal sealed class SegmentWalker : IDisposable
         {
             if (count > _window.Length)
             {
-                _window.Grow(0, count);
+                _window.Grow(keptBytes: 0, count);
             }
 
             _windowStart = offset;

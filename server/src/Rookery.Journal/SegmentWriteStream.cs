@@ -70,7 +70,7 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
         Flush();
         long begun = io.Begin();
         _file!.Sync();
-        io.Record(IoKind.JournalSync, begun, 0);
+        io.Record(IoKind.JournalSync, begun, bytes: 0);
         Volatile.Write(ref _progress, _progress + 1);
         _file = null;
     }

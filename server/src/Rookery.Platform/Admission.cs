@@ -2,8 +2,8 @@ namespace Rookery.Platform;
 
 /// <summary>
 /// Bounds the memory that all requests or commands together hold. Within the bound, a request is admitted at once.
-/// Beyond it, or while the budget of the share is full, requests wait in order of arrival, for <see cref="WaitTimeout"/>
-/// or a given time. If no other request is admitted, a request of any size is. Thread-safe.
+/// Beyond it, or while the budget of the share is full, requests wait in order of arrival, for
+/// <see cref="WaitTimeout"/> or a given time. If no other request is admitted, a request of any size is. Thread-safe.
 /// </summary>
 /// <param name="limitBytes">The bound, in bytes.</param>
 /// <param name="time">The clock.</param>
@@ -73,12 +73,12 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         var waiter = new Waiter(bytes, heldBytes);
         lock (_gate)
         {
-            _waiters.AddLast(waiter.Place);
-            CountWaiters();
+            _waiters.AddLast(waiter.Node);
+            UpdateWaiterCount();
         }
 
         // Bytes may have been released between the check and the wait.
-        Admit();
+        AdmitWaiters();
         try
         {
             await waiter.Admitted.Task.WaitAsync(timeout, time, cancellationToken);
@@ -86,7 +86,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         }
         catch (Exception refusal) when (refusal is TimeoutException or OperationCanceledException)
         {
-            if (!Forget(waiter))
+            if (!TryRemove(waiter))
             {
                 return true;
             }
@@ -104,7 +104,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         share?.Release(bytes);
         if (Volatile.Read(ref _waiterCount) > 0)
         {
-            Admit();
+            AdmitWaiters();
         }
     }
 
@@ -115,16 +115,16 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
             return false;
         }
 
-        bool isAdmitted = TryTake(bytes, heldBytes) || (TryMakeRoom(bytes) && TryTake(bytes, heldBytes));
+        bool isAdmitted = TryAdd(bytes, heldBytes) || (TryMakeRoom(bytes) && TryAdd(bytes, heldBytes));
         share?.RelieveExcess();
         return isAdmitted;
     }
 
     /// <summary>Admits waiters in order. Caches yield to them outside the lock, because unmapping takes long.</summary>
-    private void Admit()
+    private void AdmitWaiters()
     {
         Waiter? last = null;
-        while (AdmitFitting() is { } first && first != last && TryMakeRoom(first.Bytes))
+        while (AdmitWaitersThatFit() is { } first && first != last && TryMakeRoom(first.Bytes))
         {
             last = first;
         }
@@ -133,17 +133,17 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     }
 
     /// <summary>Admits waiters in order while there is room; returns the first that still waits.</summary>
-    private Waiter? AdmitFitting()
+    private Waiter? AdmitWaitersThatFit()
     {
         lock (_gate)
         {
-            while (_waiters.First is { } first && TryTake(first.Value.Bytes, first.Value.HeldBytes))
+            while (_waiters.First is { } first && TryAdd(first.Value.Bytes, first.Value.HeldBytes))
             {
                 _waiters.RemoveFirst();
                 first.Value.Admitted.SetResult();
             }
 
-            CountWaiters();
+            UpdateWaiterCount();
             return _waiters.First?.Value;
         }
     }
@@ -153,7 +153,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         share is not null && Bytes + bytes <= limitBytes && share.TryMakeRoom(bytes);
 
     // Called under the lock. The timer runs only while requests wait.
-    private void CountWaiters()
+    private void UpdateWaiterCount()
     {
         Volatile.Write(ref _waiterCount, _waiters.Count);
         if (_waiters.Count == 0)
@@ -164,7 +164,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         else if (share is not null)
         {
             _retry ??= time.CreateTimer(
-                static admission => ((Admission)admission!).Admit(),
+                static admission => ((Admission)admission!).AdmitWaiters(),
                 this,
                 RetryInterval,
                 RetryInterval
@@ -173,43 +173,43 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     }
 
     /// <summary>Removes a waiter; returns false if it was admitted just before.</summary>
-    private bool Forget(Waiter waiter)
+    private bool TryRemove(Waiter waiter)
     {
         lock (_gate)
         {
-            if (waiter.Place.List is null)
+            if (waiter.Node.List is null)
             {
                 return false;
             }
 
-            _waiters.Remove(waiter.Place);
-            CountWaiters();
+            _waiters.Remove(waiter.Node);
+            UpdateWaiterCount();
         }
 
-        Admit();
+        AdmitWaiters();
         return true;
     }
 
-    private bool TryTake(long bytes, long heldBytes)
+    private bool TryAdd(long bytes, long heldBytes)
     {
-        long now = Volatile.Read(ref _bytes);
+        long admitted = Volatile.Read(ref _bytes);
         bool isCharged = share is null;
-        while (now == heldBytes || now + bytes <= limitBytes)
+        while (admitted == heldBytes || admitted + bytes <= limitBytes)
         {
             // Charged before it is admitted: others never see bytes of a request that is refused.
-            if (!isCharged && !TryCharge(bytes, isAlone: now == heldBytes))
+            if (!isCharged && !TryCharge(bytes, isAlone: admitted == heldBytes))
             {
                 return false;
             }
 
             isCharged = true;
-            long seen = Interlocked.CompareExchange(ref _bytes, now + bytes, now);
-            if (seen == now)
+            long seen = Interlocked.CompareExchange(ref _bytes, admitted + bytes, admitted);
+            if (seen == admitted)
             {
                 return true;
             }
 
-            now = seen;
+            admitted = seen;
         }
 
         if (isCharged)
@@ -242,14 +242,14 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         {
             Bytes = bytes;
             HeldBytes = heldBytes;
-            Place = new LinkedListNode<Waiter>(this);
+            Node = new LinkedListNode<Waiter>(this);
         }
 
         public long Bytes { get; }
 
         public long HeldBytes { get; }
 
-        public LinkedListNode<Waiter> Place { get; }
+        public LinkedListNode<Waiter> Node { get; }
 
         public TaskCompletionSource Admitted { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
     }

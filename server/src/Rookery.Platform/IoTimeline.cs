@@ -187,7 +187,8 @@ public sealed class IoTimeline : IIoRecorder
     {
         lock (_access)
         {
-            return _kinds[(int)kind]?.Total ?? new IoRollUp(0, kind, 0, 0, 0, 0);
+            return _kinds[(int)kind]?.Total
+                ?? new IoRollUp(UnixSecond: 0, kind, Count: 0, Bytes: 0, TotalMicroseconds: 0, MaxMicroseconds: 0);
         }
     }
 
@@ -269,9 +270,11 @@ public sealed class IoTimeline : IIoRecorder
         private long _slowMicroseconds;
         private int _untilEstimate = 1;
 
-        internal IoRollUp Current { get; private set; } = new(0, kind, 0, 0, 0, 0);
+        internal IoRollUp Current { get; private set; } =
+            new(UnixSecond: 0, kind, Count: 0, Bytes: 0, TotalMicroseconds: 0, MaxMicroseconds: 0);
 
-        internal IoRollUp Total { get; private set; } = new(0, kind, 0, 0, 0, 0);
+        internal IoRollUp Total { get; private set; } =
+            new(UnixSecond: 0, kind, Count: 0, Bytes: 0, TotalMicroseconds: 0, MaxMicroseconds: 0);
 
         internal DurationHistogram Durations { get; } = new();
 
@@ -279,7 +282,14 @@ public sealed class IoTimeline : IIoRecorder
 
         internal void Add(in IoEvent added)
         {
-            var rollUp = new IoRollUp(0, kind, 1, added.Bytes, added.DurationMicroseconds, added.DurationMicroseconds);
+            var rollUp = new IoRollUp(
+                UnixSecond: 0,
+                kind,
+                Count: 1,
+                added.Bytes,
+                added.DurationMicroseconds,
+                added.DurationMicroseconds
+            );
             Current = Current.Plus(rollUp);
             Total = Total.Plus(rollUp);
             if (
@@ -299,6 +309,7 @@ public sealed class IoTimeline : IIoRecorder
             }
         }
 
-        internal void BeginSecond() => Current = new IoRollUp(0, kind, 0, 0, 0, 0);
+        internal void BeginSecond() =>
+            Current = new IoRollUp(UnixSecond: 0, kind, Count: 0, Bytes: 0, TotalMicroseconds: 0, MaxMicroseconds: 0);
     }
 }

@@ -100,10 +100,22 @@ public sealed class MemoryBudget
     }
 
     /// <summary>
-    /// Relieves like <see cref="Relieve"/> if caches have enough to yield; otherwise no cache yields.
+    /// Makes caches release memory until <paramref name="bytes"/> are free. If they have too little for that, none
+    /// yields.
     /// </summary>
     /// <returns>Whether the bytes are free now, unless another thread takes them.</returns>
-    internal bool TryRelieve(long bytes, bool isManaged)
+    internal bool TryMakeRoom(long bytes, bool isManaged)
+    {
+        if (!CanYieldEnoughFor(bytes, isManaged))
+        {
+            return false;
+        }
+
+        Relieve(bytes, isManaged);
+        return true;
+    }
+
+    private bool CanYieldEnoughFor(long bytes, bool isManaged)
     {
         long missing = UsedBytes + bytes - TotalBytes;
         long missingManaged = isManaged ? ManagedBytes + bytes - ManagedLimitBytes : 0;
@@ -119,13 +131,7 @@ public sealed class MemoryBudget
             missingManaged -= share.IsManaged ? yieldable : 0;
         }
 
-        if (missing > 0 || missingManaged > 0)
-        {
-            return false;
-        }
-
-        Relieve(bytes, isManaged);
-        return true;
+        return missing <= 0 && missingManaged <= 0;
     }
 
     // All bounds are checked before bytes are added: bytes that are added and subtracted again make attempts of other
@@ -223,6 +229,10 @@ public sealed class MemoryBudget
 }
 
 /// <summary>The part of one consumer in a <see cref="MemoryBudget"/>. Thread-safe.</summary>
+/// <remarks>
+/// Three methods reserve. <see cref="TryReserve"/> refuses when a bound would be exceeded.
+/// <see cref="TryReserveFromCaches"/> makes caches yield before it refuses. <see cref="Reserve"/> never refuses.
+/// </remarks>
 public sealed class MemoryShare
 {
     /// <summary>
@@ -327,12 +337,12 @@ public sealed class MemoryShare
     /// yields. Do not call it under the lock of a cache.
     /// </summary>
     /// <returns>Whether the bytes are free now, unless another thread takes them.</returns>
-    public bool TryMakeRoom(long bytes) => bytes <= LimitBytes - UsedBytes && _budget.TryRelieve(bytes, IsManaged);
+    public bool TryMakeRoom(long bytes) => bytes <= LimitBytes - UsedBytes && _budget.TryMakeRoom(bytes, IsManaged);
 
     /// <summary>
     /// Makes caches yield what the budget is exceeded by, as far as they may. Do not call it under the lock of a cache.
     /// </summary>
-    public void RelieveExcess() => _budget.Relieve(0, IsManaged);
+    public void RelieveExcess() => _budget.Relieve(bytes: 0, IsManaged);
 
     /// <summary>
     /// Reserves <paramref name="bytes"/>, if neither the share nor, beyond <see cref="AssuredBytes"/>, the budget would
@@ -388,7 +398,10 @@ public sealed class MemoryShare
     public void Release(long bytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(bytes);
-        Invariant.Holds(Interlocked.Add(ref _usedBytes, -bytes) >= 0, "a share gives back no more memory than it took");
+        Invariant.Holds(
+            Interlocked.Add(ref _usedBytes, -bytes) >= 0,
+            "a share releases no more memory than it reserved"
+        );
         _budget.Add(-bytes, IsManaged);
     }
 

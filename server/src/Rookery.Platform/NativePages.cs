@@ -20,7 +20,7 @@ public static unsafe partial class NativePages
     /// <exception cref="InsufficientMemoryException">The system has no memory.</exception>
     public static byte* Map(long bytes)
     {
-        nint address = MapMemory(0, (nuint)bytes, ProtectReadWrite, PrivateAnonymous, -1, 0);
+        nint address = MapMemory(address: 0, (nuint)bytes, ProtectReadWrite, PrivateAnonymous, file: -1, offset: 0);
         byte* taken = Taken(address, bytes);
 
         // Where huge pages are always enabled, the kernel would later fill released pages again, in units of 2 MiB.

@@ -57,7 +57,7 @@ public sealed class PosixDisk : IDisk
     /// <inheritdoc/>
     public bool Exists(string path)
     {
-        if (LibC.Access(path, 0) == 0)
+        if (LibC.Access(path, mode: 0) == 0)
         {
             return true;
         }
@@ -161,7 +161,7 @@ public sealed class PosixDisk : IDisk
         ulong major = ((device >> 8) & 0xfff) | ((device >> 32) & 0xfffff000);
         ulong minor = (device & 0xff) | ((device >> 12) & 0xffffff00);
         byte* link = stackalloc byte[1024];
-        nint length = LibC.ReadLink($"/sys/dev/block/{major}:{minor}", link, 1024);
+        nint length = LibC.ReadLink($"/sys/dev/block/{major}:{minor}", link, size: 1024);
         return length <= 0 ? "unknown" : Path.GetFileName(Encoding.UTF8.GetString(link, (int)length));
     }
 

@@ -13,7 +13,7 @@ internal sealed class PosixFile(SafeFileHandle handle, string path) : IDiskFile
         {
             // Seek to get the length: nothing uses the descriptor's position, and the structure of fstat differs
             // between processors.
-            long length = LibC.Seek(handle, 0, LibC.SeekEnd);
+            long length = LibC.Seek(handle, offset: 0, LibC.SeekEnd);
             return length switch
             {
                 < 0 => throw Failure("measure"),
@@ -85,7 +85,7 @@ internal sealed class PosixFile(SafeFileHandle handle, string path) : IDiskFile
         Errno error;
         do
         {
-            error = (Errno)LibC.Allocate(handle, 0, length);
+            error = (Errno)LibC.Allocate(handle, offset: 0, length);
         } while (error == Errno.Interrupted);
         if (error != Errno.None)
         {

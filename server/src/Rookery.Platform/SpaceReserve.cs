@@ -8,7 +8,7 @@ namespace Rookery.Platform;
 public readonly record struct ReserveRule(long Bytes, double Fraction)
 {
     /// <summary>256 MiB or 5 %.</summary>
-    public static ReserveRule Default { get; } = new(256L << 20, 0.05);
+    public static ReserveRule Default { get; } = new(256L << 20, Fraction: 0.05);
 
     /// <summary>Returns the bytes to keep free on a file system of <paramref name="totalBytes"/>.</summary>
     public long BytesOf(long totalBytes) => Math.Max(Bytes, (long)(totalBytes * Fraction));

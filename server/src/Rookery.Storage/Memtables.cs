@@ -25,7 +25,7 @@ public sealed class Memtables : IDisposable
         _batch = batch;
         _flusher = new Flusher(context);
         _flush = new RetriedStep(context, "flush", _flusher.FlushOldest);
-        context.FlushBetween = FlushIfBehind;
+        context.FlushIfNeeded = FlushFrozen;
     }
 
     /// <summary>
@@ -83,23 +83,23 @@ public sealed class Memtables : IDisposable
 
     /// <summary>
     /// Writes the oldest frozen memtable into runs, then the manifest. A failure appears in
-    /// <see cref="StorageEngine.Health"/>; nothing is lost, and the flush can be retried.
+    /// <see cref="StorageEngine.Problem"/>; nothing is lost, and the flush can be retried.
     /// </summary>
     /// <returns>Whether a manifest was written.</returns>
     public bool Flush()
     {
         FreezeIfDue();
-        bool done = _flush.Try();
+        bool wasFlushed = _flush.Try();
         _flushEnded.Set();
-        if (done)
+        if (wasFlushed)
         {
             // Unmaps the memory, because a merge may need it before the next memtable does. Mapping it again takes
             // milliseconds.
             _context.Arenas.Trim();
-            TellDurable();
+            NotifyDurable();
         }
 
-        return done;
+        return wasFlushed;
     }
 
     /// <summary>
@@ -123,14 +123,14 @@ public sealed class Memtables : IDisposable
 
         while (_flusher.FlushOldest())
         {
-            TellDurable();
+            NotifyDurable();
         }
 
         _flushEnded.Set();
     }
 
     /// <summary>Resets the memtables after the whole state was replaced: no flush is pending or failed.</summary>
-    internal void ForgetFlush()
+    internal void ClearFlush()
     {
         Volatile.Write(ref _isFlushRequested, false);
         _flush.ForgetFailure();
@@ -138,7 +138,7 @@ public sealed class Memtables : IDisposable
     }
 
     /// <summary>Calls <see cref="WorkArrived"/> if a flush is due.</summary>
-    internal void TellIfFlushDue()
+    internal void NotifyIfFlushDue()
     {
         if (IsFlushDue)
         {
@@ -153,21 +153,18 @@ public sealed class Memtables : IDisposable
     internal bool TryMakeRoom(long bytes)
     {
         EngineState current = _context.Published.Current;
-        long limit = _context.Options.MemtableBytes;
-        bool isFull =
-            current.Active.Bytes >= limit
-            || (bytes >= limit / 4 && current.Active.Bytes + bytes > limit && !current.Active.IsEmpty);
-        if (isFull && current.Frozen.Length > 0)
+        if (!IsFullFor(current.Active, bytes))
+        {
+            return true;
+        }
+
+        if (current.Frozen.Length > 0)
         {
             _flushEnded.Reset();
             return false;
         }
 
-        if (isFull)
-        {
-            Freeze(current);
-        }
-
+        Freeze(current);
         return true;
     }
 
@@ -179,8 +176,8 @@ public sealed class Memtables : IDisposable
     {
         if (!HasBackgroundWork)
         {
-            Flush(); // there is no background thread
-            GrowAfterFailure();
+            Flush();
+            FreezeAfterFailure();
             return;
         }
 
@@ -189,7 +186,7 @@ public sealed class Memtables : IDisposable
         _flushEnded.Wait();
         Interlocked.Decrement(ref _context.Counters.WaitingWriters);
         ObjectDisposedException.ThrowIf(_isClosed, this);
-        GrowAfterFailure();
+        FreezeAfterFailure();
     }
 
     /// <summary>Ends the wait of a writer, because the engine is being closed.</summary>
@@ -202,9 +199,19 @@ public sealed class Memtables : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _flushEnded.Dispose();
 
+    /// <summary>
+    /// Returns whether a memtable is full, or would overflow by a batch of at least a quarter of a memtable.
+    /// </summary>
+    private bool IsFullFor(Memtable active, long batchBytes)
+    {
+        long limit = _context.Options.MemtableBytes;
+        bool isLargeBatch = batchBytes >= limit / 4;
+        return active.Bytes >= limit || (isLargeBatch && active.Bytes + batchBytes > limit && !active.IsEmpty);
+    }
+
     // A journal entry must be applied even if flushes fail: the failure is reported, and the journal refuses writes
     // before the memory is exhausted.
-    private void GrowAfterFailure()
+    private void FreezeAfterFailure()
     {
         if (_flush.Failure is not null)
         {
@@ -215,7 +222,7 @@ public sealed class Memtables : IDisposable
         }
     }
 
-    private void FlushIfBehind()
+    private void FlushFrozen()
     {
         if (_context.Published.Current.Frozen.Length > 0)
         {
@@ -253,5 +260,5 @@ public sealed class Memtables : IDisposable
         active.Release();
     }
 
-    private void TellDurable() => StoreDurable?.Invoke(_context.Durable.Manifest.Position);
+    private void NotifyDurable() => StoreDurable?.Invoke(_context.Durable.Manifest.Position);
 }

@@ -23,9 +23,9 @@ public sealed class StorageEngine : IDisposable
 {
     private readonly IDisposable? _directoryLock;
     private readonly EngineContext _context;
-    private readonly BackgroundMerges _compactor;
+    private readonly BackgroundMerges _merges;
     private readonly Scrubber _scrubber;
-    private readonly RetriedStep _compaction;
+    private readonly RetriedStep _merge;
     private readonly WriteBatch _batch;
     private bool _disposed;
 
@@ -49,8 +49,8 @@ public sealed class StorageEngine : IDisposable
 
         _batch = new WriteBatch(options.ChunkBytes);
         Memtables = new Memtables(_context, _batch);
-        _compactor = new BackgroundMerges(_context);
-        _compaction = new RetriedStep(_context, "compaction", _compactor.Step);
+        _merges = new BackgroundMerges(_context);
+        _merge = new RetriedStep(_context, "compaction", _merges.Step);
         _scrubber = new Scrubber(_context);
         Repairs = new FileRepair(_context);
         Installer = new StateInstaller(_context, _batch, Memtables);
@@ -81,7 +81,7 @@ public sealed class StorageEngine : IDisposable
     /// is known to contain the entries after that manifest. If the journal lacks them, a newer manifest may have been
     /// lost, and these runs may hold the only copy of its rows. Deletes nothing if any run is damaged.
     /// </summary>
-    public void DeleteLeftOvers()
+    public void DeleteUnnamedRuns()
     {
         if (_context.Published.Current.Runs.Files().All(static file => file.IsReadable))
         {
@@ -114,7 +114,7 @@ public sealed class StorageEngine : IDisposable
     /// Number of times that <see cref="StateInstaller.Install"/> replaced the whole state. It rises before a snapshot
     /// can see the new state.
     /// </summary>
-    public long Installs => Volatile.Read(ref _context.Installs);
+    public long InstallCount => Volatile.Read(ref _context.Installs);
 
     /// <summary>
     /// Random id of the store, chosen when the directory, or a copy of one, is first opened for writing. Empty in a
@@ -129,13 +129,13 @@ public sealed class StorageEngine : IDisposable
     public bool HasDamage => !_context.Sources.Damage.IsEmpty;
 
     /// <summary>The current problem, in one sentence; null if there is none.</summary>
-    public string? Health => Failure ?? (_context.Sources.Damage.Events is [var first, ..] ? first.Sentence : null);
+    public string? Problem => Failure ?? (_context.Sources.Damage.Events is [var first, ..] ? first.Sentence : null);
 
     /// <summary>
     /// Why the last flush or merge step failed, in one sentence; it should be retried after a pause. Null if both
     /// succeeded.
     /// </summary>
-    public string? Failure => Memtables.Failure ?? _compaction.Failure;
+    public string? Failure => Memtables.Failure ?? _merge.Failure;
 
     /// <summary>See <see cref="StorageOptions.KeptDeletions"/>. May change at any time.</summary>
     public long KeptDeletions
@@ -166,34 +166,34 @@ public sealed class StorageEngine : IDisposable
     }
 
     /// <summary>Makes the batch visible as a whole to snapshots opened afterwards. Never syncs.</summary>
-    /// <param name="applied">The batch that <see cref="Begin"/> returned.</param>
+    /// <param name="batch">The batch that <see cref="Begin"/> returned.</param>
     /// <param name="lastSequence">The last operation number of the entry, including operations that wrote
     /// nothing.</param>
-    public void Apply(WriteBatch applied, long lastSequence)
+    public void Apply(WriteBatch batch, long lastSequence)
     {
-        Invariant.Holds(applied == _batch && _batch.IsOpen, "the batch that is applied is the one that was begun");
+        Invariant.Holds(batch == _batch && _batch.IsOpen, "the batch that is applied is the one that was begun");
         Invariant.Holds(lastSequence >= Sequence, "sequences never fall");
         var position = new ManifestPosition(_batch.Index, _batch.Term, lastSequence);
         lock (_context.Gate)
         {
             EngineState current = _context.Published.Current;
-            RangeTombstoneSet all = current.RangeTombstones;
-            RangeTombstoneSet own = current.Active.RangeTombstones;
+            RangeTombstoneSet ofStore = current.RangeTombstones;
+            RangeTombstoneSet ofActive = current.Active.RangeTombstones;
             if (_batch.Ranges.Count > 0)
             {
                 var added = new RangeTombstoneSet(_batch.Ranges);
-                all = RangeTombstoneSet.Union([all, added]);
-                own = RangeTombstoneSet.Union([own, added]);
+                ofStore = RangeTombstoneSet.Union([ofStore, added]);
+                ofActive = RangeTombstoneSet.Union([ofActive, added]);
             }
 
-            current.Active.CompleteBatch(position, own);
+            current.Active.CompleteBatch(position, ofActive);
             _context.Published.Replace(
-                new EngineState(_context.Sources, current.Active, current.Frozen, current.Runs, all, position)
+                new EngineState(_context.Sources, current.Active, current.Frozen, current.Runs, ofStore, position)
             );
             _batch.Close();
         }
 
-        Memtables.TellIfFlushDue();
+        Memtables.NotifyIfFlushDue();
     }
 
     /// <summary>Rolls back the open batch, if there is one. No snapshot has seen any of it.</summary>
@@ -218,7 +218,7 @@ public sealed class StorageEngine : IDisposable
     /// them.
     /// </summary>
     /// <returns>Whether a part was executed; false if no merge is due.</returns>
-    public bool MergeOnce() => _compaction.Try();
+    public bool MergeOnce() => _merge.Try();
 
     /// <summary>
     /// Scrubs: checks the next bytes of the runs against their checksums. Reports damage to <see cref="DamageFound"/>.
@@ -248,14 +248,14 @@ public sealed class StorageEngine : IDisposable
     public ManifestPosition CopyTo(string targetDirectory) => new StoreCopy(_context).CopyTo(targetDirectory);
 
     /// <summary>
-    /// Prepares the changes for a store that has applied everything below <paramref name="since"/>, as of the durable
-    /// manifest. Reads nothing yet. Call it on the background thread.
+    /// Prepares the changes for a store that has applied everything below <paramref name="sinceSequence"/>, as of the
+    /// durable manifest. Reads nothing yet. Call it on the background thread.
     /// </summary>
     /// <returns>Null if tombstones since then may have been dropped: the other store then needs a full
     /// snapshot.</returns>
-    public StateChanges? BeginChanges(long since)
+    public StateChanges? BeginChanges(long sinceSequence)
     {
-        if (_context.Durable.Deletions.DroppedThrough >= since)
+        if (_context.Durable.Deletions.DroppedThrough >= sinceSequence)
         {
             return null;
         }
@@ -263,7 +263,13 @@ public sealed class StorageEngine : IDisposable
         EngineState state = _context.Published.Acquire();
         try
         {
-            return new StateChanges(_context, state.Runs, _context.Durable.Manifest, _context.Durable.Deletions, since);
+            return new StateChanges(
+                _context,
+                state.Runs,
+                _context.Durable.Manifest,
+                _context.Durable.Deletions,
+                sinceSequence
+            );
         }
         finally
         {
@@ -308,7 +314,7 @@ public sealed class StorageEngine : IDisposable
     public void MarkUsed() => _context.Durable.MarkUsed(_context);
 
     /// <summary>Returns the current state and the counters.</summary>
-    public StorageStatistics Statistics() => EngineStatistics.Of(_context, _compactor, Health);
+    public StorageStatistics Statistics() => EngineStatistics.Of(_context, _merges, Problem);
 
     /// <summary>
     /// Closes the files. Rows that were not flushed remain in the journal only. Dispose all snapshots and end

@@ -18,7 +18,7 @@ public sealed unsafe class WriteBatch
     private readonly List<RangeTombstone> _ranges = [];
     private EngineState? _state;
     private RangeTombstoneSet _rangeTombstones = RangeTombstoneSet.Empty;
-    private int _largeValues;
+    private int _largeValueCount;
 
     internal WriteBatch(int chunkBytes)
     {
@@ -48,8 +48,8 @@ public sealed unsafe class WriteBatch
         }
     }
 
-    // The number of this batch: one after the last complete batch.
-    private int OwnBatch => State.Active.LastBatch + 1;
+    // The number of this batch in the active memtable: one after the last complete batch.
+    private int BatchNumber => State.Active.LastBatch + 1;
 
     /// <summary>
     /// Stores a value. A value longer than <see cref="StorageOptions.ChunkBytes"/> is stored as a large value. If the
@@ -84,7 +84,7 @@ public sealed unsafe class WriteBatch
     {
         Invariant.Holds(from.SequenceCompareTo(toExclusive) < 0, "a range has its start below its end");
         _ranges.Add(new RangeTombstone(from.ToArray(), toExclusive.ToArray(), sequence));
-        Cover();
+        UpdateRangeTombstones();
     }
 
     /// <summary>
@@ -108,13 +108,13 @@ public sealed unsafe class WriteBatch
     /// <param name="row">The row, if there is one; the caller disposes it before the batch is applied.</param>
     /// <exception cref="DamagedException">The block that may contain the key is damaged.</exception>
     public bool TryGet(ReadOnlySpan<byte> key, out Row row) =>
-        Lookup.TryGet(State, OwnBatch, _rangeTombstones, key, out row);
+        Lookup.TryGet(State, BatchNumber, _rangeTombstones, key, out row);
 
     /// <summary>
     /// Returns a cursor over a range, including the batch's own rows. It must be disposed before the next put.
     /// </summary>
     public RowCursor Seek(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, bool backward = false) =>
-        new(State, OwnBatch, _rangeTombstones, from, toExclusive, backward);
+        new(State, BatchNumber, _rangeTombstones, from, toExclusive, backward);
 
     /// <summary>Returns a mark for <see cref="RollBack"/>.</summary>
     public BatchMark Mark() => new(_nodes.Count, _ranges.Count);
@@ -135,18 +135,18 @@ public sealed unsafe class WriteBatch
         if (mark.RangeTombstones < _ranges.Count)
         {
             _ranges.RemoveRange(mark.RangeTombstones, _ranges.Count - mark.RangeTombstones);
-            Cover();
+            UpdateRangeTombstones();
         }
     }
 
     /// <summary>Opens the batch on a state. The batch now owns the caller's reference to the state.</summary>
-    internal void Open(EngineState on, long index, long term)
+    internal void Open(EngineState state, long index, long term)
     {
         Invariant.Holds(!IsOpen, "one batch is open at a time");
-        _state = on;
+        _state = state;
         Index = index;
         Term = term;
-        _rangeTombstones = on.RangeTombstones;
+        _rangeTombstones = state.RangeTombstones;
     }
 
     /// <summary>Closes the batch; its rows remain in the memtable.</summary>
@@ -156,14 +156,14 @@ public sealed unsafe class WriteBatch
         _state = null;
         _nodes.Clear();
         _ranges.Clear();
-        _largeValues = 0;
+        _largeValueCount = 0;
     }
 
     private void PutLarge(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail)
     {
         Span<byte> chunkKey = stackalloc byte[LargeValue.ChunkKeyBytes];
         Span<byte> stem = stackalloc byte[LargeValue.StemBytes];
-        LargeValue.WriteStem(stem, key, Index, checked((ushort)_largeValues++));
+        LargeValue.WriteStem(stem, key, Index, checked((ushort)_largeValueCount++));
         Span<byte> reference = stackalloc byte[LargeValue.ReferenceBytes];
         LargeValue.WriteReference(reference, (long)head.Length + tail.Length, _chunkBytes, stem);
         for (uint chunk = 0; !head.IsEmpty || !tail.IsEmpty; chunk++)
@@ -211,7 +211,7 @@ public sealed unsafe class WriteBatch
         _nodes.Add((nint)State.Active.Insert(key, sequence, kind, head, tail));
     }
 
-    private void Cover() =>
+    private void UpdateRangeTombstones() =>
         _rangeTombstones = RangeTombstoneSet.Union([State.RangeTombstones, new RangeTombstoneSet(_ranges)]);
 }
 

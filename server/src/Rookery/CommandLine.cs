@@ -82,14 +82,8 @@ internal static class CommandLine
         string? empty = Empty(parsed.CommandResult);
         if (parsed.Errors.Count > 0 || unknown is not null || empty is not null)
         {
-            string wrong =
-                empty is not null ? $"{empty} is empty; perhaps an environment variable is not set."
-                : unknown is not null
-                    ? $"\"{unknown}\" is not a command or option "
-                        + $"here.{Spelling.Suggest(unknown, parsed.CommandResult.Command)}"
-                : Missing(parsed) is { } missing ? $"{missing} is missing."
-                : parsed.Errors[0].Message;
-            await error.WriteLineAsync($"{wrong} See `{PathOf(parsed.CommandResult)} --help`.");
+            string mistake = DescribeMistake(parsed, empty, unknown);
+            await error.WriteLineAsync($"{mistake} See `{PathOf(parsed.CommandResult)} --help`.");
             return ExitCode.Configuration;
         }
 
@@ -118,6 +112,22 @@ internal static class CommandLine
         }
 
         return root;
+    }
+
+    private static string DescribeMistake(ParseResult parsed, string? empty, string? unknown)
+    {
+        if (empty is not null)
+        {
+            return $"{empty} is empty; perhaps an environment variable is not set.";
+        }
+
+        if (unknown is not null)
+        {
+            string suggestion = Spelling.Suggest(unknown, parsed.CommandResult.Command);
+            return $"\"{unknown}\" is not a command or option here.{suggestion}";
+        }
+
+        return Missing(parsed) is { } missing ? $"{missing} is missing." : parsed.Errors[0].Message;
     }
 
     /// <summary>

@@ -61,24 +61,31 @@ internal static class ExportCommand
         );
         command.SetAction(
             (parsed, cancellation) =>
-                parsed.GetValue(data) is not { } directory
-                    ? DownloadAsync(
+            {
+                if (parsed.GetValue(data) is not { } directory)
+                {
+                    return DownloadAsync(
                         parsed,
                         address,
                         parsed.GetValue(running),
                         parsed.GetValue(to) is "-" ? null : parsed.GetValue(to),
                         parsed.GetValue(replace),
                         parsed.GetValue(journal) ?? parsed.GetValue(database)
-                    )
-                : parsed.GetValue(running) is not null
-                || parsed.GetValue(to) is not null
-                || parsed.GetValue(replace)
-                || address.IsNamed(parsed)
+                    );
+                }
+
+                bool namesRunningNode =
+                    parsed.GetValue(running) is not null
+                    || parsed.GetValue(to) is not null
+                    || parsed.GetValue(replace)
+                    || address.IsNamed(parsed);
+                return namesRunningNode
                     ? Refusal.WriteAsync(
                         "--data names a stopped node, but DB, --to, --replace and --url are for a running one.",
                         ExitCode.Configuration
                     )
-                : RunAsync(directory, parsed.GetValue(journal), parsed.GetValue(database), cancellation)
+                    : RunAsync(directory, parsed.GetValue(journal), parsed.GetValue(database), cancellation);
+            }
         );
         return command;
     }

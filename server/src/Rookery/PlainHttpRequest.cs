@@ -53,7 +53,7 @@ internal static unsafe partial class PlainHttpRequest
     public static byte[]? Ask(uint address, ushort port, ReadOnlySpan<byte> request, TimeSpan timeout, out int length)
     {
         length = 0;
-        int socket = Open(Internet, StreamAndCloseOnExec, 0);
+        int socket = Open(Internet, StreamAndCloseOnExec, protocol: 0);
         if (socket < 0)
         {
             return null;
@@ -109,7 +109,7 @@ internal static unsafe partial class PlainHttpRequest
             nint read;
             fixed (byte* to = answer)
             {
-                read = Receive(socket, to + length, (nuint)(answer.Length - length), 0);
+                read = Receive(socket, to + length, (nuint)(answer.Length - length), flags: 0);
             }
 
             if (read <= 0)

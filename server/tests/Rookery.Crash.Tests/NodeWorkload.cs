@@ -124,7 +124,7 @@ internal sealed class NodeWorkload
             $"operations to {least} were acknowledged, to {most} written; found to {found}. "
                 + $"{node.Core.Journal.Recovery.Sentence}"
         );
-        Assert.Null(node.Core.Storage.Health);
+        Assert.Null(node.Core.Storage.Problem);
         ModelComparison.Check(node, _models[found], $"operation {found}");
         return new NodeWorkload(image, image, _journalElsewhere, operation, found, _models[found]);
     }

@@ -122,7 +122,7 @@ public sealed class ChangesTests
         using StorageEngine damaged = EngineWorkload.Open(disk);
         while (!damaged.ScrubOnce(1 << 20)) { }
 
-        Assert.NotNull(damaged.Health);
+        Assert.NotNull(damaged.Problem);
         Assert.Throws<ReceivedStateException>(() =>
             damaged.Installer.Install(damaged.Installer.Check(Incoming), note: null)
         );
@@ -326,7 +326,7 @@ public sealed class ChangesTests
 
         public void Check(string story)
         {
-            Assert.Null(_engine.Health);
+            Assert.Null(_engine.Problem);
             using Snapshot snapshot = _engine.OpenSnapshot();
             _work.Model.Check(snapshot, story);
             CheckChunks(snapshot, story);

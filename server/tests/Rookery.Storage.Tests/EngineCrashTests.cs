@@ -50,7 +50,7 @@ public sealed class EngineCrashTests
         using StorageEngine engine = EngineWorkload.Open(disk);
         disk.Inject(new DiskFault(20, Errno.NoSpace) { Calls = DiskCalls.Write | DiskCalls.Create, Sticky = true });
         Steps(work, engine, 300);
-        Assert.Contains("no space is left", engine.Health, StringComparison.Ordinal);
+        Assert.Contains("no space is left", engine.Problem, StringComparison.Ordinal);
         using (Snapshot snapshot = engine.OpenSnapshot())
         {
             work.Model.Check(snapshot, "full disk");
@@ -65,7 +65,7 @@ public sealed class EngineCrashTests
 
         while (engine.MergeOnce()) { }
 
-        Assert.Null(engine.Health);
+        Assert.Null(engine.Problem);
         Assert.Equal(engine.AppliedIndex, engine.Durable.Index);
     }
 
@@ -113,7 +113,7 @@ public sealed class EngineCrashTests
                 after.Durable.Index == found,
                 $"seed {seed}: the manifest was at {found}, and after a power cut it is at {after.Durable.Index}"
             );
-            Assert.True(after.Health is null, $"seed {seed}: {after.Health}");
+            Assert.True(after.Problem is null, $"seed {seed}: {after.Problem}");
         }
     }
 
@@ -160,7 +160,7 @@ public sealed class EngineCrashTests
         );
         using Snapshot snapshot = engine.OpenSnapshot();
         run.Work.Models[(int)engine.Durable.Index].Check(snapshot, $"at {engine.Durable.Index}");
-        Assert.Null(engine.Health);
+        Assert.Null(engine.Problem);
     }
 
     private static long CallsOf(int seed)
@@ -188,7 +188,7 @@ public sealed class EngineCrashTests
 
         disk.ClearFaults();
         using StorageEngine reopened = EngineWorkload.Open(disk);
-        Assert.True(reopened.Health is null, $"{story}: {reopened.Health}");
+        Assert.True(reopened.Problem is null, $"{story}: {reopened.Problem}");
         using Snapshot durable = reopened.OpenSnapshot();
         work.Models[(int)reopened.Durable.Index].Check(durable, $"{story}, reopened");
     }

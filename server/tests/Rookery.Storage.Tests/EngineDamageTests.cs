@@ -34,8 +34,8 @@ public sealed class EngineDamageTests
                 $"{story}: the scrub did not find it"
             );
             Assert.True(
-                !isFound || engine.Health!.Contains(path, StringComparison.Ordinal),
-                $"{story}: {engine.Health}"
+                !isFound || engine.Problem!.Contains(path, StringComparison.Ordinal),
+                $"{story}: {engine.Problem}"
             );
         }
     }
@@ -50,7 +50,7 @@ public sealed class EngineDamageTests
         using Snapshot snapshot = engine.OpenSnapshot();
         Assert.True(ReadAll(snapshot, work.Model, "a missing run"));
         WalkReadable(snapshot, work.Model, "a missing run");
-        Assert.Contains(path, engine.Health, StringComparison.Ordinal);
+        Assert.Contains(path, engine.Problem, StringComparison.Ordinal);
         Assert.NotEmpty(disk.Files);
     }
 

@@ -29,7 +29,7 @@ public sealed class EngineFormatTests
         }
 
         using StorageEngine engine = EngineWorkload.Open(disk);
-        Assert.Null(engine.Health);
+        Assert.Null(engine.Problem);
         Assert.Equal(GoldenSteps, engine.Durable.Index);
         using Snapshot snapshot = engine.OpenSnapshot();
         Assert.Equal(File.ReadAllText(GoldenRows()), Describe(snapshot));
@@ -157,7 +157,7 @@ public sealed class EngineFormatTests
             )
         )
         {
-            Assert.Throws<DiskException>(engine.DeleteLeftOvers);
+            Assert.Throws<DiskException>(engine.DeleteUnnamedRuns);
         }
 
         Assert.Equal(0, budget.UsedBytes);

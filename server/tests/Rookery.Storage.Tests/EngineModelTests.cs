@@ -51,7 +51,7 @@ public sealed class EngineModelTests
                     work.Model.Check(snapshot, $"{story}, reopened");
                 }
 
-                Assert.Null(engine.Health);
+                Assert.Null(engine.Problem);
             }
 
             Check(held, $"seed {seed}, end");

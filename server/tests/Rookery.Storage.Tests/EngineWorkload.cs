@@ -46,7 +46,7 @@ internal sealed class EngineWorkload(int seed)
             NoNotes.Instance,
             new SimulatedTimeProvider()
         );
-        engine.DeleteLeftOvers();
+        engine.DeleteUnnamedRuns();
         return engine;
     }
 

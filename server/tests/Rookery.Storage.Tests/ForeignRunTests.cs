@@ -71,8 +71,8 @@ public sealed class ForeignRunTests
     private static void AssertRefused(SimulatedDisk disk, string path, string reason)
     {
         using StorageEngine engine = EngineWorkload.Open(disk);
-        Assert.Contains($"{path} is damaged", engine.Health, StringComparison.Ordinal);
-        Assert.Contains(reason, engine.Health, StringComparison.Ordinal);
+        Assert.Contains($"{path} is damaged", engine.Problem, StringComparison.Ordinal);
+        Assert.Contains(reason, engine.Problem, StringComparison.Ordinal);
         using Snapshot snapshot = engine.OpenSnapshot();
         DamagedException refused = Assert.Throws<DamagedException>(() => _ = Read(snapshot));
         Assert.Contains(path, refused.Message, StringComparison.Ordinal);

@@ -162,7 +162,7 @@ public sealed class InstallCrashTests
             .Check(snapshot, $"at {engine.Durable.Index}");
         while (!engine.ScrubOnce(1 << 20)) { }
 
-        Assert.Null(engine.Health);
+        Assert.Null(engine.Problem);
     }
 
     private sealed record Story(

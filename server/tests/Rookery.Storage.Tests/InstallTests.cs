@@ -60,7 +60,7 @@ public sealed class InstallTests
                     Directory = directory,
                 }
             );
-            Assert.Null(again.Health);
+            Assert.Null(again.Problem);
             using Snapshot snapshot = again.OpenSnapshot();
             sender.Models[(int)again.Durable.Index].Check(snapshot, directory);
         }
@@ -100,9 +100,9 @@ public sealed class InstallTests
         using StorageEngine damaged = EngineWorkload.Open(_disk);
         while (!damaged.ScrubOnce(1 << 20)) { }
 
-        Assert.NotNull(damaged.Health);
+        Assert.NotNull(damaged.Problem);
         damaged.Installer.Install(damaged.Installer.Check(Incoming), note: null);
-        Assert.Null(damaged.Health);
+        Assert.Null(damaged.Problem);
         Check(damaged, sender);
     }
 
@@ -198,7 +198,7 @@ public sealed class InstallTests
                 );
                 bool isNew = again.Durable.Index == 60;
                 Assert.Equal(isNew, again.Installer.Pending is not null);
-                Assert.True(again.Health is null, $"call {call}, {sticky}: {again.Health}");
+                Assert.True(again.Problem is null, $"call {call}, {sticky}: {again.Problem}");
                 using Snapshot snapshot = again.OpenSnapshot();
                 (isNew ? sender : work)
                     .Models[(int)again.Durable.Index]

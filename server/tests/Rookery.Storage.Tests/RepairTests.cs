@@ -23,7 +23,7 @@ public sealed class RepairTests
             using (StorageEngine engine = EngineWorkload.Open(disk))
             {
                 Scrub(engine);
-                Assert.True(engine.Health is not null, $"seed {seed}: the damage was not found");
+                Assert.True(engine.Problem is not null, $"seed {seed}: the damage was not found");
                 RepairAll(engine, disk, peer, peers, $"seed {seed}");
                 Check(engine, work, $"seed {seed}");
                 while (engine.MergeOnce()) { }
@@ -54,7 +54,7 @@ public sealed class RepairTests
             {
                 using StorageEngine engine = EngineWorkload.Open(image);
                 Scrub(engine);
-                if (engine.Health is null)
+                if (engine.Problem is null)
                 {
                     using Snapshot snapshot = engine.OpenSnapshot();
                     work.Models[(int)engine.Durable.Index].Check(snapshot, $"at {engine.Durable.Index}");
@@ -86,7 +86,7 @@ public sealed class RepairTests
             );
         }
 
-        Assert.NotNull(engine.Health);
+        Assert.NotNull(engine.Problem);
     }
 
     [Fact]
@@ -177,7 +177,7 @@ public sealed class RepairTests
     {
         for (int round = 0; engine.Repairs.Find() is { Count: > 0 } requests; round++)
         {
-            Assert.True(round < 4, $"{story}: {engine.Health}");
+            Assert.True(round < 4, $"{story}: {engine.Problem}");
             foreach (RepairRequest request in requests)
             {
                 engine.Repairs.Do(request, Fetch(request, disk, peer, peers));
@@ -185,7 +185,7 @@ public sealed class RepairTests
         }
 
         Scrub(engine);
-        Assert.True(engine.Health is null, $"{story}: {engine.Health}");
+        Assert.True(engine.Problem is null, $"{story}: {engine.Problem}");
     }
 
     private static RepairRows Fetch(RepairRequest request, SimulatedDisk disk, StorageEngine peer, SimulatedDisk peers)

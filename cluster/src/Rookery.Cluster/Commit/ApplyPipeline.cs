@@ -23,20 +23,20 @@ internal sealed class ApplyPipeline(
 ) : IDisposable
 {
     // The last index of the journal at the start. Entries after it were written since.
-    private readonly long _lastBeforeStart = store.Journal.LastIndex;
-    private JournalReader? _replay;
-    private long _frames;
-    private long _commands;
+    private readonly long _lastIndexBeforeStart = store.Journal.LastIndex;
+    private JournalReader? _journalReader;
+    private long _appliedFrames;
+    private long _appliedCommands;
     private bool _hasToRefuse;
 
     /// <summary>Invoked under the lock when the next entry needs data that cannot be read here.</summary>
     public Action? Blocked { get; set; }
 
     /// <summary>The number of applied frames that carried commands and were written since the start.</summary>
-    public long Frames => Volatile.Read(ref _frames);
+    public long AppliedFrames => Volatile.Read(ref _appliedFrames);
 
     /// <summary>The number of applied commands that were proposed on this node.</summary>
-    public long Commands => Volatile.Read(ref _commands);
+    public long AppliedCommands => Volatile.Read(ref _appliedCommands);
 
     /// <summary>
     /// Whether the apply thread has work: an entry to apply or, in diagnosis mode, callers to refuse.
@@ -44,7 +44,7 @@ internal sealed class ApplyPipeline(
     public bool HasToApply => host.IsInDiagnosisMode ? Volatile.Read(ref _hasToRefuse) : host.Progress.HasNext;
 
     /// <summary>Whether applying may block until a flush ends.</summary>
-    public bool ApplyMayWait => store.Storage.Memtables.IsFlushBehind;
+    public bool MayWaitForFlush => store.Storage.Memtables.IsFlushBehind;
 
     /// <summary>Applies the next committed entry and answers its callers.</summary>
     /// <returns>True when an entry was applied.</returns>
@@ -65,7 +65,7 @@ internal sealed class ApplyPipeline(
         {
             return ApplyOrThrow();
         }
-        catch (Exception damage) when (damage is DamagedException or UnappliedDamageException && MayBeGivenState)
+        catch (Exception damage) when (damage is DamagedException or UnappliedDamageException && CanFetchState)
         {
             // Local reads of the old state go on. The entry is not retried, because the outcome checksum already
             // contains a part of it.
@@ -91,12 +91,12 @@ internal sealed class ApplyPipeline(
     /// <summary>
     /// Makes the next <see cref="ApplyOnce"/> refuse the waiting callers, because the node is in diagnosis mode.
     /// </summary>
-    public void RefuseNext() => Volatile.Write(ref _hasToRefuse, true);
+    public void RequestRefusal() => Volatile.Write(ref _hasToRefuse, true);
 
     /// <summary>Enters diagnosis mode and halts, because an entry cannot be applied.</summary>
     public void StopBecause(Exception failure)
     {
-        host.EnterDiagnosisMode($"A durable write could not be applied: {CauseOf(failure)} {NextStepAfter(failure)}");
+        host.EnterDiagnosisMode($"A durable write could not be applied: {CauseOf(failure)} {AdviceAfter(failure)}");
         host.StepDownAndHalt();
     }
 
@@ -111,14 +111,14 @@ internal sealed class ApplyPipeline(
                 + "may be outdated.";
 
     /// <summary>Whether another voter exists that can become leader and send this node its state.</summary>
-    public bool MayBeGivenState =>
+    public bool CanFetchState =>
         host.Options.FetchState is not null
         && host.Leadership.Configuration.Voters.ToArray().Any(voter => voter != host.Self);
 
     private static string CauseOf(Exception failure) =>
         (failure is UnappliedDamageException { InnerException: { } damage } ? damage : failure).Message;
 
-    private string NextStepAfter(Exception failure)
+    private string AdviceAfter(Exception failure)
     {
         if (failure is not (DamagedException or UnappliedDamageException))
         {
@@ -157,24 +157,24 @@ internal sealed class ApplyPipeline(
         }
         else
         {
-            EndReplay();
+            CloseJournalReader();
             frame.Apply(store);
             type = frame.Type;
         }
 
-        if (type == FrameType.Batch && index > _lastBeforeStart)
+        if (type == FrameType.Batch && index > _lastIndexBeforeStart)
         {
-            Volatile.Write(ref _frames, _frames + 1);
+            Volatile.Write(ref _appliedFrames, _appliedFrames + 1);
         }
 
-        EndApply(index, frame);
+        CompleteApply(index, frame);
         return true;
     }
 
-    private void EndApply(long index, LogFrame? frame)
+    private void CompleteApply(long index, LogFrame? frame)
     {
-        int count = frame?.Count ?? 0;
-        Volatile.Write(ref _commands, _commands + count);
+        int count = frame?.ProposalCount ?? 0;
+        Volatile.Write(ref _appliedCommands, _appliedCommands + count);
         // The ready index is the first entry of this leader's term. Once it is applied, this leader proposes.
         if (index == host.Leadership.ReadyIndex)
         {
@@ -220,14 +220,14 @@ internal sealed class ApplyPipeline(
             term = host.Core.TermAt(index);
         }
 
-        _replay ??= store.Journal.Read(index);
-        if (!_replay.Next(out var entry) || entry.Term != term)
+        _journalReader ??= store.Journal.Read(index);
+        if (!_journalReader.Next(out var entry) || entry.Term != term)
         {
             // The reader sees the journal as it was when the reader was opened, perhaps with entries that were replaced
             // since.
-            EndReplay();
-            _replay = store.Journal.Read(index);
-            Invariant.Holds(_replay.Next(out entry), "committed and durable entries are in the journal");
+            CloseJournalReader();
+            _journalReader = store.Journal.Read(index);
+            Invariant.Holds(_journalReader.Next(out entry), "committed and durable entries are in the journal");
         }
 
         Invariant.Holds(
@@ -238,7 +238,7 @@ internal sealed class ApplyPipeline(
         var type = entry.Type;
         if (index == host.Progress.ApplicableThrough)
         {
-            EndReplay();
+            CloseJournalReader();
         }
 
         return type;
@@ -247,10 +247,10 @@ internal sealed class ApplyPipeline(
     /// <summary>
     /// Closes the journal reader, so the next entry opens a new one. Call it while no thread applies.
     /// </summary>
-    public void EndReplay()
+    public void CloseJournalReader()
     {
-        _replay?.Dispose();
-        _replay = null;
+        _journalReader?.Dispose();
+        _journalReader = null;
     }
 
     /// <summary>
@@ -269,5 +269,5 @@ internal sealed class ApplyPipeline(
     }
 
     /// <inheritdoc/>
-    public void Dispose() => _replay?.Dispose();
+    public void Dispose() => _journalReader?.Dispose();
 }

@@ -9,6 +9,12 @@ namespace Rookery.Cluster.Commit;
 /// </summary>
 internal sealed class CommitThreads
 {
+    private const int MillisecondsPerSecond = 1000;
+
+    // The number of syncs that the average covers. The last sync alone predicts little: an SD card completes some syncs
+    // at once and then none for a tenth of a second.
+    private const int AveragedSyncs = 8;
+
     private readonly RaftHost _host;
     private readonly ProposalQueue _queue;
     private readonly WritePipeline _writes;
@@ -38,15 +44,15 @@ internal sealed class CommitThreads
         _writes = writes;
         _applies = applies;
         _time = time;
-        Action commit = WriteOnTurn;
-        CommitHere = () => Guard(commit);
-        _writer = new Thread(() => Guard(WriteFrames))
+        Action commit = WriteFrameAndReleaseTurn;
+        CommitOnCallingThread = () => RunOrEndProcess(commit);
+        _writer = new Thread(() => RunOrEndProcess(WriteFrames))
         {
             Name = "journal",
             IsBackground = true,
             Priority = ThreadPriority.AboveNormal,
         };
-        _applier = new Thread(() => Guard(ApplyFrames))
+        _applier = new Thread(() => RunOrEndProcess(ApplyFrames))
         {
             Name = "apply",
             IsBackground = true,
@@ -57,7 +63,7 @@ internal sealed class CommitThreads
     /// <summary>
     /// Commits the queued proposals on the thread of a caller that holds the write turn, then releases the turn.
     /// </summary>
-    public Action CommitHere { get; }
+    public Action CommitOnCallingThread { get; }
 
     public void Start()
     {
@@ -80,9 +86,9 @@ internal sealed class CommitThreads
     }
 
     /// <summary>Wakes both threads to refuse the waiting callers, because the node is in diagnosis mode.</summary>
-    public void RefuseNext()
+    public void WakeToRefuse()
     {
-        _applies.RefuseNext();
+        _applies.RequestRefusal();
         _queue.Wake();
         WakeToApply();
     }
@@ -157,15 +163,15 @@ internal sealed class CommitThreads
     public static void EndProcess(Exception failure) =>
         Environment.FailFast(
             failure is OutOfMemoryException
-                ? "The node ends, because there is no memory to carry out a durable write: it is carried out "
-                    + "when the node is started again. Give it more with --memory, or less to do at once."
-                : "The node ends, because the commit path met a state that must not be.",
+                ? "The process ends, because there is no memory to apply a durable write. The next start applies it. "
+                    + "Start the node with more memory (--memory), or send it fewer requests at once."
+                : "The process ends, because the commit path found an inconsistent state.",
             failure
         );
 
     // An exception here would leave tables half written, or callers without an answer. Ending the process loses
     // nothing: the next start applies the entries from the journal.
-    private static void Guard(Action work)
+    private static void RunOrEndProcess(Action work)
     {
         try
         {
@@ -183,7 +189,7 @@ internal sealed class CommitThreads
         {
             if (_writes.ExpectedCallers > 1 && !_writes.HasWork)
             {
-                AwaitCallers();
+                WaitForNextProposals();
             }
 
             if (WriteFrame())
@@ -198,7 +204,7 @@ internal sealed class CommitThreads
 
             if (!_writes.HasWork)
             {
-                _queue.Wait(ref _isStopping);
+                _queue.WaitForTurn(ref _isStopping);
             }
         }
 
@@ -209,7 +215,7 @@ internal sealed class CommitThreads
         }
     }
 
-    private void WriteOnTurn()
+    private void WriteFrameAndReleaseTurn()
     {
         WriteFrame();
         _queue.ReleaseTurn(ref _isStopping);
@@ -219,16 +225,15 @@ internal sealed class CommitThreads
     /// <returns>False when nothing was written.</returns>
     private bool WriteFrame()
     {
-        long begun = _time.GetTimestamp();
+        long startedAt = _time.GetTimestamp();
         if (!_writes.WriteOnce())
         {
             return false;
         }
 
-        // The average of about eight syncs, because the last sync alone predicts little: an SD card completes some
-        // syncs at once and then none for a tenth of a second.
-        _averageSyncTicks += (_time.GetTimestamp() - begun - _averageSyncTicks) / 8;
-        ApplyHereOrThere();
+        long syncTicks = _time.GetTimestamp() - startedAt;
+        _averageSyncTicks += (syncTicks - _averageSyncTicks) / AveragedSyncs;
+        ApplyOrWakeApplyThread();
         return true;
     }
 
@@ -240,22 +245,29 @@ internal sealed class CommitThreads
     /// another member's slow disk, a wait of 1 ms or more is extended to a whole average sync, because that member's
     /// sync takes about as long. Shorter waits are not extended, because they keep a core busy.
     /// </summary>
-    private void AwaitCallers()
+    private void WaitForNextProposals()
     {
-        long most = _averageSyncTicks / 4;
-        if (most >= _time.TimestampFrequency / 1000)
+        long waitTicks = _averageSyncTicks / 4;
+        long ticksPerMillisecond = _time.TimestampFrequency / MillisecondsPerSecond;
+        if (waitTicks < ticksPerMillisecond)
         {
-            most = _writes.AwaitsOthers ? _averageSyncTicks : most;
-            // At 1 ms or more, sleep: the other threads get the core.
-            _queue.WaitFor(_writes.ExpectedCallers, (int)(most * 1000 / _time.TimestampFrequency), ref _isStopping);
+            YieldFor(waitTicks);
             return;
         }
 
-        long begun = _time.GetTimestamp();
+        // Sleep for waits of 1 ms or more: the other threads get the core.
+        waitTicks = _writes.AwaitsOtherMembers ? _averageSyncTicks : waitTicks;
+        int milliseconds = (int)(waitTicks * MillisecondsPerSecond / _time.TimestampFrequency);
+        _queue.WaitForProposals(_writes.ExpectedCallers, milliseconds, ref _isStopping);
+    }
+
+    private void YieldFor(long waitTicks)
+    {
+        long startedAt = _time.GetTimestamp();
         while (
             _queue.Count < _writes.ExpectedCallers
             && !_writes.HasWork
-            && _time.GetTimestamp() - begun < most
+            && _time.GetTimestamp() - startedAt < waitTicks
             && !Volatile.Read(ref _isStopping)
         )
         {
@@ -266,7 +278,7 @@ internal sealed class CommitThreads
     /// <summary>
     /// Applies on this thread when the apply thread is idle and no write waits; otherwise wakes the apply thread.
     /// </summary>
-    private void ApplyHereOrThere()
+    private void ApplyOrWakeApplyThread()
     {
         if (!_applies.HasToApply)
         {
@@ -276,7 +288,7 @@ internal sealed class CommitThreads
         lock (_gate)
         {
             // Applying may block on a flush, and the journal thread must not.
-            if (_isApplyTurnTaken || _queue.Count > 0 || _writes.HasWork || _applies.ApplyMayWait)
+            if (_isApplyTurnTaken || _queue.Count > 0 || _writes.HasWork || _applies.MayWaitForFlush)
             {
                 Monitor.PulseAll(_gate);
                 return;

@@ -8,35 +8,35 @@ namespace Rookery.Cluster.Commit;
 /// Answers the callers of proposals, releases the bytes that <see cref="Admission"/> admitted for them, and counts
 /// unanswered proposals. Callable from any thread. Each proposal is answered exactly once.
 /// </summary>
-internal sealed class ProposalAnswers(Admission admission, bool areInline)
+internal sealed class ProposalAnswers(Admission admission, bool continuesInline)
 {
-    private int _queued;
+    private int _unanswered;
 
     /// <summary>The number of proposals that are not answered yet.</summary>
-    public int Queued => Volatile.Read(ref _queued);
+    public int Unanswered => Volatile.Read(ref _unanswered);
 
     /// <summary>Counts one more proposal to answer.</summary>
-    public void Expect() => Interlocked.Increment(ref _queued);
+    public void AddUnanswered() => Interlocked.Increment(ref _unanswered);
 
     /// <summary>Answers every caller of a frame with the outcome of its command.</summary>
     public void Answer(LogFrame frame)
     {
-        Interlocked.Add(ref _queued, -frame.Count);
-        frame.Answer(admission, areInline);
+        Interlocked.Add(ref _unanswered, -frame.ProposalCount);
+        frame.Answer(admission, continuesInline);
     }
 
     /// <summary>Refuses every caller of a frame.</summary>
     public void Refuse(LogFrame frame, Rejection rejection)
     {
-        Interlocked.Add(ref _queued, -frame.Count);
-        frame.Refuse(rejection, admission, areInline);
+        Interlocked.Add(ref _unanswered, -frame.ProposalCount);
+        frame.Refuse(rejection, admission, continuesInline);
     }
 
     /// <summary>Refuses the caller of a proposal that is in no frame.</summary>
     public void Refuse(Proposal proposal, Rejection rejection)
     {
         admission.Leave(proposal.Bytes);
-        AnswerElsewhere(proposal, new CommandOutcome(rejection));
+        AnswerReleased(proposal, new CommandOutcome(rejection));
     }
 
     /// <summary>Refuses every caller in <paramref name="waiting"/>.</summary>
@@ -49,12 +49,12 @@ internal sealed class ProposalAnswers(Admission admission, bool areInline)
     }
 
     /// <summary>Releases the admitted bytes of a proposal that is forwarded. The leader admits them again.</summary>
-    public void ReleaseRoom(Proposal proposal) => admission.Leave(proposal.Bytes);
+    public void ReleaseAdmission(Proposal proposal) => admission.Leave(proposal.Bytes);
 
     /// <summary>Answers the caller of a proposal whose admitted bytes were already released.</summary>
-    public void AnswerElsewhere(Proposal proposal, in CommandOutcome outcome)
+    public void AnswerReleased(Proposal proposal, in CommandOutcome outcome)
     {
-        Interlocked.Decrement(ref _queued);
-        proposal.Complete(outcome, areInline);
+        Interlocked.Decrement(ref _unanswered);
+        proposal.Complete(outcome, continuesInline);
     }
 }

@@ -16,13 +16,13 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     private const int MaxSendings = 2;
 
     // The number of election timeouts to wait for a silent leader while no other leader is known.
-    private const int SilenceInTimeouts = ReadIndexService.WaitInElectionTimeouts + 1;
+    private const int SilenceInElectionTimeouts = ReadIndexService.WaitInElectionTimeouts + 1;
 
     private readonly HashSet<Forward> _forwards = [];
 
     // When each member was last heard, in microseconds of the host's time.
-    private readonly Dictionary<NodeId, long> _heard = [];
-    private TaskCompletionSource? _leaderAwaited;
+    private readonly Dictionary<NodeId, long> _lastHeard = [];
+    private TaskCompletionSource? _leaderMayHaveChanged;
 
     // The leader whose connection broke; none once it is heard again. Meanwhile commands wait for the next leader
     // instead of failing at once.
@@ -32,7 +32,7 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     public void RecordContact(NodeId member)
     {
         _lostLeader = member == _lostLeader ? NodeId.None : _lostLeader;
-        _heard[member] = host.Now;
+        _lastHeard[member] = host.Now;
     }
 
     /// <summary>Records that the connection to a member broke. Under the lock.</summary>
@@ -52,7 +52,7 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
         var outcome = new CommandOutcome(ProposalRejections.NoLeader);
         for (int sendings = 0; sendings < MaxSendings; sendings++)
         {
-            var (leader, term) = await LeaderAsync(laterThan: command.LeaderTerm);
+            var (leader, term) = await WaitForLeaderAsync(laterThan: command.LeaderTerm);
             if (leader == host.Self)
             {
                 command.LeaderTerm = 0;
@@ -85,26 +85,29 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
         CancellationToken cancellationToken
     )
     {
-        using var ending = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        using var cancellation = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         Forward forward;
         lock (host.Gate)
         {
-            forward = new Forward(leader, host.Now, host.Core.ElectionTimeoutMicroseconds, ending);
+            forward = new Forward(leader, host.Now, host.Core.ElectionTimeoutMicroseconds, cancellation);
             _forwards.Add(forward);
         }
 
         try
         {
-            var outcome = await network.ForwardAsync(leader, command, ending.Token);
-            return !forward.IsGivenUp || cancellationToken.IsCancellationRequested
-                ? outcome
-                : outcome.Rejection?.Kind switch
-                {
-                    RejectionKind.OutcomeUnknown => new CommandOutcome(ProposalRejections.LeaderIsSilent),
-                    // The command was not sent.
-                    RejectionKind.Canceled => new CommandOutcome(ProposalRejections.NoLeader),
-                    _ => outcome,
-                };
+            var outcome = await network.ForwardAsync(leader, command, cancellation.Token);
+            if (!forward.IsAbandoned || cancellationToken.IsCancellationRequested)
+            {
+                return outcome;
+            }
+
+            return outcome.Rejection?.Kind switch
+            {
+                RejectionKind.OutcomeUnknown => new CommandOutcome(ProposalRejections.LeaderIsSilent),
+                // The command was not sent.
+                RejectionKind.Canceled => new CommandOutcome(ProposalRejections.NoLeader),
+                _ => outcome,
+            };
         }
         finally
         {
@@ -117,27 +120,28 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
 
     /// <summary>
     /// Abandons forwards to silent leaders: after one election timeout of silence if another member leads, otherwise
-    /// after <see cref="SilenceInTimeouts"/> of them. The connection to a hung or isolated leader breaks only much
-    /// later. A leader that transferred leadership is not silent, so it still answers. Under the lock.
+    /// after <see cref="SilenceInElectionTimeouts"/> of them. The connection to a hung or isolated leader breaks only
+    /// much later. A leader that transferred leadership is not silent, so it still answers. Under the lock.
     /// </summary>
     public void AbandonSilentForwards()
     {
-        List<Forward>? givenUp = null;
+        List<Forward>? abandoned = null;
         foreach (var forward in _forwards)
         {
-            bool isReplaced = !host.Core.Leader.IsNone && host.Core.Leader != forward.Leader;
-            long timeout = (isReplaced ? 1 : SilenceInTimeouts) * forward.Timeout;
-            if (host.Now - Math.Max(forward.Begun, _heard.GetValueOrDefault(forward.Leader)) > timeout)
+            bool hasOtherLeader = !host.Core.Leader.IsNone && host.Core.Leader != forward.Leader;
+            long timeout = (hasOtherLeader ? 1 : SilenceInElectionTimeouts) * forward.Timeout;
+            long lastContact = Math.Max(forward.StartedAt, _lastHeard.GetValueOrDefault(forward.Leader));
+            if (host.Now - lastContact > timeout)
             {
-                (givenUp ??= []).Add(forward);
+                (abandoned ??= []).Add(forward);
             }
         }
 
-        if (givenUp is not null)
+        if (abandoned is not null)
         {
-            _forwards.ExceptWith(givenUp);
+            _forwards.ExceptWith(abandoned);
             // Cancelling may continue a caller synchronously, so it runs without the lock.
-            host.Options.RunBeside(() => givenUp.ForEach(static forward => forward.GiveUp()));
+            host.Options.RunInBackground(() => abandoned.ForEach(static forward => forward.Abandon()));
         }
     }
 
@@ -145,39 +149,40 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     /// <param name="laterThan">The leader's term must be later than this one.</param>
     /// <returns>The leader and its term, or this node once it leads and may propose. After the timeout, a known but
     /// unreachable leader, or none.</returns>
-    private async ValueTask<(NodeId Leader, long Term)> LeaderAsync(long laterThan)
+    private async ValueTask<(NodeId Leader, long Term)> WaitForLeaderAsync(long laterThan)
     {
         long deadline = host.Now + (ReadIndexService.WaitInElectionTimeouts * host.Core.ElectionTimeoutMicroseconds);
         while (host.Refusal is null)
         {
-            Task looked;
+            Task leaderMayHaveChanged;
             lock (host.Gate)
             {
                 var leader = host.Core.Term > laterThan ? host.Leadership.Leader : NodeId.None;
-                bool isLate = host.Now >= deadline;
-                if (
-                    leader == host.Self
-                        ? host.Leadership.IsReady
-                        : !leader.IsNone && leader != _lostLeader && (isLate || network.Reaches(leader))
-                )
+                bool hasTimedOut = host.Now >= deadline;
+                bool mayPropose =
+                    leader == host.Self ? host.Leadership.IsReady : MayForwardTo(leader, evenUnreachable: hasTimedOut);
+                if (mayPropose)
                 {
                     return (leader, host.Core.Term);
                 }
 
-                if (isLate)
+                if (hasTimedOut)
                 {
                     break;
                 }
 
-                _leaderAwaited ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-                looked = _leaderAwaited.Task;
+                _leaderMayHaveChanged ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+                leaderMayHaveChanged = _leaderMayHaveChanged.Task;
             }
 
-            await looked;
+            await leaderMayHaveChanged;
         }
 
         return default;
     }
+
+    private bool MayForwardTo(NodeId leader, bool evenUnreachable) =>
+        !leader.IsNone && leader != _lostLeader && (evenUnreachable || network.Reaches(leader));
 
     /// <summary>
     /// Wakes callers that wait for a leader, to check again. Called when a leader may have appeared, and with each
@@ -185,28 +190,28 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     /// </summary>
     public void WakeLeaderWaiters()
     {
-        _leaderAwaited?.SetResult();
-        _leaderAwaited = null;
+        _leaderMayHaveChanged?.SetResult();
+        _leaderMayHaveChanged = null;
     }
 
     /// <summary>A command that was sent to a leader and is not answered yet.</summary>
-    private sealed class Forward(NodeId leader, long begun, long timeout, CancellationTokenSource ending)
+    private sealed class Forward(NodeId leader, long startedAt, long timeout, CancellationTokenSource cancellation)
     {
         public NodeId Leader { get; } = leader;
 
-        public long Begun { get; } = begun;
+        public long StartedAt { get; } = startedAt;
 
         /// <summary>The election timeout when the command was sent, in microseconds.</summary>
         public long Timeout { get; } = timeout;
 
-        public bool IsGivenUp { get; private set; }
+        public bool IsAbandoned { get; private set; }
 
-        public void GiveUp()
+        public void Abandon()
         {
-            IsGivenUp = true;
+            IsAbandoned = true;
             try
             {
-                ending.Cancel();
+                cancellation.Cancel();
             }
             catch (ObjectDisposedException)
             {

@@ -20,29 +20,29 @@ internal sealed class ProposalIntake(
     Proposals proposals
 )
 {
-    // In bytes. A caller with a larger command leaves the write to the journal thread, so that bulk insert can go on
-    // reading.
-    private const int LargestCommandToCommitHere = 64 << 10;
+    // The largest command, in bytes, that its caller commits on its own thread. A larger one is left to the journal
+    // thread, so that bulk insert can go on reading.
+    private const int MaxBytesCommittedByCaller = 64 << 10;
 
-    // For a thread that reads a member's connection. If it wrote to the disk itself, the commands after this one would
-    // stay unread, and each would get its own sync.
-    private const int NothingToCommitHere = 0;
+    // No command is committed on a thread that reads a member's connection. Otherwise the commands after it would stay
+    // unread, and each would get its own sync.
+    private const int CommitNothing = 0;
 
-    private int _forwarded;
+    private int _forwardedInFlight;
 
     /// <summary>The number of commands of other members' clients that are not answered yet.</summary>
-    public int ForwardedInFlight => Volatile.Read(ref _forwarded);
+    public int ForwardedInFlight => Volatile.Read(ref _forwardedInFlight);
 
     /// <summary>
     /// Commits on the calling thread. Invoked by a caller that took the write turn while the journal thread slept.
     /// </summary>
-    public Action? CommitHere { get; set; }
+    public Action? CommitOnCallingThread { get; set; }
 
     /// <summary>Proposes a command of this node's client, locally or through the leader.</summary>
     public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) =>
         host.Refusal is null && !host.Leadership.IsReady && proposals.Forwarder is not null
-            ? ProposeElsewhereAsync(command, cancellationToken)
-            : ProposeHereAsync(command, LargestCommandToCommitHere, cancellationToken);
+            ? ProposeThroughLeaderAsync(command, cancellationToken)
+            : ProposeHereAsync(command, MaxBytesCommittedByCaller, cancellationToken);
 
     /// <summary>
     /// Proposes a command that another member forwarded. Proposes it only in the term that the command names, and never
@@ -53,20 +53,20 @@ internal sealed class ProposalIntake(
         CancellationToken cancellationToken
     )
     {
-        Interlocked.Increment(ref _forwarded);
+        Interlocked.Increment(ref _forwardedInFlight);
         try
         {
-            bool leads;
+            bool leadsInNamedTerm;
             lock (host.Gate)
             {
                 // Older versions send no term.
                 command.LeaderTerm = command.LeaderTerm == 0 ? host.Core.Term : command.LeaderTerm;
-                leads = host.Core.Role == Role.Leader && host.Core.Term == command.LeaderTerm;
+                leadsInNamedTerm = host.Core.Role == Role.Leader && host.Core.Term == command.LeaderTerm;
             }
 
-            if (leads)
+            if (leadsInNamedTerm)
             {
-                return await ProposeHereAsync(command, NothingToCommitHere, cancellationToken);
+                return await ProposeHereAsync(command, CommitNothing, cancellationToken);
             }
 
             command.Dispose();
@@ -74,20 +74,20 @@ internal sealed class ProposalIntake(
         }
         finally
         {
-            Interlocked.Decrement(ref _forwarded);
+            Interlocked.Decrement(ref _forwardedInFlight);
         }
     }
 
     /// <summary>Forwards to the leader, or proposes locally if this node has become it.</summary>
-    public async ValueTask<CommandOutcome> ProposeElsewhereAsync(
+    public async ValueTask<CommandOutcome> ProposeThroughLeaderAsync(
         CommandBuffer command,
         CancellationToken cancellationToken
     )
     {
-        CommandOutcome? sent;
+        CommandOutcome? forwarded;
         try
         {
-            sent = await proposals.Forwarder!.SendToLeaderAsync(command, cancellationToken);
+            forwarded = await proposals.Forwarder!.SendToLeaderAsync(command, cancellationToken);
         }
         catch
         {
@@ -95,9 +95,9 @@ internal sealed class ProposalIntake(
             throw;
         }
 
-        if (sent is not { } outcome)
+        if (forwarded is not { } outcome)
         {
-            return await ProposeHereAsync(command, NothingToCommitHere, cancellationToken);
+            return await ProposeHereAsync(command, CommitNothing, cancellationToken);
         }
 
         command.Dispose();
@@ -112,12 +112,11 @@ internal sealed class ProposalIntake(
 
     /// <summary>Proposes on this node: it is or becomes leader, refuses all writes, or has no peers.</summary>
     /// <param name="command">The command.</param>
-    /// <param name="toCommitHere">The largest command, in bytes, that the calling thread writes and syncs
-    /// itself.</param>
+    /// <param name="maxBytesToCommitHere">The largest command that the calling thread commits itself.</param>
     /// <param name="cancellationToken">Cancels the wait for admission.</param>
     private ValueTask<CommandOutcome> ProposeHereAsync(
         CommandBuffer command,
-        int toCommitHere,
+        int maxBytesToCommitHere,
         CancellationToken cancellationToken
     )
     {
@@ -129,18 +128,22 @@ internal sealed class ProposalIntake(
         }
 
         return store.Admission.TryEnter(command.Length)
-            ? Enqueue(command, reader, toCommitHere)
-            : ProposeWhenThereIsRoomAsync(command, toCommitHere, cancellationToken);
+            ? Enqueue(command, reader, maxBytesToCommitHere)
+            : ProposeAfterAdmissionAsync(command, maxBytesToCommitHere, cancellationToken);
     }
 
-    private ValueTask<CommandOutcome> Enqueue(CommandBuffer command, scoped CommandReader reader, int toCommitHere)
+    private ValueTask<CommandOutcome> Enqueue(
+        CommandBuffer command,
+        scoped CommandReader reader,
+        int maxBytesToCommitHere
+    )
     {
         LoadedVersion previous;
         try
         {
-            if (store.LookAhead(reader, out previous) is { } refusal)
+            if (store.LoadPrevious(reader, out previous) is { } refusal)
             {
-                return ValueTask.FromResult(GiveUp(command, refusal));
+                return ValueTask.FromResult(RefuseAdmitted(command, refusal));
             }
         }
         catch
@@ -152,23 +155,25 @@ internal sealed class ProposalIntake(
 
         var proposal = Proposal.Rent(command, reader.OperationCount, previous);
         var outcome = proposal.Task;
-        proposals.Answers.Expect();
-        if (!proposals.Queue.TryPut(proposal, mayTakeTurn: command.Length <= toCommitHere, out bool hasTurn))
+        proposals.Answers.AddUnanswered();
+        if (
+            !proposals.Queue.TryEnqueue(proposal, mayTakeTurn: command.Length <= maxBytesToCommitHere, out bool hasTurn)
+        )
         {
             // The node stopped meanwhile: no thread is left to commit the command.
             proposals.Answers.Refuse(proposal, host.Refusal ?? RaftHost.Stopping);
         }
         else if (hasTurn)
         {
-            CommitHere?.Invoke();
+            CommitOnCallingThread?.Invoke();
         }
 
         return outcome;
     }
 
-    private async ValueTask<CommandOutcome> ProposeWhenThereIsRoomAsync(
+    private async ValueTask<CommandOutcome> ProposeAfterAdmissionAsync(
         CommandBuffer command,
-        int toCommitHere,
+        int maxBytesToCommitHere,
         CancellationToken cancellationToken
     )
     {
@@ -201,13 +206,13 @@ internal sealed class ProposalIntake(
         if (host.Refusal is { } refusal)
         {
             // The node began to refuse writes during the wait, and may have no thread left to commit queued commands.
-            return GiveUp(command, refusal);
+            return RefuseAdmitted(command, refusal);
         }
 
-        return await Enqueue(command, new CommandReader(command.Written.Span), toCommitHere);
+        return await Enqueue(command, new CommandReader(command.Written.Span), maxBytesToCommitHere);
     }
 
-    private CommandOutcome GiveUp(CommandBuffer command, Rejection refusal)
+    private CommandOutcome RefuseAdmitted(CommandBuffer command, Rejection refusal)
     {
         store.Admission.Leave(command.Length);
         command.Dispose();

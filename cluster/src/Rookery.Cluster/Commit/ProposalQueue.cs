@@ -9,18 +9,18 @@ internal sealed class ProposalQueue
 {
     // Values of _turn: the holder of the write turn. Only the journal thread frees its turn, and only by going to
     // sleep.
-    private const int HeldByThread = 0;
+    private const int HeldByJournalThread = 0;
     private const int Free = 1;
     private const int HeldByCaller = 2;
 
     // Marks the queue as closed, as its newest item.
-    private static readonly Proposal Closed = Proposal.MakeMarker();
+    private static readonly Proposal ClosedMarker = Proposal.MakeMarker();
 
     private readonly object _gate = new();
     private Proposal? _newest;
     private int _count;
     private int _wakeAtCount;
-    private int _turn;
+    private int _turnHolder;
 
     /// <summary>
     /// Returns whether the journal thread has work that is not in this queue; called when a turn ends.
@@ -36,7 +36,7 @@ internal sealed class ProposalQueue
     /// <param name="hasTurn">True when the caller now holds the write turn: it commits the queued proposals, then calls
     /// <see cref="ReleaseTurn"/>.</param>
     /// <returns>False when the queue is closed: the proposal was not added.</returns>
-    public bool TryPut(Proposal proposal, bool mayTakeTurn, out bool hasTurn)
+    public bool TryEnqueue(Proposal proposal, bool mayTakeTurn, out bool hasTurn)
     {
         hasTurn = false;
         if (Interlocked.Increment(ref _count) == Volatile.Read(ref _wakeAtCount))
@@ -50,7 +50,7 @@ internal sealed class ProposalQueue
         var newest = Volatile.Read(ref _newest);
         while (true)
         {
-            if (ReferenceEquals(newest, Closed))
+            if (ReferenceEquals(newest, ClosedMarker))
             {
                 Interlocked.Decrement(ref _count);
                 return false;
@@ -66,14 +66,14 @@ internal sealed class ProposalQueue
             newest = seen;
         }
 
-        if (Volatile.Read(ref _turn) != Free)
+        if (Volatile.Read(ref _turnHolder) != Free)
         {
             return true;
         }
 
         if (mayTakeTurn)
         {
-            hasTurn = Interlocked.CompareExchange(ref _turn, HeldByCaller, Free) == Free;
+            hasTurn = Interlocked.CompareExchange(ref _turnHolder, HeldByCaller, Free) == Free;
         }
         else
         {
@@ -89,7 +89,7 @@ internal sealed class ProposalQueue
     /// <param name="isStopping">Set, before <see cref="Wake"/>, by the thread that stops the journal thread.</param>
     public void ReleaseTurn(ref bool isStopping)
     {
-        Interlocked.Exchange(ref _turn, Free);
+        Interlocked.Exchange(ref _turnHolder, Free);
         if (HasOtherWork() || Volatile.Read(ref _newest) is not null || Volatile.Read(ref isStopping))
         {
             Wake();
@@ -97,21 +97,21 @@ internal sealed class ProposalQueue
     }
 
     /// <summary>Moves all proposals to <paramref name="target"/>, oldest first. By the holder of the turn.</summary>
-    public void TakeAll(Queue<Proposal> target) => Take(target, leave: null);
+    public void MoveAllTo(Queue<Proposal> target) => MoveAll(target, replacement: null);
 
     /// <summary>
     /// Moves all proposals to <paramref name="target"/>, oldest first, and closes the queue: later puts fail.
     /// </summary>
-    public void Close(Queue<Proposal> target) => Take(target, leave: Closed);
+    public void CloseAndMoveAllTo(Queue<Proposal> target) => MoveAll(target, replacement: ClosedMarker);
 
     /// <summary>
     /// Releases the journal thread's turn and sleeps until it gets the turn again: when a caller queues a proposal and
     /// does not take the turn, when other work is due, or when <see cref="Wake"/> is called after
     /// <paramref name="isStopping"/> was set.
     /// </summary>
-    public void Wait(ref bool isStopping)
+    public void WaitForTurn(ref bool isStopping)
     {
-        Interlocked.Exchange(ref _turn, Free);
+        Interlocked.Exchange(ref _turnHolder, Free);
         if (Volatile.Read(ref _newest) is not null || HasOtherWork() || Volatile.Read(ref isStopping))
         {
             Wake();
@@ -119,7 +119,7 @@ internal sealed class ProposalQueue
 
         lock (_gate)
         {
-            while (Volatile.Read(ref _turn) != HeldByThread)
+            while (Volatile.Read(ref _turnHolder) != HeldByJournalThread)
             {
                 Monitor.Wait(_gate);
             }
@@ -130,7 +130,7 @@ internal sealed class ProposalQueue
     /// Sleeps, keeping the turn, until <paramref name="count"/> proposals are queued, other work waits,
     /// <see cref="Wake"/> is called after <paramref name="isStopping"/> was set, or the timeout passes.
     /// </summary>
-    public void WaitFor(int count, int milliseconds, ref bool isStopping)
+    public void WaitForProposals(int count, int milliseconds, ref bool isStopping)
     {
         lock (_gate)
         {
@@ -147,12 +147,12 @@ internal sealed class ProposalQueue
     }
 
     /// <summary>
-    /// Gives a free turn to the journal thread and wakes it; also ends its <see cref="WaitFor"/>. Does nothing while a
-    /// caller holds the turn, because its release checks for work.
+    /// Assigns a free turn to the journal thread and wakes it; also ends its <see cref="WaitForProposals"/>. Does
+    /// nothing while a caller holds the turn, because its release checks for work.
     /// </summary>
     public void Wake()
     {
-        bool wasFree = Interlocked.CompareExchange(ref _turn, HeldByThread, Free) == Free;
+        bool wasFree = Interlocked.CompareExchange(ref _turnHolder, HeldByJournalThread, Free) == Free;
         if (wasFree || Volatile.Read(ref _wakeAtCount) > 0)
         {
             lock (_gate)
@@ -162,18 +162,18 @@ internal sealed class ProposalQueue
         }
     }
 
-    private void Take(Queue<Proposal> target, Proposal? leave)
+    private void MoveAll(Queue<Proposal> target, Proposal? replacement)
     {
-        var newest = Interlocked.Exchange(ref _newest, leave);
+        var newest = Interlocked.Exchange(ref _newest, replacement);
         Proposal? oldest = null;
-        int taken = 0;
-        while (newest is not null && !ReferenceEquals(newest, Closed))
+        int moved = 0;
+        while (newest is not null && !ReferenceEquals(newest, ClosedMarker))
         {
             var older = newest.Next;
             newest.Next = oldest;
             oldest = newest;
             newest = older;
-            taken++;
+            moved++;
         }
 
         while (oldest is not null)
@@ -184,6 +184,6 @@ internal sealed class ProposalQueue
             oldest = next;
         }
 
-        Interlocked.Add(ref _count, -taken);
+        Interlocked.Add(ref _count, -moved);
     }
 }

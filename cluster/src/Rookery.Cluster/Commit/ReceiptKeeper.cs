@@ -19,7 +19,9 @@ internal sealed class ReceiptKeeper(MemberRoster roster)
 
     /// <summary>Starts watching an entry that was just placed in the log.</summary>
     public void Watch(LogFrame frame, long now) =>
-        _watched.Add(new Watched(frame, frame.Position.Index, now, NodeJournal.BytesOf(frame.Entry), frame.Count, []));
+        _watched.Add(
+            new Watched(frame, frame.Position.Index, now, NodeJournal.BytesOf(frame.Entry), frame.ProposalCount, [])
+        );
 
     /// <summary>
     /// Records which members have synced the watched entries, and completes the receipts of committed entries. A node

@@ -51,7 +51,7 @@ internal sealed class WritePipeline(
     public int ExpectedCallers { get; private set; }
 
     /// <summary>Whether entries that are written here still wait for other members' acknowledgements.</summary>
-    public bool AwaitsOthers => host.Progress.ApplicableThrough < log.Journal.WrittenThrough;
+    public bool AwaitsOtherMembers => host.Progress.ApplicableThrough < log.Journal.DurableIndex;
 
     /// <summary>
     /// Proposes the waiting commands as one frame, and writes and syncs the due journal records. Called with the write
@@ -60,7 +60,7 @@ internal sealed class WritePipeline(
     /// <returns>Whether a journal write was made.</returns>
     public bool WriteOnce()
     {
-        int proposed = Propose();
+        int proposed = ProposeWaiting();
         if (!log.Journal.IsDue)
         {
             ExpectedCallers = 0;
@@ -76,7 +76,7 @@ internal sealed class WritePipeline(
         lock (host.Gate)
         {
             log.Journal.EndWrite();
-            reads.AskForNextIfDue();
+            reads.RequestIndexIfDue();
         }
 
         FrameWritten?.Invoke();
@@ -89,15 +89,15 @@ internal sealed class WritePipeline(
     /// </summary>
     public void Close()
     {
-        proposals.Queue.Close(_waiting);
+        proposals.Queue.CloseAndMoveAllTo(_waiting);
         proposals.Answers.RefuseAll(_waiting, host.Refusal ?? RaftHost.Stopping);
     }
 
     /// <summary>Puts the waiting proposals into a frame and places it in the log. Called with the write turn.</summary>
     /// <returns>The number of commands in the frame; 0 when there is none.</returns>
-    private int Propose()
+    private int ProposeWaiting()
     {
-        proposals.Queue.TakeAll(_waiting);
+        proposals.Queue.MoveAllTo(_waiting);
         if (_waiting.Count == 0)
         {
             return 0;
@@ -111,12 +111,12 @@ internal sealed class WritePipeline(
 
         if (!host.Leadership.MayPropose)
         {
-            PassOnUnlessLeader();
+            HandleUnproposable();
             return 0;
         }
 
         long term = host.Core.Term;
-        RefuseForwarded(exceptIn: term);
+        RefuseForwarded(exceptInTerm: term);
         if (_waiting.Count == 0)
         {
             return 0;
@@ -140,18 +140,18 @@ internal sealed class WritePipeline(
             return 0;
         }
 
-        return Place(frame, term);
+        return ProposeFrame(frame, term);
     }
 
-    private int Place(LogFrame frame, long term)
+    private int ProposeFrame(LogFrame frame, long term)
     {
-        int count = frame.Count;
+        int count = frame.ProposalCount;
         lock (host.Gate)
         {
             bool isSameTerm = clusterTime.HoldsLogTime && host.Core.Term == term;
             if (isSameTerm)
             {
-                host.Step(Input.Propose(host.Now, frame.Bytes), proposed: frame);
+                host.Step(Input.Propose(host.Now, frame.PayloadBytes), proposed: frame);
                 if (host.Output.Proposed is not null && !host.IsHalted)
                 {
                     if (frame.WantsReceipt)
@@ -166,7 +166,7 @@ internal sealed class WritePipeline(
             if (!host.IsHalted && (!isSameTerm || host.Core.Role != Role.Leader || host.Core.IsTransferring))
             {
                 // A leadership transfer or a new term began while the frame was filled.
-                ReturnToQueue(frame);
+                ReturnToWaiting(frame);
             }
             else
             {
@@ -180,7 +180,7 @@ internal sealed class WritePipeline(
         }
     }
 
-    private void ReturnToQueue(LogFrame frame)
+    private void ReturnToWaiting(LogFrame frame)
     {
         try
         {
@@ -197,7 +197,7 @@ internal sealed class WritePipeline(
     /// keeps them, unless it cannot apply. A follower forwards its own clients' commands. It refuses forwarded
     /// commands, and their senders send them again.
     /// </summary>
-    private void PassOnUnlessLeader()
+    private void HandleUnproposable()
     {
         lock (host.Gate)
         {
@@ -213,21 +213,21 @@ internal sealed class WritePipeline(
             return;
         }
 
-        RefuseForwarded(exceptIn: 0);
+        RefuseForwarded(exceptInTerm: 0);
 
         while (_waiting.TryDequeue(out var proposal))
         {
-            _ = PassOnAsync(proposal);
+            _ = ForwardAsync(proposal);
         }
     }
 
-    private async Task PassOnAsync(Proposal proposal)
+    private async Task ForwardAsync(Proposal proposal)
     {
-        proposals.Answers.ReleaseRoom(proposal);
+        proposals.Answers.ReleaseAdmission(proposal);
         CommandOutcome outcome;
         try
         {
-            outcome = await intake.ProposeElsewhereAsync(proposal.TakeCommand(), CancellationToken.None);
+            outcome = await intake.ProposeThroughLeaderAsync(proposal.TakeCommand(), CancellationToken.None);
         }
         catch (Exception failure)
         {
@@ -246,15 +246,15 @@ internal sealed class WritePipeline(
             );
         }
 
-        proposals.Answers.AnswerElsewhere(proposal, outcome);
+        proposals.Answers.AnswerReleased(proposal, outcome);
     }
 
-    private void RefuseForwarded(long exceptIn)
+    private void RefuseForwarded(long exceptInTerm)
     {
-        for (int left = _waiting.Count; left > 0; left--)
+        for (int remaining = _waiting.Count; remaining > 0; remaining--)
         {
             var proposal = _waiting.Dequeue();
-            if (proposal.LeaderTerm == 0 || proposal.LeaderTerm == exceptIn)
+            if (proposal.LeaderTerm == 0 || proposal.LeaderTerm == exceptInTerm)
             {
                 _waiting.Enqueue(proposal);
             }

@@ -131,7 +131,13 @@ public sealed class AuthorityRotation(
         if (!HasDone(rotation, self) && IsDone(identity(), rotation))
         {
             await recordStore.ChangeAsync(
-                [new RecordChange(RotationRecord.AcknowledgementOf(rotation.Stage, self), rotation.Certificate, null)],
+                [
+                    new RecordChange(
+                        RotationRecord.AcknowledgementOf(rotation.Stage, self),
+                        rotation.Certificate,
+                        ExpectedVersion: null
+                    ),
+                ],
                 cancellationToken
             );
         }
@@ -160,7 +166,7 @@ public sealed class AuthorityRotation(
             RotationStage.Trusting => [Stored(rotation with { Stage = RotationStage.Signing }, version)],
             RotationStage.Retiring =>
             [
-                new RecordChange(RotationRecord.Key, null, version),
+                new RecordChange(RotationRecord.Key, Value: null, version),
                 .. recordStore
                     .List(RotationRecord.Acknowledgements)
                     .Select(record => new RecordChange(record.Key, null, null)),

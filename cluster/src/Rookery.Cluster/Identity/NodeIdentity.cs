@@ -95,7 +95,7 @@ public sealed class NodeIdentity : IDisposable
 
     /// <summary>Returns the same node with a new certificate for the same key, for members and clients.</summary>
     internal NodeIdentity With(X509Certificate2 certificate) =>
-        Copy(certificate, null, Peers, Authorities, SealedAuthorityKey);
+        Copy(certificate, earlierCertificate: null, Peers, Authorities, SealedAuthorityKey);
 
     /// <summary>Returns the same node with other peers.</summary>
     internal NodeIdentity With(IReadOnlyList<KnownPeer> peers) =>

@@ -40,7 +40,7 @@ public sealed class PeerCertificateRule(IReadOnlyList<X509Certificate2> authorit
 
         return
             SubjectAlternativeNames.ReadFrom(presented) is { } names && NodeUri.NodeIn(names.Uri, clusterId) is { } node
-            ? new PeerVerdict(node, null)
+            ? new PeerVerdict(node, Refusal: null)
             : PeerVerdict.Refused(
                 $"The certificate of {SubjectOf(presented)} is not that of a member of this cluster."
             );
@@ -85,5 +85,5 @@ public readonly record struct PeerVerdict(string? NodeId, string? Refusal)
     /// <summary>The proven member's id in consensus; none when it is refused.</summary>
     public NodeId Member => NodeId is null ? Raft.NodeId.None : Members.IdOf(NodeId);
 
-    internal static PeerVerdict Refused(string sentence) => new(null, sentence);
+    internal static PeerVerdict Refused(string sentence) => new(NodeId: null, sentence);
 }

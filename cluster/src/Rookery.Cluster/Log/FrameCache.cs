@@ -57,7 +57,7 @@ internal sealed class FrameCache
 
         frame.Retain();
         _ring[(_head + _count++) % _ring.Length] = frame;
-        Bytes += frame.Bytes + OverheadBytes;
+        Bytes += frame.PayloadBytes + OverheadBytes;
     }
 
     /// <summary>Finds the entry at <paramref name="index"/>.</summary>
@@ -70,11 +70,11 @@ internal sealed class FrameCache
 
     /// <summary>
     /// Removes entries through <paramref name="index"/>, oldest first, while the cache holds more than
-    /// <paramref name="bytes"/>.
+    /// <paramref name="bytesToKeep"/>.
     /// </summary>
-    public void ReleaseThrough(long index, long bytes)
+    public void ReleaseThrough(long index, long bytesToKeep)
     {
-        while (_count > 0 && FirstIndex <= index && Bytes > bytes)
+        while (_count > 0 && FirstIndex <= index && Bytes > bytesToKeep)
         {
             var frame = _ring[_head]!;
             _ring[_head] = null;
@@ -88,16 +88,16 @@ internal sealed class FrameCache
     /// <summary>
     /// Like <see cref="ReleaseThrough"/>, but stops before an entry whose callers wait for an answer.
     /// </summary>
-    public void ReleaseUnawaitedThrough(long index, long bytes)
+    public void ReleaseUnawaitedThrough(long index, long bytesToKeep)
     {
-        while (_count > 0 && FirstIndex <= index && Bytes > bytes && _ring[_head]!.Count == 0)
+        while (_count > 0 && FirstIndex <= index && Bytes > bytesToKeep && _ring[_head]!.ProposalCount == 0)
         {
             ReleaseThrough(FirstIndex, Bytes - 1);
         }
     }
 
     /// <summary>Removes the entries after <paramref name="index"/>, because the log is truncated there.</summary>
-    public void DropAfter(long index)
+    public void TruncateAfter(long index)
     {
         while (_count > 0 && LastIndex > index)
         {
@@ -112,11 +112,11 @@ internal sealed class FrameCache
     /// Releases the encoded payload of a durable frame, and keeps the content to apply. For a node without peers, which
     /// never sends the payload.
     /// </summary>
-    public void DropPayload(LogFrame frame)
+    public void ReleasePayload(LogFrame frame)
     {
-        int before = frame.Bytes;
-        frame.DropPayload();
-        Bytes -= before - frame.Bytes;
+        int before = frame.PayloadBytes;
+        frame.ReleasePayload();
+        Bytes -= before - frame.PayloadBytes;
     }
 
     /// <summary>Drops one reference. Keeps the frame for reuse when that was the last one.</summary>
@@ -130,7 +130,7 @@ internal sealed class FrameCache
 
     private void ReleaseFrame(LogFrame frame)
     {
-        Bytes -= frame.Bytes + OverheadBytes;
+        Bytes -= frame.PayloadBytes + OverheadBytes;
         Release(frame);
     }
 

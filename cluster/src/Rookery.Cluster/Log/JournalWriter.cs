@@ -8,9 +8,9 @@ namespace Rookery.Cluster.Log;
 
 /// <summary>Writes the records that the core's output names to the journal, one write at a time.</summary>
 /// <remarks>
-/// <see cref="BeginIfDue"/> fills the fields under the lock of <see cref="RaftHost"/> while no write is due. From then
-/// on the fields belong to the thread that holds the write turn (<see cref="ProposalQueue"/>). It writes without the
-/// lock, and completes the write under the lock.
+/// <see cref="CollectIfDue"/> fills the fields under the lock of <see cref="RaftHost"/> while no write is due. From
+/// then on the fields belong to the thread that holds the write turn (<see cref="ProposalQueue"/>). It writes without
+/// the lock, and completes the write under the lock.
 /// </remarks>
 internal sealed class JournalWriter(
     RaftHost host,
@@ -20,26 +20,26 @@ internal sealed class JournalWriter(
     ProposalAnswers answers
 )
 {
-    private readonly List<LogFrame> _writing = [];
-    private JournalFrame[] _entries = new JournalFrame[8];
-    private int _entryCount;
+    private readonly List<LogFrame> _framesToWrite = [];
+    private JournalFrame[] _records = new JournalFrame[8];
+    private int _recordCount;
     private long _writeNumber;
-    private long _writtenThrough;
-    private long _notedCommit;
+    private long _durableIndex;
+    private long _recordedCommitIndex;
     private bool _isDue;
 
     /// <summary>Whether records wait to be written.</summary>
     public bool IsDue => Volatile.Read(ref _isDue);
 
     /// <summary>The highest durable index after the last write.</summary>
-    public long WrittenThrough => Volatile.Read(ref _writtenThrough);
+    public long DurableIndex => Volatile.Read(ref _durableIndex);
 
     /// <summary>
     /// Collects the records that the output of the core's last step names. The thread that holds the write turn writes
     /// them. The core names no further write before this one completes. Under the lock.
     /// </summary>
     /// <returns>Whether a write is due.</returns>
-    public bool BeginIfDue()
+    public bool CollectIfDue()
     {
         if (host.Output.Write is not { } write)
         {
@@ -75,11 +75,11 @@ internal sealed class JournalWriter(
         {
             Invariant.Holds(log.Frames.TryGet(index, out var frame), "entries to write are cached");
             frame!.Retain();
-            _writing.Add(frame);
+            _framesToWrite.Add(frame);
             Add(frame.Entry);
         }
 
-        AddCommitNote(write.Committed);
+        AddCommitRecord(write.Committed);
         Volatile.Write(ref _isDue, true);
         return true;
     }
@@ -87,18 +87,18 @@ internal sealed class JournalWriter(
     /// <summary>
     /// Tells the journal how many bytes of released segments to retain for lagging members. Under the lock.
     /// </summary>
-    public void KeepEntries() =>
+    public void SetRetainedBytes() =>
         journal.KeptBytes = host.Leadership.MayBeAskedForEntries ? host.Options.KeptJournalBytes : 0;
 
     /// <summary>Writes and syncs the due records. Called with the write turn.</summary>
     /// <returns>False when the disk failed: the node is halted and in diagnosis mode.</returns>
     public bool TryWrite()
     {
-        long begun = host.Now;
+        long startedAt = host.Now;
         try
         {
-            health.BeginWrite(begun);
-            journal.Write(_entries.AsSpan(0, _entryCount));
+            health.BeginWrite(startedAt);
+            journal.Write(_records.AsSpan(0, _recordCount));
         }
         catch (Exception failure) when (failure is DiskException or JournalLatchedException)
         {
@@ -106,16 +106,16 @@ internal sealed class JournalWriter(
             return false;
         }
 
-        health.EndWrite(host.Now - begun);
+        health.EndWrite(host.Now - startedAt);
         return true;
     }
 
     /// <summary>Reports to the core that the write is durable. Called under the lock, with the write turn.</summary>
     public void EndWrite()
     {
-        Release();
+        ReleaseFrames();
         host.Step(Input.JournalDurable(host.Now, _writeNumber));
-        Volatile.Write(ref _writtenThrough, host.Core.DurableIndex);
+        Volatile.Write(ref _durableIndex, host.Core.DurableIndex);
         if (host.Options.Network is not null)
         {
             // Durable entries can be read from the journal again, so they need not stay cached. A follower that applies
@@ -129,40 +129,40 @@ internal sealed class JournalWriter(
     /// record is added only when it fits into the padding of the write's last block, so it costs no extra byte on the
     /// disk.
     /// </summary>
-    private void AddCommitNote(long index)
+    private void AddCommitRecord(long index)
     {
-        if (index > _notedCommit && NodeJournal.HasRoomForNote(_entries.AsSpan(0, _entryCount)))
+        if (index > _recordedCommitIndex && NodeJournal.HasRoomForNote(_records.AsSpan(0, _recordCount)))
         {
-            _notedCommit = index;
+            _recordedCommitIndex = index;
             Add(NodeJournal.Committed(index));
         }
     }
 
     private void Add(in JournalFrame entry)
     {
-        if (_entryCount == _entries.Length)
+        if (_recordCount == _records.Length)
         {
-            Array.Resize(ref _entries, _entries.Length * 2);
+            Array.Resize(ref _records, _records.Length * 2);
         }
 
-        _entries[_entryCount++] = entry;
+        _records[_recordCount++] = entry;
     }
 
-    private void Release()
+    private void ReleaseFrames()
     {
-        foreach (var frame in _writing)
+        foreach (var frame in _framesToWrite)
         {
             if (host.Options.Network is null)
             {
-                log.Frames.DropPayload(frame);
+                log.Frames.ReleasePayload(frame);
             }
 
             log.Frames.Release(frame);
         }
 
-        _writing.Clear();
-        Array.Clear(_entries, 0, _entryCount);
-        _entryCount = 0;
+        _framesToWrite.Clear();
+        Array.Clear(_records, 0, _recordCount);
+        _recordCount = 0;
         Volatile.Write(ref _isDue, false);
     }
 
@@ -178,12 +178,12 @@ internal sealed class JournalWriter(
                 RejectionKind.OutcomeUnknown,
                 $"Whether the write is durable is unknown; it may take effect after a restart. {failure.Message}"
             );
-            foreach (var frame in _writing)
+            foreach (var frame in _framesToWrite)
             {
                 answers.Refuse(frame, unknown);
             }
 
-            Release();
+            ReleaseFrames();
             host.StepDownAndHalt();
         }
     }

@@ -38,7 +38,7 @@ internal sealed class LogFrame
     public FramePosition Position { get; private set; }
 
     /// <summary>The number of proposals that wait for the entry's outcomes.</summary>
-    public int Count => _proposals.Count;
+    public int ProposalCount => _proposals.Count;
 
     /// <summary>The number of etags that the entry's commands use.</summary>
     public int OperationCount { get; private set; }
@@ -53,7 +53,7 @@ internal sealed class LogFrame
     public CommitReceipt? Receipt { get; set; }
 
     /// <summary>The size of the payload in bytes.</summary>
-    public int Bytes => _encodedLength;
+    public int PayloadBytes => _encodedLength;
 
     /// <summary>The entry as written to the journal and sent to members.</summary>
     public JournalFrame Entry =>
@@ -84,11 +84,11 @@ internal sealed class LogFrame
 
         Type = FrameType.Batch;
         _contentLength = FrameContent.HeadBytes + bytes;
-        Build(time);
+        EncodePayload(time);
     }
 
     /// <summary>Sets the log position of a filled frame.</summary>
-    public void PlaceAt(long index, long term, long operationsBefore) =>
+    public void SetPosition(long index, long term, long operationsBefore) =>
         Position = new FramePosition(index, term, operationsBefore, OperationCount);
 
     /// <summary>Copies an entry that a leader sent or that the core appended.</summary>
@@ -96,7 +96,7 @@ internal sealed class LogFrame
     {
         Type = entry.Type;
         OperationCount = entry.OperationCount;
-        PlaceAt(entry.Index, entry.Term, entry.OperationsBefore);
+        SetPosition(entry.Index, entry.Term, entry.OperationsBefore);
         _encodedLength = entry.Payload.Length;
         if (_encodedLength > 0)
         {
@@ -125,9 +125,10 @@ internal sealed class LogFrame
     {
         for (int i = 0; i < _proposals.Count; i++)
         {
-            admission.Leave(_proposals[i].Bytes);
-            _proposals[i]
-                .Complete(_proposals[i].WantsReceipt ? _outcomes[i] with { Receipt = Receipt } : _outcomes[i], inline);
+            var proposal = _proposals[i];
+            var outcome = proposal.WantsReceipt ? _outcomes[i] with { Receipt = Receipt } : _outcomes[i];
+            admission.Leave(proposal.Bytes);
+            proposal.Complete(outcome, inline);
         }
 
         Reset();
@@ -159,9 +160,10 @@ internal sealed class LogFrame
             proposal.RestoreCommand(content.Next());
         }
 
-        int later = waiting.Count;
+        // A queue has no insertion at its front: append the frame's proposals, then move the later ones after them.
+        int laterProposals = waiting.Count;
         _proposals.ForEach(waiting.Enqueue);
-        for (int i = 0; i < later; i++)
+        for (int i = 0; i < laterProposals; i++)
         {
             waiting.Enqueue(waiting.Dequeue());
         }
@@ -170,7 +172,7 @@ internal sealed class LogFrame
     }
 
     /// <summary>Releases the encoded payload if the frame has content.</summary>
-    public void DropPayload()
+    public void ReleasePayload()
     {
         if (_contentLength > 0)
         {
@@ -198,24 +200,24 @@ internal sealed class LogFrame
         return true;
     }
 
-    private void Build(LogTime time)
+    private void EncodePayload(LogTime time)
     {
         Invariant.Holds(_proposals.Count > 0, "a batch has a command");
         _content = PooledMemory.Rent(_contentLength);
         var content = _content.Span[.._contentLength];
         FrameContent.WriteHead(content, time.Ticks, time.IsSteady, _proposals.Count);
-        int at = FrameContent.HeadBytes;
+        int offset = FrameContent.HeadBytes;
         int operations = 0;
         foreach (var proposal in _proposals)
         {
-            BinaryPrimitives.WriteInt32LittleEndian(content[at..], proposal.Bytes);
-            proposal.Command.Span.CopyTo(content[(at + FrameContent.CommandHeadBytes)..]);
-            at += FrameContent.CommandHeadBytes + proposal.Bytes;
+            BinaryPrimitives.WriteInt32LittleEndian(content[offset..], proposal.Bytes);
+            proposal.Command.Span.CopyTo(content[(offset + FrameContent.CommandHeadBytes)..]);
+            offset += FrameContent.CommandHeadBytes + proposal.Bytes;
             operations = checked(operations + proposal.OperationCount);
             proposal.ReleaseCommand();
         }
 
-        Invariant.Holds(at == _contentLength, "a frame is as long as its commands");
+        Invariant.Holds(offset == _contentLength, "a frame is as long as its commands");
         OperationCount = operations;
         _encoded = PooledMemory.Rent(Payload.MaxEncodedLength(_contentLength));
         _encodedLength = Payload.Encode(content, _encoded.Span);

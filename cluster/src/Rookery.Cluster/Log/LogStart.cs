@@ -53,7 +53,7 @@ internal static class LogStart
             Log = log,
             // A damaged journal may end before the manifest's index. The manifest contains no configuration, so the
             // journal's last configuration is in force until entries or a snapshot with a newer one arrive.
-            CommitIndex = Math.Max(Math.Min(store.Durable.Index, log.LastIndex), journal.CommittedIndex),
+            CommitIndex = Math.Max(Math.Min(store.DurablePosition.Index, log.LastIndex), journal.CommittedIndex),
             MayHaveAcknowledged = new LogPosition(acknowledged.Term, acknowledged.Index),
             WasUnclean = journal.Recovery.Verdict is not (TailVerdict.BeginNew or TailVerdict.ContinueAfterCleanStop),
             Seed = seed,
@@ -101,7 +101,7 @@ internal static class LogStart
     {
         // If recovery skipped entries, the journal does not contain the term of the entry before the first kept one.
         // The manifest does.
-        var before = store.Journal.Base is { Term: 0, Index: > 0 } ? store.Durable : store.Journal.Base;
+        var before = store.Journal.Base is { Term: 0, Index: > 0 } ? store.DurablePosition : store.Journal.Base;
         var (configuration, index) = ConfigurationEncoding.Read(
             store.Journal.ConfigurationAt(before.Index).Payload.Span
         );

@@ -14,13 +14,13 @@ namespace Rookery.Cluster.Log;
 /// <remarks>All fields are guarded by the lock of <see cref="RaftHost"/>.</remarks>
 internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long operationsBeforeNext)
 {
-    private const int QuietLooksBeforeIdle = 10;
+    private const int QuietSecondsBeforeIdle = 10;
 
-    private long _operations = operationsBeforeNext;
-    private Entry[] _incoming = new Entry[64];
-    private SnapshotOffer? _installed;
-    private int _quietLooks;
-    private long _indexAtLook;
+    private long _operationsBeforeNext = operationsBeforeNext;
+    private Entry[] _receivedEntries = new Entry[64];
+    private SnapshotOffer? _installedSnapshot;
+    private int _quietSeconds;
+    private long _lastIndexSeen;
 
     /// <summary>The cached entries.</summary>
     public FrameCache Frames { get; } = new();
@@ -35,19 +35,19 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     {
         if (host.Output.DroppedAfter >= 0)
         {
-            DropAfter(host.Output.DroppedAfter);
+            TruncateAfter(host.Output.DroppedAfter);
         }
 
-        if (_installed is { } installed)
+        if (_installedSnapshot is { } installed)
         {
-            Frames.DropAfter(-1);
+            Frames.TruncateAfter(-1);
             LastIndex = installed.Index;
-            _operations = installed.Operations;
+            _operationsBeforeNext = installed.Operations;
         }
 
         if (proposed is not null && host.Output.Proposed is { } position)
         {
-            proposed.PlaceAt(position.Index, position.Term, _operations);
+            proposed.SetPosition(position.Index, position.Term, _operationsBeforeNext);
             Append(proposed);
         }
 
@@ -59,7 +59,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
                 && entry.Index <= host.Core.Last.Index;
             if (isNew)
             {
-                _operations = entry.OperationsBefore;
+                _operationsBeforeNext = entry.OperationsBefore;
                 var frame = Frames.Rent();
                 frame.CopyFrom(entry);
                 Append(frame);
@@ -74,7 +74,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
                     made.Type == EntryType.NoOp ? FrameType.NoOp : FrameType.Configuration,
                     made.Index,
                     made.Term,
-                    _operations,
+                    _operationsBeforeNext,
                     OperationCount: 0,
                     made.Configuration is null ? default : ConfigurationEncoding.Encode(made.Configuration, made.Index)
                 )
@@ -90,14 +90,14 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     /// </summary>
     public ReadOnlyMemory<Entry> EntriesOf(ReadOnlySpan<JournalFrame> frames)
     {
-        if (frames.Length > _incoming.Length)
+        if (frames.Length > _receivedEntries.Length)
         {
-            _incoming = new Entry[frames.Length * 2];
+            _receivedEntries = new Entry[frames.Length * 2];
         }
 
         for (int i = 0; i < frames.Length; i++)
         {
-            _incoming[i] = LogStart.EntryOf(
+            _receivedEntries[i] = LogStart.EntryOf(
                 frames[i].Type,
                 frames[i].Index,
                 frames[i].Term,
@@ -106,7 +106,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
             );
         }
 
-        return _incoming.AsMemory(0, frames.Length);
+        return _receivedEntries.AsMemory(0, frames.Length);
     }
 
     /// <summary>Steps the core after a snapshot was installed, and continues the log after the snapshot.</summary>
@@ -114,9 +114,9 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     /// <param name="installed">The snapshot; null when the log keeps its entries after it.</param>
     public void StepInstalled(in Input input, SnapshotOffer? installed)
     {
-        _installed = installed;
+        _installedSnapshot = installed;
         host.Step(input);
-        _installed = null;
+        _installedSnapshot = null;
     }
 
     /// <summary>
@@ -127,7 +127,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
         last = Math.Min(last, Frames.LastIndex);
         for (long index = Math.Max(first, Frames.FirstIndex); index <= last; index++)
         {
-            if (Frames.TryGet(index, out var frame) && frame.Count > 0)
+            if (Frames.TryGet(index, out var frame) && frame.ProposalCount > 0)
             {
                 answers.Refuse(frame, rejection);
             }
@@ -138,7 +138,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     /// After a lost leadership, answers the callers of uncommitted entries that the outcome is unknown, once they have
     /// waited long enough. Usually the next leader commits or replaces their entries earlier.
     /// </summary>
-    public void GiveUpUncommitted()
+    public void RefuseUncommittedAfterTimeout()
     {
         if (
             host.Leadership.LostAt is not { } lost
@@ -159,25 +159,25 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     /// </summary>
     public void ReleaseIdle(long applied)
     {
-        _quietLooks = LastIndex == _indexAtLook ? _quietLooks + 1 : 0;
-        _indexAtLook = LastIndex;
-        if (_quietLooks == QuietLooksBeforeIdle)
+        _quietSeconds = LastIndex == _lastIndexSeen ? _quietSeconds + 1 : 0;
+        _lastIndexSeen = LastIndex;
+        if (_quietSeconds == QuietSecondsBeforeIdle)
         {
-            Frames.ReleaseThrough(applied, bytes: 0);
+            Frames.ReleaseThrough(applied, bytesToKeep: 0);
         }
     }
 
     private void Append(LogFrame frame)
     {
         Frames.Append(frame);
-        _operations = frame.Position.OperationsBefore + frame.Position.OperationCount;
+        _operationsBeforeNext = frame.Position.OperationsBefore + frame.Position.OperationCount;
         LastIndex = frame.Position.Index;
     }
 
-    private void DropAfter(long index)
+    private void TruncateAfter(long index)
     {
         RefuseBetween(index + 1, Frames.LastIndex, ProposalRejections.Overtaken);
-        Frames.DropAfter(index);
+        Frames.TruncateAfter(index);
         LastIndex = index;
     }
 }

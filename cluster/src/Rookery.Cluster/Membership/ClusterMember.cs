@@ -489,10 +489,16 @@ public sealed class ClusterMember : IAsyncDisposable
 
         // A recovery of a stopped member lists the members, and it has no hello. Listing changes nothing.
         bool onlyLooks = http.Request.Path.Value is MembershipService.Prefix + nameof(MemberOrder.List);
-        string? refusal =
-            !isRecorded ? "This is for members of the cluster only."
-            : onlyLooks ? null
-            : _network!.AdmitOrRefuse(http);
+        string? refusal = null;
+        if (!isRecorded)
+        {
+            refusal = "This is for members of the cluster only.";
+        }
+        else if (!onlyLooks)
+        {
+            refusal = _network!.AdmitOrRefuse(http);
+        }
+
         return refusal is null ? answer(http) : AnswerAsync(http, StatusCodes.Status403Forbidden, refusal);
     }
 

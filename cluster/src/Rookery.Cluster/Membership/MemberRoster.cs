@@ -13,7 +13,7 @@ namespace Rookery.Cluster.Membership;
 internal sealed class MemberRoster(NodeStore store)
 {
     private readonly ClusterRecords _records = store.ClusterRecords;
-    private Snapshot _snapshot = new(-1, [], null);
+    private Snapshot _snapshot = new(Revision: -1, [], Topology: null);
 
     /// <summary>The records of all members, by node id.</summary>
     public IReadOnlyList<RosterEntry> Entries => Current().Entries;

@@ -244,7 +244,8 @@ public sealed class MembershipService(
             <= SeatRule.VotersOf(configuration.Voters.Length + configuration.Learners.Length)
         )
         {
-            return "Of so many members no fewer vote: whoever lost its vote would get it back at once. Remove it instead.";
+            return "Of so many members no fewer vote: whoever lost its vote would get it back at once. "
+                + "Remove it instead.";
         }
 
         if (member.Member == consensus.Self)
@@ -289,7 +290,7 @@ public sealed class MembershipService(
             return Refused(NoMajority(member.Record.Name));
         }
 
-        var handedOver = await TransferAsync(null, cancellationToken);
+        var handedOver = await TransferAsync(member: null, cancellationToken);
         if (handedOver.Status != StatusCodes.Status200OK)
         {
             return handedOver with

@@ -24,10 +24,8 @@ public sealed record PeerStatus(
     {
         bool hasControl = peer.Control.IsConnected;
         bool hasBulk = peer.Bulk.IsConnected;
-        string? trouble =
-            !hasControl ? peer.Control.Trouble
-            : !hasBulk ? peer.Bulk.Trouble
-            : null;
+        string? troubleOfBulk = hasBulk ? null : peer.Bulk.Trouble;
+        string? trouble = hasControl ? troubleOfBulk : peer.Control.Trouble;
         return new PeerStatus(
             peer.Route.Node,
             hasControl,

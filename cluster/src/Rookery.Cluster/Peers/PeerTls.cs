@@ -27,7 +27,7 @@ internal static class PeerTls
         CancellationToken cancellationToken
     )
     {
-        var verdict = new PeerVerdict(null, null);
+        var verdict = new PeerVerdict(NodeId: null, Refusal: null);
         try
         {
             var stream = await ConnectAsync(

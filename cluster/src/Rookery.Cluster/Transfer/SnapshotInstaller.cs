@@ -75,7 +75,7 @@ internal sealed class SnapshotInstaller(
             Volatile.Write(ref _trouble, Trouble);
             _isFetching = true;
             Volatile.Write(ref _fetchedThrough, through);
-            host.Options.RunBeside(() => _ = FetchAsync(host.Options.FetchState!, from));
+            host.Options.RunInBackground(() => _ = FetchAsync(host.Options.FetchState!, from));
         }
     }
 
@@ -93,7 +93,7 @@ internal sealed class SnapshotInstaller(
 
         applies.RefuseUnapplied(through: host.Progress.ApplicableThrough);
         threads.WakeToWrite();
-        if (!applies.MayBeGivenState)
+        if (!applies.CanFetchState)
         {
             applies.StopBecause(host.Progress.Damage!);
         }
@@ -267,7 +267,7 @@ internal sealed class SnapshotInstaller(
             return false;
         }
 
-        applies.EndReplay();
+        applies.CloseJournalReader();
         var (configuration, index) = ConfigurationEncoding.Read(offer.Configuration);
         // These callers proposed while this node led earlier. The outcomes of their entries are not known here.
         log.Memory.RefuseBetween(host.Progress.Applied + 1, offer.Index, ProposalRejections.Overtaken);

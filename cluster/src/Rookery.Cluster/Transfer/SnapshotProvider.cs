@@ -18,7 +18,7 @@ internal sealed class SnapshotProvider(RaftHost host, NodeStore store)
     /// <exception cref="IOException">This node offers no state; the message says why.</exception>
     public async Task<SnapshotOffer?> OfferAsync(long? since, long through)
     {
-        if (host.Progress.IsBlocked || (store.Durable.Index < through && host.Leadership.Leader != host.Self))
+        if (host.Progress.IsBlocked || (store.DurablePosition.Index < through && host.Leadership.Leader != host.Self))
         {
             throw new StateTransferException(
                 "This node does not offer its state, because it cannot apply what is committed, or does not "
@@ -26,7 +26,7 @@ internal sealed class SnapshotProvider(RaftHost host, NodeStore store)
             );
         }
 
-        if (store.Durable.Index < through)
+        if (store.DurablePosition.Index < through)
         {
             store.Storage.Memtables.RequestFlush();
             return null;
@@ -39,7 +39,7 @@ internal sealed class SnapshotProvider(RaftHost host, NodeStore store)
         );
         if (write is not null)
         {
-            host.Options.RunBeside(write);
+            host.Options.RunInBackground(write);
         }
 
         // Read the term after making the offer, so that all its entries were committed in this term or earlier.

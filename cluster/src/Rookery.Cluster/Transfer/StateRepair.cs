@@ -102,7 +102,7 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
     private async Task WaitForAsync(long index, CancellationToken cancellationToken)
     {
         long begun = time.GetTimestamp();
-        while (store.Durable.Index < index)
+        while (store.DurablePosition.Index < index)
         {
             if (time.GetElapsedTime(begun) > Timeout)
             {

@@ -165,7 +165,7 @@ public sealed class StateRoutes(SnapshotOffers offers, Func<long?, long, Task<Sn
             http.Response.ContentType = "application/octet-stream";
             http.Response.ContentLength = file.Length;
             RowsQuery.WritePosition(http.Response.Headers, rows.Position);
-            await SendAsync(http, string.Empty, file, 0, file.Length);
+            await SendAsync(http, string.Empty, file, offset: 0, file.Length);
         }
         finally
         {

@@ -57,7 +57,7 @@ public sealed class ProposalQueueTests
         int seen = 0;
         var thread = new Thread(() =>
         {
-            queue.WaitFor(count: 3, milliseconds: 60_000, ref _isStopping);
+            queue.WaitForProposals(count: 3, milliseconds: 60_000, ref _isStopping);
             seen = queue.Count;
         });
         thread.Start();
@@ -91,7 +91,7 @@ public sealed class ProposalQueueTests
             Interrupt();
         }
 
-        var thread = new Thread(() => queue.WaitFor(count: 3, milliseconds: 600_000, ref _isStopping));
+        var thread = new Thread(() => queue.WaitForProposals(count: 3, milliseconds: 600_000, ref _isStopping));
         thread.Start();
         if (!isEarly)
         {
@@ -121,7 +121,7 @@ public sealed class ProposalQueueTests
         {
             while (!Volatile.Read(ref _isStopping))
             {
-                queue.Wait(ref _isStopping);
+                queue.WaitForTurn(ref _isStopping);
                 TakeAlone();
             }
         });
@@ -163,13 +163,13 @@ public sealed class ProposalQueueTests
         var queue = new ProposalQueue { HasOtherWork = static () => false };
         Put(queue, mayTakeTurn: true);
         var rest = new Queue<Proposal>();
-        queue.Close(rest);
+        queue.CloseAndMoveAllTo(rest);
         Assert.Single(rest);
         var late = NewProposal();
-        Assert.False(queue.TryPut(late, mayTakeTurn: true, out bool hasTurn));
+        Assert.False(queue.TryEnqueue(late, mayTakeTurn: true, out bool hasTurn));
         Assert.False(hasTurn);
         Assert.Equal(0, queue.Count);
-        queue.Close(rest);
+        queue.CloseAndMoveAllTo(rest);
         rest.Enqueue(late);
         Assert.Equal(2, rest.Count);
         foreach (var proposal in rest)
@@ -180,7 +180,7 @@ public sealed class ProposalQueueTests
 
     private static bool Put(ProposalQueue queue, bool mayTakeTurn)
     {
-        Assert.True(queue.TryPut(NewProposal(), mayTakeTurn, out bool hasTurn));
+        Assert.True(queue.TryEnqueue(NewProposal(), mayTakeTurn, out bool hasTurn));
         return hasTurn;
     }
 
@@ -190,7 +190,7 @@ public sealed class ProposalQueueTests
     private static Queue<Proposal> Take(ProposalQueue queue)
     {
         var taken = new Queue<Proposal>();
-        queue.TakeAll(taken);
+        queue.MoveAllTo(taken);
         foreach (var proposal in taken)
         {
             proposal.ReleaseCommand();
@@ -202,7 +202,7 @@ public sealed class ProposalQueueTests
     // Sleeps, and ends when work is left to the thread.
     private Thread Sleeper(ProposalQueue queue)
     {
-        var thread = new Thread(() => queue.Wait(ref _isStopping));
+        var thread = new Thread(() => queue.WaitForTurn(ref _isStopping));
         thread.Start();
         AwaitSleep(thread);
         return thread;

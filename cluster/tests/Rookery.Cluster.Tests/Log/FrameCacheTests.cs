@@ -10,7 +10,7 @@ public sealed class FrameCacheTests
     {
         var cache = new FrameCache();
         Fill(cache, entries: 100, payloadBytes: 0);
-        cache.ReleaseThrough(90, bytes: 0);
+        cache.ReleaseThrough(90, bytesToKeep: 0);
         Assert.Equal((91, 100), (cache.FirstIndex, cache.LastIndex));
     }
 
@@ -19,9 +19,9 @@ public sealed class FrameCacheTests
     {
         var cache = new FrameCache();
         Fill(cache, entries: 10_000, payloadBytes: 10);
-        cache.ReleaseThrough(10_000, bytes: 100_000);
+        cache.ReleaseThrough(10_000, bytesToKeep: 100_000);
         Assert.InRange(cache.LastIndex - cache.FirstIndex, 1, 1_000);
-        cache.DropAfter(0);
+        cache.TruncateAfter(0);
         Assert.Equal(0, cache.Bytes);
     }
 

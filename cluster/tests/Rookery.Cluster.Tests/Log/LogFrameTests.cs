@@ -19,10 +19,10 @@ public sealed class LogFrameTests
 
         var frame = new LogFrame();
         frame.Fill(waiting, new LogTime(Ticks: 1, IsSteady: true));
-        Assert.Equal(3, frame.Count);
+        Assert.Equal(3, frame.ProposalCount);
         frame.ReturnProposals(waiting);
 
-        Assert.Equal(0, frame.Count);
+        Assert.Equal(0, frame.ProposalCount);
         Assert.Equal([0, 1, 2, 3, 4], waiting.Select(static proposal => proposal.Command.Span[0]));
         Assert.All(waiting, static proposal => Assert.Equal(LargeBytes, proposal.Command.Length));
         foreach (var proposal in waiting)

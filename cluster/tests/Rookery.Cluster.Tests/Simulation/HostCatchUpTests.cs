@@ -170,7 +170,10 @@ public sealed class HostCatchUpTests
         cluster.RunUntil(
             () =>
             {
-                mostKept = Math.Max(mostKept, cluster.A.Store!.Durable.Index - cluster.A.Store.Journal.FirstIndex);
+                mostKept = Math.Max(
+                    mostKept,
+                    cluster.A.Store!.DurablePosition.Index - cluster.A.Store.Journal.FirstIndex
+                );
                 return cluster.Wire.StatesFetched > 0
                     && cluster.C.Consensus!.AppliedIndex > cluster.A.Consensus!.AppliedIndex - 5;
             },

@@ -28,7 +28,7 @@ public sealed class HostDamageScriptTests
         cluster.AwaitEqual();
         cluster.C.Store!.Storage.Memtables.RequestFlush();
         cluster.RunFor(1_000);
-        long held = cluster.C.Store!.Durable.Index;
+        long held = cluster.C.Store!.DurablePosition.Index;
         Assert.Equal(cluster.C.Consensus!.AppliedIndex, held);
         cluster.C.Kill();
         Spoil(cluster.C.Disk);
@@ -71,7 +71,7 @@ public sealed class HostDamageScriptTests
 
         // Unneeded entries leave the cache.
         cluster.RunFor(15_000);
-        Assert.Equal((cluster.A, isFlushed), (cluster.Leader, cluster.A.Store!.Durable.Index > 30));
+        Assert.Equal((cluster.A, isFlushed), (cluster.Leader, cluster.A.Store!.DurablePosition.Index > 30));
         JournalRot.At(cluster.A, "users/20");
         cluster.C.Open();
         cluster.AwaitEqual(seconds: 20);
@@ -206,7 +206,7 @@ public sealed class HostDamageScriptTests
         }
 
         cluster.RunFor(2_000);
-        long flushed = cluster.B.Store!.Durable.Index;
+        long flushed = cluster.B.Store!.DurablePosition.Index;
         Assert.True(flushed + through < cluster.B.Consensus!.AppliedIndex);
         cluster.B.LosePower();
         for (int i = from; i <= through; i++)
@@ -236,7 +236,7 @@ public sealed class HostDamageScriptTests
         cluster.AwaitEqual();
         cluster.C.Store!.Storage.Memtables.RequestFlush();
         cluster.RunFor(1_000);
-        long held = cluster.C.Store!.Durable.Index;
+        long held = cluster.C.Store!.DurablePosition.Index;
         var sound = cluster.A.Propose(SteppedCluster.PutOf("zz/sound", 2));
         var rotten = cluster.A.Propose(SteppedCluster.PutOf("users/rotten", 3));
         cluster.RunUntil(() => sound.IsCompleted && rotten.IsCompleted, "two writes");

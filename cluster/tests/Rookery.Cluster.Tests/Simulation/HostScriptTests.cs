@@ -41,7 +41,7 @@ public sealed class HostScriptTests
         cluster.C.Open();
         cluster.RunFor(2_000);
         Assert.Null(cluster.Leader);
-        Assert.Equal(0, cluster.C.Store!.Durable.Index);
+        Assert.Equal(0, cluster.C.Store!.DurablePosition.Index);
         var statistics = cluster.C.Consensus!.ReadCluster();
         Assert.Null(statistics.Clock.Time.Known);
         Assert.Equal(0, statistics.Clock.OwnAheadSeconds);

@@ -62,7 +62,7 @@ public sealed class MissingMemberFilesTests
                     using var store = member.OpenStore(image);
                     held.AssertKeptBy(store, story);
                     bool isWhole =
-                        store.Durable.Index != whole
+                        store.DurablePosition.Index != whole
                         || string.Equals(Rows.Text(store.Storage), rows, StringComparison.Ordinal);
                     Assert.True(isWhole, $"{story}: other rows");
                 }
@@ -99,7 +99,7 @@ public sealed class MissingMemberFilesTests
     private static (long Index, string Rows) DurableOf(SteppedMember member)
     {
         using var store = member.OpenStore(member.Disk.AfterPowerLoss(0));
-        return (store.Durable.Index, Rows.Text(store.Storage));
+        return (store.DurablePosition.Index, Rows.Text(store.Storage));
     }
 
     /// <summary>
@@ -139,7 +139,7 @@ public sealed class MissingMemberFilesTests
                 store.Journal.Recovery.MayHaveAcknowledged
             );
             Assert.False(End.IsLaterThan(end), $"{story}: had {End}, knows of {end}");
-            Assert.True(store.Journal.Base.Index <= store.Durable.Index, $"{story}: a gap before the journal");
+            Assert.True(store.Journal.Base.Index <= store.DurablePosition.Index, $"{story}: a gap before the journal");
         }
 
         private static VoteRecord VoteOf(NodeStore store) => VoteEncoding.Read(store.Journal.Vote.Span).Vote;

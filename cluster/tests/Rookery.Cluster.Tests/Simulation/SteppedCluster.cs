@@ -263,7 +263,7 @@ internal sealed class SteppedCluster : IDisposable
             Members.Select(member =>
                 member.Consensus is { } consensus
                     ? $"{member}: {consensus.ReadState()} peers {string.Join(", ", consensus.Report.ReadPeers())} "
-                        + $"manifest {member.Store!.Durable.Index} journal {member.Store.Journal.FirstIndex} "
+                        + $"manifest {member.Store!.DurablePosition.Index} journal {member.Store.Journal.FirstIndex} "
                         + $"refusal {consensus.Refusal?.Message} {string.Join(' ', member.Troubles.TakeLast(2))}"
                     : $"{member}: down"
             )

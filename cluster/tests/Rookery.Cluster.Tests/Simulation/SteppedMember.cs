@@ -113,7 +113,7 @@ internal sealed class SteppedMember
                     BoardPenalty = () => (int)BoardPolicy.ConditionOf(Board.Next),
                     AnswersInline = true,
                     Broken = static _ => { },
-                    RunBeside = work => After(_cluster.Random.NextDouble() * 3, work),
+                    RunInBackground = work => After(_cluster.Random.NextDouble() * 3, work),
                     FetchState = (from, cancellationToken) =>
                         _cluster.Wire.FetchStateAsync(this, from, cancellationToken),
                 }

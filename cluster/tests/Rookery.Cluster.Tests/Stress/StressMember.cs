@@ -186,8 +186,8 @@ internal sealed class StressMember
         );
         text.Append(
             CultureInfo.InvariantCulture,
-            $"waits for a flush {consensus.Applies.ApplyMayWait}; applied {Store.AppliedIndex}, durable "
-                + $"{Store.Durable.Index}, journal {Store.Journal.FirstIndex}..{Store.Journal.LastIndex}; "
+            $"waits for a flush {consensus.Applies.MayWaitForFlush}; applied {Store.AppliedIndex}, durable "
+                + $"{Store.DurablePosition.Index}, journal {Store.Journal.FirstIndex}..{Store.Journal.LastIndex}; "
         );
         text.Append(
             CultureInfo.InvariantCulture,

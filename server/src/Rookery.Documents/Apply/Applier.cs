@@ -17,15 +17,15 @@ public sealed class Applier : IDisposable
 {
     private readonly StorageEngine _storage;
     private readonly DatabaseCatalog _catalog;
-    private readonly NodeState _node;
+    private readonly NodeState _nodeState;
     private readonly ApplyContext _context = new();
     private readonly DocumentOperations _documents;
     private readonly HiloOperations _hilo;
     private readonly DatabaseOperations _databases;
     private readonly ClusterRecordOperations _records;
     private readonly IndexOperations _indexes = new();
-    private readonly List<DatabaseState> _touched = [];
-    private readonly List<(Database Database, DocumentChange Change)> _changes = [];
+    private readonly List<DatabaseState> _touchedDatabases = [];
+    private readonly List<(Database Database, DocumentChange Change)> _documentChanges = [];
 
     internal Applier(
         StorageEngine storage,
@@ -36,10 +36,10 @@ public sealed class Applier : IDisposable
     {
         _storage = storage;
         _catalog = catalog;
-        _node = new NodeState(storage, catalog, passedOver);
+        _nodeState = new NodeState(storage, catalog, passedOver);
         _documents = new DocumentOperations();
         _hilo = new HiloOperations(_documents);
-        _databases = new DatabaseOperations(_node);
+        _databases = new DatabaseOperations(_nodeState);
         _records = new ClusterRecordOperations(records);
     }
 
@@ -59,23 +59,23 @@ public sealed class Applier : IDisposable
     }
 
     /// <summary>The log time of the last frame applied.</summary>
-    public long LastLogTicks => _node.LastLogTicks;
+    public long LastLogTicks => _nodeState.LastLogTicks;
 
     /// <summary>Whether a database was ever created on this node, even if it was deleted since.</summary>
-    public bool HasEverHadDatabase => _node.Record.LastDatabaseNumber > 0;
+    public bool HasEverHadDatabase => _nodeState.Record.LastDatabaseNumber > 0;
 
     /// <summary>
     /// Log time of the last frame whose time was not steady, in UTC ticks; 0 if all were steady. A time is steady if
     /// the leader trusted its clock and the clock did not jump since the previous frame. The difference of two steady
     /// log times is time that really passed.
     /// </summary>
-    public long AgesFromTicks => _node.AgesFromTicks;
+    public long AgesFromTicks => _nodeState.AgesFromTicks;
 
     /// <summary>
     /// Running hash of all outcomes, to compare members; <see cref="OutcomeChain.Unknown"/> if an older version applied
     /// some of the frames.
     /// </summary>
-    public long OutcomeHash => _node.OutcomeHash;
+    public long OutcomeHash => _nodeState.OutcomeHash;
 
     /// <summary>Applies a frame and publishes it. Snapshots opened afterwards contain the whole frame.</summary>
     /// <param name="position">Position of the frame in the log.</param>
@@ -84,27 +84,27 @@ public sealed class Applier : IDisposable
     public void Apply(in FramePosition position, ReadOnlySpan<byte> content, Span<CommandOutcome> outcomes)
     {
         var batch = _storage.Begin(position.Index, position.Term, content.Length);
-        long etag = position.OperationsBefore;
+        long etag = position.OperationsBefore; // the last etag used: each operation uses the next one
         if (!content.IsEmpty)
         {
             var frame = new FrameContent(content);
-            _node.AgesFromTicks = frame.IsSteady ? _node.AgesFromTicks : frame.LogTicks;
-            var scope = new FrameScope(batch, frame.LogTicks, _node.AgesFromTicks);
+            _nodeState.AgesFromTicks = frame.IsSteady ? _nodeState.AgesFromTicks : frame.LogTicks;
+            var scope = new FrameScope(batch, frame.LogTicks, _nodeState.AgesFromTicks);
             _context.Patches.BeginFrame();
             _context.IsAnswered = !outcomes.IsEmpty;
             for (int i = 0; i < frame.Count; i++)
             {
                 var reader = new CommandReader(frame.Next());
-                var outcome = Apply(scope, position.Index, ref reader, etag + 1);
+                var outcome = ApplyCommand(scope, position.Index, ref reader, firstEtag: etag + 1);
                 etag += reader.OperationCount;
-                _node.OutcomeHash = OutcomeChain.Add(_node.OutcomeHash, outcome);
+                _nodeState.OutcomeHash = OutcomeChain.Add(_nodeState.OutcomeHash, outcome);
                 if (!outcomes.IsEmpty)
                 {
                     outcomes[i] = outcome;
                 }
             }
 
-            _node.LastLogTicks = frame.LogTicks;
+            _nodeState.LastLogTicks = frame.LogTicks;
             WriteRows(batch, etag);
         }
 
@@ -125,18 +125,18 @@ public sealed class Applier : IDisposable
     /// <summary>Discards the state in memory and loads it from the tables, after all tables were replaced.</summary>
     internal void Reload()
     {
-        _touched.Clear();
-        _changes.Clear();
+        _touchedDatabases.Clear();
+        _documentChanges.Clear();
         _records.DiscardChanges();
         _indexes.DiscardChanges();
-        _node.Reload();
+        _nodeState.Reload();
         _catalog.Applied?.Invoke();
     }
 
     /// <inheritdoc/>
     public void Dispose() => _documents.Dispose();
 
-    private CommandOutcome Apply(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
+    private CommandOutcome ApplyCommand(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
     {
         switch (command.Kind)
         {
@@ -157,7 +157,7 @@ public sealed class Applier : IDisposable
 
     private CommandOutcome ApplyToDatabase(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
     {
-        if (!_node.TryFind(command.Database, out var database))
+        if (!_nodeState.TryFind(command.Database, out var database))
         {
             return new CommandOutcome(
                 new Rejection(
@@ -168,9 +168,9 @@ public sealed class Applier : IDisposable
         }
 
         long lastEtag = firstEtag + command.OperationCount - 1;
-        if (!_touched.Contains(database))
+        if (!_touchedDatabases.Contains(database))
         {
-            _touched.Add(database);
+            _touchedDatabases.Add(database);
         }
 
         _context.Begin(scope, database, firstEtag);
@@ -205,7 +205,7 @@ public sealed class Applier : IDisposable
         database.Commit(lastEtag);
         foreach (var change in _context.Changes)
         {
-            _changes.Add((database.Database, change));
+            _documentChanges.Add((database.Database, change));
         }
 
         return outcome;
@@ -217,9 +217,9 @@ public sealed class Applier : IDisposable
         switch (command.Kind)
         {
             case CommandKind.Batch:
-                return Batch(index, ref command);
+                return ApplyBatch(index, ref command);
             case CommandKind.BulkPut:
-                return BulkPut(index, ref command);
+                return ApplyBulkPut(index, ref command);
             case CommandKind.HiloNext:
                 return _hilo.Next(_context, command.ReadHiloNext(), out var range) is { } exhausted
                     ? new CommandOutcome(exhausted)
@@ -239,7 +239,7 @@ public sealed class Applier : IDisposable
                     NumberResult(IdentityOperations.Seed(_context, command.ReadIdentitySeed()))
                 );
             case CommandKind.ExpireDocuments:
-                return Expire(index, ref command);
+                return ApplyExpiry(index, ref command);
             case CommandKind.SetTombstoneHorizon:
                 return new CommandOutcome(
                     index,
@@ -267,7 +267,7 @@ public sealed class Applier : IDisposable
         }
     }
 
-    private CommandOutcome Batch(long index, ref CommandReader command)
+    private CommandOutcome ApplyBatch(long index, ref CommandReader command)
     {
         int count = command.OperationCount;
         OperationResult[]? results = count == 1 ? null : new OperationResult[count];
@@ -301,7 +301,7 @@ public sealed class Applier : IDisposable
     /// Returns one result for the whole command. A result for each document would allocate a hundred thousand of them,
     /// and no client needs them. Low is the number of stored documents, High of unchanged ones.
     /// </summary>
-    private CommandOutcome BulkPut(long index, ref CommandReader command)
+    private CommandOutcome ApplyBulkPut(long index, ref CommandReader command)
     {
         long stored = 0;
         long unchanged = 0;
@@ -331,7 +331,7 @@ public sealed class Applier : IDisposable
         );
     }
 
-    private CommandOutcome Expire(long index, ref CommandReader command)
+    private CommandOutcome ApplyExpiry(long index, ref CommandReader command)
     {
         long deleted = 0;
         while (command.TryReadExpiry(out var lowerId, out long etag))
@@ -384,10 +384,10 @@ public sealed class Applier : IDisposable
 
     private void WriteRows(WriteBatch batch, long sequence)
     {
-        foreach (var database in _touched)
+        foreach (var database in _touchedDatabases)
         {
             // A database that a later command of this frame deleted has no rows left.
-            if (database.IsDirty && _node.TryFind(database.Number, out _))
+            if (database.IsDirty && _nodeState.TryFind(database.Number, out _))
             {
                 database.WriteRows(batch, sequence);
             }
@@ -395,27 +395,27 @@ public sealed class Applier : IDisposable
 
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         Span<byte> value = stackalloc byte[NodeRecord.Bytes];
-        _node.Record.Write(value);
+        _nodeState.Record.Write(value);
         batch.Put(Key.Prefix(key, 0, Table.Node), sequence, value);
     }
 
     private void Publish()
     {
-        foreach (var database in _touched)
+        foreach (var database in _touchedDatabases)
         {
             database.Database.LastEtag = database.Counters.LastEtag;
         }
 
-        _node.PublishDatabases();
+        _nodeState.PublishDatabases();
         _records.Publish();
         _indexes.Publish();
-        foreach (var (database, change) in _changes)
+        foreach (var (database, change) in _documentChanges)
         {
             database.Changes.Publish(change);
         }
 
-        _changes.Clear();
-        _touched.Clear();
+        _documentChanges.Clear();
+        _touchedDatabases.Clear();
         _catalog.Applied?.Invoke();
     }
 }

@@ -16,15 +16,15 @@ namespace Rookery.Documents.Apply;
 internal sealed class DocumentOperations : IDisposable
 {
     private readonly PatchEvaluator _patches = new();
-    private readonly byte[] _written = new byte[DocumentId.MaxBytes];
-    private readonly byte[] _lower = new byte[DocumentId.MaxBytes];
+    private readonly byte[] _id = new byte[DocumentId.MaxBytes];
+    private readonly byte[] _lowerId = new byte[DocumentId.MaxBytes];
     private readonly byte[] _head = new byte[StoredDocument.MaxHeadBytes];
-    private int _writtenLength;
-    private int _lowerLength;
+    private int _idLength;
+    private int _lowerIdLength;
 
-    private ReadOnlySpan<byte> Written => _written.AsSpan(0, _writtenLength);
+    private ReadOnlySpan<byte> Id => _id.AsSpan(0, _idLength);
 
-    private ReadOnlySpan<byte> Lower => _lower.AsSpan(0, _lowerLength);
+    private ReadOnlySpan<byte> LowerId => _lowerId.AsSpan(0, _lowerIdLength);
 
     /// <summary>Applies one operation of a batch.</summary>
     /// <returns>The reason to refuse the whole batch, or null.</returns>
@@ -35,8 +35,8 @@ internal sealed class DocumentOperations : IDisposable
         out OperationResult result
     )
     {
-        Resolve(context, operation.Id);
-        using var previous = context.FindDocument(Lower);
+        ResolveId(context, operation.Id);
+        using var previous = context.FindDocument(LowerId);
         if (CheckExpectedVersion(context, operation.Expected, previous) is { } conflict)
         {
             result = new OperationResult
@@ -73,8 +73,8 @@ internal sealed class DocumentOperations : IDisposable
     /// <summary>Deletes an expired document if it still has the expected etag; otherwise does nothing.</summary>
     public OperationResult Expire(ApplyContext context, ReadOnlySpan<byte> lowerId, long etag)
     {
-        lowerId.CopyTo(_lower);
-        _lowerLength = lowerId.Length;
+        lowerId.CopyTo(_lowerId);
+        _lowerIdLength = lowerId.Length;
         using var previous = context.FindDocument(lowerId);
         return previous.Exists && previous.Etag == etag ? Delete(context, previous) : default;
     }
@@ -89,40 +89,40 @@ internal sealed class DocumentOperations : IDisposable
         ReadOnlySpan<byte> collection
     )
     {
-        id.CopyTo(_written);
-        _writtenLength = id.Length;
-        lowerId.CopyTo(_lower);
-        _lowerLength = lowerId.Length;
+        id.CopyTo(_id);
+        _idLength = id.Length;
+        lowerId.CopyTo(_lowerId);
+        _lowerIdLength = lowerId.Length;
         return Store(context, previous, content, collection, expiresAtTicks: 0, OperationStatus.Stored);
     }
 
     /// <inheritdoc/>
     public void Dispose() => _patches.Dispose();
 
-    private void Resolve(ApplyContext context, in CommandId id)
+    private void ResolveId(ApplyContext context, in CommandId id)
     {
         if (id.Kind != CommandIdKind.Identity)
         {
-            _writtenLength = id.Resolve(context.Etag, _written, _lower, out _lowerLength);
+            _idLength = id.Resolve(context.Etag, _id, _lowerId, out _lowerIdLength);
             return;
         }
 
         // As in RavenDB, skips a number if a client already stored a document under that id.
         Span<byte> name = stackalloc byte[DocumentId.MaxBytes];
         name = name[..id.WriteLowerName(name)];
-        long number = FreeNumber(context, id, IdentityOperations.Last(context, name));
+        long number = FindFreeNumber(context, id, IdentityOperations.Last(context, name));
         IdentityOperations.Set(context, name, number);
-        _writtenLength = id.Resolve(number, _written, _lower, out _lowerLength);
+        _idLength = id.Resolve(number, _id, _lowerId, out _lowerIdLength);
     }
 
     /// <summary>
     /// Returns the next number without a document. After 64 taken numbers, searches exponentially, then by bisection.
     /// This may skip free numbers, but a million taken numbers do not delay other writes.
     /// </summary>
-    private long FreeNumber(ApplyContext context, in CommandId id, long last)
+    private long FindFreeNumber(ApplyContext context, in CommandId id, long last)
     {
-        const int TriedInTurn = 64;
-        for (int i = 1; i <= TriedInTurn; i++)
+        const int NumbersTriedInTurn = 64;
+        for (int i = 1; i <= NumbersTriedInTurn; i++)
         {
             if (!IsTaken(context, id, last + i))
             {
@@ -130,7 +130,7 @@ internal sealed class DocumentOperations : IDisposable
             }
         }
 
-        long taken = last + TriedInTurn;
+        long taken = last + NumbersTriedInTurn;
         long step = 1;
         while (IsTaken(context, id, taken + step))
         {
@@ -150,8 +150,8 @@ internal sealed class DocumentOperations : IDisposable
 
     private bool IsTaken(ApplyContext context, in CommandId id, long number)
     {
-        _writtenLength = id.Resolve(number, _written, _lower, out _lowerLength);
-        using var existing = context.FindDocument(Lower);
+        _idLength = id.Resolve(number, _id, _lowerId, out _lowerIdLength);
+        using var existing = context.FindDocument(LowerId);
         return existing.Exists;
     }
 
@@ -174,20 +174,29 @@ internal sealed class DocumentOperations : IDisposable
             return null;
         }
 
-        string id = Encoding.UTF8.GetString(Written);
-        return new Rejection(
-            RejectionKind.ConcurrencyConflict,
-            actual is null ? $"Document {id} does not exist, but was expected to have the change vector '{wanted}'."
-                : wanted.Length == 0
-                    ? $"Document {id} exists with the change vector '{actual}', but was expected not to exist."
-                : $"Document {id} has the change vector '{actual}', but was expected to have '{wanted}'."
-        )
+        string id = Encoding.UTF8.GetString(Id);
+        return new Rejection(RejectionKind.ConcurrencyConflict, DescribeConflict(id, wanted, actual))
         {
             DocumentId = id,
             Expected = wanted,
             Actual = actual,
             Database = context.Database.Database.Name,
         };
+    }
+
+    private static string DescribeConflict(string id, string wanted, string? actual)
+    {
+        if (actual is null)
+        {
+            return $"Document {id} does not exist, but was expected to have the change vector '{wanted}'.";
+        }
+
+        if (wanted.Length == 0)
+        {
+            return $"Document {id} exists with the change vector '{actual}', but was expected not to exist.";
+        }
+
+        return $"Document {id} has the change vector '{actual}', but was expected to have '{wanted}'.";
     }
 
     private static bool IsUnchanged(in Document previous, in Operation operation) =>
@@ -205,12 +214,7 @@ internal sealed class DocumentOperations : IDisposable
             operation.ExpiresAtTicks,
             OperationStatus.Stored
         );
-        return operation.Id.Kind == CommandIdKind.Literal
-            ? result
-            : result with
-            {
-                Id = Encoding.UTF8.GetString(Written),
-            };
+        return operation.Id.Kind == CommandIdKind.Literal ? result : result with { Id = Encoding.UTF8.GetString(Id) };
     }
 
     private Rejection? Patch(
@@ -222,15 +226,15 @@ internal sealed class DocumentOperations : IDisposable
     {
         // The script may copy slightly more than the rest of the budget. A script that exceeds the budget is then
         // refused by the budget and not for its number of steps.
-        const int Surplus = 1024;
-        _patches.CopiedBytesLeft = context.Patches.CopiedBytesLeft + Surplus;
+        const int BytesBeyondBudget = 1024;
+        _patches.CopiedBytesLeft = context.Patches.CopiedBytesLeft + BytesBeyondBudget;
         var status = previous.Exists ? _patches.Apply(patch, previous.View) : _patches.ApplyToMissing(patch);
         if (status == PatchStatus.Failed)
         {
             result = default;
-            string id = Encoding.UTF8.GetString(Written);
+            string id = Encoding.UTF8.GetString(Id);
             var refused = _patches.CountsFailure
-                ? context.Patches.Charge(0, previous.Length + _patches.CopiedBytes)
+                ? context.Patches.Charge(storedBytes: 0, previous.Length + _patches.CopiedBytes)
                 : null;
             refused ??= new Rejection(
                 RejectionKind.PatchFailed,
@@ -243,11 +247,7 @@ internal sealed class DocumentOperations : IDisposable
         if (context.Patches.Charge(stored, previous.Length + stored + _patches.CopiedBytes) is { } refusal)
         {
             result = default;
-            return refusal with
-            {
-                DocumentId = Encoding.UTF8.GetString(Written),
-                Database = context.Database.Database.Name,
-            };
+            return refusal with { DocumentId = Encoding.UTF8.GetString(Id), Database = context.Database.Database.Name };
         }
 
         result = status switch
@@ -259,7 +259,7 @@ internal sealed class DocumentOperations : IDisposable
         };
         if (patch.ReturnDocument && result.Etag != 0 && context.IsAnswered)
         {
-            using var now = context.FindDocument(Lower);
+            using var now = context.FindDocument(LowerId);
             result = result with { Document = now.Copy() };
         }
 
@@ -271,8 +271,8 @@ internal sealed class DocumentOperations : IDisposable
         if (previous.Exists)
         {
             var id = previous.Head.Id;
-            id.CopyTo(_written);
-            _writtenLength = id.Length;
+            id.CopyTo(_id);
+            _idLength = id.Length;
         }
 
         return Store(
@@ -284,7 +284,7 @@ internal sealed class DocumentOperations : IDisposable
             status == PatchStatus.Created ? OperationStatus.Created : OperationStatus.Patched
         ) with
         {
-            Id = Encoding.UTF8.GetString(Written),
+            Id = Encoding.UTF8.GetString(Id),
         };
     }
 
@@ -314,29 +314,29 @@ internal sealed class DocumentOperations : IDisposable
 
         var counters = context.Collection(collection);
         string collectionText = counters.TextOf(collection);
-        int headLength = StoredDocument.WriteHead(_head, Written, context.LogTicks, expiresAtTicks);
+        int headLength = StoredDocument.WriteHead(_head, Id, context.LogTicks, expiresAtTicks);
         long length = headLength + content.Length;
         if (previous.Exists)
         {
-            Supersede(context, previous, counters, key);
+            RemovePrevious(context, previous, counters, key);
         }
 
-        database.Change(counters, collectionText, 1, length);
+        database.Change(counters, collectionText, documents: 1, length);
         database.Counters.Documents += previous.Exists ? 0 : 1;
         database.Counters.LastDocumentEtag = etag;
 
-        batch.Put(Key.Text(key, database.Number, Table.Documents, Lower), etag, _head.AsSpan(0, headLength), content);
-        batch.Put(Key.Number(key, database.Number, Table.ByEtag, etag), etag, Lower);
-        batch.Put(Key.Collection(key, database.Number, collection, etag), etag, Lower);
+        batch.Put(Key.Text(key, database.Number, Table.Documents, LowerId), etag, _head.AsSpan(0, headLength), content);
+        batch.Put(Key.Number(key, database.Number, Table.ByEtag, etag), etag, LowerId);
+        batch.Put(Key.Collection(key, database.Number, collection, etag), etag, LowerId);
         if (expiresAtTicks != 0)
         {
-            batch.Put(Key.Numbers(key, database.Number, Table.Expiry, expiresAtTicks, etag), etag, Lower);
+            batch.Put(Key.Numbers(key, database.Number, Table.Expiry, expiresAtTicks, etag), etag, LowerId);
         }
 
         if (context.IsWatched)
         {
             context.AddChange(
-                new DocumentChange(DocumentChangeKind.Put, Encoding.UTF8.GetString(Written), collectionText, etag)
+                new DocumentChange(DocumentChangeKind.Put, Encoding.UTF8.GetString(Id), collectionText, etag)
             );
         }
 
@@ -362,11 +362,11 @@ internal sealed class DocumentOperations : IDisposable
         var view = previous.Head;
         var counters = context.Collection(view.Collection);
         string collectionText = counters.TextOf(view.Collection);
-        Supersede(context, previous, counters, key);
+        RemovePrevious(context, previous, counters, key);
         database.Counters.Documents--;
         database.Counters.LastDocumentEtag = etag;
-        context.Batch.Delete(Key.Text(key, database.Number, Table.Documents, Lower), etag);
-        PutTombstone(context, view, moved: false, key);
+        context.Batch.Delete(Key.Text(key, database.Number, Table.Documents, LowerId), etag);
+        PutTombstone(context, view, isMove: false, key);
         if (context.IsWatched)
         {
             context.AddChange(
@@ -387,7 +387,7 @@ internal sealed class DocumentOperations : IDisposable
     /// Removes the previous version from the counters, the expiry table and the chunks. Its rows by etag and by
     /// collection remain. Readers skip them as stale, and merges drop them.
     /// </summary>
-    private static void Supersede(
+    private static void RemovePrevious(
         ApplyContext context,
         in Document previous,
         CollectionCounters current,
@@ -396,10 +396,10 @@ internal sealed class DocumentOperations : IDisposable
     {
         var view = previous.Head;
         var counters = context.Collection(view.Collection);
-        context.Database.Change(counters, counters.TextOf(view.Collection), -1, -previous.Length);
+        context.Database.Change(counters, counters.TextOf(view.Collection), documents: -1, -previous.Length);
         if (!ReferenceEquals(counters, current))
         {
-            PutTombstone(context, view, moved: true, key);
+            PutTombstone(context, view, isMove: true, key);
         }
 
         if (view.ExpiresAtTicks != 0)
@@ -413,14 +413,14 @@ internal sealed class DocumentOperations : IDisposable
         previous.ReleaseLarge(context.Batch, context.Etag);
     }
 
-    private static void PutTombstone(ApplyContext context, in DocumentView view, bool moved, Span<byte> key)
+    private static void PutTombstone(ApplyContext context, in DocumentView view, bool isMove, Span<byte> key)
     {
         Span<byte> value = stackalloc byte[TombstoneValue.MaxBytes];
         context.Database.Counters.Tombstones++;
         context.Batch.Put(
             Key.Number(key, context.Database.Number, Table.Tombstones, context.Etag),
             context.Etag,
-            TombstoneValue.Write(value, view.Id, view.Collection, context.LogTicks, moved)
+            TombstoneValue.Write(value, view.Id, view.Collection, context.LogTicks, isMove)
         );
     }
 }

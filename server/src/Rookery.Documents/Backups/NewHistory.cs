@@ -103,14 +103,14 @@ internal sealed class NewHistory(
 
         while (!core.Storage.ScrubOnce(BackupPiece.MaxBytes)) { }
 
-        string? trouble = core.Storage.Health;
+        string? trouble = core.Storage.Problem;
         core.Journal.StopCleanly();
         return new NewHistoryData(
             [.. core.Databases.All.Select(CountDocuments)],
             trouble,
             [.. core.Storage.Statistics().Damage.Select(static damage => damage.Sentence)],
             core.Journal.LastIndex,
-            core.Durable,
+            core.DurablePosition,
             core.Storage.StoreId
         );
     }

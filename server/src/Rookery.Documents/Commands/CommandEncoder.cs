@@ -15,6 +15,9 @@ namespace Rookery.Documents.Commands;
 /// </summary>
 public static class CommandEncoder
 {
+    // The database number of commands that concern no single database.
+    private const uint NoDatabase = 0;
+
     /// <summary>Encodes a batch of one put. Allocates nothing.</summary>
     /// <inheritdoc cref="BatchWriter.Put"/>
     public static CommandBuffer Put(
@@ -48,7 +51,7 @@ public static class CommandEncoder
     )
     {
         CommandBuffer buffer = Begin(CommandKind.Batch, database, key);
-        CommandFormat.WriteOperation(buffer, OperationKind.Delete, id, expected, 0);
+        CommandFormat.WriteOperation(buffer, OperationKind.Delete, id, expected, flags: 0);
         return Seal(buffer);
     }
 
@@ -74,13 +77,17 @@ public static class CommandEncoder
         WriteInt64(buffer, lastBatchSize);
         WriteInt64(buffer, lastRangeAtTicks);
         WriteInt64(buffer, lastMax);
-        buffer.GetSpan(1)[0] = separator;
-        buffer.Advance(1);
+        WriteByte(buffer, separator);
         WriteTag(buffer, tag);
         return Seal(buffer);
     }
 
     /// <summary>Encodes the return of the unused end of a client's range.</summary>
+    /// <param name="database">The database's number.</param>
+    /// <param name="tag">The collection's tag.</param>
+    /// <param name="last">The last number that the client used.</param>
+    /// <param name="end">The last number of its range.</param>
+    /// <param name="key">The request's idempotency key, or none.</param>
     public static CommandBuffer HiloReturn(
         uint database,
         ReadOnlySpan<byte> tag,
@@ -126,8 +133,7 @@ public static class CommandEncoder
     {
         CommandBuffer buffer = Begin(CommandKind.IdentitySeed, database, key);
         WriteInt64(buffer, value);
-        buffer.GetSpan(1)[0] = force ? (byte)1 : (byte)0;
-        buffer.Advance(1);
+        WriteByte(buffer, force ? (byte)1 : (byte)0);
         WriteBytes(buffer, name);
         return Seal(buffer);
     }
@@ -138,7 +144,7 @@ public static class CommandEncoder
     public static CommandBuffer CreateDatabase(string name, string historyId)
     {
         Invariant.Holds(DatabaseName.Problem(name) is null, "names are checked before they are encoded");
-        CommandBuffer buffer = Begin(CommandKind.CreateDatabase, 0, default);
+        CommandBuffer buffer = Begin(CommandKind.CreateDatabase, NoDatabase, key: default);
         WriteBytes(buffer, Encoding.UTF8.GetBytes(name));
         WriteBytes(buffer, Encoding.ASCII.GetBytes(historyId));
         WriteBytes(buffer, Encoding.UTF8.GetBytes(DatabaseName.ToLower(name)));
@@ -149,7 +155,7 @@ public static class CommandEncoder
     public static CommandBuffer DeleteDatabases(IReadOnlyCollection<string> names)
     {
         CommandBuffer buffer = CommandBuffer.Rent();
-        CommandFormat.WriteHeader(buffer, CommandKind.DeleteDatabases, 0, names.Count, default);
+        CommandFormat.WriteHeader(buffer, CommandKind.DeleteDatabases, NoDatabase, names.Count, key: default);
         foreach (string name in names)
         {
             WriteBytes(buffer, Encoding.UTF8.GetBytes(DatabaseName.ToLower(name)));
@@ -187,7 +193,7 @@ public static class CommandEncoder
     private static CommandBuffer Begin(CommandKind kind, uint database, IdempotencyKey key)
     {
         CommandBuffer buffer = CommandBuffer.Rent();
-        CommandFormat.WriteHeader(buffer, kind, database, 1, key);
+        CommandFormat.WriteHeader(buffer, kind, database, operations: 1, key);
         return buffer;
     }
 
@@ -203,6 +209,12 @@ public static class CommandEncoder
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
         WriteBytes(buffer, tag);
         WriteBytes(buffer, Ascii.IsValid(tag) ? [] : lower[..DocumentId.ToLower(tag, lower)]);
+    }
+
+    private static void WriteByte(CommandBuffer buffer, byte value)
+    {
+        buffer.GetSpan(1)[0] = value;
+        buffer.Advance(1);
     }
 
     private static void WriteInt64(CommandBuffer buffer, long value)

@@ -22,7 +22,7 @@ public sealed class Database
     {
         Record = record;
         _storage = storage;
-        _installs = storage.Installs;
+        _installs = storage.InstallCount;
     }
 
     /// <summary>The name, in the casing of its creation.</summary>
@@ -71,7 +71,7 @@ public sealed class Database
     public DatabaseReader OpenReader()
     {
         var snapshot = _storage.OpenSnapshot();
-        if (_isLeft || _storage.Installs != _installs)
+        if (_isLeft || _storage.InstallCount != _installs)
         {
             // Checked after opening the snapshot, because Leave is called before any snapshot contains the deletion.
             snapshot.Dispose();

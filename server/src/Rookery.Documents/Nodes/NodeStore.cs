@@ -142,11 +142,12 @@ public sealed class NodeStore : IDisposable
     public long AppliedIndex => Storage.AppliedIndex;
 
     /// <summary>Position through which storage is durable without the journal.</summary>
-    public JournalPosition Durable => new(Storage.Durable.Index, Storage.Durable.Term, Storage.Durable.Sequence);
+    public JournalPosition DurablePosition =>
+        new(Storage.Durable.Index, Storage.Durable.Term, Storage.Durable.Sequence);
 
     /// <summary>
-    /// Called when <see cref="Durable"/> has risen, after the journal released its entries, on the thread of background
-    /// work.
+    /// Called when <see cref="DurablePosition"/> has risen, after the journal released its entries, on the thread of
+    /// background work.
     /// </summary>
     public Action<JournalPosition>? StoreDurable { get; set; }
 
@@ -165,7 +166,7 @@ public sealed class NodeStore : IDisposable
     /// <param name="previous">Memory pinned for the command; the caller disposes it once the command is
     /// answered.</param>
     /// <returns>The reason to refuse the command, or null if it may be queued.</returns>
-    public Rejection? LookAhead(scoped CommandReader command, out LoadedVersion previous)
+    public Rejection? LoadPrevious(scoped CommandReader command, out LoadedVersion previous)
     {
         previous = default;
         if (command.Kind == CommandKind.ChangeIndexes && FormatLevel.Level < FormatLevel.Indexes)
@@ -273,6 +274,6 @@ public sealed class NodeStore : IDisposable
             // did not fail.
         }
 
-        StoreDurable?.Invoke(Durable);
+        StoreDurable?.Invoke(DurablePosition);
     }
 }

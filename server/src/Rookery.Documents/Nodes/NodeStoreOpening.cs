@@ -52,7 +52,7 @@ internal sealed class NodeStoreOpening(
         ReportDamage(storage);
         var journal = Opened(OpenJournal(directory, storage));
         RefuseForeignJournal(directory, journal);
-        storage.DeleteLeftOvers();
+        storage.DeleteUnnamedRuns();
 
         var records = new ClusterRecords();
         records.Open(storage);

@@ -82,13 +82,14 @@ public sealed class DocumentParser : IDisposable
     {
         document = default;
         _metadata.Clear();
-        if (scanner.Peek() is not ((byte)'{' or 0))
+        const byte EndOfInput = 0;
+        if (scanner.Peek() is not ((byte)'{' or EndOfInput))
         {
             return scanner.Fail(InputErrorCode.NotAnObject, scanner.Position);
         }
 
         int start = scanner.Position;
-        int whitespace = scanner.WhitespaceBytes;
+        int whitespaceBefore = scanner.WhitespaceBytes;
         if (!TryReadMembers(ref scanner, use, out Range head, out Range tail))
         {
             return false;
@@ -100,7 +101,7 @@ public sealed class DocumentParser : IDisposable
         }
 
         document =
-            scanner.WhitespaceBytes == whitespace
+            scanner.WhitespaceBytes == whitespaceBefore
                 ? Assemble(scanner.Json[head], scanner.Json[tail], _metadata.Members(scanner.Json))
                 : Minify(scanner.Json[head], scanner.Json[tail], _metadata.Members(scanner.Json));
         return true;
@@ -119,6 +120,7 @@ public sealed class DocumentParser : IDisposable
     /// </summary>
     private bool TryReadMembers(scoped ref JsonScanner scanner, MetadataUse use, out Range head, out Range tail)
     {
+        const int NoMember = -1;
         head = tail = default;
         if (!scanner.TryOpenObject())
         {
@@ -127,8 +129,8 @@ public sealed class DocumentParser : IDisposable
 
         bool first = true,
             afterMetadata = false;
-        int from = -1,
-            to = -1;
+        int start = NoMember,
+            end = NoMember;
         while (scanner.TryNextMember(ref first, out JsonSlice name))
         {
             if (
@@ -141,8 +143,9 @@ public sealed class DocumentParser : IDisposable
                     return false;
                 }
 
-                head = from < 0 ? default : from..to;
-                (from, afterMetadata) = (-1, true);
+                head = start == NoMember ? default : start..end;
+                start = NoMember;
+                afterMetadata = true;
                 continue;
             }
 
@@ -151,36 +154,45 @@ public sealed class DocumentParser : IDisposable
                 return false;
             }
 
-            from = from < 0 ? name.Start - 1 : from;
-            to = scanner.Position;
+            // The members begin at the quote before the first name.
+            start = start == NoMember ? name.Start - 1 : start;
+            end = scanner.Position;
         }
 
-        Range last = from < 0 ? default : from..to;
-        (head, tail) = afterMetadata ? (head, last) : (last, default);
+        Range last = start == NoMember ? default : start..end;
+        if (afterMetadata)
+        {
+            tail = last;
+        }
+        else
+        {
+            head = last;
+        }
+
         return scanner.Error == InputErrorCode.None;
     }
 
-    private ParsedDocument Minify(ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail, ReadOnlySpan<byte> members)
+    private ParsedDocument Minify(ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail, ReadOnlySpan<byte> metadata)
     {
         _minified.Clear();
-        Span<byte> room = _minified.Reserve(head.Length + tail.Length + members.Length);
-        int headLength = JsonText.Minimise(head, room);
-        int tailLength = JsonText.Minimise(tail, room[headLength..]);
-        int membersLength = JsonText.Minimise(members, room[(headLength + tailLength)..]);
+        Span<byte> minified = _minified.Reserve(head.Length + tail.Length + metadata.Length);
+        int headLength = JsonText.Minimise(head, minified);
+        int tailLength = JsonText.Minimise(tail, minified[headLength..]);
+        int metadataLength = JsonText.Minimise(metadata, minified[(headLength + tailLength)..]);
         return Assemble(
-            room[..headLength],
-            room.Slice(headLength, tailLength),
-            room.Slice(headLength + tailLength, membersLength)
+            minified[..headLength],
+            minified.Slice(headLength, tailLength),
+            minified.Slice(headLength + tailLength, metadataLength)
         );
     }
 
-    private ParsedDocument Assemble(ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail, ReadOnlySpan<byte> members) =>
+    private ParsedDocument Assemble(ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail, ReadOnlySpan<byte> metadata) =>
         new()
         {
             IsRead = true,
             BodyHead = head,
             BodyTail = tail,
-            Metadata = members,
+            Metadata = metadata,
             Collection = _metadata.Collection,
             CollectionChange = _metadata.CollectionChange,
             MetadataId = _metadata.Id,

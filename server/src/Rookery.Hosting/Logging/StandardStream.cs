@@ -195,7 +195,7 @@ public sealed partial class StandardStream : Stream
     public void ThrowIfUnread()
     {
         var writer = new Poll { Descriptor = _descriptor };
-        if (_isOpen && PollOne(ref writer, 1, 0) > 0 && (writer.Found & HasNoReader) != 0)
+        if (_isOpen && PollOne(ref writer, count: 1, milliseconds: 0) > 0 && (writer.Found & HasNoReader) != 0)
         {
             throw new OutputClosedException();
         }
@@ -222,7 +222,7 @@ public sealed partial class StandardStream : Stream
     private bool? WaitForRoom(int milliseconds)
     {
         var room = new Poll { Descriptor = _descriptor, Events = IsWritable };
-        int found = PollOne(ref room, 1, milliseconds);
+        int found = PollOne(ref room, count: 1, milliseconds);
         return found < 0 && Marshal.GetLastPInvokeError() == Interrupted ? null : found > 0;
     }
 

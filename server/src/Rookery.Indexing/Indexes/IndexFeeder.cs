@@ -23,11 +23,11 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private const int PreferredWeight = 3;
     private const int RestWeight = 1;
 
-    private readonly WeightedTurns _work = new(3);
-    private readonly WeightedTurns _buildPriorities = new(2);
-    private readonly WeightedTurns _followPriorities = new(2);
-    private readonly WeightedTurns _positions = new(3);
-    private readonly WeightedTurns _restPositions = new(3);
+    private readonly WeightedTurns _workTurns = new(3);
+    private readonly WeightedTurns _buildTurns = new(2);
+    private readonly WeightedTurns _priorityTurns = new(2);
+    private readonly WeightedTurns _positionTurns = new(3);
+    private readonly WeightedTurns _positionTurnsOfRest = new(3);
 
     private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
     private readonly List<RunningIndex> _indexes = [];
@@ -46,7 +46,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     public bool HasPending => _indexes.Exists(static index => index.HasPending || index.IsHeldUp);
 
     /// <summary>Whether feeding pauses because a document cannot be read. It is read again later.</summary>
-    public bool IsResting => _damagedAt is not null;
+    public bool IsPausedByDamage => _damagedAt is not null;
 
     /// <summary>Adds an index. An empty one is built first.</summary>
     public void Add(RunningIndex index) => _indexes.Add(index);
@@ -70,7 +70,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     public bool Step(long pendingBytes)
     {
         _pendingBytes = pendingBytes;
-        bool worked = !IsAtRest() && FeedOrRest();
+        bool worked = !IsStillPaused() && FeedOrPause();
         PassOperations();
         foreach (var index in _indexes)
         {
@@ -92,7 +92,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
 
     private static bool IsFollowing(RunningIndex index) => IsRunning(index) && !index.HasDependents;
 
-    private bool IsAtRest()
+    private bool IsStillPaused()
     {
         if (_damagedAt is { } damagedAt && time.GetElapsedTime(damagedAt) < options.RestAfterDamage)
         {
@@ -103,7 +103,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         return false;
     }
 
-    private bool FeedOrRest()
+    private bool FeedOrPause()
     {
         try
         {
@@ -134,12 +134,14 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             WeightOf(_indexes.Exists(static index => index.IsAwaited && index.Position > 0)),
             RestWeight,
         ];
-        while (_work.Next(weights) is >= 0 and var kind)
+        while (_workTurns.Next(weights) is >= 0 and var kind)
         {
+            const int Dependents = 0;
+            const int Changes = 1;
             bool worked = kind switch
             {
-                0 => FeedDependents(dependent!),
-                1 => Follow(),
+                Dependents => FeedDependents(dependent!),
+                Changes => Follow(),
                 _ => Build(),
             };
             if (worked)
@@ -218,7 +220,40 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         }
     }
 
+    /// <summary>Does one step of the build whose turn it is.</summary>
     private bool Build()
+    {
+        AddBuilds();
+        SplitOffStoppedIndexes();
+        if (ChooseBuild() is not { } build)
+        {
+            return false;
+        }
+
+        // Round robin: the chosen build goes to the end of the list.
+        _builds.Remove(build);
+        bool isComplete = false;
+        try
+        {
+            isComplete = StepBuild(build);
+        }
+        finally
+        {
+            if (!isComplete)
+            {
+                _builds.Add(build);
+            }
+        }
+
+        if (isComplete)
+        {
+            build.Indexes.ForEach(index => index.AdvanceTo(build.StartEtag, 0));
+        }
+
+        return true;
+    }
+
+    private void AddBuilds()
     {
         var unbuilt = _indexes
             .Where(index =>
@@ -229,7 +264,10 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         {
             _builds.Add(new IndexBuild(database, unbuilt));
         }
+    }
 
+    private void SplitOffStoppedIndexes()
+    {
         foreach (var build in _builds.ToArray())
         {
             foreach (var stopped in build.Indexes.Where(static index => !IsRunning(index)).ToList())
@@ -240,47 +278,34 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
                 }
             }
         }
+    }
 
-        // By turns, chooses among the builds of the highest priority or among all builds. The first in the list has
-        // waited longest.
+    /// <summary>
+    /// Chooses by turns among the builds of the highest priority or among all builds. The first in the list has waited
+    /// longest.
+    /// </summary>
+    private IndexBuild? ChooseBuild()
+    {
         int highest = _builds.Where(static build => IsRunning(build.Indexes[0])).Select(RankOf).DefaultIfEmpty().Max();
-        int rank = _buildPriorities.Next([PreferredWeight, RestWeight]) == 0 ? highest : 0;
-        var next = _builds.Find(build => IsRunning(build.Indexes[0]) && RankOf(build) >= rank);
-        if (next is null)
-        {
-            return false;
-        }
+        bool isTurnOfHighest = _buildTurns.Next([PreferredWeight, RestWeight]) == 0;
+        int lowestRank = isTurnOfHighest ? highest : 0;
+        return _builds.Find(build => IsRunning(build.Indexes[0]) && RankOf(build) >= lowestRank);
+    }
 
-        // Round robin: the chosen build goes to the end of the list.
-        _builds.Remove(next);
+    /// <returns>Whether the build is complete.</returns>
+    private bool StepBuild(IndexBuild build)
+    {
         _group.Clear();
-        _group.AddRange(next.Indexes);
-        bool isOver = false;
-        try
+        _group.AddRange(build.Indexes);
+        bool isComplete = build.Step(options, _pendingBytes, out long read);
+        DocumentsRead += read;
+        long left = Math.Max(0, build.Total - build.Walked);
+        build.Indexes.ForEach(index =>
         {
-            isOver = next.Step(options, _pendingBytes, out long read);
-            DocumentsRead += read;
-            long left = Math.Max(0, next.Total - next.Walked);
-            next.Indexes.ForEach(index =>
-            {
-                index.AddProgress(read);
-                index.DocumentsLeft = isOver ? null : left;
-            });
-        }
-        finally
-        {
-            if (!isOver)
-            {
-                _builds.Add(next);
-            }
-        }
-
-        if (isOver)
-        {
-            next.Indexes.ForEach(index => index.AdvanceTo(next.StartEtag, 0));
-        }
-
-        return true;
+            index.AddProgress(read);
+            index.DocumentsLeft = isComplete ? null : left;
+        });
+        return isComplete;
     }
 
     /// <summary>
@@ -335,8 +360,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private bool Follow()
     {
         long last = database.LastEtag;
-        long? from = NextPosition(last);
-        if (from is not { } position)
+        long? next = NextPosition(last);
+        if (next is not { } position)
         {
             return false;
         }
@@ -371,46 +396,47 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     /// </summary>
     private long? NextPosition(long last)
     {
-        long leastPosition = long.MaxValue;
-        long furthestPosition = -1;
-        long awaited = long.MaxValue;
-        int highest = HighestRank(last);
-        bool isTurnOfOthers =
-            _followPriorities.Next([PreferredWeight, IsAnyBehindBelow(highest, last) ? RestWeight : 0]) == 1;
+        const long None = long.MaxValue;
+        long lowest = None;
+        long highest = -1;
+        long lowestAwaited = None;
+        int highestRank = HighestRank(last);
+        bool isTurnOfRest =
+            _priorityTurns.Next([PreferredWeight, IsAnyBehindBelow(highestRank, last) ? RestWeight : 0]) == 1;
         foreach (var index in _indexes)
         {
-            if (
-                IsBehind(index, last)
-                && (isTurnOfOthers ? index.Rank < highest : index.Rank >= highest || index.IsAwaited)
-            )
+            bool isOfTurn = isTurnOfRest ? index.Rank < highestRank : index.Rank >= highestRank || index.IsAwaited;
+            if (isOfTurn && IsBehind(index, last))
             {
-                leastPosition = Math.Min(leastPosition, index.Position);
-                furthestPosition = Math.Max(furthestPosition, index.Position);
-                awaited = index.IsAwaited ? Math.Min(awaited, index.Position) : awaited;
+                lowest = Math.Min(lowest, index.Position);
+                highest = Math.Max(highest, index.Position);
+                lowestAwaited = index.IsAwaited ? Math.Min(lowestAwaited, index.Position) : lowestAwaited;
             }
         }
 
-        if (furthestPosition < 0)
+        if (lowest == None)
         {
             return null;
         }
 
-        bool isAwaited = awaited < long.MaxValue;
-        bool isNearlyThere = last - furthestPosition <= (long)NearSteps * options.DocumentsPerStep;
+        bool isAwaited = lowestAwaited != None;
+        bool isNearlyThere = last - highest <= (long)NearSteps * options.DocumentsPerStep;
 
         // Each priority class has its own turns. With shared turns, the turns of the classes and those of the
         // positions could have the same period, and the low-priority index that lags most would never be fed.
-        var positions = isTurnOfOthers ? _restPositions : _positions;
-        int next = positions.Next([
+        var turns = isTurnOfRest ? _positionTurnsOfRest : _positionTurns;
+        const int Awaited = 0;
+        const int NearlyThere = 1;
+        int turn = turns.Next([
             isAwaited ? PreferredWeight : 0,
             isNearlyThere && !isAwaited ? RestWeight : 0,
             RestWeight,
         ]);
-        return next switch
+        return turn switch
         {
-            0 => awaited,
-            1 => furthestPosition,
-            _ => leastPosition,
+            Awaited => lowestAwaited,
+            NearlyThere => highest,
+            _ => lowest,
         };
     }
 
@@ -450,7 +476,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     {
         using var reader = database.OpenReader();
         using var changes = reader.Changes(position);
-        long at = position;
+        long fedThrough = position;
         long bytes = 0;
         for (read = 0; changes.MoveNext(); read++)
         {
@@ -461,7 +487,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
 
             // A document that moved to another collection is two changes with the same etag, which must be in one step.
             if (
-                changes.Etag != at
+                changes.Etag != fedThrough
                 && (
                     read >= options.DocumentsPerStep
                     || bytes >= options.BytesPerStep
@@ -469,10 +495,10 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
                 )
             )
             {
-                return at;
+                return fedThrough;
             }
 
-            at = changes.Etag;
+            fedThrough = changes.Etag;
             if (changes.IsTombstone)
             {
                 RemoveDocument(changes.Tombstone);
@@ -481,8 +507,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             {
                 var view = changes.View;
                 bytes += view.Content.Length;
-                NoteLoaded(view.Id, view.Collection);
-                FeedDocument(view, at);
+                RecordLoaded(view.Id, view.Collection);
+                FeedDocument(view, fedThrough);
             }
         }
 
@@ -505,7 +531,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         }
     }
 
-    private void NoteLoaded(ReadOnlySpan<byte> changedId, ReadOnlySpan<byte> changedCollection)
+    private void RecordLoaded(ReadOnlySpan<byte> changedId, ReadOnlySpan<byte> changedCollection)
     {
         Span<byte> id = stackalloc byte[LowerNames.RoomBytes];
         Span<byte> collection = stackalloc byte[LowerNames.RoomBytes];

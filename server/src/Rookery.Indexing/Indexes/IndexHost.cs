@@ -97,7 +97,9 @@ public sealed class IndexHost : IDisposable
     /// Whether work becomes due later: writing entries, reading a damaged document again, or opening an index again.
     /// </summary>
     internal bool HasPending =>
-        Catalogs.Any(static catalog => catalog.Feeder.HasPending || catalog.Feeder.IsResting || catalog.IsIncomplete);
+        Catalogs.Any(static catalog =>
+            catalog.Feeder.HasPending || catalog.Feeder.IsPausedByDamage || catalog.IsIncomplete
+        );
 
     /// <summary>Whether the disk has room for what indexing writes.</summary>
     internal bool HasRoom => _options.HasRoom();

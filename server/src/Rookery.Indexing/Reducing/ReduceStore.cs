@@ -77,7 +77,7 @@ public sealed class ReduceStore : IDisposable
         );
         try
         {
-            opened.DeleteLeftOvers();
+            opened.DeleteUnnamedRuns();
             return new ReduceStore(opened, reducer);
         }
         catch

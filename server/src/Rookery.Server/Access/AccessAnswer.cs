@@ -82,7 +82,7 @@ internal static class AccessAnswer
             throw new RefusedException(
                 StatusCodes.Status503ServiceUnavailable,
                 ErrorAnswer.RavenException,
-                RavenRoute.NotFreshRejection(context).Message
+                RavenRoute.NoBarrierRejection(context).Message
             );
         }
     }

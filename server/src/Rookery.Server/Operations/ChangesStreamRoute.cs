@@ -32,7 +32,7 @@ internal static class ChangesStreamRoute
         routes
             .MapGet(
                 "/databases/{database}/changes/stream",
-                RavenRoute.OnFreshDatabase(context, (http, database) => AnswerAsync(http, context, database))
+                RavenRoute.OnDatabaseRead(context, (http, database) => AnswerAsync(http, context, database))
             )
             .For(RouteScope.Read)
             .Taking(RavenParameters.ChangesStream);

@@ -22,11 +22,11 @@ internal static class RavenRoute
             try
             {
                 var handling = handler(http);
-                return handling.IsCompletedSuccessfully ? handling : RespondToRefusalAsync(http, handling);
+                return handling.IsCompletedSuccessfully ? handling : AwaitAndCatchAsync(http, handling);
             }
             catch (Exception failure) when (RavenErrors.TryRefuse(failure) is { } refused)
             {
-                return WriteAsync(http, refused);
+                return WriteRefusalAsync(http, refused);
             }
         };
 
@@ -55,26 +55,26 @@ internal static class RavenRoute
         WithDatabase(context, http, name, handler, RavenErrors.WriteDatabaseMissingAsync);
 
     /// <summary>
-    /// Finds the database and calls <paramref name="handler"/>, or responds with <paramref name="respondMissing"/> if
-    /// the database does not exist.
+    /// Finds the database and calls <paramref name="handler"/>; calls <paramref name="writeMissing"/>, which answers
+    /// the request, if the database does not exist after the read barrier.
     /// </summary>
     public static Task WithDatabase(
         ServerContext context,
         HttpContext http,
         string name,
         DatabaseHandler handler,
-        Func<HttpContext, string, Task> respondMissing
+        Func<HttpContext, string, Task> writeMissing
     ) =>
         context.Node.Databases.TryGet(name, out var database)
             ? handler(http, database)
-            : FindAfterBarrierAsync(context, http, name, handler, respondMissing);
+            : FindAfterBarrierAsync(context, http, name, handler, writeMissing);
 
     /// <summary>
     /// Wraps a handler of /databases/{database} that reads. The handler sees every write that was acknowledged before
     /// the request. With <c>consistency=local</c> it reads what this node has applied, which needs no leader; the
     /// header Rookery-Applied-Index then reports the index.
     /// </summary>
-    public static RequestDelegate OnFreshDatabase(ServerContext context, DatabaseHandler handler) =>
+    public static RequestDelegate OnDatabaseRead(ServerContext context, DatabaseHandler handler) =>
         OnDatabase(
             context,
             (http, database) =>
@@ -88,41 +88,47 @@ internal static class RavenRoute
                 // single node never waits here.
                 var barrier = context.Node.Consensus.ReadBarrierAsync();
                 return barrier.IsCompletedSuccessfully
-                    ? AnswerIfFresh(barrier.Result, context, handler, http, database)
-                    : AnswerWhenFreshAsync(barrier, context, handler, http, database);
+                    ? HandleAfterBarrier(barrier.Result, context, handler, http, database)
+                    : HandleAfterBarrierAsync(barrier, context, handler, http, database);
             }
         );
 
     /// <summary>
     /// Waits for the read barrier, for routes outside a database. With <c>consistency=local</c> it does not wait.
     /// </summary>
-    /// <returns>False if no read barrier was reached; the error is already sent.</returns>
-    public static async ValueTask<bool> WaitUntilFreshAsync(ServerContext context, HttpContext http)
+    /// <returns>Whether the handler may read. If not, the error is already sent.</returns>
+    public static async ValueTask<bool> TryPassBarrierAsync(ServerContext context, HttpContext http)
     {
         if (BeginIfLocalRead(context, http) || await context.Node.Consensus.ReadBarrierAsync())
         {
             return true;
         }
 
-        await WriteNotFreshAsync(context, http, LocalReadHint(http));
+        await WriteNoBarrierAsync(context, http, LocalReadHint(http));
         return false;
     }
 
     /// <summary>
     /// Returns the rejection of a node that has no read barrier now: why, and what the client can do.
     /// </summary>
-    public static Rejection NotFreshRejection(ServerContext context, string hint = "") =>
-        context.Node.Consensus.Refusal
-        ?? (
-            context.Stopping.IsCancellationRequested
-                ? new Rejection(RejectionKind.Stopping, Readiness.NodeStops)
-                : new Rejection(
-                    RejectionKind.NoLeader,
-                    $"This node cannot confirm the latest state now, because it does not reach a majority of the "
-                        + $"voters. Try again in a second, or use another node; `rookery status` shows what is "
-                        + $"missing.{hint}"
-                )
+    public static Rejection NoBarrierRejection(ServerContext context, string hint = "")
+    {
+        if (context.Node.Consensus.Refusal is { } refusal)
+        {
+            return refusal;
+        }
+
+        if (context.Stopping.IsCancellationRequested)
+        {
+            return new Rejection(RejectionKind.Stopping, Readiness.NodeStops);
+        }
+
+        return new Rejection(
+            RejectionKind.NoLeader,
+            $"This node cannot confirm the latest state now, because it does not reach a majority of the voters. Try "
+                + $"again in a second, or use another node; `rookery status` shows what is missing.{hint}"
         );
+    }
 
     private static string LocalReadHint(HttpContext http) =>
         SessionCookie.IsFromDashboard(http) ? LocalReads.ForPeople : LocalReads.ForPrograms;
@@ -157,7 +163,7 @@ internal static class RavenRoute
     /// </summary>
     private static void SetRefreshTopology(ServerContext context, HttpContext http, string header)
     {
-        bool isOlder =
+        bool isOutdated =
             http.Request.Headers.TryGetValue(header, out var sent)
             && long.TryParse(
                 sent.ToString().AsSpan().Trim('"'),
@@ -166,55 +172,55 @@ internal static class RavenRoute
                 out long etag
             )
             && etag < context.Node.Consensus.View.Etag;
-        if (isOlder)
+        if (isOutdated)
         {
             http.Response.Headers["Refresh-Topology"] = "true";
         }
     }
 
-    private static async Task AnswerWhenFreshAsync(
+    private static async Task HandleAfterBarrierAsync(
         ValueTask<bool> barrier,
         ServerContext context,
         DatabaseHandler handler,
         HttpContext http,
         Database database
-    ) => await AnswerIfFresh(await barrier, context, handler, http, database);
+    ) => await HandleAfterBarrier(await barrier, context, handler, http, database);
 
-    private static Task AnswerIfFresh(
-        bool isFresh,
+    private static Task HandleAfterBarrier(
+        bool isReached,
         ServerContext context,
         DatabaseHandler handler,
         HttpContext http,
         Database database
-    ) => isFresh ? handler(http, database) : WriteNotFreshAsync(context, http, LocalReadHint(http));
+    ) => isReached ? handler(http, database) : WriteNoBarrierAsync(context, http, LocalReadHint(http));
 
     private static async Task FindAfterBarrierAsync(
         ServerContext context,
         HttpContext http,
         string name,
         DatabaseHandler handler,
-        Func<HttpContext, string, Task> respondMissing
+        Func<HttpContext, string, Task> writeMissing
     )
     {
-        bool isFresh = await context.Node.Consensus.ReadBarrierAsync();
+        bool isBarrierReached = await context.Node.Consensus.ReadBarrierAsync();
         if (context.Node.Databases.TryGet(name, out var database))
         {
             await handler(http, database);
         }
-        else if (isFresh)
+        else if (isBarrierReached)
         {
-            await respondMissing(http, name);
+            await writeMissing(http, name);
         }
         else
         {
-            await WriteNotFreshAsync(context, http);
+            await WriteNoBarrierAsync(context, http);
         }
     }
 
-    private static Task WriteNotFreshAsync(ServerContext context, HttpContext http, string hint = "") =>
-        RavenErrors.WriteAsync(http, NotFreshRejection(context, hint));
+    private static Task WriteNoBarrierAsync(ServerContext context, HttpContext http, string hint = "") =>
+        RavenErrors.WriteAsync(http, NoBarrierRejection(context, hint));
 
-    private static async Task RespondToRefusalAsync(HttpContext http, Task handling)
+    private static async Task AwaitAndCatchAsync(HttpContext http, Task handling)
     {
         try
         {
@@ -222,11 +228,11 @@ internal static class RavenRoute
         }
         catch (Exception failure) when (RavenErrors.TryRefuse(failure) is { } refused)
         {
-            await WriteAsync(http, refused);
+            await WriteRefusalAsync(http, refused);
         }
     }
 
-    private static Task WriteAsync(HttpContext http, RefusedException refused)
+    private static Task WriteRefusalAsync(HttpContext http, RefusedException refused)
     {
         if (!http.Response.HasStarted)
         {

@@ -159,11 +159,11 @@ public static class RavenRoutes
             .WithMetadata(LongBody.Instance);
         var changes = new ChangeByQuery(context, registry);
         routes
-            .MapMethods(Database + "queries", ["DELETE"], RavenRoute.OnFreshDatabase(context, changes.DeleteAsync))
+            .MapMethods(Database + "queries", ["DELETE"], RavenRoute.OnDatabaseRead(context, changes.DeleteAsync))
             .For(RouteScope.ReadAndWrite)
             .Taking(RavenParameters.ChangeByQuery);
         routes
-            .MapMethods(Database + "queries", ["PATCH"], RavenRoute.OnFreshDatabase(context, changes.PatchAsync))
+            .MapMethods(Database + "queries", ["PATCH"], RavenRoute.OnDatabaseRead(context, changes.PatchAsync))
             .For(RouteScope.ReadAndWrite)
             .Taking(RavenParameters.ChangeByQuery);
     }
@@ -208,8 +208,7 @@ public static class RavenRoutes
         string method,
         string path,
         DatabaseHandler handler
-    ) =>
-        routes.MapMethods(Database + path, [method], RavenRoute.OnFreshDatabase(context, handler)).For(RouteScope.Read);
+    ) => routes.MapMethods(Database + path, [method], RavenRoute.OnDatabaseRead(context, handler)).For(RouteScope.Read);
 
     // Maps a request that neither reads nor writes data. No write changes its answer, so it needs no read barrier.
     private static IEndpointConventionBuilder MapWithoutBarrier(

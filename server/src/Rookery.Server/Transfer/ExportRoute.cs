@@ -24,7 +24,7 @@ internal static class ExportRoute
         routes
             .MapGet(
                 "/databases/{database}/export",
-                RavenRoute.OnFreshDatabase(context, (http, database) => AnswerAsync(http, database, context))
+                RavenRoute.OnDatabaseRead(context, (http, database) => AnswerAsync(http, database, context))
             )
             .For(RouteScope.Read)
             .Taking(RavenParameters.Read);

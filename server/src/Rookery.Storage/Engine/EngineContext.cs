@@ -50,7 +50,7 @@ internal sealed class EngineContext
     }
 
     /// <summary>Flushes if writers need it. Long merges call it, so that they do not block writers.</summary>
-    public Action? FlushBetween { get; set; }
+    public Action? FlushIfNeeded { get; set; }
 
     /// <summary>
     /// Held while a state is replaced and while deciding whether to freeze a memtable; never across I/O.

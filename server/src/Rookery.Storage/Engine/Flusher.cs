@@ -53,7 +53,7 @@ internal sealed unsafe class Flusher(EngineContext context)
         var dead = new DeadChunks(context.Options.ChunkBytes, runs[TableMap.Chunks] ?? []);
         foreach (SkipList list in memtable.Lists.Where(list => (byte)list.Keyspace == TableMap.Released))
         {
-            for (MemtableNode* node = list.First; node is not null; node = MemtableNode.Next(node, 0))
+            for (MemtableNode* node = list.First; node is not null; node = MemtableNode.Next(node, level: 0))
             {
                 if (node->Batch <= memtable.LastBatch)
                 {
@@ -114,7 +114,7 @@ internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtabl
     private void Write(SkipList list, RowDropping dropping, RunOutput output)
     {
         MemtableNode* written = null;
-        for (MemtableNode* node = list.First; node is not null; node = MemtableNode.Next(node, 0))
+        for (MemtableNode* node = list.First; node is not null; node = MemtableNode.Next(node, level: 0))
         {
             if (
                 node->Batch > memtable.LastBatch

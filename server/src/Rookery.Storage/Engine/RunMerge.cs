@@ -65,7 +65,7 @@ internal sealed class RunMerge(
             if (unpaced > RunOutput.PaceBytes)
             {
                 context.Options.Pacer?.Yield(unpaced, context.IsUrgent);
-                context.FlushBetween?.Invoke();
+                context.FlushIfNeeded?.Invoke();
                 unpaced = 0;
             }
 

@@ -51,8 +51,8 @@ internal sealed class RunSetOpening(IDisk disk, string directory, IIoRecorder io
             reader = null;
             damage = new RunDamage(
                 path,
-                -1,
-                0,
+                Offset: -1,
+                Length: 0,
                 $"its {different} not the one in the manifest, so it is another file than the one written here"
             );
         }

@@ -72,7 +72,7 @@ public sealed class StateInstaller
         }
 
         Replace(state, note);
-        _memtables.ForgetFlush();
+        _memtables.ClearFlush();
     }
 
     /// <summary>Removes the mark, after the journal was reset. On the background thread.</summary>

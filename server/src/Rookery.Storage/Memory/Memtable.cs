@@ -87,7 +87,7 @@ internal sealed unsafe class Memtable
                 return node;
             }
 
-            node = MemtableNode.Next(node, 0);
+            node = MemtableNode.Next(node, level: 0);
         }
 
         return null;

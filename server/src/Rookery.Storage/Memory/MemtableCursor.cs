@@ -75,7 +75,7 @@ internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IR
                     return true;
                 }
 
-                node = MemtableNode.Next(node, 0);
+                node = MemtableNode.Next(node, level: 0);
             }
 
             _place++;
@@ -112,14 +112,14 @@ internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IR
 
     private static MemtableNode* AfterVersionsOf(MemtableNode* node)
     {
-        MemtableNode* next = MemtableNode.Next(node, 0);
+        MemtableNode* next = MemtableNode.Next(node, level: 0);
         while (
             next is not null
             && next->Prefix == node->Prefix
             && MemtableNode.Key(next).SequenceEqual(MemtableNode.Key(node))
         )
         {
-            next = MemtableNode.Next(next, 0);
+            next = MemtableNode.Next(next, level: 0);
         }
 
         return next;

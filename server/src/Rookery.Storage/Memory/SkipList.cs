@@ -29,7 +29,7 @@ internal sealed unsafe class SkipList
     {
         Keyspace = keyspace;
         _arena = arena;
-        _head = (MemtableNode*)arena.Allocate(MemtableNode.BytesOf(MaximumHeight, 0, 0));
+        _head = (MemtableNode*)arena.Allocate(MemtableNode.BytesOf(MaximumHeight, keyLength: 0, valueLength: 0));
         *_head = new MemtableNode { Height = MaximumHeight };
         new Span<nint>(MemtableNode.Links(_head), MaximumHeight).Clear();
         _before.AsSpan().Fill((nint)_head);
@@ -39,7 +39,7 @@ internal sealed unsafe class SkipList
     public ulong Keyspace { get; }
 
     /// <summary>The newest version of the lowest key; null if the list is empty.</summary>
-    public MemtableNode* First => MemtableNode.Next(_head, 0);
+    public MemtableNode* First => MemtableNode.Next(_head, level: 0);
 
     /// <summary>
     /// Inserts a version before the older versions of its key. The value is <paramref name="value"/> followed by
@@ -101,7 +101,7 @@ internal sealed unsafe class SkipList
     public MemtableNode* AtOrAfter(ReadOnlySpan<byte> key)
     {
         MemtableNode* node = LastBefore(MemtableNode.PrefixOf(key), key);
-        return MemtableNode.Next(node, 0);
+        return MemtableNode.Next(node, level: 0);
     }
 
     /// <summary>

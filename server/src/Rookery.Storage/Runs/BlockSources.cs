@@ -80,11 +80,11 @@ internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlo
             int ahead = (int)Math.Min(WindowBytes, run.Index.Offset(run.Index.Blocks) - offset);
             long begun = run.Io.Begin();
             _windowLength = 0;
-            if (run.ReadExactly(offset, _window.SpanOf(0, ahead)) is { } wrong)
+            if (run.ReadExactly(offset, _window.SpanOf(offset: 0, ahead)) is { } wrong)
             {
                 // A later block of the window may be the unreadable one.
                 ahead = length;
-                wrong = run.ReadExactly(offset, _window.SpanOf(0, ahead));
+                wrong = run.ReadExactly(offset, _window.SpanOf(offset: 0, ahead));
                 if (wrong is not null)
                 {
                     return wrong;

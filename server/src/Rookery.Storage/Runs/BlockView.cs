@@ -103,8 +103,12 @@ internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
         while (low < high)
         {
             int middle = (int)((uint)(low + high) >> 1);
-            int order =
-                heads[middle] != head ? (heads[middle] < head ? -1 : 1) : Read(middle).Suffix.SequenceCompareTo(suffix);
+            int order = heads[middle].CompareTo(head);
+            if (order == 0)
+            {
+                order = Read(middle).Suffix.SequenceCompareTo(suffix);
+            }
+
             isEqual |= order == 0;
             if (order < 0)
             {

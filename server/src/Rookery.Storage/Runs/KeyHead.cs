@@ -12,12 +12,12 @@ internal static class KeyHead
     /// <summary>Returns the first eight bytes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong Of8(ReadOnlySpan<byte> key) =>
-        key.Length >= 8 ? BinaryPrimitives.ReadUInt64BigEndian(key) : OfShort(key, 8);
+        key.Length >= 8 ? BinaryPrimitives.ReadUInt64BigEndian(key) : OfShort(key, bytes: 8);
 
     /// <summary>Returns the first four bytes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint Of4(ReadOnlySpan<byte> key) =>
-        key.Length >= 4 ? BinaryPrimitives.ReadUInt32BigEndian(key) : (uint)OfShort(key, 4);
+        key.Length >= 4 ? BinaryPrimitives.ReadUInt32BigEndian(key) : (uint)OfShort(key, bytes: 4);
 
     private static ulong OfShort(ReadOnlySpan<byte> key, int bytes)
     {

@@ -15,7 +15,7 @@ internal sealed unsafe class NativeRegion : IDisposable
 
     public long Bytes { get; }
 
-    public Span<byte> Span => SpanOf(0, (int)Bytes);
+    public Span<byte> Span => SpanOf(offset: 0, (int)Bytes);
 
     public Span<byte> SpanOf(long offset, int length)
     {

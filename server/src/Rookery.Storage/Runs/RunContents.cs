@@ -51,7 +51,7 @@ internal sealed unsafe class RunContents : IDisposable
         string? wrong = ReadEnds(file, fileId, length, out var footer);
         if (wrong is not null)
         {
-            damage = new RunDamage(file.Path, 0, length, wrong);
+            damage = new RunDamage(file.Path, Offset: 0, length, wrong);
             return null;
         }
 
@@ -78,7 +78,7 @@ internal sealed unsafe class RunContents : IDisposable
             return "it is too short to be a run";
         }
 
-        string? wrong = RunFormat.CheckHeader(header[..file.Read(header, 0)], fileId);
+        string? wrong = RunFormat.CheckHeader(header[..file.Read(header, offset: 0)], fileId);
         if (
             wrong is null
             && !RunFooter.TryRead(end[..file.Read(end, length - end.Length)], fileId, length, out footer, out wrong)
@@ -105,7 +105,7 @@ internal sealed unsafe class RunContents : IDisposable
                 file,
                 fileId,
                 footer.FilterOffset,
-                memory.SpanOf(0, (int)footer.FilterBytes),
+                memory.SpanOf(offset: 0, (int)footer.FilterBytes),
                 footer.FilterChecksum,
                 "filter"
             )
@@ -113,7 +113,7 @@ internal sealed unsafe class RunContents : IDisposable
                 file,
                 fileId,
                 footer.IndexOffset,
-                scratch.SpanOf(0, (int)footer.IndexBytes),
+                scratch.SpanOf(offset: 0, (int)footer.IndexBytes),
                 footer.IndexChecksum,
                 "index"
             );
@@ -137,7 +137,7 @@ internal sealed unsafe class RunContents : IDisposable
             );
         }
 
-        var properties = scratch.SpanOf(0, (int)footer.PropertiesBytes);
+        var properties = scratch.SpanOf(offset: 0, (int)footer.PropertiesBytes);
         damage ??= ReadPart(
             file,
             fileId,

@@ -68,14 +68,14 @@ internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecord
     {
         long begun = io.Begin();
         file.Sync();
-        io.Record(kind, begun, 0);
+        io.Record(kind, begun, bytes: 0);
         _unsyncedBytes = 0;
     }
 
     private void WriteOut(int bytes)
     {
         long begun = io.Begin();
-        file.Write(_buffer.SpanOf(0, bytes), WrittenBytes);
+        file.Write(_buffer.SpanOf(offset: 0, bytes), WrittenBytes);
         io.Record(kind, begun, bytes);
         WrittenBytes += bytes;
         _unsyncedBytes += bytes;

@@ -57,7 +57,7 @@ internal readonly unsafe struct RunIndex
             return false;
         }
 
-        var loading = new RunIndex(memory, (int)blocks, 0);
+        var loading = new RunIndex(memory, (int)blocks, prefixLength: 0);
         uint keyOffset = 0;
         for (int block = 0; block < loading.Blocks; block++)
         {

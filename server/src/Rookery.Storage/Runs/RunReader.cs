@@ -76,7 +76,12 @@ internal sealed unsafe class RunReader
         }
         catch (DiskException exception)
         {
-            damage = new RunDamage(path, 0, 0, $"it could not be read ({DiskException.Describe(exception.Error)})");
+            damage = new RunDamage(
+                path,
+                Offset: 0,
+                Length: 0,
+                $"it could not be read ({DiskException.Describe(exception.Error)})"
+            );
         }
         finally
         {

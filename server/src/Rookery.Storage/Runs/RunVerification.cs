@@ -30,16 +30,16 @@ internal sealed class RunVerification(RunReader run, RunContents contents, IDisk
         if (from < RunFormat.HeaderBytes)
         {
             next = RunFormat.HeaderBytes;
-            var header = window.SpanOf(0, RunFormat.HeaderBytes);
-            string? wrong = run.ReadExactly(0, header) ?? RunFormat.CheckHeader(header, contents.FileId);
-            return wrong is null ? null : new RunDamage(file.Path, 0, RunFormat.HeaderBytes, wrong);
+            var header = window.SpanOf(offset: 0, RunFormat.HeaderBytes);
+            string? wrong = run.ReadExactly(offset: 0, header) ?? RunFormat.CheckHeader(header, contents.FileId);
+            return wrong is null ? null : new RunDamage(file.Path, Offset: 0, RunFormat.HeaderBytes, wrong);
         }
 
         if (from < contents.Footer.IndexOffset)
         {
             int block = contents.Index.BlockAt(from);
             next = contents.Index.Offset(block + 1);
-            var bytes = window.SpanOf(0, contents.Index.BytesOnDisk(block));
+            var bytes = window.SpanOf(offset: 0, contents.Index.BytesOnDisk(block));
             string? wrong =
                 run.ReadExactly(contents.Index.Offset(block), bytes)
                 ?? SealedBlock.Open(bytes, contents.FileId, contents.Index.Offset(block), out _);

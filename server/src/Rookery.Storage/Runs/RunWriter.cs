@@ -130,7 +130,7 @@ internal sealed class RunWriter : IDisposable
         var (smallest, largest) = KeyRange();
         byte[] properties = RunProperties.Encode(smallest, largest, _rangeTombstones);
         using var filterMemory = new NativeRegion(_filter?.SizeBytes ?? 0);
-        var filterBytes = filterMemory.SpanOf(0, _filter?.SizeBytes ?? 0);
+        var filterBytes = filterMemory.SpanOf(offset: 0, _filter?.SizeBytes ?? 0);
         _filter?.Build(filterBytes);
         long indexOffset = _file.Position;
         var footer = new RunFooter(

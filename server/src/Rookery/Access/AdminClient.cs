@@ -62,8 +62,9 @@ internal sealed class AdminClient : IDisposable
         catch (OperationCanceledException) when (hasBegun)
         {
             throw new AdminException(
-                $"The node at {_node.Address} began its response but did not complete it within {RequestTimeout.TotalSeconds}"
-                    + $" s: the node or its disk hangs. See its log; try again, or use another node.",
+                $"The node at {_node.Address} began its response but did not complete it within "
+                    + $"{RequestTimeout.TotalSeconds} s: the node or its disk hangs. See its log; try again, or use "
+                    + $"another node.",
                 ExitCode.Failure
             );
         }

@@ -89,16 +89,7 @@ internal static class LoginCommand
 
         Uri[] addresses = [.. urls.Select(static url => new Uri(url))];
         bool isSecure = Array.Exists(addresses, static address => address.Scheme is "https");
-        string? token =
-            tokenFile is "-" ? (await Console.In.ReadToEndAsync()).Trim()
-            : tokenFile is not null ? NodeAddress.ReadFile(tokenFile).Trim()
-            : !isSecure ? null
-            : Tty.CanAsk ? Question.ReadSecret("Token (it is not shown): ").Trim()
-            : throw new AdminException(
-                "There is no terminal to ask for the token. Name a file with --token-file, or pipe it to "
-                    + "--token-file -.",
-                ExitCode.Configuration
-            );
+        string? token = await ReadTokenAsync(tokenFile, isSecure);
         if (token is "" || token?.AsSpan().IndexOfAnyExceptInRange('!', '~') >= 0)
         {
             return await Refusal.WriteAsync(
@@ -129,6 +120,32 @@ internal static class LoginCommand
         string path = new UserSettings(urls, token, pem, database).Write();
         await Console.Error.WriteLineAsync($"{node.Address} accepted it. Saved in {path}, which only you can read.");
         return ExitCode.Success;
+    }
+
+    private static async Task<string?> ReadTokenAsync(string? tokenFile, bool isSecure)
+    {
+        if (tokenFile is "-")
+        {
+            return (await Console.In.ReadToEndAsync()).Trim();
+        }
+
+        if (tokenFile is not null)
+        {
+            return NodeAddress.ReadFile(tokenFile).Trim();
+        }
+
+        if (!isSecure)
+        {
+            return null;
+        }
+
+        return Tty.CanAsk
+            ? Question.ReadSecret("Token (it is not shown): ").Trim()
+            : throw new AdminException(
+                "There is no terminal to ask for the token. Name a file with --token-file, or pipe it to "
+                    + "--token-file -.",
+                ExitCode.Configuration
+            );
     }
 
     /// <summary>

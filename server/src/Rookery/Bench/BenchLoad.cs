@@ -48,7 +48,7 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
         await (await client.SendAsync(HttpMethod.Post, $"{_path}/import", body)).Content.ReadAsByteArrayAsync();
         if (kind is BenchKind.Query)
         {
-            using var query = QueryBody(0, waits: true);
+            using var query = QueryBody(age: 0, waits: true);
             await client.GetJsonAsync(HttpMethod.Post, $"{_path}/queries", query);
         }
     }

@@ -197,7 +197,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
             }
 
             progress.TotalItems = _total;
-            progress.Report(_done, 0);
+            progress.Report(_done, bytes: 0);
             await Task.Delay(Pause, TimeProvider.System);
         }
     }

@@ -226,7 +226,7 @@ internal static class RemoveCommand
                 throw new AdminException($"{lost.Message} {DescribeDeleted(deleted, asked, ids.Count)}", lost.Code);
             }
 
-            progress.Report(deleted += some.Length, 0);
+            progress.Report(deleted += some.Length, bytes: 0);
         }
     }
 

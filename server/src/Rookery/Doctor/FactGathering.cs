@@ -102,7 +102,7 @@ internal static class FactGathering
         }
         catch (JsonException)
         {
-            return new Answer(null, $"The server at {node.Address} is not Rookery.");
+            return new Answer(Status: null, $"The server at {node.Address} is not Rookery.");
         }
     }
 

@@ -140,13 +140,7 @@ internal static class NetworkFactGathering
             string? neighbours = await NeighboursAsync(cancellationToken);
             foreach (string place in silent)
             {
-                reached[place] =
-                    neighbours is null ? Reach.Unknown
-                    : AddressIn(place) is { } address
-                    && NetworkTables.NeighbourAt(neighbours, address) is var neighbour and not Neighbour.Absent
-                        ? neighbour == Neighbour.Present ? Reach.Shut
-                            : Reach.Unknown
-                    : Reach.Silent;
+                reached[place] = neighbours is null ? Reach.Unknown : ReachOfSilent(place, neighbours);
             }
 
             if (
@@ -191,6 +185,22 @@ internal static class NetworkFactGathering
     }
 
     private static string HostIn(string place) => place[..place.LastIndexOf(':')].Trim('[', ']');
+
+    /// <summary>Returns what the kernel's table of neighbours tells about a place that does not answer.</summary>
+    private static Reach ReachOfSilent(string place, string neighbours)
+    {
+        if (AddressIn(place) is not { } address)
+        {
+            return Reach.Silent;
+        }
+
+        return NetworkTables.NeighbourAt(neighbours, address) switch
+        {
+            Neighbour.Absent => Reach.Silent,
+            Neighbour.Present => Reach.Shut,
+            _ => Reach.Unknown,
+        };
+    }
 
     private static IPAddress? AddressIn(string place) =>
         place.LastIndexOf(':') > 0 && IPAddress.TryParse(HostIn(place), out var address) ? address : null;

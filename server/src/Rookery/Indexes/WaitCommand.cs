@@ -107,7 +107,7 @@ internal static class WaitCommand
 
             long left = behind.Sum(IndexCommand.LeftOf);
             first = Math.Max(first, left);
-            progress.Report(first - left, 0);
+            progress.Report(first - left, bytes: 0);
             await Task.Delay(Pause, time);
         }
     }

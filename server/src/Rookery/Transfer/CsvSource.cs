@@ -112,14 +112,18 @@ internal sealed class CsvSource : IRecordSource
 
         if (HasUndecodable())
         {
-            record = new ImportRecord(default, _reader.Line, "The row is not valid UTF-8. Save the table as UTF-8.");
+            record = new ImportRecord(
+                Json: default,
+                _reader.Line,
+                "The row is not valid UTF-8. Save the table as UTF-8."
+            );
             return true;
         }
 
         if (_fields.Count != _names.Length)
         {
             record = new ImportRecord(
-                default,
+                Json: default,
                 _reader.Line,
                 string.Create(
                     CultureInfo.InvariantCulture,

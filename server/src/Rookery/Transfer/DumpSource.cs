@@ -171,7 +171,7 @@ internal sealed class DumpSource : IRecordSource
         }
         else
         {
-            Skip(Table.Cut(name, LongestKind), 1);
+            Skip(Table.Cut(name, LongestKind), count: 1);
         }
     }
 
@@ -185,7 +185,7 @@ internal sealed class DumpSource : IRecordSource
         if (kind is not null)
         {
             _json.Skip(size);
-            Skip(kind, 1);
+            Skip(kind, count: 1);
         }
 
         _section = _json.TakeCommaOr(']') ? _section : null;
@@ -223,7 +223,7 @@ internal sealed class DumpSource : IRecordSource
             && metadata.TryGetProperty("@id", out _);
         if (!isDocument)
         {
-            Skip("Docs without an id", 1);
+            Skip("Docs without an id", count: 1);
         }
 
         return isDocument;
@@ -244,10 +244,10 @@ internal sealed class DumpSource : IRecordSource
                 Keep(definition);
                 break;
             case "Indexes":
-                Skip("Indexes (automatic; queries create them again)", 1);
+                Skip("Indexes (automatic; queries create them again)", count: 1);
                 break;
             default:
-                Skip(Table.Cut(section, LongestKind), 1);
+                Skip(Table.Cut(section, LongestKind), count: 1);
                 break;
         }
     }

@@ -83,7 +83,9 @@ internal static class ImportCommand
         {
             await import.RunAsync(source, () => input.Read);
             await TakeIdentitiesAsync(source);
-            rest = dump is null ? new Rest(0, 0, 0) : await FinishAsync(upload, dump, identities, progress);
+            rest = dump is null
+                ? new Rest(Identities: 0, Indexes: 0, Refused: 0)
+                : await FinishAsync(upload, dump, identities, progress);
         }
         catch (Exception stopped)
             when (stopped is AdminException or BadInputException or ImportRefusedException && import.Result.Records > 0)
@@ -213,7 +215,7 @@ internal static class ImportCommand
                     "--resume needs a file, because an import from a pipe cannot be resumed.",
                     ExitCode.Configuration
                 )
-                : NewJournal(0, 0);
+                : NewJournal(bytes: 0, ticks: 0);
         }
 
         path = Path.GetFullPath(order.File) + ImportJournal.Suffix;
@@ -296,7 +298,7 @@ internal static class ImportCommand
         Progress progress
     )
     {
-        var rest = new Rest(identities, 0, 0);
+        var rest = new Rest(identities, Indexes: 0, Refused: 0);
         foreach (var index in dump.Indexes)
         {
             try

@@ -10,7 +10,7 @@ internal readonly record struct ImportRecord(ReadOnlyMemory<byte> Json, long Pla
     /// Returned instead of a record: before the next read, the caller must take what the source holds besides
     /// documents.
     /// </summary>
-    public static ImportRecord Pause { get; } = new(default, 0);
+    public static ImportRecord Pause { get; } = new(Json: default, Place: 0);
 
     /// <summary>Whether this is <see cref="Pause"/>.</summary>
     public bool IsPause => Place == 0;

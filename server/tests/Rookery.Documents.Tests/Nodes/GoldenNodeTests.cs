@@ -35,7 +35,7 @@ public class GoldenNodeTests
         string expected = File.ReadAllText(Path.Join(GoldenDirectory(1), Contents));
         using (var node = Open(disk))
         {
-            Assert.Null(node.Core.Storage.Health);
+            Assert.Null(node.Core.Storage.Problem);
             Assert.Equal(expected, Describe(node));
 
             // A retry gets the first outcome, and new writes continue the old data.

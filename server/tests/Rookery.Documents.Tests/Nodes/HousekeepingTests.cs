@@ -45,7 +45,7 @@ public sealed class HousekeepingTests
         }
 
         Assert.Equal(before, _disk.OperationCount);
-        Assert.Contains(run, storage.Health, StringComparison.Ordinal);
+        Assert.Contains(run, storage.Problem, StringComparison.Ordinal);
     }
 
     [Fact]

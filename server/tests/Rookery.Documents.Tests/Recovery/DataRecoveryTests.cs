@@ -211,7 +211,7 @@ public class DataRecoveryTests
         using (var node = BackedUp.NewNode(_disk, 40))
         {
             node.Flush();
-            held = node.Core.Durable.Index;
+            held = node.Core.DurablePosition.Index;
             node.Put("Shop", "late", "{}");
         }
 

@@ -84,7 +84,7 @@ public sealed class SnapshotOffersTests
         using var node = Sender();
         var offers = node.Core.Offers;
         var earlier = offers.Make();
-        for (int round = 0; node.Core.Durable.Index == earlier.Index; round++)
+        for (int round = 0; node.Core.DurablePosition.Index == earlier.Index; round++)
         {
             Transferred.FillLater(node, round);
         }

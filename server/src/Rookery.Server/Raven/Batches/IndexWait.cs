@@ -72,7 +72,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         // A lagging follower may not know the indexes yet.
         if (Names.Count > 0 && !await context.Node.Consensus.ReadBarrierAsync())
         {
-            throw RavenErrors.Refuse(RavenRoute.NotFreshRejection(context));
+            throw RavenErrors.Refuse(RavenRoute.NoBarrierRejection(context));
         }
 
         IndexCommand.Find(database, Names);

@@ -182,7 +182,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
     /// <summary>GET databases: all databases that the caller may see, by name.</summary>
     public async Task ListAsync(HttpContext http)
     {
-        if (!await RavenRoute.WaitUntilFreshAsync(context, http))
+        if (!await RavenRoute.TryPassBarrierAsync(context, http))
         {
             return;
         }

@@ -15,6 +15,9 @@ namespace Rookery.Server.Raven.Documents;
 /// </summary>
 internal sealed class ChangeDocument(ServerContext context)
 {
+    // The longest etag in decimal digits.
+    private const int MaxEtagDigits = 19;
+
     public Task PutAsync(HttpContext http, Database database)
     {
         var reading = RequestBody.ReadAsync(
@@ -49,8 +52,8 @@ internal sealed class ChangeDocument(ServerContext context)
             throw RefusedException.BadRequest("The parameter 'id' is missing in the query string.");
         }
 
-        Span<byte> id = stackalloc byte[DocumentId.MaxBytes];
-        id = id[..DocumentIdParameter.Read(escaped, id)];
+        Span<byte> idBuffer = stackalloc byte[DocumentId.MaxBytes];
+        var id = idBuffer[..DocumentIdParameter.Read(escaped, idBuffer)];
         using var reader = database.OpenReader();
         if (!reader.TryGetDocument(id, out var document))
         {
@@ -78,12 +81,12 @@ internal sealed class ChangeDocument(ServerContext context)
         }
 
         IdempotencyHeader.WriteHorizon(http, database);
-        var stored = outcome[0];
+        var stored = outcome[0]; // a PUT is a batch of one operation
         using var answer = AnswerBuffer.Rent();
         answer.Write("{\"Id\":\""u8);
         WriteEscaped(answer, stored.Id ?? id);
         answer.Write("\",\"ChangeVector\":\"A:"u8);
-        WriteNumber(answer, stored.Etag);
+        WriteEtag(answer, stored.Etag);
         answer.Write("-"u8);
         WriteEscaped(answer, database.HistoryId);
         answer.Write("\"}"u8);
@@ -91,22 +94,27 @@ internal sealed class ChangeDocument(ServerContext context)
         await answer.SendAsync(http);
     }
 
-    private static CommandBuffer EncodePut(HttpContext http, Database database, RequestBody body, out string writtenId)
+    private static CommandBuffer EncodePut(
+        HttpContext http,
+        Database database,
+        RequestBody body,
+        out string requestedId
+    )
     {
         using (body)
         {
-            Span<byte> id = stackalloc byte[DocumentId.MaxBytes];
+            Span<byte> idBuffer = stackalloc byte[DocumentId.MaxBytes];
             new QueryParameters(http).TryGetEscaped("id", out var escaped); // without an id the server generates one
-            id = id[..DocumentIdParameter.ReadForStore(escaped, id)];
-            Span<byte> vector = stackalloc byte[ExpectedChangeVector.MaxBytes];
-            var expected = IfMatch.Read(http, vector);
+            var id = idBuffer[..DocumentIdParameter.ReadForStore(escaped, idBuffer)];
+            Span<byte> expectedBuffer = stackalloc byte[ExpectedChangeVector.MaxBytes];
+            var expected = IfMatch.Read(http, expectedBuffer);
             using var parser = DocumentParser.Rent();
             if (!parser.TryParse(body.Span, out var document, out var error))
             {
                 throw RavenErrors.Refuse(error);
             }
 
-            writtenId = Encoding.UTF8.GetString(id);
+            requestedId = Encoding.UTF8.GetString(id);
             return CommandEncoder.Put(database.Number, id, expected, document, IdempotencyHeader.Read(http));
         }
     }
@@ -118,18 +126,19 @@ internal sealed class ChangeDocument(ServerContext context)
             throw RefusedException.BadRequest("The parameter 'id' is missing in the query string.");
         }
 
-        Span<byte> id = stackalloc byte[DocumentId.MaxBytes];
-        id = id[..DocumentIdParameter.Read(escaped, id)];
-        Span<byte> vector = stackalloc byte[ExpectedChangeVector.MaxBytes];
-        return CommandEncoder.Delete(database.Number, id, IfMatch.Read(http, vector), IdempotencyHeader.Read(http));
+        Span<byte> idBuffer = stackalloc byte[DocumentId.MaxBytes];
+        var id = idBuffer[..DocumentIdParameter.Read(escaped, idBuffer)];
+        Span<byte> expectedBuffer = stackalloc byte[ExpectedChangeVector.MaxBytes];
+        var expected = IfMatch.Read(http, expectedBuffer);
+        return CommandEncoder.Delete(database.Number, id, expected, IdempotencyHeader.Read(http));
     }
 
     private static void WriteEscaped(AnswerBuffer answer, string text) =>
         answer.Write(JsonEncodedText.Encode(text).EncodedUtf8Bytes);
 
-    private static void WriteNumber(AnswerBuffer answer, long number)
+    private static void WriteEtag(AnswerBuffer answer, long etag)
     {
-        number.TryFormat(answer.GetSpan(20), out int length, default, CultureInfo.InvariantCulture);
+        etag.TryFormat(answer.GetSpan(MaxEtagDigits), out int length, default, CultureInfo.InvariantCulture);
         answer.Advance(length);
     }
 }

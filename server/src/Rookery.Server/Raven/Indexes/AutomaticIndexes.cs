@@ -118,6 +118,6 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
         }
 
         // Wait until this node has applied the command too, so that the caller can wait for the index on it.
-        return await context.Node.Consensus.ReadBarrierAsync() ? null : RavenRoute.NotFreshRejection(context);
+        return await context.Node.Consensus.ReadBarrierAsync() ? null : RavenRoute.NoBarrierRejection(context);
     }
 }

@@ -94,7 +94,7 @@ internal static class IndexCommand
         // A lagging follower may not know the index yet.
         if (!await context.Node.Consensus.ReadBarrierAsync())
         {
-            throw RavenErrors.Refuse(RavenRoute.NotFreshRejection(context));
+            throw RavenErrors.Refuse(RavenRoute.NoBarrierRejection(context));
         }
 
         Find(database, [name]);
@@ -114,7 +114,7 @@ internal static class IndexCommand
     {
         if (!await context.Node.Consensus.ReadBarrierAsync())
         {
-            throw RavenErrors.Refuse(RavenRoute.NotFreshRejection(context));
+            throw RavenErrors.Refuse(RavenRoute.NoBarrierRejection(context));
         }
 
         var names = FindUnopened(context, database);

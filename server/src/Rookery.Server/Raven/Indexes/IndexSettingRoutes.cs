@@ -125,7 +125,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
         // A lagging follower may not know the indexes yet.
         if (!await context.Node.Consensus.ReadBarrierAsync())
         {
-            throw RavenErrors.Refuse(RavenRoute.NotFreshRejection(context));
+            throw RavenErrors.Refuse(RavenRoute.NoBarrierRejection(context));
         }
 
         var indexes = IndexCommand.Find(database, names);
