@@ -71,7 +71,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     {
         _pendingBytes = pendingBytes;
         bool worked = !IsStillPaused() && FeedOrPause();
-        PassOperations();
+        StoppedIndexes.PassOperations(database, _indexes);
         foreach (var index in _indexes)
         {
             if (index.IsApplyDue(pendingBytes, options.PendingAge, options.EtagsBetweenWatermarks))
@@ -292,6 +292,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         return _builds.Find(build => IsRunning(build.Indexes[0]) && RankOf(build) >= lowestRank);
     }
 
+    /// <summary>Does one step of a build of several indexes.</summary>
     /// <returns>Whether the build is complete.</returns>
     private bool StepBuild(IndexBuild build)
     {
@@ -306,53 +307,6 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             index.DocumentsLeft = isComplete ? null : left;
         });
         return isComplete;
-    }
-
-    /// <summary>
-    /// Advances stopped indexes over operations that changed no document. The operation that disables an index is one:
-    /// a complete index would otherwise be reported as stale for as long as it is disabled.
-    /// </summary>
-    private void PassOperations()
-    {
-        long last = database.LastEtag;
-        foreach (var index in _indexes)
-        {
-            long position = index.Position;
-            if (
-                position is 0
-                || position >= last
-                || position == index.LacksChangesAfter
-                || index.State is not (IndexState.Paused or IndexState.Disabled)
-                || index.IsResetRequested
-                || index.HasDependents
-            )
-            {
-                continue;
-            }
-
-            using var reader = database.OpenReader();
-            using var changes = reader.Changes(position);
-            if (reader.ReadStatistics().TombstoneHorizon > position || HasChange(changes))
-            {
-                index.LacksChangesAfter = position;
-            }
-            else
-            {
-                index.AdvanceTo(changes.Sequence, 0);
-            }
-        }
-    }
-
-    private static bool HasChange(ChangeCursor changes)
-    {
-        try
-        {
-            return changes.MoveNext();
-        }
-        catch (Exception unreadable) when (unreadable is DamagedException or StoredDocumentException)
-        {
-            return true; // A change that cannot be read is one that the index lacks.
-        }
     }
 
     private static int RankOf(IndexBuild build) => build.Indexes.Max(static index => index.Rank);
