@@ -49,6 +49,35 @@ internal static class JsonBody
                 : $"{what} is not valid JSON: a text in it is not UTF-8 or ends within an escaped surrogate pair."
         );
 
+    /// <summary>Refuses objects that contain a member twice, because only one of both would have an effect.</summary>
+    /// <param name="value">The value; objects within it are checked too.</param>
+    /// <exception cref="RefusedException">A member occurs twice in an object (400).</exception>
+    public static void RefuseRepeatedMembers(JsonElement value)
+    {
+        if (value.ValueKind == JsonValueKind.Object)
+        {
+            var names = new HashSet<string>(StringComparer.Ordinal);
+            foreach (var member in value.EnumerateObject())
+            {
+                if (!names.Add(member.Name))
+                {
+                    throw RefusedException.BadRequest(
+                        $"An object of the body contains the member '{member.Name}' twice."
+                    );
+                }
+
+                RefuseRepeatedMembers(member.Value);
+            }
+        }
+        else if (value.ValueKind == JsonValueKind.Array)
+        {
+            foreach (var item in value.EnumerateArray())
+            {
+                RefuseRepeatedMembers(item);
+            }
+        }
+    }
+
     /// <summary>Calls <paramref name="member"/> for each member of an object.</summary>
     /// <param name="json">The reader, at the object's first token; afterwards at its last.</param>
     /// <param name="member">Called with each member's name, while the reader is at the member's value.</param>

@@ -98,10 +98,9 @@ internal sealed class DefineIndexes(ServerContext context)
     {
         try
         {
-            return JsonDocument.Parse(
-                body.Span.ToArray(),
-                new JsonDocumentOptions { MaxDepth = 128, AllowDuplicateProperties = false }
-            );
+            var definitions = JsonDocument.Parse(body.Span.ToArray(), new JsonDocumentOptions { MaxDepth = 128 });
+            JsonBody.RefuseRepeatedMembers(definitions.RootElement);
+            return definitions;
         }
         catch (JsonException malformed)
         {
