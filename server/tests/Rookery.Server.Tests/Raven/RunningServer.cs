@@ -75,7 +75,7 @@ public sealed class RunningServer : IAsyncLifetime
 
     public async Task InitializeAsync()
     {
-        var io = new IoTimeline(TimeProvider.System, "memory");
+        var io = new IoTimeline(Time, "memory");
         _node = Node.Open(
             new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 },
             BehindDisk(Disk),
