@@ -100,8 +100,8 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
                     CultureInfo.InvariantCulture,
                     $"{roster.NameAndTagOf(limiting.Node)} has {Amount.Bytes(-limiting.SpareBytes)} less free than "
                         + $"it keeps in reserve. Not counting it, fewer than {majority} of {voterCount} voters have "
-                        + $"room, so writes that grow the data are refused. Deletes are still possible; free some space "
-                        + $"there, or replace its card by a larger one."
+                        + $"room, so writes that grow the data are refused. Deletes are still possible; free some "
+                        + $"space there, or replace its card by a larger one."
                 );
         return new ClusterCapacity(roster.TagOf(limiting.Node), limiting.SpareBytes, refusal);
     }

@@ -18,8 +18,8 @@ public sealed class WithoutData
 }
 
 /// <summary>
-/// Endpoint metadata: the handler also runs on <see cref="Rookery.Platform.SocketThreads"/>. Until it has moved to the thread
-/// pool itself, it neither reads the disk nor waits. Handlers of all other routes run on the thread pool.
+/// Endpoint metadata: the handler also runs on threads of sockets (<see cref="Rookery.Platform.SocketThreads"/>). Until
+/// it has moved to the thread pool itself, it neither reads the disk nor waits. All other handlers run on the pool.
 /// </summary>
 public sealed class NonBlocking
 {

@@ -25,7 +25,6 @@ public sealed partial class UnusedMemberTests
         ["ProcessRequestAsync"] = Implements,
         ["CompileProjection"] = ForTests,
         ["DefinitionsRead"] = ForTests,
-        ["EventsSince"] = ForTests,
         ["IgnoredAnywhere"] = ForTests,
         ["IsOfPage"] = ForTests,
         ["IsSending"] = ForTests,

@@ -54,7 +54,7 @@ public sealed class BackupRouteTests : IAsyncLifetime
             await Task.Yield();
         }
 
-        Assert.Contains("took nothing for 60 s", Assert.Single(_server.Log.Lines), StringComparison.Ordinal);
+        Assert.Contains("read nothing for 60 s", Assert.Single(_server.Log.Lines), StringComparison.Ordinal);
         while (await TryBeginAsync() is not true)
         {
             await Task.Yield();

@@ -42,7 +42,7 @@ internal sealed partial class AddedMembers(IReadOnlyList<string> fields)
 
     [GeneratedRegex(
         @"(\.\s*[\w$]+|\])\s*(=(?![=>])|[-+*/%]=|\+\+|--)|(\+\+|--)\s*[\w$]",
-        RegexOptions.CultureInvariant,
+        RegexOptions.CultureInvariant | RegexOptions.ExplicitCapture,
         TimeoutMilliseconds
     )]
     private static partial Regex Assignment();

@@ -310,8 +310,8 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                 : !saysIndexing ? options with { Indexing = FieldIndexing.Search }
                 : options.Indexing == FieldIndexing.Search || IsImplied(options.Analyzer, options.Indexing) ? options
                 : throw new IndexDefinitionException(
-                    $"The field '{field.Name}' has an analyzer, but \"Indexing\":\"{options.Indexing}\", which uses none; "
-                        + "\"Indexing\":\"Search\" does."
+                    $"The field '{field.Name}' has an analyzer, but \"Indexing\":\"{options.Indexing}\", which uses "
+                        + "none; \"Indexing\":\"Search\" does."
                 );
         }
 

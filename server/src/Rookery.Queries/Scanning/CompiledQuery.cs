@@ -387,7 +387,8 @@ public sealed class CompiledQuery
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                $"'{ClauseName(note)}' of reduced rows needs the option 'GroupKey': a field whose value names each row.",
+                $"'{ClauseName(note)}' of reduced rows needs the option 'GroupKey': a field whose value names each "
+                    + "row.",
                 note.Position
             );
         }

@@ -135,8 +135,8 @@ internal sealed class Projection
         {
             throw new QueryException(
                 QueryFault.NotSupported,
-                "A selected member named '@metadata' is not supported by this version, because a result has metadata of "
-                    + "its own: give it another name with 'as'.",
+                "A selected member named '@metadata' is not supported by this version, because a result has metadata "
+                    + "of its own: give it another name with 'as'.",
                 item.Position
             );
         }

@@ -50,7 +50,7 @@ internal static class AccessAnswer
             throw new RefusedException(
                 StatusCodes.Status409Conflict,
                 RavenType.RavenException,
-                $"The tokens and certificates of this cluster take {Amount.Bytes(bytes)}, which is the most. Withdraw "
+                $"The tokens and certificates of this cluster take {Amount.Bytes(bytes)}, which is the most. Revoke "
                     + "some with `rookery token rm` or `rookery cert rm`, or name fewer databases in each."
             );
         }

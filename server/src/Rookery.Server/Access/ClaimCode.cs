@@ -41,8 +41,8 @@ public static class ClaimCode
 
         if (code.Distinct().Count() < MinDifferentCharacters)
         {
-            return $"must hold at least {MinDifferentCharacters} different letters and digits: whoever reaches the node "
-                + $"may try codes until it is claimed";
+            return $"must hold at least {MinDifferentCharacters} different letters and digits: whoever reaches the "
+                + $"node may try codes until it is claimed";
         }
 
         return null;

@@ -443,7 +443,8 @@ public static class AlertCatalogue
         {
             if (facts.Now - last > TimeSpan.FromDays(BackupDays))
             {
-                return $"The last backup that this node knows of was taken {(facts.Now - last).TotalDays:0.0} days ago.";
+                double days = (facts.Now - last).TotalDays;
+                return $"The last backup that this node knows of was taken {days:0.0} days ago.";
             }
 
             return null;

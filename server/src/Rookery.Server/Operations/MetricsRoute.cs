@@ -134,7 +134,7 @@ internal static class MetricsRoute
     {
         text.Counter(
                 "rookery_socket_thread_disk_operations_total",
-                "Disk operations that ran on a thread of sockets and delayed its connections. Not 0 is a fault of Rookery."
+                "Disk operations that ran on a thread of sockets and delayed its connections. It must stay 0."
             )
             .Sample(SocketThreads.BlockingCalls);
         var totals = Enum.GetValues<IoKind>().Select(io.TotalOf).Where(total => total.Count > 0).ToArray();

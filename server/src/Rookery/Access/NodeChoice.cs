@@ -62,7 +62,9 @@ internal static class NodeChoice
         }
         catch (OperationCanceledException)
         {
-            return (node with { IfSilent = string.Empty }).NoAnswer($"nothing came within {AnswerTimeout.TotalSeconds} s");
+            return (node with { IfSilent = string.Empty }).NoAnswer(
+                $"nothing came within {AnswerTimeout.TotalSeconds} s"
+            );
         }
     }
 }

@@ -297,7 +297,7 @@ public sealed class CSharpValueTests
         new(o => $"{o.S} is {o.N} {o.D:0.00} {{x}}"),
         new(o => $"{o.Flag}{(o.N > 3 ? 1 : 2), 4}"),
         new(o => $"{o.S.Replace("l", "\"")}|{o.Attr["color"]}|{string.Join("}", o.Tags)}"),
-        new(o => $"{o.S.Replace('"', '{')}{string.Join(":{", o.Tags)}{{\t{o.At:hh\\:mm}}}"),
+        new(o => $"{o.S.Replace('"', '{')}{string.Join(":{", o.Tags)}{{\x41{o.At:hh\\:mm}}}"),
         new(o => $"{$"{o.N}{"}"}"}{(o.Flag ? $"a{o.D:0.0}" : "b")}{o.At.ToString(@"HH\:mm")}"),
         new(o => $@"a\b{o.N}""q""{o.Tags.Select(t => $"<{t}>").First()}"),
         new(o => @$"a\b{o.N, 5}""q""{o.S.Replace("\\", @"\")}"),

@@ -122,7 +122,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             var reading = room.ReadAsync(body.Reader);
             using var left = new CancellationTokenSource();
             var other = othersWait
-                ? requests.Begin(new DefaultHttpContext()).GrowAsync(1 << 20, isPatient: true, left.Token).AsTask()
+                ? requests.Begin(new DefaultHttpContext()).GrowAsync(1 << 20, waitsLong: true, left.Token).AsTask()
                 : Task.FromCanceled(new CancellationToken(canceled: true));
             for (int second = 0; second < seconds; second++)
             {
