@@ -73,7 +73,7 @@ public static class WireDate
 
         utcTicks =
             new DateTime(year, month, day, hour, minute, second, DateTimeKind.Utc).Ticks + fraction - offsetTicks;
-        return utcTicks > 0 && utcTicks <= DateTime.MaxValue.Ticks;
+        return utcTicks >= 0 && utcTicks <= DateTime.MaxValue.Ticks;
     }
 
     /// <summary>Takes the fraction of a second, if any, from the start of a text.</summary>

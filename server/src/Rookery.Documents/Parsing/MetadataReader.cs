@@ -261,7 +261,8 @@ internal sealed class MetadataReader
         }
 
         ExpiryChange = MemberChange.Set;
-        if (WireDate.TryParse(scanner.Text(date), out long ticks))
+        // 0 ticks would mean that the document does not expire.
+        if (WireDate.TryParse(scanner.Text(date), out long ticks) && ticks > 0)
         {
             ExpiresAtTicks = ticks;
             return true;

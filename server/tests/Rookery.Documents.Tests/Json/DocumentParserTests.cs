@@ -129,6 +129,7 @@ public class DocumentParserTests
     [InlineData("""{"@metadata":{"@collection":5}}""", InputErrorCode.WrongType, 28)]
     [InlineData("""{"@metadata":{"@expires":5}}""", InputErrorCode.WrongType, 25)]
     [InlineData("""{"@metadata":{"@expires":"2026-02-30T00:00:00Z"}}""", InputErrorCode.InvalidDate, 25)]
+    [InlineData("""{"@metadata":{"@expires":"0001-01-01T00:00:00Z"}}""", InputErrorCode.InvalidDate, 25)]
     [InlineData("""{"@metadata":{"@collection":"a\u0000"}}""", InputErrorCode.InvalidCollection, 28)]
     public void Invalid_documents_are_refused_with_the_position(string json, InputErrorCode code, long offset)
     {

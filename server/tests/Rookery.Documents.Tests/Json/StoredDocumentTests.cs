@@ -102,7 +102,7 @@ public class StoredDocumentTests
 
     [Theory]
     [InlineData("2026-11-21T09:49:45.2120000Z")]
-    [InlineData("0001-01-01T00:00:00.0000001Z")]
+    [InlineData("0001-01-01T00:00:00.0000000Z")]
     [InlineData("9999-12-31T23:59:59.9999999Z")]
     [InlineData("2024-02-29T00:00:00.0000000Z")]
     public void Dates_are_written_as_they_were_read(string text)

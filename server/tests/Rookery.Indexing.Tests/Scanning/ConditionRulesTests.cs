@@ -57,6 +57,19 @@ public sealed class ConditionRulesTests
     public void Rule_6_dates_are_points_in_time(string condition, string found) =>
         Assert.Equal(found, Users.Where(condition));
 
+    /// <summary>C# clients store <c>default(DateTime)</c> for a date that was never set.</summary>
+    [Theory]
+    [InlineData("at = '0001-01-01T00:00:00Z'", "1 2")]
+    [InlineData("at > '0001-01-01T00:00:00.0000000'", "")]
+    public void Rule_6_the_earliest_date_is_a_point_in_time(string condition, string found) =>
+        Assert.Equal(
+            found,
+            new ScanExample(
+                """{ "at": "0001-01-01T00:00:00.0000000" }""",
+                """{ "at": "0001-01-01T00:00:00.0000000Z" }"""
+            ).Where(condition)
+        );
+
     [Theory]
     [InlineData("address = 'x'", "")]
     [InlineData("address > null", "3")]
