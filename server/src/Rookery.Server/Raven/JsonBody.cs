@@ -52,6 +52,8 @@ internal static class JsonBody
     /// <summary>Refuses objects that contain a member twice, because only one of both would have an effect.</summary>
     /// <param name="value">The value; objects within it are checked too.</param>
     /// <exception cref="RefusedException">A member occurs twice in an object (400).</exception>
+    /// <exception cref="InvalidOperationException">The name of a member is not UTF-8, or ends within an escaped
+    /// surrogate pair.</exception>
     public static void RefuseRepeatedMembers(JsonElement value)
     {
         if (value.ValueKind == JsonValueKind.Object)

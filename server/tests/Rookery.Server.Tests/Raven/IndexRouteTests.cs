@@ -360,6 +360,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         400,
         "Priority"
     )]
+    [InlineData("""{"Indexes":[{"Na\ud800me":"A"}]}""", 400, "surrogate")]
     public async Task A_definition_that_is_refused_stores_nothing(string body, int status, string reason)
     {
         string database = await server.CreateDatabaseAsync();

@@ -102,7 +102,7 @@ internal sealed class DefineIndexes(ServerContext context)
             JsonBody.RefuseRepeatedMembers(definitions.RootElement);
             return definitions;
         }
-        catch (JsonException malformed)
+        catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
         {
             throw JsonBody.Malformed("The body", malformed);
         }
