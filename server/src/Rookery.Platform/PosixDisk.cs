@@ -185,7 +185,6 @@ public sealed class PosixDisk : IDisk
 
     private static SafeFileHandle OpenDescriptor(string operation, string path, int flags)
     {
-        SocketThreads.CountIfBlocking();
         int descriptor;
         do
         {
@@ -218,6 +217,7 @@ public sealed class PosixDisk : IDisk
 
     private static void Check(int result, string operation, string path)
     {
+        SocketThreads.CountIfBlocking();
         if (result < 0)
         {
             throw new DiskException(operation, path, LastError());

@@ -49,13 +49,35 @@ public static class SocketThreads
     public static void CompleteInline() => Environment.SetEnvironmentVariable(RuntimeSwitch, "1");
 
     /// <summary>
-    /// Runs asynchronous work on the thread pool. Its awaits continue there too, whichever thread completes them.
+    /// Starts asynchronous work on another thread, of the pool. Its awaits continue on the pool too, whichever thread
+    /// completes them.
     /// </summary>
     /// <param name="work">The work; every exception is in the returned task.</param>
     /// <param name="state">Passed to <paramref name="work"/>.</param>
     public static async Task RunOnPoolAsync<TState>(Func<TState, Task> work, TState state)
     {
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        await ContinueOnPoolAsync(work, state);
+    }
+
+    /// <inheritdoc cref="RunOnPoolAsync{TState}"/>
+    public static Task RunOnPoolAsync(Func<Task> work) => RunOnPoolAsync(static work => work(), work);
+
+    /// <summary>
+    /// Does the same, but starts the work on the current thread if that is of the pool. A request may arrive there: its
+    /// bytes were already received when its connection began, or when the answer before it was sent.
+    /// </summary>
+    /// <inheritdoc cref="RunOnPoolAsync{TState}"/>
+    public static Task ContinueOnPoolAsync<TState>(Func<TState, Task> work, TState state) =>
+        SynchronizationContext.Current is PoolContext ? work(state) : MoveToPoolAsync(work, state);
+
+    private static async Task MoveToPoolAsync<TState>(Func<TState, Task> work, TState state)
+    {
+        if (!Thread.CurrentThread.IsThreadPoolThread)
+        {
+            await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        }
+
         StayOnPool();
         try
         {
@@ -67,9 +89,6 @@ public static class SocketThreads
             SynchronizationContext.SetSynchronizationContext(null);
         }
     }
-
-    /// <inheritdoc cref="RunOnPoolAsync{TState}"/>
-    public static Task RunOnPoolAsync(Func<Task> work) => RunOnPoolAsync(static work => work(), work);
 
     /// <summary>
     /// Makes the awaits of the current work item of the thread pool continue on the pool. The pool ends this with the
@@ -86,40 +105,25 @@ public static class SocketThreads
         }
     }
 
-    /// <summary>Continues awaits on the thread pool: at once if the completing thread is of the pool.</summary>
+    /// <summary>
+    /// Queues the continuations of awaits to the thread pool. Always, because the completing thread may hold a lock or
+    /// have work to do: the runtime itself continues at once where that is allowed.
+    /// </summary>
     private sealed class PoolContext : SynchronizationContext
     {
         public static readonly PoolContext Instance = new();
 
-        public override void Post(SendOrPostCallback d, object? state)
-        {
-            if (!Thread.CurrentThread.IsThreadPoolThread)
-            {
-                ThreadPool.UnsafeQueueUserWorkItem(
-                    static item => item.Context.Run(item.Callback, item.State),
-                    (Context: this, Callback: d, State: state),
-                    preferLocal: false
-                );
-                return;
-            }
-
-            Run(d, state);
-        }
+        public override void Post(SendOrPostCallback d, object? state) =>
+            ThreadPool.UnsafeQueueUserWorkItem(
+                static item =>
+                {
+                    StayOnPool();
+                    item.Callback(item.State);
+                },
+                (Callback: d, State: state),
+                preferLocal: false
+            );
 
         public override SynchronizationContext CreateCopy() => this;
-
-        private void Run(SendOrPostCallback callback, object? state)
-        {
-            var before = Current;
-            SetSynchronizationContext(this);
-            try
-            {
-                callback(state);
-            }
-            finally
-            {
-                SetSynchronizationContext(before);
-            }
-        }
     }
 }

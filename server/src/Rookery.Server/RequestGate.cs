@@ -23,12 +23,12 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     {
         var endpoint = http.GetEndpoint();
         bool mayBlock = endpoint?.Metadata.GetMetadata<NonBlocking>() is null || !_access.IsCurrent;
-        return mayBlock && SocketThreads.IsCurrent
-            ? SocketThreads.RunOnPoolAsync(
+        return !mayBlock && SocketThreads.IsCurrent
+            ? HandleAsync(http, endpoint)
+            : SocketThreads.ContinueOnPoolAsync(
                 static on => on.Gate.HandleAsync(on.Http, on.Http.GetEndpoint()),
                 (Gate: this, Http: http)
-            )
-            : HandleAsync(http, endpoint);
+            );
     }
 
     // Handlers on the hot path complete synchronously; then no state machine is allocated here either.

@@ -7,7 +7,7 @@ public sealed class SocketThreadsTests
     {
         var awaited = new TaskCompletionSource();
         bool wasOnPool = false;
-        var work = SocketThreads.RunOnPoolAsync(async () =>
+        var work = await StartAsync(async () =>
         {
             await awaited.Task;
             wasOnPool = Thread.CurrentThread.IsThreadPoolThread;
@@ -17,36 +17,97 @@ public sealed class SocketThreadsTests
         Assert.True(wasOnPool);
     }
 
+    /// <summary>The completing thread may hold a lock.</summary>
     [Fact]
-    public async Task The_caller_of_work_on_the_pool_keeps_its_own_context()
+    public async Task Work_on_the_pool_does_not_continue_within_the_completion_of_what_it_awaits()
     {
-        SynchronizationContext? seen = new();
-        await Task.Run(async () =>
+        var awaited = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        int completingThread = 0;
+        bool wasWithin = false;
+        var work = await StartAsync(async () =>
         {
-            await SocketThreads.RunOnPoolAsync(static () => Task.CompletedTask);
-            seen = SynchronizationContext.Current;
+            await awaited.Task;
+            wasWithin = Environment.CurrentManagedThreadId == Volatile.Read(ref completingThread);
         });
-        Assert.Null(seen);
+        await Task.Run(() =>
+        {
+            Volatile.Write(ref completingThread, Environment.CurrentManagedThreadId);
+            awaited.SetResult();
+            Volatile.Write(ref completingThread, 0);
+        });
+        await work;
+        Assert.False(wasWithin);
     }
 
     [Fact]
-    public async Task An_exception_of_work_on_the_pool_reaches_the_caller()
+    public async Task Work_on_the_pool_yields()
     {
+        int startingThread = 0;
+        bool wasWithin = false;
+        Task work = Task.CompletedTask;
+        await Task.Run(() =>
+        {
+            Volatile.Write(ref startingThread, Environment.CurrentManagedThreadId);
+            work = SocketThreads.ContinueOnPoolAsync(
+                async _ =>
+                {
+                    await Task.Yield();
+                    wasWithin = Environment.CurrentManagedThreadId == Volatile.Read(ref startingThread);
+                },
+                0
+            );
+            Volatile.Write(ref startingThread, 0);
+        });
+        await work;
+        Assert.False(wasWithin);
+    }
+
+    [Fact]
+    public async Task The_caller_of_work_on_the_pool_keeps_its_own_context()
+    {
+        SynchronizationContext? afterNewThread = new();
+        SynchronizationContext? afterSameThread = new();
+        await Task.Run(async () =>
+        {
+            await SocketThreads.RunOnPoolAsync(static () => Task.CompletedTask);
+            afterNewThread = SynchronizationContext.Current;
+            await SocketThreads.ContinueOnPoolAsync(static async _ => await Task.Yield(), 0);
+            afterSameThread = SynchronizationContext.Current;
+        });
+        Assert.Null(afterNewThread);
+        Assert.Null(afterSameThread);
+    }
+
+    [Fact]
+    public async Task An_exception_of_work_on_the_pool_reaches_the_caller() =>
         await Assert.ThrowsAsync<InvalidDataException>(() =>
             SocketThreads.RunOnPoolAsync(static () => throw new InvalidDataException())
         );
-    }
 
     [Fact]
     public void A_disk_operation_counts_only_on_a_thread_of_sockets()
     {
         using var directory = new TemporaryDirectory();
-        using var file = new PosixDisk().Open(Path.Join(directory.Path, "file"), DiskOpen.CreateNew);
+        var disk = new PosixDisk();
+        string path = Path.Join(directory.Path, "file");
+        using var file = disk.Open(path, DiskOpen.CreateNew);
+        Action[] operations = [() => file.Write("a"u8, 0), file.Sync, () => disk.Delete(path)];
         long before = SocketThreads.BlockingCalls;
-        RunOnThread("other", () => file.Write("a"u8, 0));
+        RunOnThread("other", operations[0]);
         Assert.Equal(before, SocketThreads.BlockingCalls);
-        RunOnThread(".NET Sockets", () => file.Write("a"u8, 0));
-        Assert.Equal(before + 1, SocketThreads.BlockingCalls);
+        RunOnThread(".NET Sockets", () => Array.ForEach(operations, static operation => operation()));
+        Assert.Equal(before + operations.Length, SocketThreads.BlockingCalls);
+    }
+
+    /// <summary>Starts work, and returns its task once the work awaits.</summary>
+    private static async Task<Task> StartAsync(Func<Task> work)
+    {
+        Task started = Task.CompletedTask;
+        await Task.Run(() =>
+        {
+            started = SocketThreads.ContinueOnPoolAsync(static work => work(), work);
+        });
+        return started;
     }
 
     private static void RunOnThread(string name, Action action)

@@ -42,8 +42,8 @@ export function launch(data, url) {
     /** Waits until it serves documents, and over TLS until it has also said how to reach it. */
     ready: ca => ready(url, ca, ended, log),
     async stop() {
-      const metrics = await fetch(`${url}/metrics`).then(answer => answer.text(), () => "")
-      const blocked = metrics.match(/^rookery_socket_thread_disk_operations_total (.*)$/m)?.[1] ?? "0"
+      const metrics = await fetch(`${url}/metrics`).then(answer => answer.ok ? answer.text() : "", () => "")
+      const blocked = metrics === "" ? "0" : metrics.match(/^rookery_socket_thread_disk_operations_total (.*)$/m)?.[1]
       child.kill("SIGTERM")
       const { code, signal } = await ended
       if (code !== 0) {

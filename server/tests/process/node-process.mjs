@@ -245,9 +245,10 @@ export class NodeProcess {
   }
 
   async #checkSocketThreads() {
+    // A node that is halted, or asks for a credential, tells nothing.
     const metrics = await this.request("GET", "/metrics", undefined, { timeout: 5_000 }).catch(() => null)
-    const count = metrics?.text.match(/^rookery_socket_thread_disk_operations_total (.*)$/m)?.[1] ?? "0"
-    if (count !== "0") {
+    const count = metrics?.text.match(/^rookery_socket_thread_disk_operations_total (.*)$/m)?.[1]
+    if (metrics?.status === 200 && count !== "0") {
       throw new Error(`${count} disk operations ran on threads of sockets`)
     }
   }

@@ -7,8 +7,9 @@ namespace Rookery.Cluster.Commit;
 
 /// <summary>Forwards commands of this follower's clients to the leader.</summary>
 /// <remarks>
-/// All fields are guarded by the lock of <see cref="RaftHost"/>. Commands are sent without the lock. Callers of
-/// abandoned forwards continue on another thread.
+/// All fields are guarded by the lock of <see cref="RaftHost"/>. Commands are sent without the lock. A
+/// forward to a silent leader is abandoned in the background, because its caller may continue synchronously, which must
+/// not happen under the lock.
 /// </remarks>
 internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
 {
@@ -66,6 +67,7 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
 
             command.LeaderTerm = term;
             outcome = await ForwardAsync(leader, command, cancellationToken);
+            // NoLeader: the other node guarantees that the command is in no log, so it may be sent again.
             if (outcome.Rejection is not { Kind: RejectionKind.NoLeader } || cancellationToken.IsCancellationRequested)
             {
                 break;
@@ -190,8 +192,10 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     /// </summary>
     public void WakeLeaderWaiters()
     {
-        _leaderMayHaveChanged?.SetResult();
+        // Replaced first: a caller that waits again must not find the completed task.
+        var changed = _leaderMayHaveChanged;
         _leaderMayHaveChanged = null;
+        changed?.SetResult();
     }
 
     /// <summary>A command that was sent to a leader and is not answered yet.</summary>

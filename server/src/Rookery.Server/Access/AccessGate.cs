@@ -3,6 +3,7 @@ using System.Security.Cryptography.X509Certificates;
 using Microsoft.AspNetCore.Connections.Features;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Server.Dashboard;
 
 namespace Rookery.Server.Access;
@@ -306,7 +307,10 @@ internal sealed class AccessGate(ServerContext context)
     /// </summary>
     public bool IsCurrent => NodeWithRecords is not { } node || CurrentTable(node) is not null;
 
-    private AccessTable Table(Node node) => CurrentTable(node) ?? Load(node);
+    // A thread of sockets must not read the disk. IsCurrent held when it began this request, so records that changed
+    // since then may be missing from the answer.
+    private AccessTable Table(Node node) =>
+        CurrentTable(node) ?? (SocketThreads.IsCurrent ? Volatile.Read(ref _table) : null) ?? Load(node);
 
     private AccessTable? CurrentTable(Node node) =>
         Volatile.Read(ref _table) is { } table && table.Revision == node.ClusterRecords.Revision ? table : null;

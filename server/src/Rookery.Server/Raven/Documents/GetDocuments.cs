@@ -40,12 +40,10 @@ internal sealed class GetDocuments(ServerContext context)
             return AnswerOneAsync(http, database, id);
         }
 
-        return SocketThreads.IsCurrent
-            ? SocketThreads.RunOnPoolAsync(
-                static on => on.Documents.AnswerManyAsync(on.Http, on.Database, on.Ids),
-                (Documents: this, Http: http, Database: database, Ids: ids)
-            )
-            : AnswerManyAsync(http, database, ids);
+        return SocketThreads.ContinueOnPoolAsync(
+            static on => on.Documents.AnswerManyAsync(on.Http, on.Database, on.Ids),
+            (Documents: this, Http: http, Database: database, Ids: ids)
+        );
     }
 
     private Task AnswerManyAsync(HttpContext http, Database database, int ids)
@@ -98,13 +96,16 @@ internal sealed class GetDocuments(ServerContext context)
                 return answer.SendAndDisposeAsync(http);
             case OneWritten.NotInMemory:
                 answer.Dispose();
-                return SocketThreads.RunOnPoolAsync(
+                return SocketThreads.ContinueOnPoolAsync(
                     static on => on.Documents.AnswerOneAsync(on.Http, on.Database, on.Id),
                     (Documents: this, Http: http, Database: database, Id: id.ToArray())
                 );
             case OneWritten.NoRoom:
                 answer.Dispose();
-                return AnswerLargeAsync(http, database, id.ToArray(), neededBytes);
+                return SocketThreads.ContinueOnPoolAsync(
+                    static on => on.Documents.AnswerLargeAsync(on.Http, on.Database, on.Id, on.NeededBytes),
+                    (Documents: this, Http: http, Database: database, Id: id.ToArray(), NeededBytes: neededBytes)
+                );
             default:
                 answer.Dispose();
                 return Task.CompletedTask;
