@@ -33,7 +33,7 @@ internal sealed partial class FatalFailure : IDisposable
     /// <param name="failure">The exception that no one handles.</param>
     internal void Report(string? thread, Exception failure)
     {
-        bool isMemory = failure is OutOfMemoryException;
+        bool isMemory = IsLackOfMemory(failure);
         try
         {
             _log.LogError(
@@ -50,11 +50,24 @@ internal sealed partial class FatalFailure : IDisposable
         {
             // Not even for the sentence.
         }
-
-        if (isMemory)
+        finally
         {
-            _exit(ExitCode.Failure);
+            if (isMemory)
+            {
+                _exit(ExitCode.Failure);
+            }
         }
+    }
+
+    // A static constructor and a task wrap the exception.
+    private static bool IsLackOfMemory(Exception? failure)
+    {
+        while (failure is not (null or OutOfMemoryException))
+        {
+            failure = failure.InnerException;
+        }
+
+        return failure is not null;
     }
 
     private void Report(object sender, UnhandledExceptionEventArgs unhandled)

@@ -71,7 +71,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     {
         _pendingBytes = pendingBytes;
         bool worked = !IsStillPaused() && FeedOrPause();
-        StoppedIndexes.PassOperations(database, _indexes);
+        StoppedIndexes.AdvanceOverOtherOperations(database, _indexes);
         foreach (var index in _indexes)
         {
             if (index.IsApplyDue(pendingBytes, options.PendingAge, options.EtagsBetweenWatermarks))

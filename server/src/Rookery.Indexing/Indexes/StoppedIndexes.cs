@@ -12,7 +12,7 @@ internal static class StoppedIndexes
     /// Advances stopped indexes over operations that changed no document. The operation that disables an index is one:
     /// a complete index would otherwise be reported as stale for as long as it is disabled.
     /// </summary>
-    public static void PassOperations(Database database, IReadOnlyList<RunningIndex> indexes)
+    public static void AdvanceOverOtherOperations(Database database, IReadOnlyList<RunningIndex> indexes)
     {
         long last = database.LastEtag;
         foreach (var index in indexes)
@@ -30,28 +30,32 @@ internal static class StoppedIndexes
                 continue;
             }
 
-            using var reader = database.OpenReader();
-            using var changes = reader.Changes(position);
-            if (reader.ReadStatistics().TombstoneHorizon > position || HasChange(changes))
+            if (FindPassedEtag(database, position) is { } passed)
             {
-                index.LacksChangesAfter = position;
+                index.AdvanceTo(passed, 0);
             }
             else
             {
-                index.AdvanceTo(changes.Sequence, 0);
+                index.LacksChangesAfter = position;
             }
         }
     }
 
-    private static bool HasChange(ChangeCursor changes)
+    /// <summary>
+    /// Returns the last etag if no document changed after a position; null if one changed, or if that cannot be read.
+    /// </summary>
+    private static long? FindPassedEtag(Database database, long position)
     {
         try
         {
-            return changes.MoveNext();
+            using var reader = database.OpenReader();
+            using var changes = reader.Changes(position);
+            bool hasChange = reader.ReadStatistics().TombstoneHorizon > position || changes.MoveNext();
+            return hasChange ? null : changes.Sequence;
         }
         catch (Exception unreadable) when (unreadable is DamagedException or StoredDocumentException)
         {
-            return true; // A change that cannot be read is one that the index lacks.
+            return null;
         }
     }
 }

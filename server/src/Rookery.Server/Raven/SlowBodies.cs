@@ -29,16 +29,19 @@ internal sealed class SlowBodies(TimeProvider time)
     /// <summary>Ends the bodies that are too slow.</summary>
     public void EndSlow()
     {
+        LargeRequests.Lease[] slow;
         lock (_gate)
         {
-            foreach (var (room, since) in _waitsSince)
-            {
-                if (time.GetElapsedTime(since) >= room.Credit)
-                {
-                    room.End();
-                }
-            }
+            slow = [.. _waitsSince.Where(body => time.GetElapsedTime(body.Value) >= body.Key.Credit).Select(Room)];
         }
+
+        // Without the lock: the reads that this ends take it.
+        foreach (var room in slow)
+        {
+            room.End();
+        }
+
+        static LargeRequests.Lease Room(KeyValuePair<LargeRequests.Lease, long> body) => body.Key;
     }
 
     private async ValueTask<ReadResult> WaitAsync(LargeRequests.Lease room, ValueTask<ReadResult> reading)
