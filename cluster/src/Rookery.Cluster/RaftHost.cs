@@ -12,13 +12,13 @@ namespace Rookery.Cluster;
 /// <remarks>
 /// <para>The fields and properties that a summary marks "under the lock" are touched only while <see cref="Gate"/> is
 /// held. No I/O is done under it. Members without such a mark may be called from any thread.</para>
-/// <para>A node stops in two independent ways. <see cref="IsHalted"/>: the core takes no more steps, so the node
+/// <para>Two independent states restrict a node. <see cref="IsHalted"/>: the core takes no more steps, so the node
 /// neither votes nor replicates; reads of its tables go on. <see cref="IsInDiagnosisMode"/>: every write is refused
-/// with the reason.</para>
+/// with the reason. These methods enter them, or shut the node down:</para>
 /// <list type="table">
 /// <item><term><see cref="BeginShutdown"/></term><description>Refuses writes; consensus goes on until the process
 /// ends.</description></item>
-/// <item><term><see cref="Halt"/></term><description>Halts.</description></item>
+/// <item><term><see cref="Halt"/></term><description>The node is halted.</description></item>
 /// <item><term><see cref="StepDownAndHalt"/></term><description>Steps down, then halts.</description></item>
 /// <item><term><see cref="EnterDiagnosisMode"/></term><description>Enters diagnosis mode.</description></item>
 /// <item><term><see cref="HaltInDiagnosisMode"/></term><description>Halts and enters diagnosis

@@ -25,8 +25,8 @@ internal sealed class StepHandler(
     public Action? LeadershipChanged { get; set; }
 
     /// <summary>
-    /// Executes <see cref="RaftHost.Output"/>: caches entries, starts the journal write, sends messages. Under the
-    /// lock, so without I/O.
+    /// Executes <see cref="RaftHost.Output"/>: caches entries, collects the records of the next journal write and wakes
+    /// its thread, sends messages. Under the lock, so without I/O.
     /// </summary>
     public void Execute(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
     {

@@ -8,8 +8,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// The free disk space of the voters. The leader refuses writes that grow the data once fewer voters than a majority
-/// have more free space than they keep in reserve.
+/// The free disk space of the voters. A voter has room if its free space exceeds its reserve. The leader refuses
+/// writes that grow the data unless a majority of the voters has room.
 /// </summary>
 /// <remarks>
 /// The fields are guarded by the lock of <see cref="RaftHost"/>; <see cref="Capacity"/> is read without it.

@@ -71,6 +71,7 @@ internal sealed class JournalAppender(
             _stream.Add(segment.Header!);
         }
 
+        // Landmarks are votes, configurations and truncations. Each header contains their count so far.
         int landmarks = segment.Landmarks;
         for (int i = 0; i < frames.Length; i++)
         {
@@ -78,7 +79,7 @@ internal sealed class JournalAppender(
         }
 
         _stream.PadToBlock();
-        _stream.Sync(); // the write now survives a power cut
+        _stream.Sync(); // the write now survives a power cut, unless it began an oversized segment
         if (startsSegment && isOversized)
         {
             segment = pool.Publish(segment); // an oversized segment survives a power cut only once it has its name

@@ -2,8 +2,8 @@ namespace Rookery.Platform;
 
 /// <summary>
 /// Bounds the memory that all requests or commands together hold. Within the bound, a request is admitted at once.
-/// Beyond it, or while the budget of the share is full, requests wait in order of arrival, for
-/// <see cref="WaitTimeout"/> or a given time. If no other request is admitted, a request of any size is. Thread-safe.
+/// Beyond it, or while the memory budget is full, requests wait in order of arrival, for <see cref="WaitTimeout"/> or a
+/// given time. A request that is the only one is admitted whatever its size. Thread-safe.
 /// </summary>
 /// <param name="limitBytes">The bound, in bytes.</param>
 /// <param name="time">The clock.</param>

@@ -24,7 +24,7 @@ internal static class ServeCommand
         };
         var journal = new Option<string?>("--journal")
         {
-            Description = "Journal directory, such as on its own device [default: DIR/journal].",
+            Description = "Journal directory; it may be on another device [default: DIR/journal].",
             HelpName = "DIR",
         };
         var peerListen = new Option<string?>("--peer-listen")
@@ -126,6 +126,8 @@ internal static class ServeCommand
             var file = configurationFile is null ? null : ConfigurationFiles.Read(Path.GetFullPath(configurationFile));
             var configuration = ServeConfiguration.From(file is null ? settings : settings.Over(file));
             configuration = configuration with { Shown = ShownSetting.Of(settings, file, configuration) };
+            // Continuations of socket operations run on the socket's thread, except those of the node's own loops,
+            // which may block and so run on the pool.
             SocketThreads.CompleteInline();
             await SocketThreads.RunOnPoolAsync(() =>
                 NodeProcess.RunAsync(

@@ -9,9 +9,10 @@ namespace Rookery.Cluster.Commit;
 
 /// <summary>Applies committed entries to the tables, in order, and answers the callers that proposed them.</summary>
 /// <remarks>
-/// One thread at a time holds the apply turn (<see cref="CommitThreads"/>). Only that thread uses <c>_replay</c> and
-/// writes <c>_frames</c> and <c>_commands</c>, which any thread may read. Any thread may set <c>_hasToRefuse</c>. The
-/// lock of <see cref="RaftHost"/> is held to look up an entry and to complete it, but not while tables are written.
+/// One thread at a time holds the apply turn (<see cref="CommitThreads"/>). Only that thread uses
+/// <c>_journalReader</c> and writes <c>_appliedFrames</c> and <c>_appliedCommands</c>, which any thread may read. Any
+/// thread may set <c>_hasToRefuse</c>. The lock of <see cref="RaftHost"/> is held to look up an entry and to complete
+/// it, but not while tables are written.
 /// </remarks>
 internal sealed class ApplyPipeline(
     RaftHost host,
@@ -65,7 +66,7 @@ internal sealed class ApplyPipeline(
         {
             return ApplyOrThrow();
         }
-        catch (Exception damage) when (damage is DamagedException or UnappliedDamageException && CanFetchState)
+        catch (Exception damage) when ((damage is DamagedException or UnappliedDamageException) && CanFetchState)
         {
             // Local reads of the old state go on. The entry is not retried, because the outcome checksum already
             // contains a part of it.

@@ -2,12 +2,12 @@ namespace Rookery.Cluster.Commit;
 
 /// <summary>
 /// The proposals that wait for the next journal write. Any thread adds proposals. The holder of the write turn removes
-/// them: the journal thread or, while that sleeps, a caller. Adding costs one atomic exchange; the journal thread is
-/// woken only when the caller does not take the turn.
+/// them: the journal thread or, while that sleeps, a caller. Adding takes no lock, except to wake the
+/// journal thread when the caller does not take the turn.
 /// </summary>
 internal sealed class ProposalQueue
 {
-    // Values of _turn: the holder of the write turn. Only the journal thread frees its turn, and only by going to
+    // Values of _turnHolder: the holder of the write turn. Only the journal thread frees its turn, and only by going to
     // sleep.
     private const int HeldByJournalThread = 0;
     private const int Free = 1;

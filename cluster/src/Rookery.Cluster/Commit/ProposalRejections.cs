@@ -15,7 +15,7 @@ internal static class ProposalRejections
     public static Rejection MembersDiffer { get; } =
         new(
             RejectionKind.NoLeader,
-            "The members came to different results by applying the same writes, so none are taken until a "
+            "Members applied the same writes with different results, so the cluster accepts no writes until a "
                 + "majority agrees. Nothing was stored; see the log of the members."
         );
 
@@ -28,8 +28,7 @@ internal static class ProposalRejections
     public static Rejection LeaderIsSilent { get; } =
         new(
             RejectionKind.OutcomeUnknown,
-            "The node that led when this write was sent to it is not heard of any more: it may or may not have "
-                + "been stored. "
+            "The leader that received this write no longer answers: the write may or may not have been stored. "
                 + "Read before writing again, or send an Idempotency-Key."
         );
 

@@ -148,6 +148,7 @@ internal sealed class WritePipeline(
         int count = frame.ProposalCount;
         lock (host.Gate)
         {
+            // The time in the frame is valid only in the term in which it was read.
             bool isSameTerm = clusterTime.HoldsLogTime && host.Core.Term == term;
             if (isSameTerm)
             {
@@ -170,6 +171,7 @@ internal sealed class WritePipeline(
             }
             else
             {
+                // The node is halted, or the core takes no proposals because the members' outcomes differ.
                 proposals.Answers.Refuse(frame, host.Refusal ?? ProposalRejections.MembersDiffer);
             }
 

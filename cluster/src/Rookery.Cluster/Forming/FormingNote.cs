@@ -55,8 +55,8 @@ internal sealed record FormingNote(FormingStep Step)
             && TryParse(lines, out var note)
             ? note
             : throw new IdentityException(
-                $"{path} is damaged: whether this node has vowed to join another cannot be read, so it forms "
-                    + $"no cluster. If it shall, and no other card waits for it, stop it, delete that file, and "
+                $"{path} is damaged, so this node does not know whether it promised to join another node, and "
+                    + $"forms no cluster. If no other node waits for this one, stop this node, delete {path}, and "
                     + $"start it again."
             );
     }

@@ -77,9 +77,9 @@ public sealed record MemberFacts(
             ? null
             : $"Clients that are led to {PublicUrl} will refuse this node there: its certificate cannot be for "
                 + $"{host}, because the cluster's authority may sign private addresses and names under "
-                + $"{string.Join(", ", permitted.Domains)} only. Say another --public-url, or put something before "
-                + $"it that has a certificate of its own; names beyond these are said with --dns at `rookery "
-                + $"cluster init`.";
+                + $"{string.Join(", ", permitted.Domains)} only. Set another --public-url, or put a proxy with its "
+                + $"own certificate in front of this node. To permit other names, create the cluster with `rookery "
+                + $"cluster init --dns NAME`.";
     }
 
     /// <summary>Returns the names and addresses by which members and clients reach a node.</summary>
@@ -155,8 +155,8 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
             if (known.StoreId is { } store && store != facts.StoreId)
             {
                 throw new IdentityException(
-                    $"The cluster knows another store of node {known.Name} than the one in this data "
-                        + $"directory: it was replaced or formatted. Remove the node with `rookery cluster node rm "
+                    $"This data directory contains another store than the cluster knows for node {known.Name}: the "
+                        + $"directory was replaced or formatted. Remove the node with `rookery cluster node rm "
                         + $"{known.Name}`, and let it join anew with an empty data directory."
                 );
             }
@@ -165,8 +165,9 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
             {
                 throw new IdentityException(
                     $"This is an old copy of node {known.Name}: its store was started {facts.StartNumber} "
-                        + $"times, and the cluster has met it after {known.StartNumber}. Take it out, remove the "
-                        + $"node with `rookery cluster node rm {known.Name}`, and let an empty card join."
+                        + $"times, but the cluster has already seen start {known.StartNumber}. Stop this node, remove "
+                        + $"it with `rookery cluster node rm {known.Name}`, and let a node with an empty data "
+                        + $"directory join."
                 );
             }
 

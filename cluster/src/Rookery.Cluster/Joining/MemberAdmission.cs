@@ -72,7 +72,7 @@ internal sealed class MemberAdmission(
         return hello.StartNumber < member.StartNumber
             ? new PeerRefusal(
                 $"This is an old copy of node {member.Name} ({member.Tag}): its store was started "
-                    + $"{hello.StartNumber} times, and the cluster has met it after {member.StartNumber}. "
+                    + $"{hello.StartNumber} times, but the cluster has already seen start {member.StartNumber}. "
                     + $"An old card must not vote: take it out, remove the node with `rookery cluster node rm "
                     + $"{member.Name}`, and let an empty card join.",
                 PeerRefusalKind.ForGood

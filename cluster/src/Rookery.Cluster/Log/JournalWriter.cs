@@ -118,8 +118,8 @@ internal sealed class JournalWriter(
         Volatile.Write(ref _durableIndex, host.Core.DurableIndex);
         if (host.Options.Network is not null)
         {
-            // Durable entries can be read from the journal again, so they need not stay cached. A follower that applies
-            // slowly can then still receive entries as fast as its journal writes them.
+            // Durable entries can be read from the journal again, so they need not stay cached until they are applied.
+            // Otherwise a follower that applies slowly would fill its cache, and receive only as fast as it applies.
             log.Frames.ReleaseUnawaitedThrough(host.Core.DurableIndex, host.Options.CachedBytes);
         }
     }

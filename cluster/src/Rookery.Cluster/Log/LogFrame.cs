@@ -11,9 +11,9 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Log;
 
 /// <summary>
-/// One log entry in memory: its encoded payload as in the journal and on the network. If it was proposed on this node:
-/// also its content, and the proposals that wait for its outcomes. Reference-counted and reused. <see cref="Retain"/>
-/// and <see cref="Release"/> are called under the consensus lock.
+/// One log entry in memory: its payload as encoded for the journal and the network. An entry that was proposed on this
+/// node also has the uncompressed commands (the content) and the proposals that wait for its outcomes.
+/// Reference-counted and reused. <see cref="Retain"/> and <see cref="Release"/> are called under the consensus lock.
 /// </summary>
 internal sealed class LogFrame
 {

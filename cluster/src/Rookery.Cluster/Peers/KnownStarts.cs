@@ -219,7 +219,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     private PeerRefusal StaleCopyRefusal(PeerHello hello, Store store) =>
         new(
             $"This is an old copy of node {NameOf(hello)}: its store was started {hello.StartNumber} times, "
-                + $"and the cluster has met it after {store.StartNumber}. "
+                + $"but the cluster has already seen start {store.StartNumber}. "
                 + "An old card must not vote: take it out, remove the node, and let an empty card join.",
             PeerRefusalKind.ForGood
         );

@@ -229,7 +229,7 @@ public sealed class ClusterRecovery : IDisposable
                 OldCopy = string.Create(
                     CultureInfo.InvariantCulture,
                     $"{card.Store.Place} is an old copy of {card.Store.Name}: it was started {card.Starts} "
-                        + $"times, and {by} has met it after {met}. Members refuse it, so it counts for nobody, "
+                        + $"times, but {by} has already seen start {met}. Members refuse it, so it counts for nobody, "
                         + $"and what was acknowledged after it was made is not on it."
                 ),
             };

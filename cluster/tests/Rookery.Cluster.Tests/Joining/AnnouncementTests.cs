@@ -136,7 +136,11 @@ public sealed class AnnouncementTests : IDisposable
         var refused = await Assert.ThrowsAsync<IdentityException>(async () =>
             await _announcement.AnnounceAsync(Facts with { StoreId = Guid.Empty }, CancellationToken.None)
         );
-        Assert.StartsWith("The cluster knows another store of node pi-1", refused.Message, StringComparison.Ordinal);
+        Assert.StartsWith(
+            "This data directory contains another store than the cluster knows for node pi-1",
+            refused.Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -147,7 +151,7 @@ public sealed class AnnouncementTests : IDisposable
             await _announcement.AnnounceAsync(Facts with { StartNumber = 2 }, CancellationToken.None)
         );
         Assert.StartsWith(
-            "This is an old copy of node pi-1: its store was started 2 times, and the cluster has met it after 3.",
+            "This is an old copy of node pi-1: its store was started 2 times, but the cluster has already seen start 3.",
             refused.Message,
             StringComparison.Ordinal
         );

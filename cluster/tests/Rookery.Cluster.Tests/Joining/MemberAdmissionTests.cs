@@ -108,9 +108,9 @@ public sealed class MemberAdmissionTests
     [Fact]
     public void An_old_card_put_back_is_refused() =>
         Assert.Equal(
-            "This is an old copy of node pi-2 (B): its store was started 6 times, and the cluster has met it "
-                + "after 7. An old card must not vote: take it out, remove the node with `rookery cluster node rm "
-                + "pi-2`, and let an empty card join.",
+            "This is an old copy of node pi-2 (B): its store was started 6 times, but the cluster has "
+                + "already seen start 7. An old card must not vote: take it out, remove the node with `rookery cluster "
+                + "node rm pi-2`, and let an empty card join.",
             Judge(Hello("other", startNumber: 6))
         );
 

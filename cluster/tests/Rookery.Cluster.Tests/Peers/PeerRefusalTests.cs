@@ -265,7 +265,7 @@ public sealed class PeerRefusalTests : IDisposable
         await BothAreToldAsync(
             a,
             old,
-            "This is an old copy of node B2: its store was started 4 times, and the cluster has met it after 5."
+            "This is an old copy of node B2: its store was started 4 times, but the cluster has already seen start 5."
         );
     }
 

@@ -167,8 +167,8 @@ public sealed class ClusterRecoveryTests : IDisposable
         Assert.Equal(isOfThree, survey.OutOfReach.Contains("pi-3"));
         Assert.Contains(
             isOfThree
-                ? "/data/three is an old copy of pi-3: it was started 6 times, and pi-1 has met it after 7. "
-                : "/data/one is an old copy of pi-1: it was started 8 times, and pi-3 has met it after 9. ",
+                ? "/data/three is an old copy of pi-3: it was started 6 times, but pi-1 has already seen start 7. "
+                : "/data/one is an old copy of pi-1: it was started 8 times, but pi-3 has already seen start 9. ",
             Assert.Single(survey.Losses, static loss => loss.Contains("old copy", StringComparison.Ordinal)),
             StringComparison.Ordinal
         );

@@ -10,8 +10,8 @@ using Rookery.Documents.Stored;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Puts, deletes and patches documents, and maintains all their rows: in the tables by id, by etag, by collection, of
-/// expiry and of tombstones, and the chunks of large documents. Results depend only on the log and the tables.
+/// Puts, deletes and patches documents. Maintains their rows in five tables (by id, by etag, by collection, expiry,
+/// tombstones) and releases the chunks of replaced large documents. Results depend only on the log and the tables.
 /// </summary>
 internal sealed class DocumentOperations : IDisposable
 {
@@ -321,6 +321,7 @@ internal sealed class DocumentOperations : IDisposable
             RemovePrevious(context, previous, counters, key);
         }
 
+        // RemovePrevious subtracted the replaced version from its collection, but not from the database.
         database.Change(counters, collectionText, documents: 1, length);
         database.Counters.Documents += previous.Exists ? 0 : 1;
         database.Counters.LastDocumentEtag = etag;

@@ -36,6 +36,7 @@ public static class CommandEncoder
         }
 
         int idOffset = CommandFormat.WritePutWithoutId(buffer, expected, document);
+        // Before the GUID: a repeated request gets another GUID, and must have the same hash.
         RequestHash.Seal(buffer);
         GuidId.Create(buffer.WrittenSpan[idOffset..]);
         return buffer;

@@ -163,8 +163,8 @@ public sealed class NodeStore : IDisposable
     /// journal must be applied, so a command that could not be applied is refused here.
     /// </summary>
     /// <param name="command">The command.</param>
-    /// <param name="previous">Memory pinned for the command; the caller disposes it once the command is
-    /// answered.</param>
+    /// <param name="previous">Pins the block of the replaced document, so that apply reads no disk; the caller disposes
+    /// it once the command is answered.</param>
     /// <returns>The reason to refuse the command, or null if it may be queued.</returns>
     public Rejection? LoadPrevious(scoped CommandReader command, out LoadedVersion previous)
     {

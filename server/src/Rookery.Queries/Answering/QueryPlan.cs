@@ -135,8 +135,6 @@ public sealed class QueryPlan : IDisposable
     /// <summary>Releases memory.</summary>
     public void Dispose() => _fullText?.Dispose();
 
-    // A patch moves its document to the end of the collection, where the walk would return it again. Only a scan
-    // prevents that (see WalkDeduplicator), so Direct is not used for changes.
     private static QueryPlan Of(
         Query written,
         QueryRequest request,
@@ -180,6 +178,8 @@ public sealed class QueryPlan : IDisposable
         bool hasTimings =
             request.IncludesTimings
             || (query.Includes.Count > 0 && query.Includes.Any(static include => include.Kind == IncludeKind.Timings));
+        // Not for changes: a patch moves its document to the end of the collection, where the walk would return it
+        // again. Only a scan prevents that (see WalkDeduplicator).
         if (named is null && !isChange && IsDecidedByIds(query, operands, out var condition))
         {
             var direct = new IdQuery

@@ -56,6 +56,7 @@ public sealed class CompiledQuery
         // and a later check requires a row for each part.
         var anyPart = rows is { IsReduced: false } ? Intersection.Across(query.Where) : null;
         Where = conditions.Compile(anyPart ?? query.Where);
+        // Intersection.Across returns an or-condition, which compiles to an OrPredicate.
         Intersected = anyPart is null ? [] : ((OrPredicate)Where).Inner.ToArray();
 
         // 'filter' reads the document, not the rows that a map index has of it.

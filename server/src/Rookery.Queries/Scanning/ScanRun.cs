@@ -63,11 +63,13 @@ public sealed class ScanRun : IDisposable
     /// <summary>Whether no further document can change the answer.</summary>
     public bool IsComplete { get; private set; }
 
-    /// <summary>Whether <see cref="Add"/> returns the results, so that this collects none.</summary>
+    /// <summary>
+    /// Whether <see cref="Add"/> reports each result as it is evaluated, so that nothing is collected.
+    /// </summary>
     private bool IsStreamed => _hits is null && _firstHitByContent is null;
 
     /// <summary>
-    /// The score of the result that <see cref="Add"/> just returned; null if the query does not score.
+    /// The score of the document for which <see cref="Add"/> last returned true; null if the query does not score.
     /// </summary>
     public double? Score { get; private set; }
 
@@ -164,7 +166,7 @@ public sealed class ScanRun : IDisposable
     /// <param name="row">The members of its row, without braces.</param>
     internal void AddGroup(byte[] row) => Evaluate(new QueriedDocument(row), row);
 
-    /// <summary>Ends the evaluation and returns the results that <see cref="Add"/> did not return.</summary>
+    /// <summary>Ends the evaluation and returns the results that were collected.</summary>
     public ScanResults Finish()
     {
         foreach (byte[] row in _groups?.Rows() ?? [])

@@ -10,7 +10,7 @@ namespace Rookery.Server.Raven;
 internal delegate Task DatabaseHandler(HttpContext http, Database database);
 
 /// <summary>
-/// Wraps every handler of the dialect: finds the database, waits for the read barrier, turns refusals into error
+/// Wraps every handler of RavenDB's HTTP API: finds the database, waits for the read barrier, turns refusals into error
 /// answers. A handler that completes synchronously runs without a state machine.
 /// </summary>
 internal static class RavenRoute
