@@ -25,7 +25,7 @@ public sealed class HostForwardTests
         long elected = cluster.Now;
         var outcome = cluster.Await(write);
         Assert.Equal(RejectionKind.OutcomeUnknown, outcome.Rejection?.Kind);
-        Assert.Contains("not heard of any more", outcome.Rejection!.Message, StringComparison.Ordinal);
+        Assert.Contains("no longer answers", outcome.Rejection!.Message, StringComparison.Ordinal);
         Assert.InRange(cluster.Now - elected, 0, follower.Consensus!.ReadState().ElectionTimeoutMicroseconds);
         Assert.Null(cluster.Put(follower, "users/2").Rejection);
     }
@@ -39,7 +39,7 @@ public sealed class HostForwardTests
         long begun = cluster.Now;
         var outcome = cluster.Await(follower.Propose(SteppedCluster.PutOf("users/1", 1)));
         Assert.Equal(RejectionKind.OutcomeUnknown, outcome.Rejection?.Kind);
-        Assert.Contains("not heard of any more", outcome.Rejection!.Message, StringComparison.Ordinal);
+        Assert.Contains("no longer answers", outcome.Rejection!.Message, StringComparison.Ordinal);
         Assert.InRange(cluster.Now - begun, 0, 5 * follower.Consensus!.ReadState().ElectionTimeoutMicroseconds);
     }
 
