@@ -40,7 +40,7 @@ internal sealed class ClusterReport(
     {
         get
         {
-            var stamp = (host.Leadership.Stamp, store.ClusterRecords.Revision);
+            var stamp = Stamp;
             var known = Volatile.Read(ref _view);
             if (known is null || known.Item1 != stamp)
             {
@@ -51,6 +51,11 @@ internal sealed class ClusterReport(
             return known.Item2;
         }
     }
+
+    /// <summary>Whether <see cref="View"/> is computed since the last change.</summary>
+    public bool IsViewCurrent => Volatile.Read(ref _view) is { } known && known.Item1 == Stamp;
+
+    private (long, long) Stamp => (host.Leadership.Stamp, store.ClusterRecords.Revision);
 
     /// <summary>Returns the current state of consensus.</summary>
     public ConsensusState ReadState()

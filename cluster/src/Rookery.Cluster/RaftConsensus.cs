@@ -185,11 +185,14 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
             return ValueTask.FromResult(false);
         }
 
-        // On a node without peers, every answered write is applied here, so a snapshot taken now contains it.
-        return _network is null && Host.Leadership.IsReady
-            ? ValueTask.FromResult(true)
-            : _reads.WaitForReadIndexAsync();
+        return IsOnlyMember ? ValueTask.FromResult(true) : _reads.WaitForReadIndexAsync();
     }
+
+    /// <inheritdoc/>
+    public bool AnswersAtOnce => IsOnlyMember && Report.IsViewCurrent;
+
+    // On a node without peers, every answered write is applied here, so a snapshot taken now contains it.
+    private bool IsOnlyMember => _network is null && Host.Leadership.IsReady;
 
     /// <inheritdoc/>
     public void EndWaitingReads() => _reads.EndAllForStop();

@@ -106,8 +106,9 @@ public static class SocketThreads
     }
 
     /// <summary>
-    /// Queues the continuations of awaits to the thread pool. Always, because the completing thread may hold a lock or
-    /// have work to do: the runtime itself continues at once where that is allowed.
+    /// Queues the continuations of awaits to the thread pool, because the completing thread may hold a lock or have
+    /// work to do. The runtime does not ask a completing thread that has this context itself: what completes under a
+    /// lock must run continuations asynchronously.
     /// </summary>
     private sealed class PoolContext : SynchronizationContext
     {

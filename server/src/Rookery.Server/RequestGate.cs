@@ -22,13 +22,30 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     public Task HandleAsync(HttpContext http)
     {
         var endpoint = http.GetEndpoint();
-        bool mayBlock = endpoint?.Metadata.GetMetadata<NonBlocking>() is null || !_access.IsCurrent;
-        return !mayBlock && SocketThreads.IsCurrent
+        return MayAnswerAtOnce(endpoint) && SocketThreads.IsCurrent
             ? HandleAsync(http, endpoint)
             : SocketThreads.ContinueOnPoolAsync(
-                static on => on.Gate.HandleAsync(on.Http, on.Http.GetEndpoint()),
+                static on => on.Gate.HandleOnPoolAsync(on.Http),
                 (Gate: this, Http: http)
             );
+    }
+
+    private bool MayAnswerAtOnce(Endpoint? endpoint) =>
+        endpoint?.Metadata.GetMetadata<NonBlocking>() is not null
+        && context.Readiness.Node is { Consensus.AnswersAtOnce: true }
+        && _access.IsCurrent;
+
+    private Task HandleOnPoolAsync(HttpContext http)
+    {
+        var endpoint = http.GetEndpoint();
+        if (!MayAnswerAtOnce(endpoint) && endpoint?.Metadata.GetMetadata<NonBlocking>() is not null)
+        {
+            // So that the next such request can be answered at once.
+            _access.Update();
+            _ = context.Readiness.Node?.Consensus.View;
+        }
+
+        return HandleAsync(http, endpoint);
     }
 
     // Handlers on the hot path complete synchronously; then no state machine is allocated here either.

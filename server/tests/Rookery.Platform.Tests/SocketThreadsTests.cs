@@ -63,22 +63,6 @@ public sealed class SocketThreadsTests
     }
 
     [Fact]
-    public async Task The_caller_of_work_on_the_pool_keeps_its_own_context()
-    {
-        SynchronizationContext? afterNewThread = new();
-        SynchronizationContext? afterSameThread = new();
-        await Task.Run(async () =>
-        {
-            await SocketThreads.RunOnPoolAsync(static () => Task.CompletedTask);
-            afterNewThread = SynchronizationContext.Current;
-            await SocketThreads.ContinueOnPoolAsync(static async _ => await Task.Yield(), 0);
-            afterSameThread = SynchronizationContext.Current;
-        });
-        Assert.Null(afterNewThread);
-        Assert.Null(afterSameThread);
-    }
-
-    [Fact]
     public async Task An_exception_of_work_on_the_pool_reaches_the_caller() =>
         await Assert.ThrowsAsync<InvalidDataException>(() =>
             SocketThreads.RunOnPoolAsync(static () => throw new InvalidDataException())

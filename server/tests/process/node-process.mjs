@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { randomInt } from "node:crypto"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import http from "node:http"
 import https from "node:https"
 import { createServer } from "node:net"
@@ -135,6 +135,17 @@ export async function runWithin(within, ...commandLine) {
   return { code: code ?? signal, stdout: Buffer.concat(output.stdout).toString(), stderr: Buffer.concat(output.stderr).toString() }
 }
 
+/** The names of a process's threads. */
+function threadsOf(pid) {
+  return readdirSync(`/proc/${pid}/task`).map(thread => {
+    try {
+      return readFileSync(`/proc/${pid}/task/${thread}/comm`, "utf8").trim()
+    } catch {
+      return ""   // it has ended since
+    }
+  })
+}
+
 /** A running `rookery serve`. */
 export class NodeProcess {
   #log = []
@@ -247,9 +258,19 @@ export class NodeProcess {
   async #checkSocketThreads() {
     // A node that is halted, or asks for a credential, tells nothing.
     const metrics = await this.request("GET", "/metrics", undefined, { timeout: 5_000 }).catch(() => null)
-    const count = metrics?.text.match(/^rookery_socket_thread_disk_operations_total (.*)$/m)?.[1]
-    if (metrics?.status === 200 && count !== "0") {
+    if (metrics?.status !== 200) {
+      return
+    }
+
+    const count = metrics.text.match(/^rookery_socket_thread_disk_operations_total (.*)$/m)?.[1]
+    if (count !== "0") {
       throw new Error(`${count} disk operations ran on threads of sockets`)
+    }
+
+    // Rookery recognises these threads by their name, which the runtime may change.
+    const names = threadsOf(this.child.pid)
+    if (names.includes("rookery") && !names.includes(".NET Sockets")) {
+      throw new Error(`no thread of the node is named ".NET Sockets": ${names}`)
     }
   }
 

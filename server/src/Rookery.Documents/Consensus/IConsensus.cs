@@ -25,6 +25,12 @@ public interface IConsensus
     ValueTask<bool> ReadBarrierAsync();
 
     /// <summary>
+    /// Whether <see cref="ReadBarrierAsync"/> and <see cref="View"/> answer at once now, without a lock, the disk or
+    /// another member.
+    /// </summary>
+    bool AnswersAtOnce => false;
+
+    /// <summary>
     /// Ends all waits of <see cref="ReadBarrierAsync"/>. From now on it returns false instead of waiting. Called when
     /// the node stops.
     /// </summary>

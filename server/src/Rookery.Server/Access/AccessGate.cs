@@ -307,6 +307,15 @@ internal sealed class AccessGate(ServerContext context)
     /// </summary>
     public bool IsCurrent => NodeWithRecords is not { } node || CurrentTable(node) is not null;
 
+    /// <summary>Reads the access records if they have changed.</summary>
+    public void Update()
+    {
+        if (NodeWithRecords is { } node)
+        {
+            Table(node);
+        }
+    }
+
     // A thread of sockets must not read the disk. IsCurrent held when it began this request, so records that changed
     // since then may be missing from the answer.
     private AccessTable Table(Node node) =>

@@ -178,23 +178,11 @@ internal sealed unsafe class RunReader
         Invariant.Holds(left >= 0, "a reference is given back once");
         if (left == 0)
         {
-            // To delete a large file can take long.
-            if (SocketThreads.IsCurrent)
-            {
-                ThreadPool.UnsafeQueueUserWorkItem(static run => run.Close(), this, preferLocal: false);
-                return;
-            }
-
-            Close();
+            _cache.ReleaseFixed(ResidentBytes, this);
+            _contents.Dispose();
+            _file.Dispose();
+            _removeName?.Invoke(Path);
         }
-    }
-
-    private void Close()
-    {
-        _cache.ReleaseFixed(ResidentBytes, this);
-        _contents.Dispose();
-        _file.Dispose();
-        _removeName?.Invoke(Path);
     }
 
     /// <summary>

@@ -151,6 +151,13 @@ internal static unsafe class Lookup
                 continue;
             }
 
+            if (!file.IsReadable && !mayReadDisk)
+            {
+                // Damage is logged, which may wait as the disk does.
+                row = default;
+                return RowLookup.NotInMemory;
+            }
+
             if (!file.IsReadable)
             {
                 throw state.Sources.Damage.Note(file.Damage!, file, state.Sources.Tables.NamesOf(group));
