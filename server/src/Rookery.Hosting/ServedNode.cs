@@ -82,16 +82,14 @@ internal sealed class ServedNode
 
         // Listens before the data are opened: a start that cannot listen must not leave a new data directory behind.
         // And a long journal makes opening slow; meanwhile the address answers that the data are being opened.
-        Node Open() => NodeComposition.OpenNode(setting, member, cluster, context);
-        await ListenAsync(() => app.StartAsync(), configuration.Url, setting, Open);
+        await ListenAsync(() => app.StartAsync(), configuration.Url, setting);
         if (configuration.Welcome is { } place)
         {
             var welcome = parts.AddSlow(new WelcomeServer(context, place));
-            await ListenAsync(welcome.StartAsync, $"{place} for the welcome page", setting, Open);
+            await ListenAsync(welcome.StartAsync, $"{place} for the welcome page", setting);
         }
 
-        var opening = Task.Run(Open);
-
+        var opening = Task.Run(() => NodeComposition.OpenNode(setting, member, cluster, context));
         var alerts = parts.Add(new AlertWatch(context));
         if (configuration.Webhook is { } webhook)
         {
@@ -163,9 +161,9 @@ internal sealed class ServedNode
         }
     }
 
-    // If another process of the same node has the address, it also holds the directory. The failed opening is then
-    // reported, because it is the better reason.
-    private static async Task ListenAsync(Func<Task> listen, string where, NodeSetting setting, Func<Node> open)
+    // If another process of the same node has the address, it also holds the directory. That is then reported, because
+    // it is the better reason.
+    private static async Task ListenAsync(Func<Task> listen, string where, NodeSetting setting)
     {
         try
         {
@@ -175,7 +173,7 @@ internal sealed class ServedNode
         {
             if (Node.IsDataDirectory(setting.Disk, setting.Configuration.DataDirectory))
             {
-                open().Dispose();
+                StoppedDirectory.Hold(setting.Disk, setting.Configuration.DataDirectory).Dispose();
             }
 
             throw new ConfigurationException(
