@@ -22,7 +22,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     public Task HandleAsync(HttpContext http)
     {
         var endpoint = http.GetEndpoint();
-        return MayAnswerAtOnce(endpoint) && SocketThreads.IsCurrent
+        return SocketThreads.IsCurrent && MayAnswerAtOnce(endpoint)
             ? HandleAsync(http, endpoint)
             : SocketThreads.ContinueOnPoolAsync(
                 static on => on.Gate.HandleOnPoolAsync(on.Http),
@@ -38,14 +38,26 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     private Task HandleOnPoolAsync(HttpContext http)
     {
         var endpoint = http.GetEndpoint();
-        if (!MayAnswerAtOnce(endpoint) && endpoint?.Metadata.GetMetadata<NonBlocking>() is not null)
+        if (endpoint?.Metadata.GetMetadata<NonBlocking>() is not null)
         {
-            // So that the next such request can be answered at once.
-            _access.Update();
-            _ = context.Readiness.Node?.Consensus.View;
+            PrepareToAnswerAtOnce();
         }
 
         return HandleAsync(http, endpoint);
+    }
+
+    // Brings what MayAnswerAtOnce checks up to date, for the next request.
+    private void PrepareToAnswerAtOnce()
+    {
+        try
+        {
+            _access.Update();
+            _ = context.Readiness.Node?.Consensus.View;
+        }
+        catch (DamagedException)
+        {
+            // A request that needs these records reports the damage; the others do not fail.
+        }
     }
 
     // Handlers on the hot path complete synchronously; then no state machine is allocated here either.
