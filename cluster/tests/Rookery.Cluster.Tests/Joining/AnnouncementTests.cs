@@ -151,7 +151,8 @@ public sealed class AnnouncementTests : IDisposable
             await _announcement.AnnounceAsync(Facts with { StartNumber = 2 }, CancellationToken.None)
         );
         Assert.StartsWith(
-            "This is an old copy of node pi-1: its store was started 2 times, but the cluster has already seen start 3.",
+            "This is an old copy of node pi-1: its store was started 2 times, but the cluster has already seen "
+                + "start 3.",
             refused.Message,
             StringComparison.Ordinal
         );

@@ -7,7 +7,7 @@ namespace Rookery.Documents.Apply;
 internal sealed class CollectionMemory
 {
     // Enough for more than ten thousand collections with ordinary names.
-    private const long MostBytes = 4 << 20;
+    private const long MaxBytes = 4 << 20;
 
     // The counters, their four objects and their place in a dictionary.
     private const int BytesPerCollection = 240;
@@ -18,10 +18,10 @@ internal sealed class CollectionMemory
     private long _bytes;
 
     /// <summary>Whether the counters hold all memory that they may.</summary>
-    public bool IsFull => _bytes >= MostBytes;
+    public bool IsFull => _bytes >= MaxBytes;
 
     /// <summary>Counts a collection that was added.</summary>
-    public void Take(CollectionCounters collection) => _bytes += BytesOf(collection);
+    public void Add(CollectionCounters collection) => _bytes += BytesOf(collection);
 
     /// <summary>Counts a collection that was removed.</summary>
     public void Release(CollectionCounters collection) => _bytes -= BytesOf(collection);

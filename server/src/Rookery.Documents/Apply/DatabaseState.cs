@@ -209,7 +209,7 @@ internal sealed class DatabaseState
     private CollectionCounters Keep(CollectionCounters collection)
     {
         _collections.Add(collection.LowerName, collection);
-        _memory.Take(collection);
+        _memory.Add(collection);
         return collection;
     }
 

@@ -4,7 +4,7 @@ namespace Rookery.Scripting.Syntax;
 internal static class InterpolatedText
 {
     /// <summary>Maximum nesting of strings in values.</summary>
-    private const int MostLevels = 16;
+    private const int MaxLevels = 16;
 
     /// <summary>Returns the position of the quote that ends a string; -1 if there is none.</summary>
     /// <param name="text">The script.</param>
@@ -69,9 +69,9 @@ internal static class InterpolatedText
         int nesting
     )
     {
-        if (nesting > MostLevels)
+        if (nesting > MaxLevels)
         {
-            throw TokenCursor.NotSupported($"texts nested deeper than {MostLevels} levels", 0);
+            throw TokenCursor.NotSupported($"texts nested deeper than {MaxLevels} levels", 0);
         }
 
         for (int at = from; at < text.Length; at++)

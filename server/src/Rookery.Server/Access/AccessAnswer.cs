@@ -15,7 +15,7 @@ internal static class AccessAnswer
     public const int BodyBytes = 64 << 10;
 
     // Every member has all credentials in memory, in several times these bytes. Thousands of ordinary ones fit.
-    private const int MostBytes = 1 << 20;
+    private const int MaxBytes = 1 << 20;
 
     /// <summary>
     /// Reads a body that is one JSON object, and calls <paramref name="member"/> for each of its members.
@@ -45,7 +45,7 @@ internal static class AccessAnswer
             .List(ClusterRecordPrefix.Access)
             .Concat(records.List(ClusterRecordPrefix.ClientCertificate))
             .Sum(static record => record.Key.Length + record.Value.Length);
-        if (bytes >= MostBytes)
+        if (bytes >= MaxBytes)
         {
             throw new RefusedException(
                 StatusCodes.Status409Conflict,

@@ -242,7 +242,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
 
         private void Take(long more)
         {
-            Credit = _bytes == 0 ? SlowBodies.Patience : Credit;
+            Credit = _bytes == 0 ? SlowBodies.MaxDelay : Credit;
             _bytes += more;
 
             // The timer repeats: if the read completed just before the first expiry cancelled it, the next expiry

@@ -5,7 +5,7 @@ namespace Rookery.Server.Raven;
 /// <summary>
 /// The bodies that hold room (see <see cref="LargeRequests"/>) while their next bytes are awaited. When other requests
 /// wait for room, bodies that come slower than <see cref="BytesPerSecond"/> lose it, but none before
-/// <see cref="Patience"/>. Thread-safe.
+/// <see cref="MaxDelay"/>. Thread-safe.
 /// </summary>
 /// <param name="time">The clock.</param>
 internal sealed class SlowBodies(TimeProvider time)
@@ -14,7 +14,7 @@ internal sealed class SlowBodies(TimeProvider time)
     public const int BytesPerSecond = 16 << 10;
 
     /// <summary>How long a body may be late.</summary>
-    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
+    public static readonly TimeSpan MaxDelay = TimeSpan.FromSeconds(10);
 
     private readonly Lock _gate = new();
     private readonly Dictionary<LargeRequests.Lease, long> _waitsSince = [];
@@ -32,7 +32,12 @@ internal sealed class SlowBodies(TimeProvider time)
         LargeRequests.Lease[] slow;
         lock (_gate)
         {
-            slow = [.. _waitsSince.Where(body => time.GetElapsedTime(body.Value) >= body.Key.Credit).Select(Room)];
+            slow =
+            [
+                .. _waitsSince
+                    .Where(body => time.GetElapsedTime(body.Value) >= body.Key.Credit)
+                    .Select(static body => body.Key),
+            ];
         }
 
         // Without the lock: the reads that this ends take it.
@@ -40,8 +45,6 @@ internal sealed class SlowBodies(TimeProvider time)
         {
             room.End();
         }
-
-        static LargeRequests.Lease Room(KeyValuePair<LargeRequests.Lease, long> body) => body.Key;
     }
 
     private async ValueTask<ReadResult> WaitAsync(LargeRequests.Lease room, ValueTask<ReadResult> reading)
@@ -68,7 +71,7 @@ internal sealed class SlowBodies(TimeProvider time)
 
             var credit =
                 room.Credit - time.GetElapsedTime(since) + TimeSpan.FromSeconds((double)bytes / BytesPerSecond);
-            room.Credit = credit > Patience ? Patience : credit;
+            room.Credit = credit > MaxDelay ? MaxDelay : credit;
         }
     }
 }

@@ -24,7 +24,7 @@ internal sealed class OperationRegistry(TimeProvider time, MemoryShare memory)
     /// </summary>
     private const long RememberedBytes = 4 << 20;
 
-    private readonly long _mostReservedBytes = memory.LimitBytes / 2;
+    private readonly long _maxReservedBytes = memory.LimitBytes / 2;
     private readonly ConcurrentDictionary<(uint Database, long Id), LongOperation> _operations = new();
     private readonly ConcurrentQueue<LongOperation> _finished = new();
     private long _finishedBytes;
@@ -82,7 +82,7 @@ internal sealed class OperationRegistry(TimeProvider time, MemoryShare memory)
             (
                 _finished.Count > Remembered
                 || Interlocked.Read(ref _finishedBytes) > RememberedBytes
-                || Interlocked.Read(ref _reservedBytes) > _mostReservedBytes
+                || Interlocked.Read(ref _reservedBytes) > _maxReservedBytes
             ) && _finished.TryDequeue(out var oldest)
         )
         {
