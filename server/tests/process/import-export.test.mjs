@@ -443,10 +443,18 @@ test("What was exported is what an import reads, and a file appears only when it
 })
 
 test("Long work shows a bar with its rate on a terminal, and lines without control sequences elsewhere", async t => {
-  const { write, env } = await setUp(t)
+  const { node, write, env } = await setUp(t)
   const file = write("many.ndjson", Array.from({ length: 20_000 }, (_, number) => JSON.stringify({ number, text: `${number}`.repeat(400) })).join("\n"))
+
+  // The bar appears after 200 ms, in which a quick machine imports all. So the node runs for a tenth of the time only.
+  const pauses = setInterval(() => {
+    node.child.kill("SIGSTOP")
+    setTimeout(() => node.child.kill("SIGCONT"), 90)
+  }, 100)
+  t.after(() => clearInterval(pauses))
   const terminal = new Terminal(`$rookery import . ${file}; echo "code $?"`, { env })
   await terminal.shows(/code 0/)
+  clearInterval(pauses)
   assert.match(terminal.shown, /\r\u001b\[K\[=* *\] +\d+ %, [\d,]+ documents, [\d,]+\/s, .*\/s/)
   const piped = await command(["import", ".", file], { env })
   assert.equal(piped.code, 0)
