@@ -33,8 +33,14 @@ public sealed record IndexStatus
     /// <summary>The etag of the last operation on the database at the time of this status.</summary>
     public required long LastEtag { get; init; }
 
-    /// <summary>Whether the results lack recent changes.</summary>
-    public bool IsStale => VisibleEtag < LastEtag;
+    /// <summary>Whether a rebuild was requested and has not begun.</summary>
+    public required bool IsResetRequested { get; init; }
+
+    /// <summary>
+    /// Whether the results lack recent changes, or will until a rebuild is complete that has not begun. A client that
+    /// resets an index and then waits for it must not be told that it is complete.
+    /// </summary>
+    public bool IsStale => VisibleEtag < LastEtag || IsResetRequested;
 
     /// <summary>Whether the index is being built to replace the serving index of the same name.</summary>
     public required bool IsReplacement { get; init; }

@@ -493,6 +493,7 @@ public sealed class RunningIndex : IDisposable
             Trouble = Volatile.Read(ref _whyStopped) ?? Volatile.Read(ref _trouble),
             VisibleEtag = visible,
             LastEtag = lastEtag,
+            IsResetRequested = IsResetRequested,
             IsReplacement = IsReplacement,
             Documents = Store.Documents,
             ErrorCount = Errors.Count,

@@ -42,6 +42,24 @@ public sealed class IndexResetTests
     }
 
     [Fact]
+    public void An_index_is_stale_from_the_request_of_its_reset_until_it_is_rebuilt()
+    {
+        using var node = IndexedNode.New();
+        node.Define(ByName.Name, ByName);
+        node.Put("users/1", "\"name\":\"ann\"");
+        node.SettleAll();
+        Assert.False(IsStale());
+        Assert.True(node.Host.Reset(node.Database(), ByName.Name));
+        Assert.True(IsStale());
+        node.Host.Follow();
+        Assert.True(IsStale());
+        node.SettleAll();
+        Assert.False(IsStale());
+
+        bool IsStale() => Assert.Single(node.Host.ReadStatus(node.Database())).IsStale;
+    }
+
+    [Fact]
     public async Task A_scan_that_replaces_an_index_that_was_reset_is_not_reported_as_stale()
     {
         using var node = IndexedNode.New();

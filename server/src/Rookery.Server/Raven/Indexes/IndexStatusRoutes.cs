@@ -144,10 +144,13 @@ internal sealed class IndexStatusRoutes(ServerContext context)
                 if (index.IsStale)
                 {
                     json.WriteStringValue(
-                        index.Status is { } status
-                            ? $"The index follows the documents through etag {status.VisibleEtag}, and the "
-                                + $"last one is {status.LastEtag}."
-                            : index.Trouble ?? "This node has not begun with the index."
+                        index.Status switch
+                        {
+                            null => index.Trouble ?? "This node has not begun with the index.",
+                            { IsResetRequested: true } => "The index is about to be built from the beginning.",
+                            var status => $"The index follows the documents through etag {status.VisibleEtag}, and the "
+                                + $"last one is {status.LastEtag}.",
+                        }
                     );
                 }
 
