@@ -393,6 +393,7 @@ public sealed class Applier : IDisposable
             }
         }
 
+        _nodeState.RelieveCollections();
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         Span<byte> value = stackalloc byte[NodeRecord.Bytes];
         _nodeState.Record.Write(value);

@@ -15,19 +15,64 @@ internal sealed class CollectionMemory
     // The name in lower case, as it was written, and as a string.
     private const int BytesPerNameByte = 4;
 
+    // Relieving down to half spreads the cost of a search among many databases over many frames.
+    private const long RelievedBytes = MaxBytes / 2;
+
+    private readonly Dictionary<DatabaseState, long> _bytesOf = [];
     private long _bytes;
 
     /// <summary>Whether the counters hold all memory that they may.</summary>
     public bool IsFull => _bytes >= MaxBytes;
 
-    /// <summary>Counts a collection that was added.</summary>
-    public void Add(CollectionCounters collection) => _bytes += BytesOf(collection);
+    /// <summary>Counts a collection that was added to a database.</summary>
+    public void Add(DatabaseState database, CollectionCounters collection) => Change(database, BytesOf(collection));
 
-    /// <summary>Counts a collection that was removed.</summary>
-    public void Release(CollectionCounters collection) => _bytes -= BytesOf(collection);
+    /// <summary>Counts a collection that was removed from a database.</summary>
+    public void Release(DatabaseState database, CollectionCounters collection) =>
+        Change(database, -BytesOf(collection));
+
+    /// <summary>
+    /// Drops the collections of the databases that hold most, if the memory is full. Call it between frames. Dropping
+    /// those of the database that writes instead made it read its counters again in every frame, because of another
+    /// database's collections.
+    /// </summary>
+    public void Relieve()
+    {
+        if (!IsFull)
+        {
+            return;
+        }
+
+        foreach (var (database, _) in _bytesOf.OrderByDescending(static held => held.Value).ToArray())
+        {
+            database.DropCollections();
+            if (_bytes <= RelievedBytes)
+            {
+                return;
+            }
+        }
+    }
 
     /// <summary>Counts from nothing, because all collections were discarded.</summary>
-    public void Reset() => _bytes = 0;
+    public void Reset()
+    {
+        _bytesOf.Clear();
+        _bytes = 0;
+    }
+
+    private void Change(DatabaseState database, long bytes)
+    {
+        _bytes += bytes;
+        long held = _bytesOf.GetValueOrDefault(database) + bytes;
+        if (held == 0)
+        {
+            _bytesOf.Remove(database);
+        }
+        else
+        {
+            _bytesOf[database] = held;
+        }
+    }
 
     private static long BytesOf(CollectionCounters collection) =>
         BytesPerCollection + ((long)BytesPerNameByte * collection.LowerName.Length);

@@ -96,13 +96,13 @@ internal sealed class DatabaseState
             );
     }
 
-    /// <summary>Drops the collections from memory.</summary>
+    /// <summary>Drops the collections from memory. Call it only when none is dirty.</summary>
     public void DropCollections()
     {
         _lacksCollections = true;
         foreach (var collection in _collections.Values)
         {
-            _memory.Release(collection);
+            _memory.Release(this, collection);
         }
 
         _collections.Clear();
@@ -179,10 +179,6 @@ internal sealed class DatabaseState
         _counters.Write(value);
         batch.Put(Key.Prefix(key, Number, Table.Counters), sequence, value[..DatabaseCounters.Bytes]);
         IsDirty = false;
-        if (_memory.IsFull)
-        {
-            DropCollections();
-        }
     }
 
     private CollectionCounters? ReadCollection(ReadOnlySpan<byte> lowerName, WriteBatch batch)
@@ -209,7 +205,7 @@ internal sealed class DatabaseState
     private CollectionCounters Keep(CollectionCounters collection)
     {
         _collections.Add(collection.LowerName, collection);
-        _memory.Add(collection);
+        _memory.Add(this, collection);
         return collection;
     }
 
@@ -217,7 +213,7 @@ internal sealed class DatabaseState
     {
         if (_collections.Remove(collection.LowerName))
         {
-            _memory.Release(collection);
+            _memory.Release(this, collection);
         }
     }
 

@@ -213,6 +213,9 @@ internal sealed class NodeState
         return _byNumber.TryGetValue(number, out database);
     }
 
+    /// <summary>Bounds the memory of the collections' counters, after the rows of a frame are written.</summary>
+    public void RelieveCollections() => _collections.Relieve();
+
     public uint NextDatabaseNumber() => ++_lastDatabaseNumber;
 
     public void Add(DatabaseRecord record)

@@ -69,7 +69,8 @@ public sealed class DatabaseStateTests
         using var node = SteppedNode.Open(new SimulatedDisk(), "/data");
         node.CreateDatabase("db");
         var storage = node.Core.Storage;
-        var state = new DatabaseState(node.Database("db"), new CollectionMemory());
+        var memory = new CollectionMemory();
+        var state = new DatabaseState(node.Database("db"), memory);
         for (int frame = 1; frame <= 100; frame++)
         {
             var batch = storage.Begin(storage.AppliedIndex + 1, 1);
@@ -82,7 +83,42 @@ public sealed class DatabaseStateTests
             state.Commit(frame);
             state.WriteRows(batch, storage.Sequence + 1);
             storage.Apply(batch, storage.Sequence + 1);
+            memory.Relieve();
             Assert.InRange(state.CollectionCount, 0, 3000);
+        }
+    }
+
+    /// <summary>
+    /// Before, a database that held one collection read its counters again in each frame as soon as another database
+    /// held all of the memory.
+    /// </summary>
+    [Fact]
+    public void A_database_full_of_collections_leaves_the_memory_of_others_alone()
+    {
+        using var node = SteppedNode.Open(new SimulatedDisk(), "/data");
+        node.CreateDatabase("db");
+        node.CreateDatabase("full");
+        var storage = node.Core.Storage;
+        var memory = new CollectionMemory();
+        var small = new DatabaseState(node.Database("db"), memory);
+        var full = new DatabaseState(node.Database("full"), memory);
+        for (int frame = 1; frame <= 50; frame++)
+        {
+            var batch = storage.Begin(storage.AppliedIndex + 1, 1);
+            for (int i = 0; i < 100; i++)
+            {
+                byte[] name = Encoding.UTF8.GetBytes(new string('n', 400) + frame + "-" + i);
+                full.Change(full.Collection(name, batch), Encoding.UTF8.GetString(name), 1, 10);
+            }
+
+            full.Commit(frame);
+            full.WriteRows(batch, storage.Sequence + 1);
+            small.Change(small.Collection("Users"u8, batch), "Users", 1, 10);
+            small.Commit(frame);
+            small.WriteRows(batch, storage.Sequence + 1);
+            storage.Apply(batch, storage.Sequence + 1);
+            memory.Relieve();
+            Assert.Equal(1, small.CollectionCount);
         }
     }
 }
