@@ -42,6 +42,9 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
 
     private readonly TimeProvider _time = time;
     private readonly SlowBodies _bodies = new(time);
+    private readonly Lock _waiting = new();
+    private ITimer? _endSlow;
+    private int _waitingCount;
     private readonly Admission _admission = new(
         budget.TotalBytes / 4,
         time,
@@ -97,15 +100,37 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         );
     }
 
+    // One timer for all requests that wait; none while no request waits.
     private async Task<bool> WaitAsync(ValueTask<bool> entering)
     {
-        await using var timer = _time.CreateTimer(
-            static bodies => ((SlowBodies)bodies!).EndSlow(),
-            _bodies,
-            Interval,
-            Interval
-        );
-        return await entering;
+        lock (_waiting)
+        {
+            if (_waitingCount++ == 0)
+            {
+                _endSlow = _time.CreateTimer(
+                    static bodies => ((SlowBodies)bodies!).EndSlow(),
+                    _bodies,
+                    Interval,
+                    Interval
+                );
+            }
+        }
+
+        try
+        {
+            return await entering;
+        }
+        finally
+        {
+            lock (_waiting)
+            {
+                if (--_waitingCount == 0)
+                {
+                    _endSlow?.Dispose();
+                    _endSlow = null;
+                }
+            }
+        }
     }
 
     /// <summary>

@@ -14,6 +14,9 @@ namespace Rookery.Server.Tests.Raven;
 
 public sealed class LargeRequestsTests : IAsyncLifetime
 {
+    // Longest wait for what must happen, by the real clock.
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
+
     private readonly SimulatedTimeProvider _time = new();
     private readonly RunningServer _server;
     private readonly string _megabytes = $$"""{"t":"{{new string('x', 6 << 20)}}"}""";
@@ -70,10 +73,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         string db = await _server.CreateDatabaseAsync();
         using var client = await RawClient.OpenAsync(_server, $"POST {db}/{route}", "Transfer-Encoding: chunked");
         await client.SendChunkAsync(begin + new string('x', 2 << 20));
-        while (HeldBytes <= 32 << 20)
-        {
-            await Task.Yield();
-        }
+        await UntilAsync(() => HeldBytes > 32 << 20);
 
         var answer = client.AnswerAsync();
         var waited = TimeSpan.Zero;
@@ -81,12 +81,12 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         do
         {
             var waiting = _server.SendAsync("PUT", db + "/docs?id=b", _megabytes);
-            while (!waiting.IsCompleted)
+            await UntilAsync(() =>
             {
                 _time.Advance(TimeSpan.FromMilliseconds(100));
                 waited += TimeSpan.FromMilliseconds(100);
-                await Task.Delay(1);
-            }
+                return waiting.IsCompleted;
+            });
 
             status = (await waiting).Status;
         } while (status == 429 && waited < LargeRequests.Deadline / 2);
@@ -112,7 +112,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         int slowSeconds = 1;
         while (!(await ReadAsync(1, 1000, othersWait: true)).IsCanceled)
         {
-            slowSeconds++;
+            Assert.InRange(slowSeconds++, 1, 20);
         }
 
         Assert.InRange(slowSeconds, 10, 12);
@@ -130,12 +130,36 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             }
 
             await body.Writer.WriteAsync(new byte[bytes]);
-            var read = await reading;
+            var read = await reading.AsTask().WaitAsync(Patience);
             await left.CancelAsync();
             await Assert.ThrowsAnyAsync<OperationCanceledException>(() => other);
             body.Reader.AdvanceTo(read.Buffer.End);
             return read;
         }
+    }
+
+    /// <summary>Before, each request that waited had two timers.</summary>
+    [Fact]
+    public async Task Requests_that_wait_for_room_share_the_timer_that_ends_slow_bodies()
+    {
+        const int count = 20;
+        var requests = new LargeRequests(new MemoryBudget(128 << 20), _time);
+        using var room = requests.Begin(new DefaultHttpContext());
+        await room.GrowAsync(32 << 20);
+        int before = _time.ActiveTimers;
+        using var left = new CancellationTokenSource();
+        var waiting = Enumerable
+            .Range(0, count)
+            .Select(_ =>
+                requests.Begin(new DefaultHttpContext()).GrowAsync(1 << 20, waitsLong: true, left.Token).AsTask()
+            )
+            .ToArray();
+
+        // One timeout each, the timer that tries again, and the one that ends slow bodies.
+        Assert.Equal(before + count + 2, _time.ActiveTimers);
+        await left.CancelAsync();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => Task.WhenAll(waiting));
+        Assert.Equal(before, _time.ActiveTimers);
     }
 
     [Fact]
@@ -168,10 +192,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             : document.Replace("0", $"\"{new string('x', 200_000)}\"", StringComparison.Ordinal);
         string documents = string.Concat(Enumerable.Repeat(document, 8000)) + last;
         await client.SendChunkAsync(begin + (begin.Length == 0 ? documents : documents[1..]));
-        while (await _server.CountAsync(db) < 8001 || HeldBytes > 0)
-        {
-            await Task.Yield();
-        }
+        await UntilAsync(async () => await _server.CountAsync(db) == 8001 && HeldBytes == 0);
     }
 
     [Fact]
@@ -211,20 +232,17 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             db + "/bulk_docs",
             $$"""{"Commands":[{{put}},{"Id":"a","Type":"PATCH","Patch":{"Script":"this.n = args.n;","Values":{"n":1} } }]}"""
         );
-        while (HeldBytes - others is < 1 << 20 or > 2 << 20)
+        await UntilAsync(async () =>
         {
             Assert.False(waiting.IsCompleted, waiting.IsCompleted ? (await waiting).Body : "");
-            await Task.Yield();
-        }
+            return HeldBytes - others is >= 1 << 20 and <= 2 << 20;
+        });
 
         await WaitInVainAsync(waiting);
         (await waiting).IsRefusal(429, "MiB of memory");
 
         // The room is released after the answer.
-        while (HeldBytes != others)
-        {
-            await Task.Yield();
-        }
+        await UntilAsync(() => HeldBytes == others);
     }
 
     [Fact]
@@ -292,36 +310,43 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     {
         var client = await RawClient.OpenAsync(_server, $"POST {db}/bulk_docs", $"Content-Length: {length}");
         await client.SendAsync(new string(' ', 1 << 19));
-        while (HeldBytes < LargeRequests.CopiesOfWrite * (long)length)
-        {
-            await Task.Yield();
-        }
+        await UntilAsync(() => HeldBytes >= LargeRequests.CopiesOfWrite * (long)length);
 
         return client;
     }
 
     private async Task HoldUntilTheDeadlineAsync()
     {
-        while (HeldBytes == 0)
-        {
-            await Task.Yield();
-        }
+        await UntilAsync(() => HeldBytes != 0);
 
         _time.Advance(LargeRequests.Deadline / 2);
         Assert.NotEqual(0, HeldBytes);
-        while (HeldBytes > 0)
+        await UntilAsync(() =>
         {
             _time.Advance(LargeRequests.Deadline / 2);
-            await Task.Yield();
-        }
+            return HeldBytes == 0;
+        });
     }
 
     private async Task WaitInVainAsync(Task<Answer> waiting)
     {
-        while (!waiting.IsCompleted)
+        await UntilAsync(() =>
         {
             _time.Advance(TimeSpan.FromMilliseconds(1));
-            await Task.Yield();
+            return waiting.IsCompleted;
+        });
+    }
+
+    private static Task UntilAsync(Func<bool> holds) => UntilAsync(() => Task.FromResult(holds()));
+
+    // A test that waits in vain fails instead of hanging.
+    private static async Task UntilAsync(Func<Task<bool>> holds)
+    {
+        using var patience = new CancellationTokenSource(Patience);
+        while (!await holds())
+        {
+            Assert.False(patience.IsCancellationRequested, "What was waited for did not happen.");
+            await Task.Delay(1);
         }
     }
 
@@ -353,7 +378,8 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             return client;
         }
 
-        public async Task SendAsync(string text) => await _client.GetStream().WriteAsync(Encoding.ASCII.GetBytes(text));
+        public Task SendAsync(string text) =>
+            _client.GetStream().WriteAsync(Encoding.ASCII.GetBytes(text)).AsTask().WaitAsync(Patience);
 
         public Task SendChunkAsync(string text) =>
             SendAsync(string.Create(CultureInfo.InvariantCulture, $"{text.Length:x}\r\n{text}\r\n"));
@@ -361,7 +387,8 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         public async Task<string> AnswerAsync()
         {
             byte[] buffer = new byte[64 << 10];
-            return Encoding.UTF8.GetString(buffer, 0, await _client.GetStream().ReadAsync(buffer));
+            int read = await _client.GetStream().ReadAsync(buffer).AsTask().WaitAsync(Patience);
+            return Encoding.UTF8.GetString(buffer, 0, read);
         }
 
         /// <summary>Reads until the server hangs up.</summary>
@@ -371,7 +398,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             long count = 0;
             try
             {
-                while (await _client.GetStream().ReadAsync(buffer) is > 0 and int read)
+                while (await _client.GetStream().ReadAsync(buffer).AsTask().WaitAsync(Patience) is > 0 and int read)
                 {
                     count += read;
                 }
