@@ -33,6 +33,7 @@ public sealed class ServerContext(
     private QueryEngine? _queries;
     private Observation.NodeObservation? _observation;
     private Observation.ForwardedRequests? _passedOn;
+    private CredentialRoom? _credentialRoom;
 
     /// <summary>Options of the server.</summary>
     public ServerOptions Options => options;
@@ -99,6 +100,10 @@ public sealed class ServerContext(
 
     /// <summary>Decides who may use which route.</summary>
     internal AccessGate Access => LazyInitializer.EnsureInitialized(ref _access, () => new AccessGate(this));
+
+    /// <summary>Bounds the size of all tokens and certificates.</summary>
+    internal CredentialRoom CredentialRoom =>
+        LazyInitializer.EnsureInitialized(ref _credentialRoom, () => new CredentialRoom(this, new SemaphoreSlim(1)));
 
     /// <summary>
     /// Whether the cluster has an owner: an admin token or certificate was created once. The node must be open.

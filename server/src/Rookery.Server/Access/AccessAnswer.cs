@@ -2,8 +2,6 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
-using Rookery.Documents.Records;
-using Rookery.Platform;
 using Rookery.Server.Raven;
 
 namespace Rookery.Server.Access;
@@ -13,9 +11,6 @@ internal static class AccessAnswer
 {
     /// <summary>Largest request body, in bytes.</summary>
     public const int BodyBytes = 64 << 10;
-
-    // Every member has all credentials in memory, in several times these bytes. Thousands of ordinary ones fit.
-    private const int MaxBytes = 1 << 20;
 
     /// <summary>
     /// Reads a body that is one JSON object, and calls <paramref name="member"/> for each of its members.
@@ -36,26 +31,6 @@ internal static class AccessAnswer
     public static RefusedException UnknownMember(string name) =>
         RefusedException.BadRequest($"The body has the unknown member '{name}'.");
 
-    /// <summary>Refuses another credential if those that exist are as many as a cluster may have.</summary>
-    /// <exception cref="RefusedException">There is no room: 409.</exception>
-    public static void CheckRoom(ServerContext context)
-    {
-        var records = context.Node.ClusterRecords;
-        int bytes = records
-            .List(ClusterRecordPrefix.Access)
-            .Concat(records.List(ClusterRecordPrefix.ClientCertificate))
-            .Sum(static record => record.Key.Length + record.Value.Length);
-        if (bytes >= MaxBytes)
-        {
-            throw new RefusedException(
-                StatusCodes.Status409Conflict,
-                RavenType.RavenException,
-                $"The tokens and certificates of this cluster take {Amount.Bytes(bytes)}, which is the most. Revoke "
-                    + "some with `rookery token rm` or `rookery cert rm`, or name fewer databases in each."
-            );
-        }
-    }
-
     /// <summary>Commits records through the cluster's log, all or none.</summary>
     /// <param name="context">State that the routes share.</param>
     /// <param name="writer">The records.</param>
@@ -67,11 +42,15 @@ internal static class AccessAnswer
         var outcome = await context.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
         if (outcome.Rejection is { } rejection)
         {
-            throw conflict is not null && rejection.Kind == RejectionKind.ConcurrencyConflict
-                ? new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, conflict)
-                : RavenErrors.Refuse(rejection);
+            throw Refuse(rejection, conflict);
         }
     }
+
+    /// <summary>Returns the error for records that were not stored.</summary>
+    public static RefusedException Refuse(Rejection rejection, string? conflict) =>
+        conflict is not null && rejection.Kind == RejectionKind.ConcurrencyConflict
+            ? new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, conflict)
+            : RavenErrors.Refuse(rejection);
 
     /// <summary>Waits until this node has applied all acknowledged writes.</summary>
     /// <exception cref="RefusedException">This node cannot confirm that it is up to date: 503.</exception>

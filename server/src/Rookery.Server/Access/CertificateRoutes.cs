@@ -81,7 +81,6 @@ internal sealed class CertificateRoutes(ServerContext context)
             throw new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, taken);
         }
 
-        AccessAnswer.CheckRoom(context);
         var now = context.KnownTime;
         using var signed = identity.SignClient(asked.Key!, asked.Name!, now);
         var record = new CertificateRecord(
@@ -92,15 +91,22 @@ internal sealed class CertificateRoutes(ServerContext context)
             new DateTimeOffset(signed.NotAfter)
         );
         string thumbprint = AccessGate.ThumbprintOf(signed);
-        using var writer = new ClusterRecordWriter();
-        writer.Set(ClusterRecordPrefix.ClientCertificate + thumbprint, AccessJson.Encode(record), ClusterRecord.Absent);
-        writer.Set(AccessNames.KeyOfCertificate(record.Name), "{}"u8, ClusterRecord.Absent);
-        if (asked.IsAdmin)
-        {
-            writer.Set(ClaimRoute.OwnerKey, "{}"u8);
-        }
-
-        await AccessAnswer.CommitAsync(context, writer, taken);
+        await context.CredentialRoom.CommitAsync(
+            writer =>
+            {
+                writer.Set(
+                    ClusterRecordPrefix.ClientCertificate + thumbprint,
+                    AccessJson.Encode(record),
+                    ClusterRecord.Absent
+                );
+                writer.Set(AccessNames.KeyOfCertificate(record.Name), "{}"u8, ClusterRecord.Absent);
+                if (asked.IsAdmin)
+                {
+                    writer.Set(ClaimRoute.OwnerKey, "{}"u8);
+                }
+            },
+            taken
+        );
         context.Log.LogInformation(
             LogEvents.CertificateSigned,
             "'{Who}' had the certificate '{Name}' signed, with thumbprint {Thumbprint}.",

@@ -73,13 +73,17 @@ internal sealed class TokenMaker(ServerContext context)
             request.Lifetime is { } lifetime ? now + lifetime : null
         );
         string token = AccessToken.Create();
-        using var writer = new ClusterRecordWriter();
-        Span<byte> hash = stackalloc byte[AccessToken.HashBytes];
+        byte[] hash = new byte[AccessToken.HashBytes];
         AccessToken.TryHash(token, hash);
-        writer.Set(AccessToken.KeyOf(hash), AccessJson.Encode(record), ClusterRecord.Absent);
-        writer.Set(AccessNames.KeyOfToken(record.Name), "{}"u8, taken is null ? null : ClusterRecord.Absent);
-        alongside(writer);
-        await AccessAnswer.CommitAsync(context, writer, taken);
+        await context.CredentialRoom.CommitAsync(
+            writer =>
+            {
+                writer.Set(AccessToken.KeyOf(hash), AccessJson.Encode(record), ClusterRecord.Absent);
+                writer.Set(AccessNames.KeyOfToken(record.Name), "{}"u8, taken is null ? null : ClusterRecord.Absent);
+                alongside(writer);
+            },
+            taken
+        );
         return new MadeToken(token, record);
     }
 

@@ -67,8 +67,6 @@ internal sealed class TokenRoutes(ServerContext context)
             throw new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, Taken(request.Name));
         }
 
-        AccessAnswer.CheckRoom(context);
-
         // The first admin token gives the node an owner; it cannot be claimed afterwards.
         var made = await _maker.MakeAsync(
             request,
