@@ -146,38 +146,45 @@ public readonly struct DatabaseReader : IDisposable
     /// <summary>Reads the log time, in UTC ticks, from which on all idempotency keys are stored.</summary>
     public long ReadIdempotencyHorizonTicks() => ReadCounters().IdempotencyHorizonTicks;
 
-    /// <summary>Reads the counters of all non-empty collections, ordered by lower-cased name.</summary>
-    public IReadOnlyList<CollectionStatistics> ReadCollections()
+    /// <summary>
+    /// Reads the counters of all non-empty collections one by one, ordered by lower-cased name. Use the items before
+    /// the reader is disposed.
+    /// </summary>
+    /// <param name="after">The last collection to skip; null to start with the first one.</param>
+    public IEnumerable<CollectionStatistics> ReadCollections(CollectionStatistics? after = null)
     {
-        var collections = new List<CollectionStatistics>();
-        using var rows = Rows(Table.Counters);
+        byte[] afterKey = [];
+        if (after is { } last)
+        {
+            byte[] name = Encoding.UTF8.GetBytes(last.Name);
+            afterKey = new byte[name.Length];
+            Key.LowerCollection(name, afterKey);
+        }
+
+        using var rows = Rows(Table.Counters, afterKey);
         while (rows.MoveNext())
         {
             if (!Key.TextOf(rows.Key).IsEmpty)
             {
-                collections.Add(CollectionCounters.ReadStatistics(rows.Value));
+                yield return CollectionCounters.ReadStatistics(rows.Value);
             }
         }
-
-        return collections;
     }
 
-    /// <summary>Reads all identities, ordered by name.</summary>
-    public IReadOnlyList<IdentityValue> ReadIdentities()
+    /// <summary>
+    /// Reads all identities one by one, ordered by name. Use the items before the reader is disposed.
+    /// </summary>
+    /// <param name="after">The last identity to skip; null to start with the first one.</param>
+    public IEnumerable<IdentityValue> ReadIdentities(IdentityValue? after = null)
     {
-        var identities = new List<IdentityValue>();
-        using var rows = Rows(Table.Identities);
+        using var rows = Rows(Table.Identities, after is { } last ? Encoding.UTF8.GetBytes(last.Name) : []);
         while (rows.MoveNext())
         {
-            identities.Add(
-                new IdentityValue(
-                    Encoding.UTF8.GetString(Key.TextOf(rows.Key)),
-                    BinaryPrimitives.ReadInt64LittleEndian(rows.Value)
-                )
+            yield return new IdentityValue(
+                Encoding.UTF8.GetString(Key.TextOf(rows.Key)),
+                BinaryPrimitives.ReadInt64LittleEndian(rows.Value)
             );
         }
-
-        return identities;
     }
 
     /// <summary>Reads all indexes, ordered by lower-cased name.</summary>
@@ -306,11 +313,20 @@ public readonly struct DatabaseReader : IDisposable
         }
     }
 
-    private RowCursor Rows(byte table)
+    private RowCursor Rows(byte table, ReadOnlySpan<byte> afterText = default)
     {
-        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> prefix = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        var prefix = Key.Prefix(from, Database.Number, table);
-        return _snapshot.Seek(prefix, Key.AfterPrefix(to, prefix));
+        var end = Key.AfterPrefix(to, Key.Prefix(prefix, Database.Number, table));
+        if (afterText.IsEmpty)
+        {
+            return _snapshot.Seek(Key.Prefix(prefix, Database.Number, table), end);
+        }
+
+        // The smallest key after a text is the text and a zero byte.
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        int length = Key.Text(from, Database.Number, table, afterText).Length;
+        from[length] = 0;
+        return _snapshot.Seek(from[..(length + 1)], end);
     }
 }

@@ -99,14 +99,14 @@ public static class RavenRoutes
             .Taking(RavenParameters.StreamOfQuery);
         Read(routes, context, "POST", "multi_get", new MultiGetRoute(context, documents, queries).HandleAsync)
             .Taking(RavenParameters.Read);
-        Read(routes, context, "GET", "debug/identities", IdentityRoutes.ListAsync).Taking(RavenParameters.Read);
+        Read(routes, context, "GET", "debug/identities", new IdentityRoutes(context).ListAsync)
+            .Taking(RavenParameters.Read);
         var statistics = new StatisticsRoutes(context);
         Read(routes, context, "GET", "stats", statistics.StatsAsync).Taking(RavenParameters.Statistics);
         Read(routes, context, "GET", "stats/essential", statistics.EssentialAsync).Taking(RavenParameters.Statistics);
         Read(routes, context, "GET", "stats/detailed", statistics.DetailedAsync).Taking(RavenParameters.Statistics);
-        Read(routes, context, "GET", "collections/stats", StatisticsRoutes.CollectionsAsync)
-            .Taking(RavenParameters.Read);
-        Read(routes, context, "GET", "collections/stats/detailed", StatisticsRoutes.CollectionsDetailedAsync)
+        Read(routes, context, "GET", "collections/stats", statistics.CollectionsAsync).Taking(RavenParameters.Read);
+        Read(routes, context, "GET", "collections/stats/detailed", statistics.CollectionsDetailedAsync)
             .Taking(RavenParameters.Read);
         MapWithoutBarrier(routes, context, "healthcheck", TopologyRoutes.HealthAsync).Taking(RouteParameters.None);
         MapWithoutBarrier(routes, context, "configuration/client", TopologyRoutes.ClientConfigurationAsync)

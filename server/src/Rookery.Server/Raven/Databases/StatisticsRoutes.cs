@@ -31,42 +31,47 @@ internal sealed class StatisticsRoutes(ServerContext context)
             }
         );
 
-    public static Task CollectionsAsync(HttpContext http, Database database) =>
-        SendAsync(
+    public Task CollectionsAsync(HttpContext http, Database database) =>
+        SendCollectionsAsync(
             http,
             database,
-            static (json, reader, statistics) =>
-            {
-                WriteCollectionsHead(json, statistics);
-                foreach (var collection in reader.ReadCollections())
-                {
-                    json.WriteNumber(DocumentJson.CollectionName(collection.Name), collection.Documents);
-                }
+            static (json, collection) =>
+                json.WriteNumber(DocumentJson.CollectionName(collection.Name), collection.Documents)
+        );
 
+    public Task CollectionsDetailedAsync(HttpContext http, Database database) =>
+        SendCollectionsAsync(
+            http,
+            database,
+            static (json, collection) =>
+            {
+                string name = DocumentJson.CollectionName(collection.Name);
+                json.WriteStartObject(name);
+                json.WriteString("Name"u8, name);
+                json.WriteNumber("CountOfDocuments"u8, collection.Documents);
+                WriteSize(json, "Size"u8, collection.Bytes);
+                WriteSize(json, "DocumentsSize"u8, collection.Bytes);
                 json.WriteEndObject();
             }
         );
 
-    public static Task CollectionsDetailedAsync(HttpContext http, Database database) =>
-        SendAsync(
+    private Task SendCollectionsAsync(
+        HttpContext http,
+        Database database,
+        Action<Utf8JsonWriter, CollectionStatistics> member
+    ) =>
+        ListedMembers.SendAsync<CollectionStatistics>(
+            context,
             http,
             database,
-            static (json, reader, statistics) =>
+            static (json, reader) =>
             {
-                WriteCollectionsHead(json, statistics);
-                foreach (var collection in reader.ReadCollections())
-                {
-                    string name = DocumentJson.CollectionName(collection.Name);
-                    json.WriteStartObject(name);
-                    json.WriteString("Name"u8, name);
-                    json.WriteNumber("CountOfDocuments"u8, collection.Documents);
-                    WriteSize(json, "Size"u8, collection.Bytes);
-                    WriteSize(json, "DocumentsSize"u8, collection.Bytes);
-                    json.WriteEndObject();
-                }
-
-                json.WriteEndObject();
-            }
+                json.WriteNumber("CountOfDocuments"u8, reader.ReadStatistics().Documents);
+                json.WriteNumber("CountOfConflicts"u8, 0);
+                json.WriteStartObject("Collections"u8);
+            },
+            static (reader, last) => reader.ReadCollections(last),
+            member
         );
 
     private static async Task SendAsync(
@@ -78,13 +83,6 @@ internal sealed class StatisticsRoutes(ServerContext context)
         using var reader = database.OpenReader();
         var statistics = reader.ReadStatistics();
         await JsonAnswer.SendAsync(http, json => members(json, reader, statistics));
-    }
-
-    private static void WriteCollectionsHead(Utf8JsonWriter json, in DatabaseStatistics statistics)
-    {
-        json.WriteNumber("CountOfDocuments"u8, statistics.Documents);
-        json.WriteNumber("CountOfConflicts"u8, 0);
-        json.WriteStartObject("Collections"u8);
     }
 
     private List<ShownIndex> WriteCounts(Utf8JsonWriter json, in DatabaseReader reader, DatabaseStatistics statistics)

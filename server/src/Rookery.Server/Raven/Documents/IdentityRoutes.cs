@@ -52,21 +52,15 @@ internal sealed class IdentityRoutes(ServerContext context)
         await AnswerAsync(http, database, outcome, "NewSeedValue");
     }
 
-    public static async Task ListAsync(HttpContext http, Database database)
-    {
-        using var reader = database.OpenReader();
-        var identities = reader.ReadIdentities();
-        await JsonAnswer.SendAsync(
+    public Task ListAsync(HttpContext http, Database database) =>
+        ListedMembers.SendAsync<IdentityValue>(
+            context,
             http,
-            json =>
-            {
-                foreach (var identity in identities)
-                {
-                    json.WriteNumber(identity.Name, identity.Value);
-                }
-            }
+            database,
+            static (_, _) => { },
+            static (reader, last) => reader.ReadIdentities(last),
+            static (json, identity) => json.WriteNumber(identity.Name, identity.Value)
         );
-    }
 
     private static async Task AnswerAsync(HttpContext http, Database database, CommandOutcome outcome, string member)
     {
