@@ -99,6 +99,25 @@ internal static partial class LibC
     [LibraryImport(Library, EntryPoint = "stat", StringMarshalling = StringMarshalling.Utf8, SetLastError = true)]
     internal static unsafe partial int FileStatus(string path, byte* status);
 
+    /// <summary>
+    /// Calls statx(2) with an opaque buffer, whose layout is the same on all processors: stx_mode are the two bytes at
+    /// <see cref="ExtendedModeOffset"/>.
+    /// </summary>
+    [LibraryImport(Library, EntryPoint = "statx", StringMarshalling = StringMarshalling.Utf8, SetLastError = true)]
+    internal static unsafe partial int ExtendedStatus(int directory, string path, int flags, uint mask, byte* status);
+
+    /// <summary>The size of struct statx.</summary>
+    internal const int ExtendedStatusBytes = 256;
+
+    /// <summary>The offset of stx_mode in struct statx.</summary>
+    internal const int ExtendedModeOffset = 28;
+
+    /// <summary>Stands for the working directory (AT_FDCWD).</summary>
+    internal const int WorkingDirectory = -100;
+
+    /// <summary>Asks statx(2) for the type of a file (STATX_TYPE).</summary>
+    internal const uint StatusOfType = 1;
+
     /// <summary>Larger than any struct stat (144 bytes on x64, 128 on arm64).</summary>
     internal const int FileStatusBytes = 256;
 

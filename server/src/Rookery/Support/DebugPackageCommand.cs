@@ -95,6 +95,15 @@ internal static class DebugPackageCommand
             }
 
             string path = Path.GetFullPath(to ?? NameOf(answer.Content.Headers.ContentDisposition?.FileName));
+            // The complete file is renamed to the path, which would delete a device such as /dev/null.
+            if (SpecialFile.Is(path))
+            {
+                throw new AdminException(
+                    $"{path} is a device or a pipe. Name a file with --to.",
+                    ExitCode.Configuration
+                );
+            }
+
             if (to is null && Path.Exists(path))
             {
                 throw new AdminException(

@@ -126,6 +126,12 @@ internal static class ExportDownload
             return $"{path} is a directory. Name a file with --to.";
         }
 
+        // The complete file is renamed to the path, so --replace would delete a device such as /dev/null.
+        if (SpecialFile.Is(path))
+        {
+            return $"{path} is a device or a pipe. Name a file with --to, or omit it and redirect stdout.";
+        }
+
         if (!replaces && Path.Exists(path))
         {
             return $"{path} exists already. Name another file with --to, or replace it with --replace.";

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Hosting;
+using Rookery.Platform;
 
 namespace Rookery.Transfer;
 
@@ -47,6 +48,12 @@ internal sealed record ImportJournal
     /// <exception cref="AdminException">The file has another form.</exception>
     public static ImportJournal Read(string path)
     {
+        // To open a named pipe waits for its writer, for ever if there is none.
+        if (SpecialFile.Is(path))
+        {
+            throw NotValid(path);
+        }
+
         try
         {
             using var json = JsonDocument.Parse(NodeAddress.ReadFile(path));
@@ -67,12 +74,12 @@ internal sealed record ImportJournal
         catch (Exception wrong)
             when (wrong is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
         {
-            throw new AdminException(
-                $"{path} is not a valid record of an import. Delete it, and start over.",
-                ExitCode.Configuration
-            );
+            throw NotValid(path);
         }
     }
+
+    private static AdminException NotValid(string path) =>
+        new($"{path} is not a valid record of an import. Delete it, and start over.", ExitCode.Configuration);
 
     /// <summary>Returns whether the file can be created.</summary>
     public static bool CanBeWritten(string path)

@@ -1,0 +1,25 @@
+namespace Rookery.Platform;
+
+/// <summary>Recognises devices, pipes and sockets among files.</summary>
+public static class SpecialFile
+{
+    private const int TypeMask = 0xF000;
+    private const int DirectoryType = 0x4000;
+    private const int RegularType = 0x8000;
+
+    /// <summary>
+    /// Returns whether a path, or what its symbolic link names, is a device, a pipe or a socket. To read one may wait
+    /// forever or never end, and to rename a file over one takes it from the machine. False if nothing is there.
+    /// </summary>
+    public static unsafe bool Is(string path)
+    {
+        byte* status = stackalloc byte[LibC.ExtendedStatusBytes];
+        if (LibC.ExtendedStatus(LibC.WorkingDirectory, path, flags: 0, LibC.StatusOfType, status) != 0)
+        {
+            return false;
+        }
+
+        int type = *(ushort*)(status + LibC.ExtendedModeOffset) & TypeMask;
+        return type is not (DirectoryType or RegularType);
+    }
+}
