@@ -5,6 +5,8 @@ namespace Rookery.Hosting;
 /// <summary>Reads the configuration file, and the files that it names.</summary>
 public static class ConfigurationFiles
 {
+    private const int MaxBytes = 4 << 20;
+
     /// <summary>Reads the settings of a configuration file.</summary>
     /// <exception cref="ConfigurationException">The file cannot be read, or a setting in it is invalid.</exception>
     public static ServeSettings Read(string path) =>
@@ -17,7 +19,21 @@ public static class ConfigurationFiles
     {
         try
         {
-            return File.ReadAllBytes(path);
+            using var file = File.OpenRead(path);
+            using var bytes = new MemoryStream();
+            byte[] part = new byte[16 << 10];
+            for (int read; (read = file.Read(part)) > 0; )
+            {
+                bytes.Write(part.AsSpan(0, read));
+                if (bytes.Length > MaxBytes)
+                {
+                    throw new ConfigurationException(
+                        $"{what} {path} holds more than {MaxBytes >> 20} MiB, so it is another kind of file."
+                    );
+                }
+            }
+
+            return bytes.ToArray();
         }
         catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
         {

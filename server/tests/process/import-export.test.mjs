@@ -2,7 +2,7 @@
 import assert from "node:assert/strict"
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs"
 import { createServer, request as httpRequest } from "node:http"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
@@ -54,6 +54,46 @@ test("Good lines are stored, each bad one is named by its line, and the end says
   }
 
   assert.equal((await rookery("import", "fishes", file)).code, 66)
+})
+
+test("Pipes and devices are neither waited for nor replaced, and no file is read without end", { timeout: 60_000 }, async t => {
+  const { directory, rookery, write, count } = await setUp(t)
+  const file = write("birds.ndjson", '{"n":1,"@metadata":{"@id":"a/1"}}\n')
+  execFileSync("mkfifo", [`${file}.rookery-import`, join(directory, "pipe")])
+  for (const words of [["import", ".", file], ["import", ".", file, "--resume"]]) {
+    const refused = await rookery(...words)
+    assert.equal(refused.code, 78, refused.stderr)
+    assert.match(refused.stderr, /is not a valid record of an import\. Delete it, and start over\./)
+  }
+
+  assert.equal(await count(), 0)
+  for (const words of [["export", ".", "--replace"], ["debug-package"]]) {
+    const refused = await rookery(...words, "--to", join(directory, "pipe"))
+    assert.equal(refused.code, 78, refused.stderr)
+    assert.match(refused.stderr, /pipe is a device or a pipe\. Name a file/)
+    assert.ok(statSync(join(directory, "pipe")).isFIFO())
+  }
+
+  const huge = write("huge", "x")
+  truncateSync(huge, 1 << 30)
+  for (const [words, code, sentence] of [[["put", ".", "a/2", huge], 65, /holds more than 64 MiB/], [["index", "put", ".", huge], 65, /holds more than 64 MiB/], [["get", ".", "a/1", "--token-file", huge], 78, /holds more than 1 MiB/], [["get", ".", "a/1", "--ca", huge], 78, /holds more than 1 MiB/], [["serve", "--config", huge], 78, /holds more than 4 MiB/]]) {
+    const refused = await rookery(...words)
+    assert.equal(refused.code, code, refused.stderr)
+    assert.match(refused.stderr, sentence)
+  }
+})
+
+test("What follows the port of an address is refused instead of ignored", async t => {
+  const { node, rookery } = await setUp(t)
+  for (const more of ["/birds", "/?x", "/#x"]) {
+    for (const words of [["status", "--url"], ["login"]]) {
+      const refused = await rookery(...words, node.url + more)
+      assert.equal(refused.code, 78, refused.stderr)
+      assert.match(refused.stderr, /is more than the address of a node\. Name only http:\/\/127\.0\.0\.1:\d+\./)
+    }
+  }
+
+  assert.equal((await rookery("status", "--url", `${node.url}/`)).code, 0)
 })
 
 test("An array, and JSON over several lines, is imported as lines are", async t => {

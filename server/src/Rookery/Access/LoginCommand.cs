@@ -79,12 +79,11 @@ internal static class LoginCommand
 
     private static async Task<int> LoginAsync(string[] urls, string? tokenFile, string? authority, string? database)
     {
-        if (Array.Find(urls, static url => !NodeAddress.IsAddress(url)) is { } wrong)
+        string? problem = urls.Select(static url => NodeAddress.ProblemOf(url, "https://rookery.local:8443"))
+            .FirstOrDefault(static problem => problem is not null);
+        if (problem is not null)
         {
-            return await Refusal.WriteAsync(
-                $"\"{wrong}\" is not an address such as https://rookery.local:8443.",
-                ExitCode.Configuration
-            );
+            return await Refusal.WriteAsync(problem, ExitCode.Configuration);
         }
 
         Uri[] addresses = [.. urls.Select(static url => new Uri(url))];

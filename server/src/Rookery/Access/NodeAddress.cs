@@ -93,8 +93,28 @@ internal sealed class NodeAddress(bool isRemote = false)
     public bool IsNamed(ParseResult parsed) => parsed.GetValue(_url) is { Length: > 0 };
 
     /// <summary>Returns whether a text is a URL of a node.</summary>
-    public static bool IsAddress(string text) =>
-        Uri.TryCreate(text, UriKind.Absolute, out var address) && address.Scheme is "http" or "https";
+    public static bool IsAddress(string text) => ProblemOf(text, DefaultUrl) is null;
+
+    /// <summary>Returns why a text is no address of a node, in one sentence; null if it is one.</summary>
+    /// <param name="text">The text.</param>
+    /// <param name="example">An address for the sentence.</param>
+    public static string? ProblemOf(string text, string example)
+    {
+        if (!Uri.TryCreate(text, UriKind.Absolute, out var address) || address.Scheme is not ("http" or "https"))
+        {
+            return $"\"{text}\" is not an address such as {example}.";
+        }
+
+        // All requests go to the root, so what follows the port would be ignored.
+        string root = $"{address.Scheme}://{address.Authority}";
+        return
+            address.UserInfo.Length > 0
+            || address.AbsolutePath is not "/"
+            || address.Query.Length > 0
+            || address.Fragment.Length > 0
+            ? $"\"{text}\" is more than the address of a node. Name only {root}."
+            : null;
+    }
 
     /// <summary>Returns the database that an argument names. `.` is the user's default database.</summary>
     /// <exception cref="AdminException">The user has no default database.</exception>
@@ -148,13 +168,22 @@ internal sealed class NodeAddress(bool isRemote = false)
             return await ForeignAnswer.GuardAsync(() => client.Address, () => work(client));
         });
 
-    /// <summary>Reads the text of a file that an option names.</summary>
-    /// <exception cref="AdminException">The file cannot be read.</exception>
+    /// <summary>Reads the text of a file that an option names: a token, certificates, settings.</summary>
+    /// <exception cref="AdminException">The file cannot be read, or is too large.</exception>
     public static string ReadFile(string path)
     {
+        const int MaxCharacters = 1 << 20;
         try
         {
-            return File.ReadAllText(path);
+            using var file = new StreamReader(path);
+            char[] text = new char[MaxCharacters + 1];
+            int length = file.ReadBlock(text);
+            return length <= MaxCharacters
+                ? new string(text, 0, length)
+                : throw new AdminException(
+                    $"The file {path} holds more than 1 MiB, so it is none that this command could mean.",
+                    ExitCode.Configuration
+                );
         }
         catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
         {
@@ -247,9 +276,9 @@ internal sealed class NodeAddress(bool isRemote = false)
     }
 
     private static Uri AddressOf(string text) =>
-        IsAddress(text)
-            ? new Uri(text)
-            : throw new AdminException($"\"{text}\" is not an address such as {DefaultUrl}.", ExitCode.Configuration);
+        ProblemOf(text, DefaultUrl) is { } problem
+            ? throw new AdminException(problem, ExitCode.Configuration)
+            : new Uri(text);
 
     private string? TokenOf(ParseResult parsed, Uri[] addresses, bool isDefault, bool isOfFile)
     {

@@ -7,13 +7,30 @@ namespace Rookery.Data;
 /// <summary>Reads an input file of a command, or stdin.</summary>
 internal static class InputFile
 {
+    // Eight times the largest document, for blanks between its values.
+    private const int MaxBytes = 64 << 20;
+
     /// <summary>Reads the whole file.</summary>
-    /// <exception cref="AdminException">It cannot be read.</exception>
+    /// <exception cref="AdminException">It cannot be read, or is larger than any document or index
+    /// definition.</exception>
     public static async Task<byte[]> ReadAllAsync(string path)
     {
         await using var input = Open(path);
         using var bytes = new MemoryStream();
-        await input.CopyToAsync(bytes);
+        byte[] part = new byte[64 << 10];
+        for (int read; (read = await input.ReadAsync(part)) > 0; )
+        {
+            bytes.Write(part.AsSpan(0, read));
+            if (bytes.Length > MaxBytes)
+            {
+                throw new AdminException(
+                    $"{(path is "-" ? "stdin" : path)} holds more than {MaxBytes >> 20} MiB, which is too large for "
+                        + "one document or index.",
+                    ExitCode.BadInput
+                );
+            }
+        }
+
         return bytes.ToArray();
     }
 

@@ -10,8 +10,12 @@ namespace Rookery.Transfer;
 /// <param name="separator">The character between fields.</param>
 internal sealed class CsvReader(TextReader text, char separator)
 {
+    // More than any document has. Without a bound, one quote that is not closed made a field of the rest of the file.
+    private const int MaxRecordCharacters = 16 << 20;
+
     private readonly StringBuilder _field = new();
     private long _line = 1;
+    private int _recordLength;
 
     /// <summary>The line in which the last read record begins, from 1.</summary>
     public long Line { get; private set; }
@@ -41,6 +45,7 @@ internal sealed class CsvReader(TextReader text, char separator)
         {
             fields.Clear();
             Line = _line;
+            _recordLength = 0;
             if (text.Peek() < 0)
             {
                 return false;
@@ -94,8 +99,21 @@ internal sealed class CsvReader(TextReader text, char separator)
                 );
             }
 
-            _field.Append((char)letter);
+            Append(letter);
         }
+    }
+
+    private void Append(int letter)
+    {
+        if (++_recordLength > MaxRecordCharacters)
+        {
+            throw new BadInputException(
+                $"The record of line {Line} is longer than {MaxRecordCharacters >> 20} Mi characters, so it is no "
+                    + "document. Check whether a quote is not closed there."
+            );
+        }
+
+        _field.Append((char)letter);
     }
 
     private void ReadQuoted()
@@ -121,7 +139,7 @@ internal sealed class CsvReader(TextReader text, char separator)
             }
 
             _line += letter == '\n' ? 1 : 0;
-            _field.Append((char)letter);
+            Append(letter);
         }
     }
 }

@@ -29,6 +29,22 @@ public sealed class CsvReaderTests
         Assert.Equal(expected, string.Join(" / ", records));
     }
 
+    /// <summary>Before, a quote that is not closed took as much memory as the rest of the file is long.</summary>
+    [Theory]
+    [InlineData("\"")]
+    [InlineData("")]
+    [InlineData(",")]
+    public void A_record_is_bounded_and_its_line_is_named(string begin)
+    {
+        using var endless = new EndlessText("a,b\n\n" + begin);
+        var reader = new CsvReader(endless, ',');
+        var fields = new List<string>();
+        Assert.True(reader.TryRead(fields));
+        var refused = Assert.Throws<BadInputException>(() => reader.TryRead(fields));
+        Assert.Contains("line 3", refused.Message, StringComparison.Ordinal);
+        Assert.InRange(endless.Count, 1 << 20, 64 << 20);
+    }
+
     [Fact]
     public void A_record_is_identified_by_its_first_line()
     {
@@ -125,5 +141,19 @@ public sealed class CsvReaderTests
     {
         var text = CsvSource.TextOf(new MemoryStream(Encoding.Latin1.GetBytes(latin1)));
         return new CsvSource(text, new CsvOptions("Rooks", IdColumn: null, infers, separator));
+    }
+
+    private sealed class EndlessText(string begin) : TextReader
+    {
+        public int Count { get; private set; }
+
+        public override int Peek() => Count < begin.Length ? begin[Count] : 'x';
+
+        public override int Read()
+        {
+            int next = Peek();
+            Count++;
+            return next;
+        }
     }
 }
