@@ -176,6 +176,8 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     [Theory]
     [InlineData("""{"CommandId":7,"Command":"watch-everything"}""", "watch-everything")]
     [InlineData("""{"CommandId":7,"Command":"watch-doc"}""", "Param")]
+    [InlineData("""{"CommandId":7,"Command":"watch-docs","Filter":"x"}""", "Filter")]
+    [InlineData("""{"CommandId":7,"Command":"watch-docs","Param":{} }""", "Param")]
     [InlineData("""{"CommandId":""", "JSON")]
     [InlineData("[]", "object")]
     public async Task Wrong_commands_get_an_error_and_the_connection_stays(string command, string named)
@@ -184,6 +186,8 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         using var socket = await ConnectAsync(db);
         var answer = JsonDocument.Parse(await AskAsync(socket, command)).RootElement;
         Assert.Equal("Error", answer.GetProperty("Type").GetString());
+        bool hasId = command.Contains("7", StringComparison.Ordinal);
+        Assert.Equal(hasId ? 7 : 0, answer.GetProperty("CommandId").GetInt64());
         Assert.Contains(named, answer.GetProperty("Exception").GetString(), StringComparison.Ordinal);
         Assert.Contains(
             "Confirm",

@@ -12,46 +12,65 @@ namespace Rookery.Server.Raven.Changes;
 internal readonly record struct ChangesCommand(long Id, string Name, string? Parameter)
 {
     /// <summary>Parses a message.</summary>
+    /// <param name="message">The message.</param>
+    /// <param name="id">The command's number, also if the rest is refused: a client waits for the answer with its
+    /// number. 0 if it was not read.</param>
     /// <exception cref="RefusedException">The message is not a command.</exception>
-    public static ChangesCommand Read(ReadOnlySpan<byte> message) =>
-        JsonBody.Read(
-            message,
-            static (ref Utf8JsonReader json) =>
-            {
-                long id = 0;
-                string name = "";
-                string? parameter = null;
-                JsonBody.ForEachMember(
-                    ref json,
-                    (string member, ref Utf8JsonReader value) =>
+    public static ChangesCommand Read(ReadOnlySpan<byte> message, out long id)
+    {
+        long readId = 0;
+        try
+        {
+            return JsonBody.Read(message, (ref Utf8JsonReader json) => Read(ref json, ref readId));
+        }
+        finally
+        {
+            id = readId;
+        }
+    }
+
+    private static ChangesCommand Read(ref Utf8JsonReader json, ref long readId)
+    {
+        long id = 0;
+        string name = "";
+        string? parameter = null;
+        try
+        {
+            JsonBody.ForEachMember(
+                ref json,
+                (string member, ref Utf8JsonReader value) =>
+                {
+                    switch (member)
                     {
-                        switch (member)
-                        {
-                            case "CommandId"
-                                when value.TokenType == JsonTokenType.Number && value.TryGetInt64(out long number):
-                                id = number;
-                                break;
-                            case "Command":
-                                name = JsonBody.ReadText(ref value, member) ?? "";
-                                break;
-                            case "Param"
-                                when value.TokenType == JsonTokenType.Number && value.TryGetInt64(out long number):
-                                parameter = number.ToString(System.Globalization.CultureInfo.InvariantCulture);
-                                break;
-                            case "Param" when value.TokenType == JsonTokenType.String:
-                                parameter = value.GetString();
-                                break;
-                            // Sent for counters and time series, which never change here.
-                            case "Params":
-                                value.Skip();
-                                break;
-                            default:
-                                JsonBody.RequireNull(ref value, member, "a command of the changes feed");
-                                break;
-                        }
+                        case "CommandId"
+                            when value.TokenType == JsonTokenType.Number && value.TryGetInt64(out long number):
+                            id = number;
+                            break;
+                        case "Command":
+                            name = JsonBody.ReadText(ref value, member) ?? "";
+                            break;
+                        case "Param" when value.TokenType == JsonTokenType.Number && value.TryGetInt64(out long number):
+                            parameter = number.ToString(System.Globalization.CultureInfo.InvariantCulture);
+                            break;
+                        case "Param" when value.TokenType == JsonTokenType.String:
+                            parameter = value.GetString();
+                            break;
+                        // Sent for counters and time series, which never change here.
+                        case "Params":
+                            value.Skip();
+                            break;
+                        default:
+                            JsonBody.RequireNull(ref value, member, "a command of the changes feed");
+                            break;
                     }
-                );
-                return new ChangesCommand(id, name, parameter);
-            }
-        );
+                }
+            );
+        }
+        finally
+        {
+            readId = id;
+        }
+
+        return new ChangesCommand(id, name, parameter);
+    }
 }

@@ -132,8 +132,7 @@ internal sealed class ChangesConnection(
         long id = 0;
         try
         {
-            var command = ChangesCommand.Read(message.Span);
-            id = command.Id;
+            var command = ChangesCommand.Read(message.Span, out id);
             problem = _watches.TryExecute(command.Name, command.Parameter)
                 ? null
                 : $"The command '{command.Name}' is unknown, lacks its Param, or comes on top of "
