@@ -18,6 +18,10 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
     /// <summary>The format version that this program writes, and the highest that it reads.</summary>
     public const int FormatVersion = 3;
 
+    // Both copies of a manifest with hundreds of thousands of runs. A larger file is damaged: to read it whole would
+    // take the node's memory, although the other slot may be valid.
+    private const int MaxFileBytes = 64 << 20;
+
     private const int HeaderBytes = 32;
     private const int AlignmentBytes = 4096;
     private const int ChecksumFrom = 16;
@@ -155,6 +159,11 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
         byte[] bytes;
         using (IDiskFile file = disk.Open(path, DiskOpen.Read))
         {
+            if (file.Length > MaxFileBytes)
+            {
+                return null;
+            }
+
             bytes = new byte[file.Length];
             int read = file.Read(bytes, 0);
             bytes = bytes[..read];

@@ -1,0 +1,60 @@
+using Rookery.Platform;
+using Rookery.Storage.Manifest;
+
+namespace Rookery.Storage.Tests;
+
+public sealed class ManifestSlotsTests
+{
+    /// <summary>
+    /// Before, a file of 3 GiB ended in diagnosis mode with an overflow, although the other file was valid.
+    /// </summary>
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public void A_manifest_of_impossible_length_is_damaged_and_the_other_one_is_read(int damaged)
+    {
+        string directory = Directory.CreateTempSubdirectory("rookery-manifest-").FullName;
+        try
+        {
+            File.WriteAllBytes(Path.Join(directory, ManifestSlots.NameOf(1 - damaged)), Valid());
+            using (var file = File.Create(Path.Join(directory, ManifestSlots.NameOf(damaged))))
+            {
+                file.SetLength(3L << 30);
+            }
+
+            var read = new ManifestSlots(new PosixDisk(), directory, NoNotes.Instance).Read();
+            Assert.Equal(7, read?.Revision);
+        }
+        finally
+        {
+            Directory.Delete(directory, recursive: true);
+        }
+    }
+
+    private static byte[] Valid()
+    {
+        string directory = Directory.CreateTempSubdirectory("rookery-manifest-").FullName;
+        try
+        {
+            new ManifestSlots(new PosixDisk(), directory, NoNotes.Instance).Write(
+                new ManifestRecord
+                {
+                    Revision = 7,
+                    FeatureLevel = 1,
+                    Position = default,
+                    NextFileId = 1,
+                    Groups = [],
+                    RangeTombstones = [],
+                    PastRangeTombstones = [],
+                    DroppedThrough = 0,
+                    StoreId = Guid.NewGuid(),
+                }
+            );
+            return File.ReadAllBytes(Path.Join(directory, ManifestSlots.NameOf(0)));
+        }
+        finally
+        {
+            Directory.Delete(directory, recursive: true);
+        }
+    }
+}
