@@ -83,6 +83,26 @@ test("Pipes and devices are neither waited for nor replaced, and no file is read
   }
 })
 
+test("A record of an import that cannot be is refused, and one of a longer input says only to start over", async t => {
+  const { node, rookery, write, count } = await setUp(t)
+  const file = write("birds.ndjson", '{"n":1,"@metadata":{"@id":"a/1"}}\n')
+  const { size, mtimeNs } = statSync(file, { bigint: true })
+  const history = (await node.expect(200, "GET", "/databases/birds/stats")).DatabaseId
+  const record = change => write("birds.ndjson.rookery-import", JSON.stringify({ Database: "birds", History: history, InputBytes: Number(size), InputTicks: 0, Seed: "0".repeat(32), Reading: "ndjson", Records: 5, Stored: 5, Bad: 0, ...change }).replace('"InputTicks":0', `"InputTicks":${mtimeNs / 100n + 621_355_968_000_000_000n}`))
+  for (const change of [{ Records: -1 }, { Stored: -1 }, { Stored: 6 }, { Bad: 6 }, { Seed: "" }, { Seed: null }]) {
+    record(change)
+    const refused = await rookery("import", ".", file, "--resume")
+    assert.equal(refused.code, 78, refused.stderr)
+    assert.match(refused.stderr, /is not a valid record of an import\. Delete it, and start over\./)
+  }
+
+  record({})
+  const shorter = await rookery("import", ".", file, "--resume")
+  assert.equal(shorter.code, 65, shorter.stderr)
+  assert.match(shorter.stderr, /^The input has fewer than the 5 records that were imported already, so it has changed\. 5 documents were stored before that\. Get the whole file or correct it, and import it with --restart/)
+  assert.equal(await count(), 0)
+})
+
 test("What follows the port of an address is refused instead of ignored", async t => {
   const { node, rookery } = await setUp(t)
   for (const more of ["/birds", "/?x", "/#x"]) {

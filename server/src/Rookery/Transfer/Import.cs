@@ -1,6 +1,7 @@
 using Rookery.Access;
 using Rookery.Hosting;
 using Rookery.Hosting.Logging;
+using Rookery.Platform;
 using Rookery.Terminal;
 
 namespace Rookery.Transfer;
@@ -60,10 +61,9 @@ internal sealed class Import(
             }
             else
             {
-                throw new AdminException(
-                    $"The input has fewer than the {_journal.Records} records that were imported already, so it has "
-                        + $"changed. Start over with --restart.",
-                    ExitCode.Configuration
+                throw new BadInputException(
+                    $"The input has fewer than the {Amount.Number(_journal.Records)} records that were imported "
+                        + "already, so it has changed."
                 );
             }
         }

@@ -13,6 +13,8 @@ internal sealed record ImportJournal
     /// <summary>The suffix of the file's name.</summary>
     public const string Suffix = ".rookery-import";
 
+    private const int SeedDigits = 32;
+
     /// <summary>The database.</summary>
     public required string Database { get; init; }
 
@@ -58,7 +60,7 @@ internal sealed record ImportJournal
         {
             using var json = JsonDocument.Parse(NodeAddress.ReadFile(path));
             var root = json.RootElement;
-            return new ImportJournal
+            var read = new ImportJournal
             {
                 Database = root.GetProperty(nameof(Database)).GetString()!,
                 History = root.TryGetProperty(nameof(History), out var history) ? history.GetString() : null,
@@ -70,6 +72,7 @@ internal sealed record ImportJournal
                 Stored = root.GetProperty(nameof(Stored)).GetInt64(),
                 Bad = root.GetProperty(nameof(Bad)).GetInt64(),
             };
+            return read.IsPossible ? read : throw NotValid(path);
         }
         catch (Exception wrong)
             when (wrong is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
@@ -77,6 +80,15 @@ internal sealed record ImportJournal
             throw NotValid(path);
         }
     }
+
+    // Another seed or a negative count would store documents twice, or report others than were stored.
+    private bool IsPossible =>
+        Seed is { Length: SeedDigits }
+        && Seed.All(char.IsAsciiHexDigitLower)
+        && Stored >= 0
+        && Bad >= 0
+        && Records >= Stored
+        && Records >= Bad;
 
     private static AdminException NotValid(string path) =>
         new($"{path} is not a valid record of an import. Delete it, and start over.", ExitCode.Configuration);
