@@ -39,9 +39,11 @@ public static class DatabaseName
             return "The name of a database neither begins nor ends with a dot.";
         }
 
-        foreach (char character in name)
+        // Whole characters, so that the message does not name half of one.
+        foreach (var character in name.EnumerateRunes())
         {
-            if (!char.IsLetterOrDigit(character) && character is not ('_' or '-' or '.'))
+            char unit = character.IsBmp ? (char)character.Value : char.MinValue;
+            if (!char.IsLetterOrDigit(unit) && unit is not ('_' or '-' or '.'))
             {
                 return $"The name of a database has only letters, digits, '_', '-' and '.'; '{character}' is none "
                     + $"of them.";

@@ -132,8 +132,11 @@ internal static class RavenErrors
             http,
             StatusCodes.Status503ServiceUnavailable,
             RavenType.DatabaseDoesNotExist,
-            $"There is no database '{name}' on this node. Create it with PUT "
-                + $"/admin/databases?name={Uri.EscapeDataString(name)}."
+            $"There is no database '{name}' on this node. "
+                + (
+                    DatabaseName.Problem(name)
+                    ?? $"Create it with PUT /admin/databases?name={Uri.EscapeDataString(name)}."
+                )
         );
     }
 

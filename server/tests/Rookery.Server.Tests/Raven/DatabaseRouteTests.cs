@@ -350,6 +350,56 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
         Assert.True(detailed.GetProperty("Size").GetProperty("SizeInBytes").GetInt64() > 0);
     }
 
+    /// <summary>
+    /// Before, the answer was in memory as a whole: 100,000 long names were refused for good with 128 MiB.
+    /// </summary>
+    [Theory]
+    [InlineData("/collections/stats")]
+    [InlineData("/collections/stats/detailed")]
+    public async Task Statistics_of_many_collections_are_sent_in_parts_and_whole(string route)
+    {
+        const int count = 3000;
+        string db = await server.CreateDatabaseAsync();
+        string commands = string.Join(
+            ',',
+            Enumerable
+                .Range(0, count)
+                .Select(i =>
+                    $$$"""{"Id":"{{{i}}}","Type":"PUT","Document":{"@metadata":{"@collection":"{{{Name(i)}}}"} } }"""
+                )
+        );
+        var put = await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""");
+        Assert.Equal(201, put.Status);
+        var answer = await server.SendAsync("GET", db + route);
+        Assert.True(answer.Headers.TransferEncodingChunked);
+        Assert.Equal(
+            Enumerable.Range(0, count).Select(Name).Order(StringComparer.OrdinalIgnoreCase),
+            answer.Json.GetProperty("Collections").EnumerateObject().Select(static collection => collection.Name)
+        );
+
+        static string Name(int i) => new string(i % 2 == 0 ? 'N' : 'n', 300) + i;
+    }
+
+    [Fact]
+    public async Task Many_identities_are_listed_in_parts_and_whole()
+    {
+        const int count = 1000;
+        string db = await server.CreateDatabaseAsync();
+        await Parallel.ForAsync(
+            0,
+            count,
+            async (i, _) => await server.SendAsync("POST", $"{db}/identity/seed?name={Name(i)}&value={i + 1}")
+        );
+        var answer = await server.SendAsync("GET", db + "/debug/identities");
+        Assert.True(answer.Headers.TransferEncodingChunked);
+        Assert.Equal(
+            Enumerable.Range(0, count).Select(static i => (Name(i) + "|", i + 1)).Order(),
+            answer.Json.EnumerateObject().Select(static identity => (identity.Name, identity.Value.GetInt32())).Order()
+        );
+
+        static string Name(int i) => new string('n', 200) + i;
+    }
+
     [Theory]
     [InlineData("GET", "/indexes/performance", "indexes")]
     [InlineData("GET", "/indexes/history", "indexes")]
