@@ -84,7 +84,7 @@ internal static class JsonBody
     /// <param name="json">The reader, at the object's first token; afterwards at its last.</param>
     /// <param name="member">Called with each member's name, while the reader is at the member's value.</param>
     /// <param name="what">Name of the value in a refusal.</param>
-    /// <exception cref="RefusedException">The value is no object (400).</exception>
+    /// <exception cref="RefusedException">The value is no object, or has a member twice (400).</exception>
     public static void ForEachMember(ref Utf8JsonReader json, JsonMember member, string what = "The body")
     {
         if (json.TokenType != JsonTokenType.StartObject)
@@ -92,9 +92,11 @@ internal static class JsonBody
             throw RefusedException.BadRequest($"{what} must be a JSON object.");
         }
 
+        var names = default(MemberNames);
         while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
         {
             string name = json.GetString()!;
+            names.Add(name);
             json.Read();
             member(name, ref json);
         }

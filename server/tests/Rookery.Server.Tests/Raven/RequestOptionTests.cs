@@ -24,6 +24,40 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
         }
     }
 
+    /// <summary>Before, the last one was obeyed, also of the databases to delete and of the query of a patch.</summary>
+    [Theory]
+    [InlineData("POST", "/queries", """{"Query":"from A","Query":"from B"}""")]
+    [InlineData("POST", "/queries", """{"Query":"from A","PageSize":1,"PageSize":2}""")]
+    [InlineData("POST", "/streams/queries", """{"Query":"from A","Query":"from B"}""")]
+    [InlineData("PATCH", "/queries", """{"Query":{"Query":"from A update {}"},"Query":{"Query":"from B update {}"}}""")]
+    [InlineData("DELETE", "/queries", """{"Query":"from A","Query":"from B"}""")]
+    [InlineData("POST", "/docs", """{"Ids":["a"],"Ids":["b"]}""")]
+    [InlineData("POST", "/multi_get", """{"Requests":[{"Url":"/a","Query":"?id=a","Query":"?id=b"}]}""")]
+    [InlineData("POST", "/multi_get", """{"Requests":[],"Requests":[]}""")]
+    [InlineData("DELETE", "", """{"DatabaseNames":["a"],"DatabaseNames":["b"],"HardDelete":true}""")]
+    public async Task Members_of_a_body_that_occur_twice_are_refused(string method, string route, string body)
+    {
+        string db = await server.CreateDatabaseAsync();
+        string path = route.Length == 0 ? "/admin/databases" : db + route;
+        (await server.SendAsync(method, path, body)).IsRefusal(400, "twice");
+    }
+
+    [Fact]
+    public void Names_of_members_are_compared_however_many_there_are()
+    {
+        var names = default(MemberNames);
+        for (int i = 0; i < 50; i++)
+        {
+            names.Add($"name {i}");
+        }
+
+        for (int i = 0; i < 50; i++)
+        {
+            string name = $"name {i}";
+            Assert.Throws<RefusedException>(() => names.Add(name));
+        }
+    }
+
     [Fact]
     public async Task Every_write_refuses_conditions_and_keys_that_it_does_not_obey()
     {

@@ -72,9 +72,11 @@ internal static class QueryBodyJson
         Range queryRange = default;
         var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = JsonLimits.MaxEnvelopeDepth });
         json.Read();
+        var names = default(MemberNames);
         while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
         {
             string member = MemberOf(ref json);
+            names.Add(member);
             json.Read();
             if (member is not "Query")
             {
@@ -114,9 +116,11 @@ internal static class QueryBodyJson
             throw RefusedException.BadRequest("The body of a query must be an object: {\"Query\":\"from Users\"}.");
         }
 
+        var names = default(MemberNames);
         while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
         {
             string member = MemberOf(ref json);
+            names.Add(member);
             json.Read();
             if (json.TokenType == JsonTokenType.Null)
             {
