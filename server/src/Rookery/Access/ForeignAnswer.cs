@@ -10,6 +10,9 @@ namespace Rookery.Access;
 /// </summary>
 internal static class ForeignAnswer
 {
+    /// <summary>A header of every answer of a node.</summary>
+    public const string VersionHeader = "Raven-Server-Version";
+
     private const long LeastBound = 64 << 20;
     private const long LargestBound = 256 << 20;
 
@@ -22,12 +25,19 @@ internal static class ForeignAnswer
     /// <summary>Runs work that reads a node's answers.</summary>
     /// <param name="address">Returns the node's address, for the message.</param>
     /// <param name="work">The work.</param>
-    /// <exception cref="AdminException">An answer has another form than expected.</exception>
+    /// <exception cref="AdminException">An answer has another form than expected, or broke off.</exception>
     public static async Task<int> GuardAsync(Func<Uri> address, Func<Task<int>> work)
     {
         try
         {
             return await work();
+        }
+        catch (Exception broken) when (broken is HttpRequestException or HttpIOException)
+        {
+            throw new AdminException(
+                $"The answer of {address()} broke off before it was complete. Check whether the node runs.",
+                ExitCode.Failure
+            );
         }
         catch (Exception strange)
             when (strange is KeyNotFoundException or JsonException or FormatException
@@ -38,6 +48,35 @@ internal static class ForeignAnswer
                 $"What answers at {address()} is no Rookery, or one of another version: its answer has not the form "
                     + $"that this command reads. Look whether the address is right. If a Rookery of this version "
                     + $"answers there, the command has a fault: report it. ({strange.Message})",
+                ExitCode.Failure
+            );
+        }
+    }
+
+    /// <summary>
+    /// Refuses a successful answer that is copied as it comes unless a node sent it, and unless its end can be told
+    /// from a connection that breaks. A page of a router would be taken for documents, or for no result at all.
+    /// </summary>
+    /// <exception cref="AdminException">No node sent it, or it has neither a length nor chunks.</exception>
+    public static void RequireStream(HttpResponseMessage answer, Uri address)
+    {
+        if (!answer.Headers.Contains(VersionHeader))
+        {
+            throw new AdminException(
+                $"What answers at {address} is no Rookery. Look whether the address is right.",
+                ExitCode.Failure
+            );
+        }
+
+        if (
+            answer.Version.Major < 2
+            && answer.Content.Headers.ContentLength is null
+            && answer.Headers.TransferEncodingChunked is not true
+        )
+        {
+            throw new AdminException(
+                $"The answer of {address} has neither a length nor chunks, so it could break off unseen. Look for a "
+                    + "proxy between this machine and the node.",
                 ExitCode.Failure
             );
         }

@@ -156,7 +156,7 @@ internal static class LoginCommand
         using var client = new NodeClient(node);
         using var request = client.NewRequest(HttpMethod.Get, "/databases");
         using var answer = await client.AskAsync(request);
-        if (!answer.Headers.Contains("Raven-Server-Version"))
+        if (!answer.Headers.Contains(ForeignAnswer.VersionHeader))
         {
             throw new AdminException(
                 $"What answers at {node.Address} is no Rookery. Nothing was written down.",

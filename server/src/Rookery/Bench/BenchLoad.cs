@@ -106,7 +106,7 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
                     Fail($"status {(int)answer.StatusCode}");
                 }
             }
-            catch (Exception broken) when (broken is AdminException or HttpRequestException)
+            catch (Exception broken) when (broken is AdminException or HttpRequestException or IOException)
             {
                 Fail(broken.Message);
             }

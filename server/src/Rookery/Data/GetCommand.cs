@@ -163,6 +163,7 @@ internal static class GetCommand
             HttpMethod.Get,
             $"{path}/streams/docs?format=jsonl&startsWith={Uri.EscapeDataString(prefix)}{Local(isLocal)}"
         );
+        ForeignAnswer.RequireStream(answer, client.Address);
         await Streamed.CopyAsync(answer, client.Address, Output.Visible);
         return ExitCode.Success;
     }

@@ -220,6 +220,7 @@ internal static class QueryCommand
             $"{asked.Path}/streams/queries?format=jsonl{GetCommand.Local(asked.IsLocal)}",
             body
         );
+        ForeignAnswer.RequireStream(answer, client.Address);
         await using var stream = await answer.Content.ReadAsStreamAsync();
         await using var output = new BufferedStream(Output.Visible, OutputBytes);
         try

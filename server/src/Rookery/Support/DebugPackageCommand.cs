@@ -94,6 +94,7 @@ internal static class DebugPackageCommand
                 );
             }
 
+            ForeignAnswer.RequireStream(answer, node.Address);
             string path = Path.GetFullPath(to ?? NameOf(answer.Content.Headers.ContentDisposition?.FileName));
             // The complete file is renamed to the path, which would delete a device such as /dev/null.
             if (SpecialFile.Is(path))

@@ -46,6 +46,7 @@ internal static class ExportDownload
             time,
             ends => client.SendAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/export", cancellation: ends)
         );
+        ForeignAnswer.RequireStream(answer, client.Address);
         using var progress = new Progress($"of about {Amount.Of(expected, "document")}", time);
         using var interruption = new Interruption(progress, () => DescribePartial(to, progress.Items, expected));
         if (to is null)

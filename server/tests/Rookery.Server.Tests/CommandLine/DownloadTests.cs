@@ -17,7 +17,8 @@ public sealed class DownloadTests
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 22\r\n\r\n{\"CountOfDocuments\":2}";
 
     // The answer does not end here.
-    private const string ExportAnswer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n";
+    private const string ExportAnswer =
+        "HTTP/1.1 200 OK\r\nRaven-Server-Version: 7.2.0.0\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n";
 
     [Theory]
     [InlineData("\"rookery-debug-pi-1-20261125-120000.tar.gz\"", "rookery-debug-pi-1-20261125-120000.tar.gz")]

@@ -59,6 +59,44 @@ public sealed class ForeignAnswerTests
         }
     }
 
+    /// <summary>
+    /// Before, the page of a router counted as documents or as no result, and a break of a connection as the end.
+    /// </summary>
+    [Theory]
+    [InlineData("get x --prefix a")]
+    [InlineData("query x from[X]")]
+    [InlineData("export x")]
+    [InlineData("debug-package --to [")]
+    public async Task An_answer_that_is_copied_is_refused_unless_it_is_a_nodes_and_shows_its_end(string command)
+    {
+        string file = Path.GetTempFileName();
+        string[] words =
+        [
+            .. command.Split(' ').Select(word => word is "[" ? file : word.Replace("[", " ").TrimEnd(']')),
+        ];
+        foreach (string head in (string[])["Content-Length: 28\r\n", "Raven-Server-Version: 7.2.0.0\r\n"])
+        {
+            await using var other = new OtherProgram(
+                $"HTTP/1.1 200 OK\r\n{Headers}{head}\r\n{{\"CountOfDocuments\":0,\"a\":1}}"
+            );
+            Assert.Equal(1, await Rookery.CommandLine.RunAsync([.. words, "--url", other.Url], TextWriter.Null));
+            Assert.Equal(0, new FileInfo(file).Length);
+        }
+
+        File.Delete(file);
+    }
+
+    /// <summary>Before, the process ended with SIGABRT.</summary>
+    [Fact]
+    public async Task A_load_counts_answers_that_break_off_as_failures()
+    {
+        await using var other = new OtherProgram($"HTTP/1.1 200 OK\r\n{Headers}Content-Length: 50\r\n\r\n{{}}");
+        Assert.Equal(
+            1,
+            await Rookery.CommandLine.RunAsync(["bench", "--seconds", "1", "--url", other.Url], TextWriter.Null)
+        );
+    }
+
     [Fact]
     public async Task An_answer_without_an_end_is_left_at_a_bound()
     {
