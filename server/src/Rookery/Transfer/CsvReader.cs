@@ -85,6 +85,7 @@ internal sealed class CsvReader(TextReader text, char separator)
 
             if (letter == separator || letter is '\n' or < 0)
             {
+                CountCharacter();
                 fields.Add(_field.ToString());
                 _line += letter == '\n' ? 1 : 0;
                 return letter == separator;
@@ -105,6 +106,12 @@ internal sealed class CsvReader(TextReader text, char separator)
 
     private void Append(int letter)
     {
+        CountCharacter();
+        _field.Append((char)letter);
+    }
+
+    private void CountCharacter()
+    {
         if (++_recordLength > MaxRecordCharacters)
         {
             throw new BadInputException(
@@ -112,8 +119,6 @@ internal sealed class CsvReader(TextReader text, char separator)
                     + "document. Check whether a quote is not closed there."
             );
         }
-
-        _field.Append((char)letter);
     }
 
     private void ReadQuoted()

@@ -147,6 +147,12 @@ internal sealed class DumpSource : IRecordSource
         _json.Take(':');
         if (_json.Peek() != '[')
         {
+            // Left out, the documents of a damaged dump would be missing without an error.
+            if (name is "Docs" or "Results" or "Identities" or "Indexes" && _json.Peek() != 'n')
+            {
+                throw new FormatException($"{name} is not a list.");
+            }
+
             TakeSingle(name);
             return;
         }
@@ -215,10 +221,14 @@ internal sealed class DumpSource : IRecordSource
 
     private bool IsDocument(JsonElement element)
     {
+        if (element.ValueKind != JsonValueKind.Object)
+        {
+            throw new FormatException("A document is not an object.");
+        }
+
         // Entries without an id are no documents: conflicts, and other entries of older builds.
         bool isDocument =
-            element.ValueKind == JsonValueKind.Object
-            && element.TryGetProperty("@metadata", out var metadata)
+            element.TryGetProperty("@metadata", out var metadata)
             && metadata.ValueKind == JsonValueKind.Object
             && metadata.TryGetProperty("@id", out _);
         if (!isDocument)
@@ -243,8 +253,11 @@ internal sealed class DumpSource : IRecordSource
             case "Indexes" when element.TryGetProperty("IndexDefinition", out var definition) && IsWritten(element):
                 Keep(definition);
                 break;
-            case "Indexes":
+            case "Indexes" when !IsWritten(element):
                 Skip("Indexes (automatic; queries create them again)", count: 1);
+                break;
+            case "Indexes":
+                Skip("Indexes without a definition", count: 1);
                 break;
             default:
                 Skip(Table.Cut(section, LongestKind), count: 1);

@@ -35,6 +35,11 @@ public sealed class DumpSourceTests
 
     [Theory]
     [InlineData("[1]")]
+    [InlineData("{\"Docs\":{\"a\":1}}")]
+    [InlineData("{\"Docs\":[{\"@metadata\":{\"@id\":\"a\"}},5]}")]
+    [InlineData("{\"Docs\":[null]}")]
+    [InlineData("{\"Identities\":{\"a|\":5}}")]
+    [InlineData("{\"Indexes\":7}")]
     [InlineData("{\"Docs\":[{\"@metadata\":{\"@id\":\"a\"}}")]
     [InlineData("{\"Docs\":[{\"@metadata\":{\"@export-type\":\"Attachment\"},\"Size\":99}abc")]
     [InlineData("{\"Docs\":[{]}")]
