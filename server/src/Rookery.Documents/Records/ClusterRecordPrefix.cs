@@ -18,6 +18,12 @@ public static class ClusterRecordPrefix
     /// <summary>Bearer tokens of clients, by hash.</summary>
     public const string Access = "access/";
 
+    /// <summary>
+    /// One record, which each new token or certificate replaces. It is outside <see cref="Access"/>, where any record
+    /// shows that the node was claimed.
+    /// </summary>
+    public const string CredentialRoom = "credential-room";
+
     /// <summary>Certificates of clients, by thumbprint.</summary>
     public const string ClientCertificate = "certificate/";
 

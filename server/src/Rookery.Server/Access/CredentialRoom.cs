@@ -17,7 +17,7 @@ namespace Rookery.Server.Access;
 internal sealed class CredentialRoom(ServerContext context, SemaphoreSlim queue)
 {
     /// <summary>Key of the record that each new credential replaces.</summary>
-    public const string Key = ClusterRecordPrefix.Access + "room";
+    private const string Key = ClusterRecordPrefix.CredentialRoom;
 
     // Every member has all credentials in memory, in several times these bytes. Thousands of ordinary ones fit.
     private const int MaxBytes = 1 << 20;

@@ -1,6 +1,7 @@
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Records;
 using Rookery.Server.Access;
 using Rookery.Server.Tests.Raven;
 
@@ -73,6 +74,16 @@ public class AccessRouteTests : IAsyncLifetime
         await _server.SendAsync("DELETE", Tokens + "?name=t1", SecureServer.LocalKey);
         made = await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"x","Scopes":["read"]}""");
         Assert.Equal(201, made.Status);
+    }
+
+    /// <summary>A node may join another cluster only while it has no record of a token.</summary>
+    [Fact]
+    public async Task A_revoked_token_leaves_no_record_of_a_claim()
+    {
+        await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"x","Scopes":["read"]}""");
+        Assert.NotEmpty(_server.Node.ClusterRecords.List(ClusterRecordPrefix.Access));
+        await _server.SendAsync("DELETE", Tokens + "?name=x", SecureServer.LocalKey);
+        Assert.Empty(_server.Node.ClusterRecords.List(ClusterRecordPrefix.Access));
     }
 
     /// <summary>Before, requests at the same time each saw room for one more, and all were stored.</summary>
