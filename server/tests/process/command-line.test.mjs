@@ -465,6 +465,7 @@ test("A change by query that is interrupted before its operation was looked at i
 test("Of a debug package that is interrupted nothing stays, and it is said", async t => {
   let process
   const server = createServer((request, response) => {
+    response.setHeader("Raven-Server-Version", "7.2.0.0")
     response.write("x".repeat(5000))
     process.kill("SIGINT")
   }).listen(0, "127.0.0.1")
