@@ -251,7 +251,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
                     proximity,
                     fields.Reader(proximity.Inner.Field),
                     Text(proximity.Inner.Terms, "proximity"),
-                    operands.Count(proximity.Distance, "proximity") ?? 0
+                    operands.RequiredCount(proximity.Distance, "proximity")
                 )
             );
 

@@ -97,12 +97,16 @@ public sealed class OperandValues(QueryParameters parameters)
 
         return long.TryParse(json, NumberStyles.None, CultureInfo.InvariantCulture, out long count)
             ? count
-            : throw new QueryException(
-                QueryFault.Invalid,
-                $"'{clause}' needs a whole number from 0.",
-                operand.Position
-            );
+            : throw NoCount(operand, clause);
     }
+
+    /// <summary>Returns a whole number from 0.</summary>
+    /// <exception cref="QueryException">The operand is anything else, also null.</exception>
+    public long RequiredCount(Operand operand, string clause) =>
+        Count(operand, clause) ?? throw NoCount(operand, clause);
+
+    private static QueryException NoCount(Operand operand, string clause) =>
+        new(QueryFault.Invalid, $"'{clause}' needs a whole number from 0.", operand.Position);
 
     /// <summary>Returns a text as JSON.</summary>
     internal static byte[] Quote(string text)
