@@ -204,6 +204,7 @@ internal static class TextFunctions
 
     private static ScriptValue Repeat(ScriptHeap heap, ScriptValue text, double count)
     {
+        count = double.IsNaN(count) ? 0 : Math.Truncate(count);
         if (!(count >= 0) || count * Math.Max(text.Length, 1) > heap.Budget.MemoryLimit)
         {
             throw new ScriptFailure($"a text cannot be repeated {JsonNumber.Format(count)} times");

@@ -201,6 +201,7 @@ public class ExpressionTests
             { "u.s.charAt(-1)", "\"\"" },
             { "u.s.charAt()", "\"H\"" },
             { "'ab'.repeat(3)", "\"ababab\"" },
+            { "'ab'.repeat(undefined) + 'ab'.repeat(-0.5) + 'ab'.repeat('x')", "\"\"" },
             { "'5'.padStart(3,'0')", "\"005\"" },
             { "'5'.padEnd(4,'ab')", "\"5aba\"" },
             { "'5'.padStart(3)", "\"  5\"" },
