@@ -69,6 +69,18 @@ internal sealed class ScriptEmitter
             }
         }
 
+        foreach (
+            var variable in VariablesOf(statements).Where(variable => context.Functions.ContainsKey(variable.Name))
+        )
+        {
+            throw variable.IsVar
+                ? TokenCursor.NotSupported(
+                    $"a variable and a function of the name '{variable.Name}'",
+                    variable.Position
+                )
+                : new ScriptException(ScriptFault.Syntax, $"'{variable.Name}' is declared twice", variable.Position);
+        }
+
         emitter.EmitFunction(
             main,
             parameters,
@@ -93,6 +105,17 @@ internal sealed class ScriptEmitter
 
     /// <summary>Compiles the value whose method is called.</summary>
     public void EmitTarget(MemberExpression method) => _expressions.EmitTarget(method.Target, method.IsSkipping);
+
+    /// <summary>Returns the variables of statements, without those of blocks in them.</summary>
+    private static IEnumerable<VariableStatement> VariablesOf(IReadOnlyList<Statement> statements) =>
+        statements.SelectMany(static statement =>
+            statement switch
+            {
+                VariableStatement variable => [variable],
+                BlockStatement { OpensScope: false } block => VariablesOf(block.Statements),
+                _ => [],
+            }
+        );
 
     private void EmitFunction(
         int number,

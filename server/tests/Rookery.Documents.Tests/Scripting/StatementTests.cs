@@ -349,6 +349,8 @@ public class StatementTests
     [InlineData("const a = 1; a = 2", 13)]
     [InlineData("for (const a of this.l) { a = 2 }", 26)]
     [InlineData("let a; let a", 11)]
+    [InlineData("let f = 1; function f() { }", 4)]
+    [InlineData("function f() { } const g = 1, f = 2", 30)]
     [InlineData("this.a = 12abc", 9)]
     [InlineData("this.a = '\\u12'", 10)]
     [InlineData("break", 0)]
