@@ -1,21 +1,18 @@
 using System.Text;
-using System.Text.RegularExpressions;
 using Rookery.Json;
+using Rookery.Scripting.Syntax;
 
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>Finds members that a script adds to its rows, and that the index does not know as fields.</summary>
 /// <param name="fields">The names of the fields.</param>
-internal sealed partial class AddedMembers(IReadOnlyList<string> fields)
+internal sealed class AddedMembers(IReadOnlyList<string> fields)
 {
-    // The pattern has no nested repetition, so matching is linear in the text.
-    private const int TimeoutMilliseconds = 10_000;
-
     private readonly byte[][] _fields = [.. fields.Select(Encoding.UTF8.GetBytes)];
 
-    /// <summary>Makes a search for a JavaScript text; null if the text sets no members of objects.</summary>
+    /// <summary>Makes a search for a JavaScript text; null if the text cannot set members of objects.</summary>
     public static AddedMembers? Of(string text, IReadOnlyList<string> fields) =>
-        Assignment().IsMatch(text) ? new AddedMembers(fields) : null;
+        SetsMembers(text) ? new AddedMembers(fields) : null;
 
     /// <summary>Returns the name of the first member of a row that is no field; null if there is none.</summary>
     /// <param name="row">A JSON object without whitespace between tokens.</param>
@@ -40,10 +37,33 @@ internal sealed partial class AddedMembers(IReadOnlyList<string> fields)
         return null;
     }
 
-    [GeneratedRegex(
-        @"(\.\s*[\w$]+|\])\s*(=(?![=>])|[-+*/%]=|\+\+|--)|(\+\+|--)\s*[\w$]",
-        RegexOptions.CultureInvariant | RegexOptions.ExplicitCapture,
-        TimeoutMilliseconds
-    )]
-    private static partial Regex Assignment();
+    /// <summary>
+    /// Returns whether the text may set a member of an object. Assignments in the values of templates are not told from
+    /// other equals signs.
+    /// </summary>
+    private static bool SetsMembers(string text)
+    {
+        var tokens = new Lexer(text, isLinq: false).ReadAll(offset: 0);
+        for (int index = 0; index < tokens.Count; index++)
+        {
+            var token = tokens[index];
+            bool isSet = token.Kind switch
+            {
+                TokenKind.Template => token.Text.AsSpan().ContainsAny("=+-"),
+                TokenKind.Mark when token.Text is "++" or "--" => true,
+                TokenKind.Mark when token.Text is "=" or "+=" or "-=" or "*=" or "/=" or "%=" => index > 0
+                    && (
+                        tokens[index - 1].Is("]")
+                        || (index > 1 && (tokens[index - 2].Is(".") || tokens[index - 2].Is("?.")))
+                    ),
+                _ => false,
+            };
+            if (isSet)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
 }

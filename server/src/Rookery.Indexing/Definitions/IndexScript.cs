@@ -88,6 +88,7 @@ internal static class IndexScript
     public static CompiledReduce CompileReduce(string text)
     {
         string word = FirstWord(text, out int at);
+        bool isCSharp = word is "from" or "results";
         var (key, row) = word switch
         {
             "from" or "results" => new LinqParser(text).Queries.ParseReduce(),
@@ -106,9 +107,9 @@ internal static class IndexScript
             ? new CompiledReduce(keyProgram, ReduceKeyMember.Of(key), program, fields)
             {
                 Plain = PlainScript.ToReduce(key, row),
-                ReadMembers = Definitions.ReadMembers.Of(text),
-                IsCSharp = word is not "groupBy",
-                Added = word is "groupBy" ? AddedMembers.Of(text, fields) : null,
+                ReadMembers = Definitions.ReadMembers.Of(text, isCSharp),
+                IsCSharp = isCSharp,
+                Added = isCSharp ? null : AddedMembers.Of(text, fields),
             }
             : throw TokenCursor.NotSupported("loading documents in a reduce", at);
     }

@@ -214,12 +214,20 @@ public sealed class MapTextTests
     public void Fields_are_known_before_the_first_document(string text, string fields) =>
         Assert.Equal(fields, string.Join(' ', IndexScript.CompileMap(text).Fields));
 
-    [Fact]
-    public void A_member_that_is_added_to_a_row_elsewhere_makes_the_map_fail() =>
+    [Theory]
+    [InlineData("r.b = 2")]
+    [InlineData("r.b /* why */ = 2")]
+    [InlineData("r/* a. */./* b */b// c\n+= 2")]
+    [InlineData("r['b'] /* why */ = 2")]
+    [InlineData("++ /* why */ r.b")]
+    [InlineData("`${r.b = 2}`")]
+    public void A_member_that_is_added_to_a_row_elsewhere_makes_the_map_fail(string statement) =>
         Assert.StartsWith(
             "The map adds the member 'b' to a row, but the fields of an index have to be known before its documents",
             DefinitionExample.Map(
-                "map('Users', u => { const rows = [{ a: 1 }]; rows.forEach(r => { r.b = 2 }); return rows; })",
+                "map('Users', u => { const rows = [{ a: 1 }]; rows.forEach(r => { "
+                    + statement
+                    + " }); return rows; })",
                 Document
             ),
             StringComparison.Ordinal

@@ -251,12 +251,15 @@ public sealed class StaticReduceTests
         const string Quotient =
             "groupBy(r => r.city).aggregate(g => ({ city: g.key, n: g.values.reduce((n, v) => n + v.n, 1) / 0 }))";
         node.Define($$"""{"Maps":["{{Map}}"],"Reduce":"{{Reduce}}"}""", "sums");
+        string commented = Reduce.Replace("v.n", "v./* n */n", StringComparison.Ordinal);
+        node.Define($$"""{"Maps":["{{Map}}"],"Reduce":"{{commented}}"}""", "commented");
         node.Define("{\"Maps\":[\"" + Map + "\"],\"Fields\":{\"__all_fields\":{\"Storage\":\"Yes\"}}}", "rows");
         node.Define($$"""{"Maps":["{{Map}}"],"Reduce":"{{Quotient}}"}""", "quotients");
         node.Put("users/1", "\"city\":\"Ulm\",\"n\":2");
         node.Put("users/2", "\"city\":\"Ulm\"");
         node.SettleAll();
         Assert.Equal(["""{"city":"Ulm","n":4}"""], node.ReadRows("sums"));
+        Assert.Equal(["""{"city":"Ulm","n":4}"""], node.ReadRows("commented"));
         var error = Assert.Single(node.Host.ReadErrors(node.Database(), "sums"));
         Assert.Equal("users/2", error.DocumentId);
         Assert.Contains("a number is NaN, which JSON does not have", error.Message, StringComparison.Ordinal);
