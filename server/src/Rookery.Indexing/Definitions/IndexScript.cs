@@ -53,7 +53,8 @@ internal static class IndexScript
     private const string AllDocuments = "@all_docs";
 
     /// <summary>
-    /// Compiles a map: <c>map('Users', u => …)</c>, <c>from u in docs.Users …</c> or <c>docs.Users.…</c>.
+    /// Compiles a map: <c>map('Users', u => …)</c>, <c>from u in docs.Users …</c> or <c>docs.Users.…</c>. Declared
+    /// functions may stand before <c>map</c>.
     /// </summary>
     /// <exception cref="ScriptException">The text has a syntax error or uses something unsupported.</exception>
     public static CompiledMap CompileMap(string text)
@@ -62,7 +63,9 @@ internal static class IndexScript
         var (collection, source) = word switch
         {
             "from" or "docs" => new LinqParser(text).Queries.ParseMap(),
-            "map" => ParseJavaScriptMap(text),
+            "map" or "function" => ParseJavaScriptMap(text),
+            "archivedMap" => throw TokenCursor.NotSupported("'archivedMap'", at),
+            "const" or "let" or "var" => throw TokenCursor.NotSupported($"'{word}' before the map", at),
             "timeseries" or "counters" => throw TokenCursor.NotSupported("indexes of time series and counters", at),
             _ => throw new ScriptException(
                 ScriptFault.Syntax,
@@ -75,7 +78,7 @@ internal static class IndexScript
             ? new CompiledMap(collection is AllDocuments ? null : collection, Compile(source, fields), fields)
             {
                 Plain = PlainScript.ToRow(source),
-                Added = word is "map" ? AddedMembers.Of(text, fields) : null,
+                Added = word is "map" or "function" ? AddedMembers.Of(text, fields) : null,
             }
             : throw new ScriptException(ScriptFault.Syntax, "The map returns no object with a member", at);
     }
@@ -92,7 +95,8 @@ internal static class IndexScript
         var (key, row) = word switch
         {
             "from" or "results" => new LinqParser(text).Queries.ParseReduce(),
-            "groupBy" => ParseJavaScriptReduce(text),
+            "groupBy" or "function" => ParseJavaScriptReduce(text),
+            "const" or "let" or "var" => throw TokenCursor.NotSupported($"'{word}' before the reduce", at),
             _ => throw new ScriptException(
                 ScriptFault.Syntax,
                 "A reduce begins with 'groupBy(', with 'from' or with 'results'",
@@ -115,11 +119,16 @@ internal static class IndexScript
     }
 
     private static ScriptProgram Compile(ScriptSource source, IReadOnlyList<string> fields) =>
-        ScriptEmitter.Compile(ScriptUse.Indexing, [source.Parameter], source.Statements, fields);
+        ScriptEmitter.Compile(
+            ScriptUse.Indexing,
+            [source.Parameter],
+            [.. source.Statements, .. source.Functions],
+            fields
+        );
 
     private static (string?, ScriptSource) ParseJavaScriptMap(string text)
     {
-        var whole = ParseJavaScript(text);
+        var (functions, whole) = ParseJavaScript(text);
         return
             whole
                 is CallExpression
@@ -127,17 +136,18 @@ internal static class IndexScript
                     Callee: NameExpression { Name: "map" },
                     Arguments: [TextLiteral collection, LambdaExpression function]
                 }
-            ? (collection.Text, ToSource(function))
+            ? (collection.Text, ToSource(function, functions))
             : throw new ScriptException(
                 ScriptFault.NotSupported,
-                "A map is written \"map('Collection', document => ({ … }))\", with nothing before or after it",
+                "A map is written \"map('Collection', document => ({ … }))\", with nothing but declared functions "
+                    + "before it and nothing after it",
                 whole.Position
             );
     }
 
     private static (ScriptSource, ScriptSource) ParseJavaScriptReduce(string text)
     {
-        var whole = ParseJavaScript(text);
+        var (functions, whole) = ParseJavaScript(text);
         return
             whole
                 is CallExpression
@@ -153,25 +163,26 @@ internal static class IndexScript
                     },
                     Arguments: [LambdaExpression row],
                 }
-            ? (ToSource(key), ToSource(row))
+            ? (ToSource(key, functions), ToSource(row, functions))
             : throw new ScriptException(
                 ScriptFault.Syntax,
-                "A reduce is written 'groupBy(row => …).aggregate(group => ({ … }))', with nothing before or "
-                    + "after it",
+                "A reduce is written 'groupBy(row => …).aggregate(group => ({ … }))', with nothing but declared "
+                    + "functions before it and nothing after it",
                 whole.Position
             );
     }
 
-    private static Expression ParseJavaScript(string text)
+    private static (IReadOnlyList<Statement> Functions, Expression Whole) ParseJavaScript(string text)
     {
         var parser = new JavaScriptParser(text);
+        var functions = parser.Statements.ParseFunctions();
         var whole = parser.Expressions.ParseExpression();
         parser.Cursor.TryTake(";");
         parser.ExpectEnd();
-        return whole;
+        return (functions, whole);
     }
 
-    private static ScriptSource ToSource(LambdaExpression function)
+    private static ScriptSource ToSource(LambdaExpression function, IReadOnlyList<Statement> functions)
     {
         string parameter = function.Parameters is [var only]
             ? only
@@ -182,7 +193,10 @@ internal static class IndexScript
         return new ScriptSource(
             parameter,
             function.Value is { } value ? [new ReturnStatement(value, value.Position)] : function.Body!.Statements
-        );
+        )
+        {
+            Functions = functions,
+        };
     }
 
     /// <summary>

@@ -134,4 +134,8 @@ internal sealed class PipelineBuilder
 /// <summary>A function of one parameter, not yet compiled.</summary>
 /// <param name="Parameter">The name of the parameter.</param>
 /// <param name="Statements">The body of the function.</param>
-internal sealed record ScriptSource(string Parameter, IReadOnlyList<Statement> Statements);
+internal sealed record ScriptSource(string Parameter, IReadOnlyList<Statement> Statements)
+{
+    /// <summary>The functions that it may call, declared before it in the text.</summary>
+    public IReadOnlyList<Statement> Functions { get; init; } = [];
+}

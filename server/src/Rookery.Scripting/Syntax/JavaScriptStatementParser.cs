@@ -18,6 +18,21 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
         return statements;
     }
 
+    /// <summary>Parses the declarations of functions that come next.</summary>
+    public List<Statement> ParseFunctions()
+    {
+        var functions = new List<Statement>();
+        while (parser.Cursor.Current.IsWord("function") || (functions.Count > 0 && parser.Cursor.Current.Is(";")))
+        {
+            if (!parser.Cursor.TryTake(";"))
+            {
+                functions.Add(ParseStatement());
+            }
+        }
+
+        return functions;
+    }
+
     public BlockStatement ParseBlock()
     {
         int at = parser.Cursor.Expect("{").Position;

@@ -233,6 +233,21 @@ public sealed class MapTextTests
             StringComparison.Ordinal
         );
 
+    [Theory]
+    [InlineData("function twice(n) { return n * 2 } map('Users', u => ({ n: twice(u.age) }))", "{\"n\":60}")]
+    [InlineData(
+        "// two\nfunction a(n) { return b(n) + 1 };\n function b(n) { return n * 2 }\nmap('Users', "
+            + "function (u) { return { n: a(u.age) } });",
+        "{\"n\":61}"
+    )]
+    [InlineData(
+        "function add(r) { r.b = 1; return r } map('Users', u => { const r = { n: 1 }; add(r); return r })",
+        "The map adds the member 'b' to a row, but the fields of an index have to be known before its documents: "
+            + "write it in the object, { b: … }."
+    )]
+    public void Functions_may_be_declared_before_the_map(string text, string row) =>
+        Assert.Equal(row, DefinitionExample.Map(text, """{"age":30,"@metadata":{"@collection":"Users"}}"""));
+
     [Fact]
     public void A_computed_member_of_a_row_is_refused() =>
         Assert.Throws<ScriptException>(() =>

@@ -137,6 +137,18 @@ public sealed class ReduceTextTests
         );
 
     [Fact]
+    public void Functions_may_be_declared_before_the_reduce() =>
+        Assert.Equal(
+            """{"name":"A","count":3}""",
+            DefinitionExample.Reduce(
+                "function up(t) { return t.toUpperCase() } function sum(rows) { return rows.reduce((n, v) => n + v.count, "
+                    + "0) } groupBy(x => up(x.name)).aggregate(g => ({ name: g.key, count: sum(g.values) }))",
+                """{"name":"a","count":2}""",
+                """{"name":"A","count":1}"""
+            )
+        );
+
+    [Fact]
     public void Members_that_are_set_on_the_row_are_kept_and_others_make_the_reduce_fail()
     {
         const string Row = """{"name":"a","count":2}""";
