@@ -51,6 +51,19 @@ internal sealed class LinqTypeParser(LinqParser parser)
         "Func",
     };
 
+    /// <summary>The types that are keywords: only before these, a minus sign after the bracket negates.</summary>
+    private static readonly HashSet<string> Keywords = new(StringComparer.Ordinal)
+    {
+        "string",
+        "int",
+        "long",
+        "double",
+        "float",
+        "decimal",
+        "object",
+        "bool",
+    };
+
     /// <summary>Takes a cast, if the next tokens are a type in parentheses followed by a value.</summary>
     public bool TryParseCast(out TypeName type)
     {
@@ -64,7 +77,9 @@ internal sealed class LinqTypeParser(LinqParser parser)
             if (
                 next.Kind is TokenKind.Name or TokenKind.Number or TokenKind.Text
                     ? !parser.Operators.IsOperator(next.Text) && !LinqQueryParser.IsClause(next)
-                    : next.Is("(") || (isKnown && (next.Is("-") || next.Is("!")))
+                    : next.Is("(")
+                        || (isKnown && next.Is("!"))
+                        || (next.Is("-") && (type.IsArray || type.IsGeneric || Keywords.Contains(type.Name)))
             )
             {
                 return true;

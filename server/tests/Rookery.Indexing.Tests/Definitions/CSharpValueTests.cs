@@ -417,6 +417,7 @@ public sealed class CSharpValueTests
         new(o => o.Zoned.Offset),
         new(o => o.Zoned.AddDays(1)),
         new(o => o.Zoned.Date),
+        new(o => (o.Zoned.DateTime) - o.Took),
         new(o => o.Day.Year),
         new(o => o.Day.AddDays(1)),
         new(o => o.Day.AddMonths(-3)),
