@@ -105,17 +105,28 @@ internal static class CSharpComparison
     {
         if (!left.IsNumber || !right.IsNumber)
         {
-            return heap.IsSame(left, right);
+            bool isOneText =
+                !left.IsText
+                || !right.IsText
+                || (left.Trait == ValueTrait.Character) == (right.Trait == ValueTrait.Character);
+            return isOneText && heap.IsSame(left, right);
         }
 
+        return heap.Accepts(left, right) && heap.Compare(left, right) == 0;
+    }
+
+    /// <summary>
+    /// Returns whether a method such as <c>Equals</c> of the first number takes the second: C# converts it to the type
+    /// of the first, if that is not narrower.
+    /// </summary>
+    public static bool Accepts(this ScriptHeap heap, ScriptValue left, ScriptValue right)
+    {
         var (first, second) = (heap.NumeralOf(left), heap.NumeralOf(right));
         bool isStored = left.Kind == ValueKind.StoredNumber || right.Kind == ValueKind.StoredNumber;
-        bool isTaken =
-            second.IsWhole
+        return (second.IsWhole && second.Type <= first.Type)
             || (second.IsReal && first.IsReal && second.Type <= first.Type)
             || (second.Type == CSharpNumberType.Decimal && !first.IsWhole && (isStored || !first.IsReal))
             || (second.IsReal && isStored && first.Type == CSharpNumberType.Decimal);
-        return isTaken && heap.Compare(left, right) == 0;
     }
 
     public static bool HaveSameMembers(this ScriptHeap heap, ScriptValue left, ScriptValue right, int level)

@@ -36,6 +36,11 @@ internal static class CSharpDates
                 return AddTo(heap, arguments[0], arguments[1], heap.NetText(arguments[2]));
             case ScriptFunction.ParseDate or ScriptFunction.ParseSpan:
                 return ParseTime(heap, function, arguments[0]);
+            case ScriptFunction.CompareTo
+                when arguments[0].IsNumber && arguments[1].IsNumber && !heap.Accepts(arguments[0], arguments[1]):
+                throw new ScriptFailure(
+                    "the script calls CompareTo of a number with a number of a wider type, for which C# requires a cast"
+                );
             case ScriptFunction.CompareTo:
                 return arguments[0].IsText && arguments[1].IsText && !heap.TimeOf(arguments[0]).IsTime
                     ? throw new ScriptFailure(

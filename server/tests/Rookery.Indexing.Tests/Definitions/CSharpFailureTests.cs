@@ -50,6 +50,8 @@ public sealed class CSharpFailureTests
     [InlineData("o.At.Date == \"2024-02-29\"", "compares a date with a string")]
     [InlineData("o.At < \"2024-05-06\"", "compares a string with a string")]
     [InlineData("o.At > o.Took", "compares a string with a string")]
+    [InlineData("5.CompareTo(5L)", "calls CompareTo of a number with a number of a wider type")]
+    [InlineData("5.CompareTo(o.D)", "calls CompareTo of a number with a number of a wider type")]
     [InlineData("0.5 * 2m", "a decimal and a double, for which C# requires a cast")]
     [InlineData("o.Price + 0m > 0.5", "a decimal and a double")]
     [InlineData("long.MinValue % -1", "larger than its type allows")]
