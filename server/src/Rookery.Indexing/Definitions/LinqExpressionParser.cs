@@ -58,7 +58,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         var then = ParseExpression();
         parser.Cursor.Expect(":");
         var choice = new ConditionalExpression(LinqMethods.ToCondition(condition), then, ParseExpression(), at);
-        return LinqNumbers.Unify(choice);
+        return parser.Shapes.Types.Numbers.Unify(choice);
     }
 
     public Expression ParseOperation(Expression left, Token mark, int precedence)
@@ -85,7 +85,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         return keep switch
         {
             null => ToOperation(mark, left, right),
-            Opcode.JumpKeepingValue => LinqNumbers.Unify(
+            Opcode.JumpKeepingValue => parser.Shapes.Types.Numbers.Unify(
                 new LogicalExpression(Opcode.JumpKeepingValue, left, right, mark.Position)
             ),
             { } jump => new LogicalExpression(
@@ -266,7 +266,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
             target = parser.Shapes.ToSequence(target);
             parser.Shapes.Types.RequireMethod(target, name);
             _calls++;
-            return ToCall(target, name, ParseArguments(parser.Shapes.Types.ElementOf(target)));
+            return ToCall(target, name, ParseArguments(parser.Shapes.Types.ElementOf(target), name.Text));
         }
 
         if (parser.Shapes.IsGroup(target) && name.Text is "Key")
@@ -285,7 +285,15 @@ internal sealed class LinqExpressionParser(LinqParser parser)
     public Expression ToCall(Expression target, Token method, List<Expression> arguments) =>
         method.Text is "Count" or "LongCount" or "Average" && parser.Shapes.IsRows(target)
             ? throw OneRowCheck.CountError(method.Text, method.Position)
-            : LinqMethods.ToCall(target, method, arguments);
+            : ToTypedCall(target, method, arguments);
+
+    /// <summary>Translates a method call. Elements of known type are converted as in C#.</summary>
+    private Expression ToTypedCall(Expression target, Token method, List<Expression> arguments)
+    {
+        var elements = parser.Shapes.Types.Elements;
+        var call = LinqMethods.ToCall(target, method, elements.Convert(target, method, arguments));
+        return parser.Shapes.IsRows(target) ? call : elements.WithDefault(call);
+    }
 
     private InvokeExpression ParseElement(Expression target)
     {
@@ -298,15 +306,24 @@ internal sealed class LinqExpressionParser(LinqParser parser)
 
     /// <summary>Parses the arguments of a call.</summary>
     /// <param name="element">
-    /// The known type of the first parameter of lambdas among the arguments; null if unknown.
+    /// The known element type of the sequence whose method is called; null if unknown.
     /// </param>
-    public List<Expression> ParseArguments(LinqType? element = null)
+    /// <param name="method">The method; null if none is called.</param>
+    public List<Expression> ParseArguments(LinqType? element = null, string? method = null)
     {
         parser.Cursor.Expect("(");
         var arguments = new List<Expression>();
         while (!parser.Cursor.TryTake(")"))
         {
-            arguments.Add(ParseArgument(element));
+            var first = element;
+            var second = method is "Select" or "Where" ? LinqType.Int : null;
+            if (method is "Aggregate")
+            {
+                first = arguments is [var seed] ? parser.Shapes.Types.Of(seed) : element;
+                second = element;
+            }
+
+            arguments.Add(ParseArgument(first, second));
             if (!parser.Cursor.Current.Is(")"))
             {
                 parser.Cursor.Expect(",");
@@ -316,7 +333,10 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         return arguments;
     }
 
-    private Expression ParseArgument(LinqType? element)
+    /// <summary>Parses an argument.</summary>
+    /// <param name="first">The known type of the first parameter if the argument is a lambda; null if unknown.</param>
+    /// <param name="second">The same for the second parameter.</param>
+    private Expression ParseArgument(LinqType? first, LinqType? second)
     {
         if (parser.Cursor.Current.Kind == TokenKind.Name && parser.Cursor.Ahead(1).Is(":"))
         {
@@ -334,13 +354,13 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         Expression result;
         if (isCast && parser.Cursor.TryTake("("))
         {
-            result = ParseArgument(element);
+            result = ParseArgument(first, second);
             parser.Cursor.Expect(")");
         }
         else
         {
             result = parser.Lambdas.IsLambda()
-                ? parser.Lambdas.ParseLambda(element)
+                ? parser.Lambdas.ParseLambda(first, second)
                 : parser.Shapes.ToSequence(ParseExpression());
         }
 

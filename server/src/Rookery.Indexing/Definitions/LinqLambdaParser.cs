@@ -27,10 +27,10 @@ internal sealed class LinqLambdaParser(LinqParser parser)
             && parser.Cursor.Ahead(ahead + 1).Is("=>");
     }
 
-    public LambdaExpression ParseLambda(LinqType? element = null)
+    public LambdaExpression ParseLambda(LinqType? first = null, LinqType? second = null)
     {
         var (parameters, at) = ParseLambdaHead();
-        return ParseWith(parameters, shape: null, element, at);
+        return ParseWith(parameters, shape: null, first, at, second);
     }
 
     public (List<string> Parameters, int Position) ParseLambdaHead()
@@ -71,7 +71,14 @@ internal sealed class LinqLambdaParser(LinqParser parser)
     /// null.</param>
     /// <param name="type">The known type of the first parameter; null if unknown.</param>
     /// <param name="at">The position of the lambda in the text.</param>
-    public LambdaExpression ParseWith(List<string> parameters, LinqShape? shape, LinqType? type, int at)
+    /// <param name="second">The known type of the second parameter; null if unknown.</param>
+    public LambdaExpression ParseWith(
+        List<string> parameters,
+        LinqShape? shape,
+        LinqType? type,
+        int at,
+        LinqType? second = null
+    )
     {
         (LinqShape?, LinqType?)[] hidden =
         [
@@ -80,7 +87,15 @@ internal sealed class LinqLambdaParser(LinqParser parser)
         for (int index = 0; index < parameters.Count; index++)
         {
             parser.Shapes.Set(parameters[index], index == 0 ? shape : null);
-            parser.Shapes.Types.Set(parameters[index], index == 0 ? type : null);
+            parser.Shapes.Types.Set(
+                parameters[index],
+                index switch
+                {
+                    0 => type,
+                    1 => second,
+                    _ => null,
+                }
+            );
         }
 
         var result = parser.Shapes.Types.Record(

@@ -4,18 +4,26 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Infers the types of numbers from the text. C# converts both values of <c>? :</c>, and all elements of an array, to
-/// the widest of their types. Numbers in documents keep their own type.
+/// Infers the exact types of values from the text, and converts numbers as the C# compiler does: both values of
+/// <c>? :</c>, and all elements of an array, to the widest of their types. Numbers in documents keep their own type.
 /// </summary>
-internal static class LinqNumbers
+/// <remarks>
+/// An exact type is represented by the function that converts to it or makes its values: <c>CastToInt</c> is an
+/// <c>int</c>, <c>ToCharacter</c> a <c>char</c>, <c>Condition</c> a <c>bool</c>, <c>NewDate</c> a <c>DateTime</c>,
+/// <c>NewSpan</c> a <c>TimeSpan</c>.
+/// </remarks>
+internal sealed class LinqNumbers(LinqTypes types)
 {
     private const int MaxLevels = 32;
 
     // The type char, which no cast converts to. A char is converted only if the other value is a number.
     private const ScriptFunction Character = ScriptFunction.ToCharacter;
 
+    // Each expression is examined once: without this, nested sequences would take exponential time.
+    private readonly Dictionary<Expression, ScriptFunction?> _known = new(ReferenceEqualityComparer.Instance);
+
     /// <summary>Returns the conditional expression with both values of one type.</summary>
-    public static ConditionalExpression Unify(ConditionalExpression choice) =>
+    public ConditionalExpression Unify(ConditionalExpression choice) =>
         WidestOf([choice.Then, choice.Otherwise]) is { } cast
             ? choice with
             {
@@ -25,7 +33,7 @@ internal static class LinqNumbers
             : choice;
 
     /// <summary>Returns the <c>??</c> expression with both values of one type.</summary>
-    public static LogicalExpression Unify(LogicalExpression choice) =>
+    public LogicalExpression Unify(LogicalExpression choice) =>
         WidestOf([choice.Left, choice.Right]) is { } cast
             ? choice with
             {
@@ -35,7 +43,7 @@ internal static class LinqNumbers
             : choice;
 
     /// <summary>Returns the array literal with all numbers of one type.</summary>
-    public static ArrayLiteral Unify(ArrayLiteral array) =>
+    public ArrayLiteral Unify(ArrayLiteral array) =>
         WidestOf(array.Elements) is { } cast
             ? array with
             {
@@ -43,30 +51,96 @@ internal static class LinqNumbers
             }
             : array;
 
+    /// <summary>Returns the array literal with all elements of the type that the text names.</summary>
+    /// <param name="array">The literal.</param>
+    /// <param name="cast">The cast to the type.</param>
+    /// <param name="isNullable">Whether elements may be null.</param>
+    public ArrayLiteral ConvertAll(ArrayLiteral array, ScriptFunction cast, bool isNullable) =>
+        array with
+        {
+            Elements = [.. array.Elements.Select(element => ConvertElement(element, cast))],
+            ElementType = isNullable || cast is ScriptFunction.CastToText ? null : cast,
+            HasNullableElements = isNullable,
+        };
+
+    /// <summary>
+    /// Returns a value converted to the element type of its sequence. A value whose type the text does not determine is
+    /// converted only to types that every number converts to.
+    /// </summary>
+    public Expression ConvertElement(Expression value, ScriptFunction type) =>
+        ExactOf(value) is null
+        && value is not WordLiteral
+        && type is ScriptFunction.CastToDouble or ScriptFunction.CastToDecimal
+            ? new InvokeExpression(type, [value], value.Position)
+            : ConvertTo(value, type);
+
+    /// <summary>
+    /// Returns the exact type of a value; null if the text does not determine it. Expressions nested deeper than
+    /// <see cref="MaxLevels"/> have no known type.
+    /// </summary>
+    public ScriptFunction? ExactOf(Expression value, int level = 0)
+    {
+        if (value is NameExpression name)
+        {
+            return types.Find(name.Name)?.Exact;
+        }
+
+        if (level > MaxLevels)
+        {
+            return null;
+        }
+
+        if (!_known.TryGetValue(value, out var exact))
+        {
+            exact = FindExact(value, level + 1);
+            _known.Add(value, exact);
+        }
+
+        return exact;
+    }
+
+    private static bool IsNumber(ScriptFunction type) =>
+        type is >= ScriptFunction.CastToLong and <= ScriptFunction.CastToDecimal or Character;
+
     /// <summary>
     /// Returns a number of known type converted to another type; other values are returned unchanged.
     /// </summary>
-    public static Expression ConvertTo(Expression value, ScriptFunction cast) =>
-        cast != ScriptFunction.CastToText && CastOf(value) is { } known && known != cast
+    private Expression ConvertTo(Expression value, ScriptFunction cast) =>
+        IsNumber(cast) && ExactOf(value) is { } known && IsNumber(known) && known != cast
             ? new InvokeExpression(cast, [value], value.Position)
             : value;
 
     /// <summary>
     /// Returns the cast to the widest type of the values; null if a type is unknown or all types are the same.
     /// </summary>
-    private static ScriptFunction? WidestOf(IReadOnlyList<Expression> values)
+    private ScriptFunction? WidestOf(IReadOnlyList<Expression> values)
     {
         ScriptFunction? widest = null;
         bool isMixed = false;
         foreach (var value in values)
         {
-            if (CastOf(value) is not { } cast)
+            if (ExactOf(value) is not { } cast || !IsNumber(cast))
             {
                 return null;
             }
 
             isMixed |= widest is { } before && before != cast;
             widest = widest is { } known && WidthOf(known) >= WidthOf(cast) ? known : cast;
+        }
+
+        bool isDecimal = widest is ScriptFunction.CastToDecimal;
+        if (
+            isDecimal
+            && values.FirstOrDefault(value =>
+                ExactOf(value) is ScriptFunction.CastToFloat or ScriptFunction.CastToDouble
+            )
+                is { } real
+        )
+        {
+            throw TokenCursor.NotSupported(
+                "a decimal and a double in one place, for which C# requires a cast",
+                real.Position
+            );
         }
 
         return isMixed ? widest : null;
@@ -83,44 +157,71 @@ internal static class LinqNumbers
             _ => 4,
         };
 
-    /// <summary>
-    /// Returns the type of a number, represented by the cast to it; null if the text does not determine the type.
-    /// Expressions nested deeper than <see cref="MaxLevels"/> have no known type.
-    /// </summary>
-    private static ScriptFunction? CastOf(Expression value, int level = 0) =>
+    private ScriptFunction? FindExact(Expression value, int level) =>
         value switch
         {
-            _ when level > MaxLevels => null,
             NumberLiteral { Whole: null } => ScriptFunction.CastToDouble,
             NumberLiteral number => number.IsLong ? ScriptFunction.CastToLong : ScriptFunction.CastToInt,
-            ConditionalExpression choice => CommonOf(choice.Then, choice.Otherwise, level + 1),
-            LogicalExpression { Keep: Opcode.JumpKeepingValue } choice => CommonOf(
-                choice.Left,
-                choice.Right,
-                level + 1
+            WordLiteral { Push: Opcode.PushTrue or Opcode.PushFalse } or UnaryExpression { Operator: Opcode.Not } =>
+                ScriptFunction.Condition,
+            ConditionalExpression choice => CommonOf(choice.Then, choice.Otherwise, level),
+            LogicalExpression { Keep: Opcode.JumpKeepingValue } choice => CommonOf(choice.Left, choice.Right, level),
+            LogicalExpression => ScriptFunction.Condition,
+            CallExpression { Callee: MemberExpression { Name: "some" or "every" } } => ScriptFunction.Condition,
+            CallExpression { Callee: MemberExpression { Name: "reduce" }, Arguments: [_, var seed] } => ExactOf(
+                seed,
+                level
             ),
-            InvokeExpression invoke => CastOf(invoke, level + 1),
+            InvokeExpression invoke => FindExact(invoke, level),
             _ => null,
         };
 
-    private static ScriptFunction? CastOf(InvokeExpression invoke, int level) =>
+    private ScriptFunction? FindExact(InvokeExpression invoke, int level) =>
         invoke.Function switch
         {
-            >= ScriptFunction.CastToLong and <= ScriptFunction.CastToDecimal or Character => invoke.Function,
-            ScriptFunction.ElementAt when invoke.Arguments[0] is TextLiteral => Character,
+            (>= ScriptFunction.CastToLong and <= ScriptFunction.CastToDecimal)
+            or Character
+            or ScriptFunction.Condition
+            or ScriptFunction.NewDate
+            or ScriptFunction.NewSpan => invoke.Function,
+            ScriptFunction.ElementAt when IsText(invoke.Arguments[0], level) => Character,
+            ScriptFunction.ElementAt
+            or ScriptFunction.ElementAtOrNothing
+            or (>= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing)
+            or ScriptFunction.Least
+            or ScriptFunction.Greatest
+            or ScriptFunction.Sum => types.ElementOf(invoke.Arguments[0])?.Exact,
+            ScriptFunction.Average => types.ElementOf(invoke.Arguments[0])?.Exact switch
+            {
+                ScriptFunction.CastToInt or ScriptFunction.CastToLong => ScriptFunction.CastToDouble,
+                var same => same,
+            },
             ScriptFunction.ParseInt
             or ScriptFunction.ConvertToInt
             or ScriptFunction.Count
             or ScriptFunction.CSharpSign
-            or ScriptFunction.CompareOrdinal => ScriptFunction.CastToInt,
+            or ScriptFunction.CompareOrdinal
+            or ScriptFunction.CompareTo => ScriptFunction.CastToInt,
+            ScriptFunction.CSharpIndexOf or ScriptFunction.CSharpLastIndexOf when IsText(invoke.Arguments[0], level) =>
+                ScriptFunction.CastToInt,
+            ScriptFunction.Property when invoke.Arguments is [var target, TextLiteral name] => OfMember(
+                target,
+                name.Text,
+                level
+            ),
             ScriptFunction.ParseLong or ScriptFunction.ConvertToLong => ScriptFunction.CastToLong,
             ScriptFunction.ParseDouble
             or ScriptFunction.ConvertToDouble
             or ScriptFunction.Power
             or ScriptFunction.SquareRoot => ScriptFunction.CastToDouble,
             ScriptFunction.ParseDecimal or ScriptFunction.ConvertToDecimal => ScriptFunction.CastToDecimal,
-            ScriptFunction.Negated or ScriptFunction.CSharpAbsolute => Promoted(CastOf(invoke.Arguments[0], level)),
-            >= ScriptFunction.CSharpRound and <= ScriptFunction.CSharpTruncate => CastOf(
+            ScriptFunction.SpanFrom or ScriptFunction.ParseSpan => ScriptFunction.NewSpan,
+            ScriptFunction.AddTo when invoke.Arguments[2] is not TextLiteral { Text: "Subtract" } => TimeOf(
+                invoke.Arguments[0],
+                level
+            ),
+            ScriptFunction.Negated or ScriptFunction.CSharpAbsolute => Promoted(ExactOf(invoke.Arguments[0], level)),
+            >= ScriptFunction.CSharpRound and <= ScriptFunction.CSharpTruncate => ExactOf(
                 invoke.Arguments[0],
                 level
             ) switch
@@ -132,24 +233,65 @@ internal static class LinqNumbers
             >= ScriptFunction.Plus
             and <= ScriptFunction.Modulo
             or ScriptFunction.CSharpMinimum
-            or ScriptFunction.CSharpMaximum => Promoted(CommonOf(invoke.Arguments[0], invoke.Arguments[1], level)),
+            or ScriptFunction.CSharpMaximum => Promoted(
+                NumberOf(CommonOf(invoke.Arguments[0], invoke.Arguments[1], level))
+            ),
+            (>= ScriptFunction.IsSame and <= ScriptFunction.IsGreaterOrEqual)
+            or ScriptFunction.ParseBoolean
+            or ScriptFunction.ConvertToBoolean
+            or (>= ScriptFunction.CSharpIncludes and <= ScriptFunction.CSharpEndsWith)
+            or ScriptFunction.IsNullOrEmpty
+            or ScriptFunction.IsNullOrWhiteSpace
+            or ScriptFunction.IsEqual
+            or ScriptFunction.IsSameText
+            or ScriptFunction.ContainsKey
+            or ScriptFunction.IsSameSequence => ScriptFunction.Condition,
             _ => null,
         };
 
-    /// <summary>Returns the wider type of two values; null when one is unknown.</summary>
-    private static ScriptFunction? CommonOf(Expression left, Expression right, int level)
+    /// <summary>Returns the type of a member of a date, time span or string.</summary>
+    private ScriptFunction? OfMember(Expression target, string name, int level)
     {
-        if (CastOf(left, level) is { } first && CastOf(right, level) is { } second)
+        if (name is "Length" && IsText(target, level))
         {
-            if (WidthOf(first) > WidthOf(second))
-            {
-                return first;
-            }
-
-            return second;
+            return ScriptFunction.CastToInt;
         }
 
-        return null;
+        return (TimeOf(target, level), name) switch
+        {
+            (null, _) => null,
+            (ScriptFunction.NewDate, "Date") => ScriptFunction.NewDate,
+            (ScriptFunction.NewDate, "TimeOfDay") => ScriptFunction.NewSpan,
+            (_, "DayOfWeek") => null,
+            (_, "Ticks") => ScriptFunction.CastToLong,
+            _ when name.StartsWith("Total", StringComparison.Ordinal) => ScriptFunction.CastToDouble,
+            _ => ScriptFunction.CastToInt,
+        };
+    }
+
+    private bool IsText(Expression value, int level) =>
+        value is TextLiteral || (level < MaxLevels && types.Of(value).Kinds is LinqKinds.Text);
+
+    /// <summary>Returns the type of a date or time span; null for other types.</summary>
+    private ScriptFunction? TimeOf(Expression value, int level) =>
+        ExactOf(value, level) is ScriptFunction.NewDate or ScriptFunction.NewSpan ? ExactOf(value, level) : null;
+
+    private static ScriptFunction? NumberOf(ScriptFunction? type) => type is { } known && IsNumber(known) ? type : null;
+
+    /// <summary>Returns the wider type of two values; null when one is unknown or they have none in common.</summary>
+    private ScriptFunction? CommonOf(Expression left, Expression right, int level)
+    {
+        if (ExactOf(left, level) is not { } first || ExactOf(right, level) is not { } second)
+        {
+            return null;
+        }
+
+        if (!IsNumber(first) || !IsNumber(second))
+        {
+            return first == second ? first : null;
+        }
+
+        return WidthOf(first) > WidthOf(second) ? first : second;
     }
 
     /// <summary>Returns the type of an operator's result for an operand type: a char becomes an int.</summary>

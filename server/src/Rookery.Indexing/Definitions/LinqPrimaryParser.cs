@@ -241,7 +241,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
         if (parser.Cursor.TryTake("["))
         {
             parser.Cursor.Expect("]");
-            return LinqNumbers.Unify(ParseElements(at));
+            return parser.Shapes.Types.Numbers.Unify(ParseElements(at));
         }
 
         if (parser.Cursor.Current.Is("{"))
@@ -269,10 +269,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
 
             var elements = isCall && !parser.Cursor.Current.Is("{") ? new ArrayLiteral([], at) : ParseElements(at);
             elements = LinqTypeParser.Casts.TryGetValue(type.Element, out var cast)
-                ? elements with
-                {
-                    Elements = [.. elements.Elements.Select(one => LinqNumbers.ConvertTo(one, cast))],
-                }
+                ? parser.Shapes.Types.Numbers.ConvertAll(elements, cast, type.IsNullable)
                 : elements;
             return type is { Name: "HashSet", IsArray: false }
                 ? new InvokeExpression(ScriptFunction.Distinct, [elements], at)

@@ -298,7 +298,8 @@ internal sealed class LinqQueryParser(LinqParser parser)
     /// <summary>Parses the clauses after the source, through <c>select</c>.</summary>
     /// <param name="steps">Receives the translated clauses.</param>
     /// <param name="isReduce">Whether the clauses belong to a reduce, which converts each group to one row.</param>
-    private void ParseClauses(PipelineBuilder steps, bool isReduce = false)
+    /// <returns>The value of the <c>select</c>.</returns>
+    private Expression ParseClauses(PipelineBuilder steps, bool isReduce = false)
     {
         while (!parser.Cursor.Current.IsWord("select"))
         {
@@ -322,10 +323,9 @@ internal sealed class LinqQueryParser(LinqParser parser)
             {
                 string name = ExpectVariable();
                 parser.Cursor.ExpectWord("in");
-                steps.Each(
-                    name,
-                    LinqMethods.ToSequence(parser.Shapes.ToSequence(parser.Expressions.ParseExpression()))
-                );
+                var source = parser.Shapes.ToSequence(parser.Expressions.ParseExpression());
+                parser.Shapes.Types.Set(name, parser.Shapes.Types.ElementOf(source));
+                steps.Each(name, LinqMethods.ToSequence(source));
             }
             else
             {
@@ -342,6 +342,8 @@ internal sealed class LinqQueryParser(LinqParser parser)
         {
             throw TokenCursor.NotSupported("'into' after 'select'", parser.Cursor.Current.Position);
         }
+
+        return result;
     }
 
     /// <summary>
@@ -354,14 +356,25 @@ internal sealed class LinqQueryParser(LinqParser parser)
         string name = ExpectVariable();
         parser.Cursor.ExpectWord("in");
         var source = parser.Shapes.ToSequence(parser.Expressions.ParseExpression());
+        parser.Shapes.Types.Set(name, parser.Shapes.Types.ElementOf(source));
         var steps = new PipelineBuilder();
         steps.Begin(name);
-        ParseClauses(steps);
+        var result = ParseClauses(steps);
         parser.Cursor.LeaveLevel();
-        return new CallExpression(
-            new MemberExpression(LinqMethods.ToSequence(source), "flatMap", at),
-            [new LambdaExpression([name], Value: null, new BlockStatement(steps.ToRows(), OpensScope: true, at), at)],
-            at
+        return parser.Shapes.Types.RecordElement(
+            new CallExpression(
+                new MemberExpression(LinqMethods.ToSequence(source), "flatMap", at),
+                [
+                    new LambdaExpression(
+                        [name],
+                        Value: null,
+                        new BlockStatement(steps.ToRows(), OpensScope: true, at),
+                        at
+                    ),
+                ],
+                at
+            ),
+            result
         );
     }
 

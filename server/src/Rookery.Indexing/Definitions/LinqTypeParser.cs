@@ -79,7 +79,10 @@ internal sealed class LinqTypeParser(LinqParser parser)
                     ? !parser.Operators.IsOperator(next.Text) && !LinqQueryParser.IsClause(next)
                     : next.Is("(")
                         || (isKnown && next.Is("!"))
-                        || (next.Is("-") && (type.IsArray || type.IsGeneric || Keywords.Contains(type.Name)))
+                        || (
+                            next.Is("-")
+                            && (type.IsArray || type.IsGeneric || type.IsNullable || Keywords.Contains(type.Name))
+                        )
             )
             {
                 return true;
@@ -94,12 +97,25 @@ internal sealed class LinqTypeParser(LinqParser parser)
     {
         if (type.IsArray || Unchanged.Contains(type.Name))
         {
-            return value;
+            // The null shows that the type is nullable.
+            return type.IsNullable && !type.IsArray
+                ? new ConditionalExpression(
+                    new WordLiteral(Opcode.PushTrue, position),
+                    value,
+                    new WordLiteral(Opcode.PushNull, position),
+                    position
+                )
+                : value;
         }
 
-        return Casts.TryGetValue(type.Name, out var cast)
-            ? LinqConstants.Fold(cast, value, position) ?? new InvokeExpression(cast, [value], position)
-            : throw TokenCursor.NotSupported($"the cast to '{type.Name}'", position);
+        if (!Casts.TryGetValue(type.Name, out var cast))
+        {
+            throw TokenCursor.NotSupported($"the cast to '{type.Name}'", position);
+        }
+
+        return type.IsNullable
+            ? new InvokeExpression(cast, [value], position) { IsNullable = true }
+            : LinqConstants.Fold(cast, value, position) ?? new InvokeExpression(cast, [value], position);
     }
 
     /// <summary>
@@ -120,12 +136,13 @@ internal sealed class LinqTypeParser(LinqParser parser)
         } while (parser.Cursor.TryTake("."));
         bool isGeneric = parser.Cursor.Current.Is("<");
         string element = isGeneric ? parser.Cursor.Ahead(1).Text : name;
+        bool isNullable = isGeneric && parser.Cursor.Ahead(2).Is("?");
         if (isGeneric && !TrySkipTypeArguments())
         {
             return false;
         }
 
-        parser.Cursor.TryTake("?");
+        isNullable |= parser.Cursor.TryTake("?");
         bool isArray = parser.Cursor.Current.Is("[") && parser.Cursor.Ahead(1).Is("]");
         if (isArray)
         {
@@ -133,7 +150,7 @@ internal sealed class LinqTypeParser(LinqParser parser)
             parser.Cursor.Take();
         }
 
-        type = new TypeName(name, isGeneric, isArray, element);
+        type = new TypeName(name, isGeneric, isArray, element, isNullable);
         return true;
     }
 
@@ -172,6 +189,9 @@ internal sealed class LinqTypeParser(LinqParser parser)
         return level == 0;
     }
 
-    /// <summary>A type as written. The element is the element type of an array or list, else the name itself.</summary>
-    public readonly record struct TypeName(string Name, bool IsGeneric, bool IsArray, string Element);
+    /// <summary>
+    /// A type as written. The element is the element type of an array or list, else the name itself.
+    /// <paramref name="IsNullable"/> tells whether the type, or its element type, ends with a question mark.
+    /// </summary>
+    public readonly record struct TypeName(string Name, bool IsGeneric, bool IsArray, string Element, bool IsNullable);
 }

@@ -40,8 +40,20 @@ internal enum LinqKinds
 /// <param name="Members">The members of an object literal in the text; null for objects from documents.</param>
 internal sealed record LinqType(LinqKinds Kinds, IReadOnlyDictionary<string, LinqType>? Members = null)
 {
+    /// <summary>The exact type, as <see cref="LinqNumbers"/> represents it; null if unknown.</summary>
+    public ScriptFunction? Exact { get; init; }
+
+    /// <summary>Whether the value may be null although its exact type is that of a value.</summary>
+    public bool IsNullable { get; init; }
+
+    /// <summary>The type of the elements of a sequence; null if unknown.</summary>
+    public LinqType? Element { get; init; }
+
     /// <summary>The type of values from documents.</summary>
     public static LinqType Any { get; } = new(LinqKinds.Any);
+
+    /// <summary>The type <c>int</c>.</summary>
+    public static LinqType Int { get; } = new(LinqKinds.Number) { Exact = ScriptFunction.CastToInt };
 }
 
 /// <summary>
@@ -62,7 +74,22 @@ internal sealed class LinqTypes
     private readonly Dictionary<string, LinqType> _variables = new(StringComparer.Ordinal);
     private readonly Dictionary<LambdaExpression, LinqType> _results = new(ReferenceEqualityComparer.Instance);
 
+    private readonly Dictionary<Expression, LinqType> _elements = new(ReferenceEqualityComparer.Instance);
+
     private int _depth;
+
+    /// <summary>Starts without any variables.</summary>
+    public LinqTypes()
+    {
+        Numbers = new LinqNumbers(this);
+        Elements = new LinqElements(this);
+    }
+
+    /// <summary>The exact types of values.</summary>
+    public LinqNumbers Numbers { get; }
+
+    /// <summary>The effects of element types on methods of sequences.</summary>
+    public LinqElements Elements { get; }
 
     /// <summary>Returns the type of a variable; null if unknown.</summary>
     public LinqType? Find(string variable) => _variables.GetValueOrDefault(variable);
@@ -89,10 +116,25 @@ internal sealed class LinqTypes
     /// <summary>Returns the recorded result type of a lambda; null if unknown.</summary>
     public LinqType? ResultOf(LambdaExpression function) => _results.GetValueOrDefault(function);
 
+    /// <summary>
+    /// Records the element type of a sequence, while the types of the variables in it are known, and returns the
+    /// sequence.
+    /// </summary>
+    public CallExpression RecordElement(CallExpression sequence, Expression element)
+    {
+        _elements[sequence] = Of(element);
+        return sequence;
+    }
+
     /// <summary>Returns the element type of a sequence; null if unknown.</summary>
     public LinqType? ElementOf(Expression sequence) =>
         sequence switch
         {
+            NameExpression name => Find(name.Name)?.Element,
+            ArrayLiteral { ElementType: { } type } => new LinqType(KindsOf(type)) { Exact = type },
+            ArrayLiteral { Elements: [var first, ..] } array => ElementOf(array, Of(first)),
+            CallExpression { Callee: MemberExpression { Name: "flatMap" }, Arguments: [LambdaExpression function] } =>
+                _elements.GetValueOrDefault(sequence) ?? _results.GetValueOrDefault(function)?.Element,
             CallExpression { Callee: MemberExpression { Name: "map" }, Arguments: [LambdaExpression function] } =>
                 _results.GetValueOrDefault(function),
             CallExpression { Callee: MemberExpression { Name: "filter" } loop } => ElementOf(loop.Target),
@@ -105,7 +147,8 @@ internal sealed class LinqTypes
             {
                 Function: ScriptFunction.Distinct
                     or ScriptFunction.ToSequence
-                    or (>= ScriptFunction.CSharpSkip and <= ScriptFunction.CSharpReverse),
+                    or ScriptFunction.OrNothing
+                    or (>= ScriptFunction.CSharpSkip and <= ScriptFunction.Except),
                 Arguments: [var inner, ..]
             } => ElementOf(inner),
             _ => null,
@@ -127,9 +170,69 @@ internal sealed class LinqTypes
         }
 
         var type = TypeOf(value);
+        if (value is not NameExpression)
+        {
+            type = type with
+            {
+                Exact = Numbers.ExactOf(value),
+                IsNullable = IsNullable(value),
+                Element = type.Element ?? ElementOf(value),
+            };
+        }
+
         _depth--;
         return type;
     }
+
+    private bool IsNullable(Expression value) =>
+        value switch
+        {
+            WordLiteral { Push: Opcode.PushNull } => true,
+            NameExpression name => Find(name.Name) is { IsNullable: true },
+            ConditionalExpression choice => IsNullable(choice.Then) || IsNullable(choice.Otherwise),
+            LogicalExpression { Keep: Opcode.JumpKeepingValue } choice => IsNullable(choice.Right),
+            InvokeExpression { IsNullable: true } => true,
+            InvokeExpression
+            {
+                Function: (>= ScriptFunction.Plus and <= ScriptFunction.Modulo) or ScriptFunction.Negated
+            } invoke => invoke.Arguments.Any(IsNullable),
+            InvokeExpression
+            {
+                Function: (>= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing)
+                    or ScriptFunction.ElementAt
+                    or ScriptFunction.ElementAtOrNothing
+                    or ScriptFunction.Least
+                    or ScriptFunction.Greatest
+                    or ScriptFunction.Average,
+                Arguments: [var sequence, ..]
+            } => ElementOf(sequence) is { IsNullable: true },
+            _ => false,
+        };
+
+    private LinqType ElementOf(ArrayLiteral array, LinqType first) =>
+        array.Elements.Skip(1).Select(Of).Aggregate(first, Merge) with
+        {
+            IsNullable = array.HasNullableElements || array.Elements.Any(IsNullable),
+            Members = array.Elements.Count == 1 ? first.Members : null,
+            Element = null,
+        };
+
+    private static LinqType Merge(LinqType one, LinqType other) =>
+        new(one.Kinds | other.Kinds)
+        {
+            Exact = one.Exact == other.Exact ? one.Exact : null,
+            IsNullable = one.IsNullable || other.IsNullable,
+        };
+
+    private static LinqKinds KindsOf(ScriptFunction exact) =>
+        exact switch
+        {
+            ScriptFunction.Condition => LinqKinds.Boolean,
+            ScriptFunction.NewDate => LinqKinds.Date,
+            ScriptFunction.NewSpan => LinqKinds.Span,
+            ScriptFunction.ToCharacter => LinqKinds.Text | LinqKinds.Number,
+            _ => LinqKinds.Number,
+        };
 
     private LinqType TypeOf(Expression value) =>
         value switch
@@ -149,7 +252,7 @@ internal sealed class LinqTypes
             InvokeExpression
             {
                 Function: >= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing,
-                Arguments: [var sequence]
+                Arguments: [var sequence, ..]
             } => ElementOf(sequence) ?? LinqType.Any,
             ConditionalExpression choice => Either(choice.Then, choice.Otherwise),
             LogicalExpression { Keep: Opcode.JumpKeepingValue } choice => Either(choice.Left, choice.Right),

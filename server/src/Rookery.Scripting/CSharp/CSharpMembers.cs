@@ -83,12 +83,16 @@ internal static class CSharpMembers
         };
     }
 
-    /// <summary>Computes <c>a[b]</c>: an element, a character, or the value of a dictionary's key.</summary>
+    /// <summary>
+    /// Computes <c>a[b]</c>: an element, a character, or the value of a dictionary's key. If there is no such element
+    /// and none is required, the result is <paramref name="otherwise"/>.
+    /// </summary>
     public static ScriptValue ElementAt(
         this ScriptContext context,
         ScriptValue target,
         ScriptValue key,
-        bool isRequired
+        bool isRequired,
+        ScriptValue otherwise
     )
     {
         var heap = context.Heap;
@@ -120,7 +124,7 @@ internal static class CSharpMembers
                 ? throw new ScriptFailure(
                     $"the script reads element {index.Whole} of {CSharpStrings.NameOf(target)} of length {count}"
                 )
-                : ScriptValue.Null;
+                : otherwise;
         }
 
         int at = (int)index.Whole;

@@ -56,7 +56,12 @@ internal static class CSharpSequences
             case ScriptFunction.PropertyOfDictionary:
                 return context.GetPropertyOfDictionary(first, arguments[1]);
             case ScriptFunction.ElementAt or ScriptFunction.ElementAtOrNothing:
-                return context.ElementAt(first, arguments[1], function == ScriptFunction.ElementAt);
+                return context.ElementAt(
+                    first,
+                    arguments[1],
+                    function == ScriptFunction.ElementAt,
+                    arguments.Length > 2 ? arguments[2] : ScriptValue.Null
+                );
             case ScriptFunction.ContainsKey:
                 return ScriptValue.Of(
                     first.Kind == ValueKind.Object
@@ -94,7 +99,9 @@ internal static class CSharpSequences
                     ? throw new ScriptFailure("the script takes an element of a sequence that has none")
                     : Pick(heap, function, sequence, count);
             case ScriptFunction.FirstOrNothing or ScriptFunction.LastOrNothing or ScriptFunction.OnlyOrNothing:
-                return count == 0 ? ScriptValue.Null : Pick(heap, function, sequence, count);
+                return count > 0 ? Pick(heap, function, sequence, count)
+                    : arguments.Length > 1 ? arguments[1]
+                    : ScriptValue.Null;
             case ScriptFunction.OrNothing when count == 0:
                 var single = heap.Containers.NewArray();
                 heap.Containers.Append(single, arguments.Length > 1 ? arguments[1] : ScriptValue.Null);

@@ -57,7 +57,16 @@ internal sealed record CallExpression(Expression Callee, IReadOnlyList<Expressio
     : Expression(Position);
 
 /// <summary><c>[a, ...b]</c>.</summary>
-internal sealed record ArrayLiteral(IReadOnlyList<Expression> Elements, int Position) : Expression(Position);
+internal sealed record ArrayLiteral(IReadOnlyList<Expression> Elements, int Position) : Expression(Position)
+{
+    /// <summary>
+    /// The type that C# text gives to the elements, as the function that converts to it; null if there is none.
+    /// </summary>
+    public ScriptFunction? ElementType { get; init; }
+
+    /// <summary>Whether C# text gives the elements a nullable type.</summary>
+    public bool HasNullableElements { get; init; }
+}
 
 /// <summary><c>...a</c>, in array and object literals.</summary>
 internal sealed record SpreadExpression(Expression Inner, int Position) : Expression(Position);
@@ -114,4 +123,8 @@ internal sealed record DeleteExpression(Expression Target, int Position) : Expre
 
 /// <summary>A call of a built-in function. The receiver of a method is the first argument.</summary>
 internal sealed record InvokeExpression(ScriptFunction Function, IReadOnlyList<Expression> Arguments, int Position)
-    : Expression(Position);
+    : Expression(Position)
+{
+    /// <summary>Whether this is a cast of C# to a nullable type, such as <c>(int?)a</c>.</summary>
+    public bool IsNullable { get; init; }
+}

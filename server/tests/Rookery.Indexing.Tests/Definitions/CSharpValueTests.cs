@@ -417,7 +417,6 @@ public sealed class CSharpValueTests
         new(o => o.Zoned.Offset),
         new(o => o.Zoned.AddDays(1)),
         new(o => o.Zoned.Date),
-        new(o => (o.Zoned.DateTime) - o.Took),
         new(o => o.Day.Year),
         new(o => o.Day.AddDays(1)),
         new(o => o.Day.AddMonths(-3)),
@@ -540,9 +539,67 @@ public sealed class CSharpValueTests
         new(o => from l in o.Lines from c in o.Tags where l.Quantity > 2 select l.Product + c),
         new(o => o.Numbers.Where(n => n > 1).Sum(n => n * 2)),
     ];
+
+    // Sequences whose element type the text determines: C# converts to it, and returns its default where nothing is.
+    private static readonly Case[] Elements =
+    [
+        new(o => new double[] { 1, o.N }),
+        new(o => new List<double> { o.N, 'a' }),
+        new(o => new decimal[] { o.N, 2 }),
+        new(o => new float[] { "ab".Length, 1 }),
+        new(o => new[] { 1, 2.5 }.First() / 2),
+        new(o => new[] { 1, 2.5 }.Append(3)),
+        new(o => new[] { 1.5 }.Append(0.1f)),
+        new(o => new[] { 1.5 }.Prepend('a')),
+        new(o => new[] { 1.5 }.Where(n => n > 2).DefaultIfEmpty(1)),
+        new(o => new[] { 0.5, 1.5 }.Concat(new[] { 1, 2.0 })),
+        new(o => new[] { 3, 1 }.FirstOrDefault(n => n > 5)),
+        new(o => new[] { 3, 1 }.Where(n => n > 5).LastOrDefault()),
+        new(o => new[] { 3.5 }.SingleOrDefault(n => n > 5)),
+        new(o => new[] { 3L }.Select(n => n * 2).ElementAtOrDefault(4)),
+        new(o => new[] { 1.5m }.Where(n => n > 5).FirstOrDefault()),
+        new(o => new[] { true }.Where(b => !b).FirstOrDefault()),
+        new(o => new[] { 'a' }.Skip(1).FirstOrDefault()),
+        new(o => new[] { new DateTime(2024, 5, 6) }.Skip(1).FirstOrDefault()),
+        new(o => new[] { TimeSpan.FromDays(1) }.Skip(1).FirstOrDefault()),
+        new(o => new[] { (int?)1 }.Skip(1).FirstOrDefault()),
+        new(o => new int?[] { 1, null }.LastOrDefault()),
+        new(o =>
+            new List<int?> { 1 }
+                .Skip(1)
+                .FirstOrDefault()
+        ),
+        new(o => new[] { "a" }.Skip(1).FirstOrDefault()),
+        new(o => new List<int>().DefaultIfEmpty()),
+        new(o => new List<int>().FirstOrDefault() + 1),
+        new(o => new List<double>().Sum()),
+        new(o => o.Tags.Select(t => 1).FirstOrDefault(n => n > 5)),
+        new(o => o.Tags.Select(t => t == "a").FirstOrDefault(b => b && o.Off)),
+        new(o => o.Tags.Select(t => o.Off ? 1 : (int?)null).FirstOrDefault()),
+        new(o => (from t in o.Tags where t == "z" select 1).FirstOrDefault()),
+        new(o => (from n in new[] { 1, 2 } select n / 2.0).FirstOrDefault(n => n > 5)),
+        new(o => o.Flag ? new[] { 1, 2 }.Sum() : 2.5),
+        new(o => new[] { 1, 2 }.Select(n => o.Flag ? n : 2.5)),
+        new(o => o.Flag ? new[] { 4 }.Max() : 2.5m),
+        new(o => o.Flag ? new TimeSpan(1, 2, 3).Minutes : 2.5),
+        new(o => new[] { "ab".Length, 2.5 }),
+        new(o => new[] { "ab"[1], 2 }),
+        new(o => new[] { 1, 2 }.Aggregate(0.5, (a, n) => n)),
+        new(o => new[] { 1, 2 }.Aggregate("x", (a, n) => a.Trim() + n)),
+        new(o => new[] { 1, 2 }.Aggregate(0, (a, n) => a + n) / 2.0m),
+        new(o => new[] { "a" }.Select((t, i) => o.Flag ? i : 2.5)),
+        new(o => 0.Equals(5L - 5L)),
+        new(o => 5L.Equals(5)),
+        new(o => 5L.CompareTo(5)),
+        new(o => 'a'.Equals("a")),
+        new(o => (o.Zoned.DateTime) - (o.Took)),
+        new(o => (o.Zoned.DateTime) - TimeSpan.FromHours(1)),
+        new(o => (int)-2.5 + (int?)-2.5),
+    ];
 #pragma warning restore
 
-    private static Case[] All => [.. Numbers, .. Types, .. Choices, .. Texts, .. Dates, .. Times, .. Sequences];
+    private static Case[] All =>
+        [.. Numbers, .. Types, .. Choices, .. Texts, .. Dates, .. Times, .. Sequences, .. Elements];
 
     public static TheoryData<string> Expressions => new([.. All.Select(static one => one.Text)]);
 

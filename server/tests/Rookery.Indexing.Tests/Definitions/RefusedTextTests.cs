@@ -35,6 +35,12 @@ public sealed class RefusedTextTests
     [InlineData("archivedMap('Users', u => ({ a: 1 }))", 0, "'archivedMap'")]
     [InlineData("const f = x => x; map('Users', u => ({ a: f(u.b) }))", 0, "'const' before the map")]
     [InlineData("function f(x) { return { a: x } } map('Users', u => f(u.b))", 53, "does not stand in the text")]
+    [InlineData(
+        "docs.Users.Select(u => new { t = new[] { 1.5 }.Concat(new[] { 1 }) })",
+        47,
+        "'Concat' of elements of different types"
+    )]
+    [InlineData("docs.Users.Select(u => new { t = u.a ? 1.5 : 1m })", 39, "a decimal and a double in one place")]
     [InlineData("select 1", 0, "A map begins with")]
     [InlineData("", 0, "A map begins with")]
     [InlineData("from u in docs.Users orderby u.name select new { u.name }", 21, "'orderby' here")]

@@ -1,0 +1,108 @@
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Syntax;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>
+/// Applies the element type of a sequence, if the text determines it, to calls of sequence methods. C# converts the
+/// numbers that are added to a sequence, and <c>FirstOrDefault</c> and similar methods return the default of the type.
+/// </summary>
+internal sealed class LinqElements(LinqTypes types)
+{
+    private static readonly HashSet<string> TakeElements = new(StringComparer.Ordinal)
+    {
+        "Append",
+        "Prepend",
+        "DefaultIfEmpty",
+        "Contains",
+    };
+
+    private static readonly HashSet<string> TakeSequences = new(StringComparer.Ordinal)
+    {
+        "Concat",
+        "Union",
+        "Intersect",
+        "Except",
+        "SequenceEqual",
+    };
+
+    /// <summary>Returns the arguments of a method with numbers converted to the element type.</summary>
+    /// <exception cref="ScriptException">The method combines sequences of different types of numbers.</exception>
+    public List<Expression> Convert(Expression target, Token method, List<Expression> arguments)
+    {
+        if (arguments is [var seed, LambdaExpression { Value: { } value } fold] && method.Text is "Aggregate")
+        {
+            return types.Numbers.ExactOf(seed) is { } seeded
+                ? [seed, fold with { Value = types.Numbers.ConvertElement(value, seeded) }]
+                : arguments;
+        }
+
+        if (arguments is not [var only] || only is LambdaExpression || types.ElementOf(target)?.Exact is not { } type)
+        {
+            return arguments;
+        }
+
+        if (TakeElements.Contains(method.Text))
+        {
+            return [types.Numbers.ConvertElement(only, type)];
+        }
+
+        return TakeSequences.Contains(method.Text) && types.ElementOf(only)?.Exact is { } other && other != type
+            ? throw TokenCursor.NotSupported($"'{method.Text}' of elements of different types", method.Position)
+            : arguments;
+    }
+
+    /// <summary>Returns a call with the default of the element type, where the sequence may have no element.</summary>
+    public Expression WithDefault(Expression call)
+    {
+        if (
+            call is not InvokeExpression { Arguments: [var sequence, ..] } invoke
+            || types.ElementOf(sequence) is not { IsNullable: false, Exact: { } type }
+        )
+        {
+            return call;
+        }
+
+        switch (invoke.Function)
+        {
+            case ScriptFunction.FirstOrNothing
+            or ScriptFunction.LastOrNothing
+            or ScriptFunction.OnlyOrNothing
+            or ScriptFunction.OrNothing when invoke.Arguments.Count == 1:
+            case ScriptFunction.ElementAtOrNothing:
+                return DefaultOf(type, call.Position) is { } value
+                    ? invoke with
+                    {
+                        Arguments = [.. invoke.Arguments, value],
+                    }
+                    : call;
+            case ScriptFunction.Sum
+                when type
+                    is ScriptFunction.CastToLong
+                        or ScriptFunction.CastToFloat
+                        or ScriptFunction.CastToDouble
+                        or ScriptFunction.CastToDecimal:
+                return new InvokeExpression(type, [call], call.Position);
+            default:
+                return call;
+        }
+    }
+
+    private static Expression? DefaultOf(ScriptFunction type, int at) =>
+        type switch
+        {
+            ScriptFunction.CastToInt => LinqConstants.Whole(0, at),
+            ScriptFunction.CastToLong => LinqConstants.Long(0, at),
+            ScriptFunction.CastToDouble => new NumberLiteral(0, at) { IsCSharp = true },
+            ScriptFunction.CastToFloat => new InvokeExpression(type, [LinqConstants.Whole(0, at)], at),
+            ScriptFunction.CastToDecimal => new InvokeExpression(type, [LinqConstants.Whole(0, at)], at),
+            ScriptFunction.ToCharacter => new InvokeExpression(type, [new TextLiteral("\0", at)], at),
+            ScriptFunction.Condition => new WordLiteral(Opcode.PushFalse, at),
+            ScriptFunction.NewDate or ScriptFunction.NewSpan => new InvokeExpression(
+                type,
+                [LinqConstants.Whole(0, at)],
+                at
+            ),
+            _ => null,
+        };
+}
