@@ -22,7 +22,7 @@ internal sealed class BrowserGuard(ServerOptions options)
     /// <param name="scope">Scope of its route; null if no route matches.</param>
     public string? Problem(HttpRequest request, RouteScope? scope)
     {
-        if (_isLocal && !IsLoopback(request.Host))
+        if (!AllowsHost(request.Host))
         {
             return $"This node serves only this machine, and so answers to 127.0.0.1 and localhost, not to "
                 + $"'{request.Host.Value}'. Use one of them, or start it with --insecure and an address beyond "
@@ -39,6 +39,9 @@ internal sealed class BrowserGuard(ServerOptions options)
             ? "A page of another site sent the request, and such pages may not use this node."
             : null;
     }
+
+    /// <summary>Whether requests that name this host may be answered.</summary>
+    public bool AllowsHost(HostString host) => !_isLocal || IsLoopback(host);
 
     // Browsers send Sec-Fetch-Site, and scripts cannot change it; "same-site" includes another port of this machine.
     // Some requests carry no Origin, and older browsers send only the Referer.

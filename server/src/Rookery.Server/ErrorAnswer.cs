@@ -58,7 +58,8 @@ public static class ErrorAnswer
         Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
     };
 
-    private static byte[] Encode(string url, string type, string message)
+    /// <summary>Returns the body of an error.</summary>
+    internal static byte[] Encode(string url, string type, string message)
     {
         var body = new MemoryStream();
         using (var json = new Utf8JsonWriter(body, Readable))

@@ -3,6 +3,7 @@ using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
 using Rookery.Platform;
 using Rookery.Server.Access;
+using Rookery.Server.FastPath;
 using Rookery.Server.Raven;
 using Rookery.Server.Support;
 using Rookery.Storage;
@@ -20,6 +21,31 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     private readonly AccessGate _access = context.Access;
 
     public Task HandleAsync(HttpContext http)
+    {
+        var fastPath = http.Features.Get<FastPathReader>();
+        fastPath?.BeginRequest();
+        var handling = HandleOnAnyThreadAsync(http);
+        if (fastPath is null)
+        {
+            return handling;
+        }
+
+        if (!handling.IsCompletedSuccessfully)
+        {
+            return EndAsync(handling, fastPath, http);
+        }
+
+        fastPath.EndRequest(http);
+        return handling;
+    }
+
+    private static async Task EndAsync(Task handling, FastPathReader fastPath, HttpContext http)
+    {
+        await handling;
+        fastPath.EndRequest(http);
+    }
+
+    private Task HandleOnAnyThreadAsync(HttpContext http)
     {
         var endpoint = http.GetEndpoint();
         return SocketThreads.IsCurrent && MayAnswerAtOnce(endpoint)

@@ -11,12 +11,16 @@ public sealed class RequestMetrics(TimeProvider time)
     private readonly ConcurrentDictionary<string, RouteMetrics> _routes = new(StringComparer.Ordinal);
     private long _inFlight;
     private long _documentRequests;
+    private long _fastPathRequests;
 
     /// <summary>Requests in progress.</summary>
     public long InFlight => Interlocked.Read(ref _inFlight);
 
     /// <summary>Requests so far that need documents. Health checks and scrapes of metrics are not counted.</summary>
     public long DocumentRequests => Interlocked.Read(ref _documentRequests);
+
+    /// <summary>Requests so far that <see cref="FastPath.FastPathReader"/> answered.</summary>
+    public long FastPathRequests => Interlocked.Read(ref _fastPathRequests);
 
     /// <summary>
     /// Answered requests that read documents, over all routes. Feeds, streams and exports are not counted, because
@@ -45,6 +49,33 @@ public sealed class RequestMetrics(TimeProvider time)
 
         Interlocked.Increment(ref _inFlight);
         return time.GetTimestamp();
+    }
+
+    /// <summary>Counts a GET that the fast path answered without a wait.</summary>
+    /// <param name="route">Counters of its route.</param>
+    /// <param name="begun">Timestamp of the clock when the request began.</param>
+    /// <param name="status">Status of the answer: below 400, or 404.</param>
+    internal void AddFastRead(RouteMetrics route, long begun, int status)
+    {
+        Interlocked.Increment(ref _documentRequests);
+        Interlocked.Increment(ref _fastPathRequests);
+        long microseconds = (long)time.GetElapsedTime(begun).TotalMicroseconds;
+        route.Record(status, microseconds);
+        Reads.Record(status, microseconds);
+    }
+
+    /// <summary>Ends a request of the fast path that began with <see cref="Begin"/>.</summary>
+    internal void EndFast(RouteMetrics route, RouteTotal total, long begun, int status)
+    {
+        Interlocked.Increment(ref _fastPathRequests);
+        End(route, total, begun, status);
+    }
+
+    /// <summary>Takes back <see cref="Begin"/>, because the full pipeline begins the same request again.</summary>
+    internal void Withdraw()
+    {
+        Interlocked.Decrement(ref _documentRequests);
+        Interlocked.Decrement(ref _inFlight);
     }
 
     internal void End(RouteMetrics? route, RouteTotal? total, long begun, int status)

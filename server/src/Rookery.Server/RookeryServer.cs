@@ -9,6 +9,7 @@ using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Alerts;
 using Rookery.Server.Dashboard;
+using Rookery.Server.FastPath;
 using Rookery.Server.Observation;
 using Rookery.Server.Operations;
 using Rookery.Server.Support;
@@ -237,6 +238,17 @@ public static class RookeryServer
                 if (options.IsSecure)
                 {
                     endpoint.UseHttps(new SecureEndpoint(options.Identity ?? (static () => null)).ToOptions());
+                }
+                else
+                {
+                    var answers = new FastPathAnswers(context);
+                    endpoint.Use(next =>
+                        connection =>
+                        {
+                            FastPathReader.Insert(connection, answers, context.Time);
+                            return next(connection);
+                        }
+                    );
                 }
             }
         );

@@ -72,6 +72,11 @@ internal static class MetricsRoute
             .OrderBy(route => route.Pattern, StringComparer.Ordinal)
             .ToArray();
         text.Gauge("rookery_http_requests_in_flight", "Requests being answered now.").Sample(metrics.InFlight);
+        text.Counter(
+                "rookery_fast_path_requests_total",
+                "GET and PUT of one document that were answered without the HTTP pipeline."
+            )
+            .Sample(metrics.FastPathRequests);
         text.Counter("rookery_http_requests_total", "Requests answered, by route and class of status.");
         foreach (var route in routes)
         {

@@ -22,6 +22,9 @@ namespace Rookery.Server.Raven;
 /// </summary>
 public static class RavenRoutes
 {
+    /// <summary>Pattern of the routes for documents by id.</summary>
+    internal const string DocumentsPattern = Database + "docs";
+
     private const string Database = "/databases/{database}/";
 
     /// <summary>Adds the routes.</summary>

@@ -83,15 +83,21 @@ internal sealed class ChangeDocument(ServerContext context)
         IdempotencyHeader.WriteHorizon(http, database);
         var stored = outcome[0]; // a PUT is a batch of one operation
         using var answer = AnswerBuffer.Rent();
+        WriteStored(answer, stored.Id ?? id, stored.Etag, database);
+        http.Response.StatusCode = StatusCodes.Status201Created;
+        await answer.SendAsync(http);
+    }
+
+    /// <summary>Writes the body of the answer to a PUT.</summary>
+    internal static void WriteStored(AnswerBuffer answer, string id, long etag, Database database)
+    {
         answer.Write("{\"Id\":\""u8);
-        WriteEscaped(answer, stored.Id ?? id);
+        WriteEscaped(answer, id);
         answer.Write("\",\"ChangeVector\":\"A:"u8);
-        WriteEtag(answer, stored.Etag);
+        WriteEtag(answer, etag);
         answer.Write("-"u8);
         WriteEscaped(answer, database.HistoryId);
         answer.Write("\"}"u8);
-        http.Response.StatusCode = StatusCodes.Status201Created;
-        await answer.SendAsync(http);
     }
 
     private static CommandBuffer EncodePut(

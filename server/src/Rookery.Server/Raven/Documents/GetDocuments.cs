@@ -184,11 +184,17 @@ internal sealed class GetDocuments(ServerContext context)
                 return OneWritten.NoRoom;
             }
 
-            answer.Write("{\"Results\":["u8);
-            DocumentJson.Write(answer, document, database);
-            answer.Write("],\"Includes\":{}}"u8);
+            WriteOne(answer, document, database);
             return OneWritten.Whole;
         }
+    }
+
+    /// <summary>Writes the body of the answer with one document.</summary>
+    internal static void WriteOne(AnswerBuffer answer, in Document document, Database database)
+    {
+        answer.Write("{\"Results\":["u8);
+        DocumentJson.Write(answer, document, database);
+        answer.Write("],\"Includes\":{}}"u8);
     }
 
     private async Task AnswerAsync(HttpContext http, Database database, List<string> ids)

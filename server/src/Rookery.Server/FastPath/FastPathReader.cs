@@ -1,0 +1,215 @@
+using System.Buffers;
+using System.IO.Pipelines;
+using System.Runtime.CompilerServices;
+using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Http;
+
+namespace Rookery.Server.FastPath;
+
+/// <summary>
+/// The bytes that one connection receives, as Kestrel reads them. Whenever Kestrel waits for the next request, this
+/// reader answers the simple ones among those that have arrived (<see cref="SimpleRequest"/>) and sends their answers
+/// together; Kestrel sees only the others. So a GET of a document takes neither Kestrel's request objects nor the
+/// routing, and requests that a client sends without waiting for answers share one system call.
+/// </summary>
+/// <remarks>
+/// Kestrel reads bodies from the same bytes. To answer there would be to take a body for requests, so this reader must
+/// know where a request begins: at the start of the connection, and after a request of which <see cref="RequestGate"/>
+/// has reported that its body was read to the announced length. After any other request it answers nothing more
+/// until such a report.
+/// </remarks>
+internal sealed class FastPathReader : PipeReader
+{
+    // Answers are sent when so many bytes are collected.
+    private const int MaxCollectedBytes = 32 << 10;
+
+    // A client must read as fast as Kestrel demands it: see RookeryServer.
+    private const int MinBytesPerSecond = 240;
+    private static readonly TimeSpan SendGrace = TimeSpan.FromSeconds(10);
+
+    // Kestrel closes a connection without a request for three minutes, and does not see those that are answered here.
+    // So it gets one of them after this time.
+    private static readonly TimeSpan MaxAwayFromKestrel = TimeSpan.FromMinutes(1);
+
+    private readonly ConnectionContext _connection;
+    private readonly PipeReader _input;
+    private readonly PipeWriter _output;
+    private readonly FastPathAnswers _answers;
+    private readonly SimpleRequest _request = new();
+    private readonly TimeProvider _time;
+    private ReadOnlySequence<byte> _handedOver;
+    private long _handedOverAt;
+    private long _consumedBytes;
+    private long _consumedByHead;
+    private bool _isAtRequest = true;
+
+    private FastPathReader(ConnectionContext connection, FastPathAnswers answers, TimeProvider time)
+    {
+        (_connection, _answers, _time) = (connection, answers, time);
+        (_input, _output) = (connection.Transport.Input, connection.Transport.Output);
+        _handedOverAt = time.GetTimestamp();
+    }
+
+    /// <summary>Puts a reader between the connection and Kestrel.</summary>
+    /// <param name="connection">The connection, after TLS.</param>
+    /// <param name="answers">Answers simple requests.</param>
+    /// <param name="time">The clock.</param>
+    public static void Insert(ConnectionContext connection, FastPathAnswers answers, TimeProvider time)
+    {
+        var reader = new FastPathReader(connection, answers, time);
+        connection.Features.Set(reader);
+        connection.Transport = new Pipe(reader, connection.Transport.Output);
+    }
+
+    /// <summary>
+    /// Reports that Kestrel has read the head of a request, and nothing of its body. Null in place of this reader does
+    /// nothing.
+    /// </summary>
+    public void BeginRequest()
+    {
+        _isAtRequest = false;
+        _consumedByHead = _consumedBytes;
+    }
+
+    /// <summary>Reports that the handlers of a request have ended.</summary>
+    public void EndRequest(HttpContext http)
+    {
+        var headers = http.Request.Headers;
+        _isAtRequest =
+            headers.TransferEncoding.Count == 0
+            && headers.Upgrade.Count == 0
+            && _consumedBytes - _consumedByHead == (http.Request.ContentLength ?? 0);
+    }
+
+    /// <inheritdoc/>
+    public override ValueTask<ReadResult> ReadAsync(CancellationToken cancellationToken = default) =>
+        _isAtRequest ? AnswerAndReadAsync(cancellationToken) : ReadForKestrelAsync(cancellationToken);
+
+    /// <inheritdoc/>
+    public override bool TryRead(out ReadResult result)
+    {
+        bool hasRead = _input.TryRead(out result);
+        _handedOver = result.Buffer;
+        return hasRead;
+    }
+
+    /// <inheritdoc/>
+    public override void AdvanceTo(SequencePosition consumed) => AdvanceTo(consumed, consumed);
+
+    /// <inheritdoc/>
+    public override void AdvanceTo(SequencePosition consumed, SequencePosition examined)
+    {
+        _consumedBytes += _handedOver.Slice(0, consumed).Length;
+        _handedOver = default;
+        _input.AdvanceTo(consumed, examined);
+    }
+
+    /// <inheritdoc/>
+    public override void CancelPendingRead() => _input.CancelPendingRead();
+
+    /// <inheritdoc/>
+    public override void Complete(Exception? exception = null) => _input.Complete(exception);
+
+    /// <inheritdoc/>
+    public override ValueTask CompleteAsync(Exception? exception = null) => _input.CompleteAsync(exception);
+
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    private async ValueTask<ReadResult> ReadForKestrelAsync(CancellationToken cancellationToken)
+    {
+        var read = await _input.ReadAsync(cancellationToken);
+        _handedOver = read.Buffer;
+        return read;
+    }
+
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    private async ValueTask<ReadResult> AnswerAndReadAsync(CancellationToken cancellationToken)
+    {
+        while (true)
+        {
+            var read = await _input.ReadAsync(cancellationToken);
+            var rest = read.Buffer;
+            int collectedBytes = 0;
+            while (!read.IsCanceled && TryParse(rest, out var body, out var end))
+            {
+                int bytes = await _answers.WriteAsync(_request, body, _output);
+                if (bytes == 0)
+                {
+                    break;
+                }
+
+                rest = rest.Slice(end);
+                collectedBytes += bytes;
+                if (collectedBytes >= MaxCollectedBytes)
+                {
+                    await SendAsync(collectedBytes, cancellationToken);
+                    collectedBytes = 0;
+                }
+            }
+
+            if (collectedBytes > 0)
+            {
+                await SendAsync(collectedBytes, cancellationToken);
+            }
+
+            if (rest.IsEmpty && !read.IsCanceled && !read.IsCompleted)
+            {
+                _input.AdvanceTo(rest.Start);
+                continue;
+            }
+
+            _isAtRequest = false;
+            _handedOver = rest;
+            _handedOverAt = _time.GetTimestamp();
+            return new ReadResult(rest, read.IsCanceled, read.IsCompleted);
+        }
+    }
+
+    // Returns whether a whole simple request is at the beginning of the buffer.
+    private bool TryParse(in ReadOnlySequence<byte> buffer, out ReadOnlySequence<byte> body, out SequencePosition end)
+    {
+        body = default;
+        if (buffer.IsEmpty || IsDueForKestrel() || !_request.TryParse(buffer, out end))
+        {
+            end = default;
+            return false;
+        }
+
+        var afterHead = buffer.Slice(end);
+        if (afterHead.Length < _request.BodyLength)
+        {
+            return false;
+        }
+
+        body = afterHead.Slice(0, _request.BodyLength);
+        end = body.End;
+        return true;
+    }
+
+    private bool IsDueForKestrel() => _time.GetElapsedTime(_handedOverAt) >= MaxAwayFromKestrel;
+
+    private ValueTask<FlushResult> SendAsync(int bytes, CancellationToken cancellationToken)
+    {
+        var sending = _output.FlushAsync(cancellationToken);
+        return sending.IsCompletedSuccessfully ? sending : WaitForClientAsync(sending.AsTask(), bytes);
+    }
+
+    private async ValueTask<FlushResult> WaitForClientAsync(Task<FlushResult> sending, int bytes)
+    {
+        try
+        {
+            return await sending.WaitAsync(SendGrace + TimeSpan.FromSeconds(bytes / MinBytesPerSecond), _time);
+        }
+        catch (TimeoutException)
+        {
+            _connection.Abort(new ConnectionAbortedException("The client does not read its answers."));
+            return await sending;
+        }
+    }
+
+    private sealed class Pipe(PipeReader input, PipeWriter output) : IDuplexPipe
+    {
+        public PipeReader Input => input;
+
+        public PipeWriter Output => output;
+    }
+}

@@ -1,0 +1,370 @@
+using System.Buffers;
+using System.Buffers.Text;
+using System.Text;
+using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Http;
+using Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http;
+using Rookery.Documents.Ids;
+using HttpMethod = Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpMethod;
+
+namespace Rookery.Server.FastPath;
+
+/// <summary>
+/// Recognises <c>GET</c> and <c>PUT /databases/{name}/docs?id={id}</c> in the bytes of a connection, by Kestrel's own
+/// parser, and holds what the answer depends on. Any other request, and any header, byte or form that is not listed
+/// here, is "not simple": Kestrel then parses the same bytes again and answers in full. Not thread-safe; one for each
+/// connection.
+/// </summary>
+internal sealed class SimpleRequest
+{
+    /// <summary>A longer head is not simple. Far below Kestrel's own limits, so none of them applies.</summary>
+    public const int MaxHeadBytes = 4 << 10;
+
+    /// <summary>A longer body is not simple. Shorter ones take no room of large requests.</summary>
+    public const int MaxBodyBytes = 16 << 10;
+
+    private const int MaxTargetBytes = 1 << 10;
+    private const int MaxDatabaseBytes = 128;
+    private const int MaxHostBytes = 128;
+
+    /// <summary>More than the tag of any document takes: its etag and the history id.</summary>
+    internal const int MaxTagBytes = 96;
+
+    // Headers that change nothing in the answer, in lower case.
+    private static readonly string[] Ignored =
+    [
+        "accept",
+        "accept-encoding",
+        "accept-language",
+        "cache-control",
+        "content-type",
+        "pragma",
+        "raven-client-version",
+        "user-agent",
+    ];
+
+    private static readonly SearchValues<byte> DatabaseBytes = SearchValues.Create(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."u8
+    );
+
+    private static readonly SearchValues<byte> PlainIdBytes = SearchValues.Create(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~/:@!$'()*,;|+"u8
+    );
+
+    private static readonly SearchValues<byte> HostBytes = SearchValues.Create(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-.:[]"u8
+    );
+
+    private readonly HttpParser<Handler> _parser = new(showErrorDetails: false);
+    private readonly byte[] _database = new byte[MaxDatabaseBytes];
+    private readonly byte[] _target = new byte[MaxTargetBytes];
+    private readonly byte[] _id = new byte[DocumentId.MaxBytes];
+    private readonly byte[] _host = new byte[MaxHostBytes];
+    private readonly byte[] _knownTag = new byte[MaxTagBytes];
+    private string _databaseName = string.Empty;
+    private int _databaseLength;
+    private int _targetLength;
+    private int _idLength;
+    private int? _bodyLength;
+    private int _hostLength;
+    private int _knownTagLength;
+    private bool _isSimple;
+
+    /// <summary>Whether the request is a PUT; a GET otherwise.</summary>
+    public bool IsPut { get; private set; }
+
+    /// <summary>Length of the body in bytes; 0 for a GET.</summary>
+    public int BodyLength => _bodyLength ?? 0;
+
+    /// <summary>The path with the query string, as it was sent.</summary>
+    public ReadOnlySpan<byte> Target => _target.AsSpan(0, _targetLength);
+
+    /// <summary>The name of the database, as it is in the URL.</summary>
+    public string DatabaseName => _databaseName;
+
+    /// <summary>The document id, unescaped and valid.</summary>
+    public ReadOnlySpan<byte> Id => _id.AsSpan(0, _idLength);
+
+    /// <summary>The Host header; letters, digits and <c>-.:[]</c> only.</summary>
+    public ReadOnlySpan<byte> Host => _host.AsSpan(0, _hostLength);
+
+    /// <summary>The tag in If-None-Match with its quotes; empty without one.</summary>
+    public ReadOnlySpan<byte> KnownTag => _knownTag.AsSpan(0, _knownTagLength);
+
+    /// <summary>The etag of the topology that the client knows; null if it names none.</summary>
+    public long? TopologyEtag { get; private set; }
+
+    /// <summary>Parses the head of the request at the beginning of the buffer.</summary>
+    /// <param name="buffer">Bytes of the connection.</param>
+    /// <param name="end">Position after the head.</param>
+    /// <returns>Whether the request is complete and simple.</returns>
+    public bool TryParse(in ReadOnlySequence<byte> buffer, out SequencePosition end)
+    {
+        end = default;
+        _targetLength = _idLength = _hostLength = _knownTagLength = 0;
+        _bodyLength = null;
+        TopologyEtag = null;
+        _isSimple = true;
+        var head = new SequenceReader<byte>(buffer.Length > MaxHeadBytes ? buffer.Slice(0, MaxHeadBytes) : buffer);
+
+        // Most other requests differ in the first letter.
+        if (!head.TryPeek(out byte first) || first is not ((byte)'G' or (byte)'P'))
+        {
+            return false;
+        }
+
+        try
+        {
+            var handler = new Handler(this);
+            if (!_parser.ParseRequestLine(handler, ref head) || !_isSimple || !_parser.ParseHeaders(handler, ref head))
+            {
+                return false;
+            }
+        }
+        catch (BadHttpRequestException)
+        {
+            // Kestrel meets the same bytes and refuses them.
+            return false;
+        }
+
+        end = head.Position;
+        return _isSimple && _hostLength > 0 && HasHeadersOfMethod;
+    }
+
+    // A PUT must not ignore If-None-Match.
+    private bool HasHeadersOfMethod => IsPut ? _bodyLength > 0 && _knownTagLength == 0 : _bodyLength is null;
+
+    private void ReadTarget(ReadOnlySpan<byte> target)
+    {
+        ReadOnlySpan<byte> prefix = "/databases/"u8;
+        if (target.Length > MaxTargetBytes || !target.StartsWith(prefix))
+        {
+            _isSimple = false;
+            return;
+        }
+
+        target.CopyTo(_target);
+        _targetLength = target.Length;
+        target = target[prefix.Length..];
+        int slash = target.IndexOf((byte)'/');
+        ReadOnlySpan<byte> route = "/docs?id="u8;
+        if (slash <= 0 || !target[slash..].StartsWith(route))
+        {
+            _isSimple = false;
+            return;
+        }
+
+        ReadDatabase(target[..slash]);
+        ReadId(target[(slash + route.Length)..]);
+    }
+
+    // Nearly all requests of a connection name the same database; then no text is allocated.
+    private void ReadDatabase(ReadOnlySpan<byte> name)
+    {
+        if (name.SequenceEqual(_database.AsSpan(0, _databaseLength)))
+        {
+            return;
+        }
+
+        if (name.Length > MaxDatabaseBytes || name.ContainsAnyExcept(DatabaseBytes))
+        {
+            _isSimple = false;
+            return;
+        }
+
+        name.CopyTo(_database);
+        _databaseLength = name.Length;
+        _databaseName = Encoding.ASCII.GetString(name);
+    }
+
+    private void ReadId(ReadOnlySpan<byte> escaped)
+    {
+        while (_isSimple && !escaped.IsEmpty)
+        {
+            int plain = escaped.IndexOfAnyExcept(PlainIdBytes);
+            var run = plain < 0 ? escaped : escaped[..plain];
+            if (run.Length > _id.Length - _idLength - 1)
+            {
+                _isSimple = false;
+                return;
+            }
+
+            run.CopyTo(_id.AsSpan(_idLength));
+            _idLength += run.Length;
+            escaped = escaped[run.Length..];
+            if (!escaped.IsEmpty)
+            {
+                ReadEscape(ref escaped);
+            }
+        }
+
+        // For an id that ends so, a PUT makes up the rest.
+        _isSimple &= DocumentId.TryValidate(Id, out _) && Id[^1] is not ((byte)'/' or (byte)'|');
+    }
+
+    // Reads the escape of one printable character of ASCII. The escapes of others are not simple.
+    private void ReadEscape(ref ReadOnlySpan<byte> escaped)
+    {
+        const int EscapeLength = 3;
+        if (
+            escaped.Length < EscapeLength
+            || escaped[0] != (byte)'%'
+            || !Utf8Parser.TryParse(escaped[1..EscapeLength], out byte value, out int digits, 'x')
+            || digits != EscapeLength - 1
+            || value is < (byte)' ' or > (byte)'~'
+        )
+        {
+            _isSimple = false;
+            return;
+        }
+
+        _id[_idLength++] = value;
+        escaped = escaped[EscapeLength..];
+    }
+
+    private void ReadHeader(ReadOnlySpan<byte> name, ReadOnlySpan<byte> value)
+    {
+        if (!_isSimple)
+        {
+            return;
+        }
+
+        // Kestrel refuses or decodes other bytes.
+        if (value.ContainsAnyExceptInRange((byte)' ', (byte)'~'))
+        {
+            _isSimple = false;
+        }
+        else if (Ascii.EqualsIgnoreCase(name, "host"u8))
+        {
+            ReadHost(value);
+        }
+        else if (Ascii.EqualsIgnoreCase(name, "content-length"u8))
+        {
+            ReadBodyLength(value);
+        }
+        else if (Ascii.EqualsIgnoreCase(name, "connection"u8))
+        {
+            _isSimple = Ascii.EqualsIgnoreCase(value, "keep-alive"u8);
+        }
+        else if (Ascii.EqualsIgnoreCase(name, "if-none-match"u8))
+        {
+            ReadKnownTag(value);
+        }
+        else if (Ascii.EqualsIgnoreCase(name, "topology-etag"u8))
+        {
+            ReadTopologyEtag(value);
+        }
+        else
+        {
+            _isSimple = IsIgnored(name);
+        }
+    }
+
+    private static bool IsIgnored(ReadOnlySpan<byte> name)
+    {
+        foreach (string ignored in Ignored)
+        {
+            if (Ascii.EqualsIgnoreCase(name, ignored))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private void ReadHost(ReadOnlySpan<byte> value)
+    {
+        if (_hostLength > 0 || value.Length > MaxHostBytes || value.ContainsAnyExcept(HostBytes))
+        {
+            _isSimple = false;
+            return;
+        }
+
+        value.CopyTo(_host);
+        _hostLength = value.Length;
+    }
+
+    // One strong tag, as RavenDB's clients send it. Lists, weak tags and `*` are not simple.
+    private void ReadKnownTag(ReadOnlySpan<byte> value)
+    {
+        const int QuotesLength = 2;
+        if (
+            _knownTagLength > 0
+            || value.Length is <= QuotesLength or > MaxTagBytes
+            || value is not [(byte)'"', .., (byte)'"']
+            || value[1..^1].ContainsAny((byte)'"', (byte)',')
+        )
+        {
+            _isSimple = false;
+            return;
+        }
+
+        value.CopyTo(_knownTag);
+        _knownTagLength = value.Length;
+    }
+
+    private void ReadBodyLength(ReadOnlySpan<byte> value)
+    {
+        if (
+            _bodyLength is not null
+            || !Utf8Parser.TryParse(value, out uint length, out int digits)
+            || digits != value.Length
+            || length > MaxBodyBytes
+        )
+        {
+            _isSimple = false;
+            return;
+        }
+
+        _bodyLength = (int)length;
+    }
+
+    private void ReadTopologyEtag(ReadOnlySpan<byte> value)
+    {
+        value = value is [(byte)'"', .. var inner, (byte)'"'] ? inner : value;
+        if (
+            TopologyEtag is not null
+            || !Utf8Parser.TryParse(value, out ulong etag, out int digits)
+            || digits != value.Length
+            || etag > long.MaxValue
+        )
+        {
+            _isSimple = false;
+            return;
+        }
+
+        TopologyEtag = (long)etag;
+    }
+
+    /// <summary>What the parser calls. A structure, so that its calls are direct.</summary>
+    private readonly struct Handler(SimpleRequest request) : IHttpRequestLineHandler, IHttpHeadersHandler
+    {
+        public void OnStartLine(
+            HttpVersionAndMethod versionAndMethod,
+            TargetOffsetPathLength targetPath,
+            Span<byte> startLine
+        )
+        {
+            request.IsPut = versionAndMethod.Method == HttpMethod.Put;
+            if (
+                (!request.IsPut && versionAndMethod.Method != HttpMethod.Get)
+                || versionAndMethod.Version != HttpVersion.Http11
+            )
+            {
+                request._isSimple = false;
+                return;
+            }
+
+            request.ReadTarget(startLine[targetPath.Offset..]);
+        }
+
+        public void OnHeader(ReadOnlySpan<byte> name, ReadOnlySpan<byte> value) => request.ReadHeader(name, value);
+
+        public void OnHeadersComplete(bool endStream) { }
+
+        public void OnStaticIndexedHeader(int index) => throw new NotSupportedException();
+
+        public void OnStaticIndexedHeader(int index, ReadOnlySpan<byte> value) => throw new NotSupportedException();
+    }
+}

@@ -1,0 +1,235 @@
+using System.Text;
+using Rookery.Server.Tests.Raven;
+
+namespace Rookery.Server.Tests.FastPath;
+
+/// <summary>
+/// The fast path answers as the full pipeline does, and leaves to it what it does not know. An unknown header makes a
+/// request one for the full pipeline.
+/// </summary>
+public sealed class FastPathTests : IAsyncLifetime
+{
+    private const string Host = "Host: localhost\r\n";
+    private const string Unknown = "X-Other: 1\r\n";
+
+    private readonly RunningServer _server = new();
+    private string _database = "";
+
+    private string Last => $"GET {_database}/docs?id=users/1 HTTP/1.1\r\n{Host}Connection: close\r\n\r\n";
+
+    private long Answered => _server.Context.Metrics.FastPathRequests;
+
+    public async Task InitializeAsync()
+    {
+        await _server.InitializeAsync();
+        _database = await _server.CreateDatabaseAsync();
+        await _server.SendAsync("PUT", _database + "/docs?id=users/1", """{"name":"ann"}""");
+
+        // The full pipeline loads what the fast path checks.
+        await _server.SendAsync("GET", _database + "/docs?id=users/1", body: (string?)null, ("X-Other", "1"));
+    }
+
+    public Task DisposeAsync() => _server.DisposeAsync();
+
+    [Theory]
+    [InlineData("GET", "/docs?id=users/1", "")]
+    [InlineData("GET", "/docs?id=USERS/1", "")]
+    [InlineData("GET", "/docs?id=users%2F1", "")]
+    [InlineData("GET", "/docs?id=users%2f1", "")]
+    [InlineData("GET", "/docs?id=no+such", "")]
+    [InlineData("GET", "/docs?id=users/1", "Accept: */*\r\nUser-Agent: x\r\nConnection: Keep-Alive\r\n")]
+    [InlineData("GET", "/docs?id=users/1", "If-None-Match: \"other\"\r\n")]
+    [InlineData("GET", "/docs?id=users/1", "If-None-Match: TAG\r\n")]
+    [InlineData("GET", "/docs?id=no", "If-None-Match: TAG\r\n")]
+    [InlineData("GET", "/docs?id=users/1", "Topology-Etag: \"7\"\r\n")]
+    [InlineData("PUT", "/docs?id=users/2", "Content-Length: 10\r\n", "{\"a\": \"b\"}")]
+    [InlineData("PUT", "/docs?id=users/2", "content-length: 2\r\nContent-Type: text/html\r\n", "{}")]
+    public async Task A_simple_request_is_answered_as_by_the_full_pipeline(
+        string method,
+        string target,
+        string headers,
+        string body = ""
+    )
+    {
+        headers = headers.Replace("TAG", await TagAsync(), StringComparison.Ordinal);
+        long before = Answered;
+        var fast = await AnswerAsync(method, target, Host + headers, body);
+        long answered = Answered - before;
+        var full = await AnswerAsync(method, target, Host + headers + Unknown, body);
+        Assert.Equal(WithoutVersion(full, method), WithoutVersion(fast, method));
+        Assert.Equal(1, answered);
+        Assert.Equal(before + 1, Answered);
+    }
+
+    [Theory]
+    [InlineData("GET", "/docs?id=users/1&id=users/2", Host)]
+    [InlineData("GET", "/docs?id=users/1&metadataOnly=true", Host)]
+    [InlineData("GET", "/docs?id=", Host)]
+    [InlineData("GET", "/docs?ID=users/1", Host)]
+    [InlineData("GET", "/docs", Host)]
+    [InlineData("GET", "/docs/?id=users/1", Host)]
+    [InlineData("GET", "/docs?id=users%zz", Host)]
+    [InlineData("GET", "/docs?id=%C3%A4", Host)]
+    [InlineData("GET", "/docs?id=%00", Host)]
+    [InlineData("GET", "/docs?id=users/", Host)]
+    [InlineData("GET", "/docs?id=users/1", "Host: evil.example\r\n")]
+    [InlineData("GET", "/docs?id=users/1", "Host: localhost\r\nHost: localhost\r\n")]
+    [InlineData("GET", "/docs?id=users/1", "")]
+    [InlineData("GET", "/docs?id=users/1", Host + "Origin: http://evil.example\r\n")]
+    [InlineData("GET", "/docs?id=users/1", Host + "Sec-Fetch-Site: cross-site\r\n")]
+    [InlineData("GET", "/docs?id=users/1", Host + "Authorization: Bearer rookery_x\r\n")]
+    [InlineData("GET", "/docs?id=users/1", Host + "Cookie: a=b\r\n")]
+    [InlineData("GET", "/docs?id=users/1", Host + "If-None-Match: *\r\n")]
+    [InlineData("GET", "/docs?id=users/1", Host + "If-None-Match: W/\"a\", TAG\r\n")]
+    [InlineData("GET", "/docs?id=users/1", Host + "If-None-Match: \"a\"\r\nIf-None-Match: TAG\r\n")]
+    [InlineData("GET", "/docs?id=users/1", Host + "If-Match: TAG\r\n")]
+    [InlineData("GET", "/docs?id=users/1", Host + "Topology-Etag: -7\r\n")]
+    [InlineData("GET", "/docs?id=users/1", Host + "Connection: close\r\n")]
+    [InlineData("GET", "/docs?id=users/1", Host + "Content-Length: 0\r\n")]
+    [InlineData("GET", "/docs?id=users/1", Host + "User-Agent: \u00ff\r\n")]
+    [InlineData("HEAD", "/docs?id=users/1", Host)]
+    [InlineData("PUT", "/docs?id=users/1", Host + "Content-Length: 0\r\n")]
+    [InlineData("PUT", "/docs?id=users/1", Host + "Content-Length: 2\r\nContent-Length: 2\r\n", "{}")]
+    [InlineData("PUT", "/docs?id=users/1", Host + "Content-Length: 2\r\nIf-Match: \"A:1-x\"\r\n", "{}")]
+    [InlineData("PUT", "/docs?id=users/1", Host + "Content-Length: 2\r\nIf-None-Match: TAG\r\n", "{}")]
+    [InlineData("PUT", "/docs?id=users/1", Host + "Content-Length: 2\r\nIdempotency-Key: k\r\n", "{}")]
+    [InlineData("PUT", "/docs?id=users/1", Host + "Content-Length: 2\r\nContent-Encoding: gzip\r\n", "{}")]
+    [InlineData("PUT", "/docs?id=users/1", Host + "Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n")]
+    [InlineData("PUT", "/docs?id=users/1", Host + "Content-Length: 2\r\n", "[]")]
+    [InlineData("PUT", "/docs?id=users/", Host + "Content-Length: 2\r\n", "{}")]
+    [InlineData("PUT", "/docs?id=", Host + "Content-Length: 2\r\n", "{}")]
+    [InlineData("DELETE", "/docs?id=no", Host)]
+    public async Task Any_other_request_is_left_to_the_full_pipeline(
+        string method,
+        string target,
+        string headers,
+        string body = ""
+    )
+    {
+        headers = headers.Replace("TAG", await TagAsync(), StringComparison.Ordinal);
+        long before = Answered;
+        var answer = await AnswerAsync(method, target, headers, body);
+        var full = await AnswerAsync(method, target, headers + Unknown, body);
+        Assert.Equal(WithoutVersion(full, method), WithoutVersion(answer, method));
+        Assert.Equal(before, Answered);
+    }
+
+    [Theory]
+    [InlineData("GET /databases/none/docs?id=users/1 HTTP/1.1\r\n" + Host, "HTTP/1.1 503 Service Unavailable")]
+    [InlineData("GET /databases/../docs?id=users/1 HTTP/1.1\r\n" + Host, "HTTP/1.1 501 Not Implemented")]
+    [InlineData("GET  /databases/db1/docs?id=users/1 HTTP/1.1\r\n" + Host, "HTTP/1.1 400 Bad Request")]
+    [InlineData("GET /databases/db1/docs?id=users/1 HTTP/1.2\r\n" + Host, "HTTP/1.1 505 HTTP Version Not Supported")]
+    [InlineData("GET /databases/db1/docs?id=users/1 HTTP/1.1\r\nHost : x\r\n", "HTTP/1.1 400 Bad Request")]
+    [InlineData("GET http://localhost/databases/db1/docs?id=users/1 HTTP/1.1\r\n" + Host, "HTTP/1.1 200 OK")]
+    public async Task A_strange_request_line_is_left_to_the_full_pipeline(string head, string status)
+    {
+        long before = Answered;
+        using var connection = await RawConnection.OpenAsync(_server);
+        await connection.SendAsync(head + "\r\n");
+        Assert.Equal(status, (await connection.ReadAsync())!.Status);
+        Assert.Equal(before, Answered);
+    }
+
+    /// <summary>The bytes of a body that a handler has not read would be requests of their own.</summary>
+    [Theory]
+    [InlineData("POST", "/bulk_docs", "Content-Encoding: br\r\n", 415)]
+    [InlineData("POST", "/no/such/route", "", 501)]
+    [InlineData("GET", "/docs?id=users/1", "", 200)]
+    [InlineData("GET", "/docs?id=no", "", 404)]
+    [InlineData("PUT", "/docs?id=users/1", "", 400)]
+    [InlineData("PUT", "/docs?id=users/1", "If-Match: x\r\n", 400)]
+    [InlineData("POST", "/queries", "", 400)]
+    [InlineData("DELETE", "/docs?id=no", "", 204)]
+    public async Task A_body_is_never_taken_for_requests(string method, string target, string headers, int status)
+    {
+        string inner = $"GET {_database}/docs?id=users/1 HTTP/1.1\r\n{Host}\r\n";
+        foreach (bool isChunked in (bool[])[false, true])
+        {
+            string body = isChunked ? $"{inner.Length:x}\r\n{inner}\r\n0\r\n\r\n" : inner;
+            string length = isChunked ? "Transfer-Encoding: chunked\r\n" : $"Content-Length: {inner.Length}\r\n";
+            using var connection = await RawConnection.OpenAsync(_server);
+            await connection.SendAsync(
+                $"{method} {_database}{target} HTTP/1.1\r\n{Host}{headers}{length}\r\n{body}{inner}{Last}"
+            );
+            var answers = await connection.ReadAllAsync();
+            Assert.StartsWith($"HTTP/1.1 {status} ", answers[0].Status, StringComparison.Ordinal);
+            Assert.Equal(["HTTP/1.1 200 OK", "HTTP/1.1 200 OK"], answers[1..].Select(static answer => answer.Status));
+            Assert.Contains("ann", answers[1].Body, StringComparison.Ordinal);
+        }
+    }
+
+    [Fact]
+    public async Task Pipelined_requests_are_answered_in_order_by_both_paths()
+    {
+        const int rounds = 200;
+        var requests = new StringBuilder();
+        for (int round = 0; round < rounds; round++)
+        {
+            string body = $$"""{"n":{{round}},"text":"{{new string('x', 2000)}}"}""";
+            string other = round % 3 == 0 ? Unknown : "";
+            string another = round % 7 == 0 ? Unknown : "";
+            requests.Append(
+                $"PUT {_database}/docs?id=n/{round % 5} HTTP/1.1\r\n{Host}{other}Content-Length: {body.Length}\r\n\r\n{body}"
+            );
+            requests.Append($"GET {_database}/docs?id=n/{round % 5} HTTP/1.1\r\n{Host}{another}\r\n");
+        }
+
+        long before = Answered;
+        using var connection = await RawConnection.OpenAsync(_server);
+        var sending = connection.SendAsync(requests + Last);
+        var answers = await connection.ReadAllAsync();
+        await sending;
+        Assert.Equal((2 * rounds) + 1, answers.Count);
+        for (int round = 0; round < rounds; round++)
+        {
+            Assert.Equal("HTTP/1.1 201 Created", answers[2 * round].Status);
+            Assert.Contains($"\"n\":{round},", answers[(2 * round) + 1].Body, StringComparison.Ordinal);
+        }
+
+        Assert.True(Answered > before + (rounds / 2));
+    }
+
+    [Fact]
+    public async Task A_request_may_arrive_byte_by_byte()
+    {
+        using var connection = await RawConnection.OpenAsync(_server);
+        foreach (char part in $"PUT {_database}/docs?id=slow HTTP/1.1\r\n{Host}Content-Length: 7\r\n\r\n{{\"a\":1}}")
+        {
+            await connection.SendAsync(part.ToString());
+        }
+
+        Assert.Equal("HTTP/1.1 201 Created", (await connection.ReadAsync())!.Status);
+        await connection.SendAsync($"GET {_database}/docs?id=slow HTTP/1.1\r\n{Host}\r\n");
+        Assert.Contains("\"a\":1", (await connection.ReadAsync())!.Body, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_node_that_stops_refuses_simple_requests()
+    {
+        using var connection = await RawConnection.OpenAsync(_server);
+        string request = $"GET {_database}/docs?id=users/1 HTTP/1.1\r\n{Host}\r\n";
+        await connection.SendAsync(request);
+        Assert.Equal("HTTP/1.1 200 OK", (await connection.ReadAsync())!.Status);
+        _server.Context.Readiness.MarkStopping();
+        await connection.SendAsync(request);
+        Assert.Equal("HTTP/1.1 503 Service Unavailable", (await connection.ReadAsync())!.Status);
+    }
+
+    private async Task<string> TagAsync() => (await _server.SendAsync("GET", _database + "/docs?id=users/1")).Tag!;
+
+    private async Task<RawResponse> AnswerAsync(string method, string target, string headers, string body)
+    {
+        using var connection = await RawConnection.OpenAsync(_server);
+        await connection.SendAsync($"{method} {_database}{target} HTTP/1.1\r\n{headers}\r\n{body}");
+        return (await connection.ReadAsync())!;
+    }
+
+    // Each write gives its document another change vector, and an id that the node makes up.
+    private static RawResponse WithoutVersion(RawResponse response, string method) =>
+        method is "GET" or "HEAD" || !response.Status.StartsWith("HTTP/1.1 2", StringComparison.Ordinal)
+            ? response
+            : response with
+            {
+                Body = "",
+            };
+}

@@ -1,0 +1,95 @@
+using System.Globalization;
+using System.Net.Sockets;
+using System.Text;
+using Rookery.Server.Tests.Raven;
+
+namespace Rookery.Server.Tests.FastPath;
+
+/// <summary>A response as it came over a connection. The Date header is left out.</summary>
+internal sealed record RawResponse(string Status, string Headers, string Body);
+
+/// <summary>A connection on which a test sends bytes and reads whole responses.</summary>
+internal sealed class RawConnection : IDisposable
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(1);
+
+    private readonly TcpClient _client = new() { NoDelay = true };
+    private byte[] _received = [];
+
+    private RawConnection() { }
+
+    public NetworkStream Stream => _client.GetStream();
+
+    public static async Task<RawConnection> OpenAsync(RunningServer server)
+    {
+        var connection = new RawConnection();
+        await connection._client.ConnectAsync(server.Address.Host, server.Address.Port);
+        return connection;
+    }
+
+    public async Task SendAsync(string bytes) => await Stream.WriteAsync(Encoding.Latin1.GetBytes(bytes));
+
+    /// <summary>Reads the next response; null if the server has closed the connection.</summary>
+    public async Task<RawResponse?> ReadAsync()
+    {
+        if (await FindHeadAsync() is not { } headLength)
+        {
+            return null;
+        }
+
+        string[] lines = Encoding.Latin1.GetString(_received, 0, headLength).Split("\r\n");
+        string[] headers =
+        [
+            .. lines[1..^2].Where(static line => !line.StartsWith("Date: ", StringComparison.Ordinal)).Order(),
+        ];
+        int bodyLength = headers
+            .Where(static line => line.StartsWith("Content-Length: ", StringComparison.Ordinal))
+            .Select(static line => int.Parse(line["Content-Length: ".Length..], CultureInfo.InvariantCulture))
+            .FirstOrDefault();
+        while (_received.Length < headLength + bodyLength)
+        {
+            Assert.True(await ReceiveAsync(), "the connection was closed inside a body");
+        }
+
+        string body = Encoding.UTF8.GetString(_received, headLength, bodyLength);
+        _received = _received[(headLength + bodyLength)..];
+        return new RawResponse(lines[0], string.Join('\n', headers), body);
+    }
+
+    /// <summary>Reads all responses until the server closes the connection.</summary>
+    public async Task<List<RawResponse>> ReadAllAsync()
+    {
+        var all = new List<RawResponse>();
+        while (await ReadAsync() is { } response)
+        {
+            all.Add(response);
+        }
+
+        return all;
+    }
+
+    public void Dispose() => _client.Dispose();
+
+    private async Task<int?> FindHeadAsync()
+    {
+        int end;
+        while ((end = _received.AsSpan().IndexOf("\r\n\r\n"u8)) < 0)
+        {
+            if (!await ReceiveAsync())
+            {
+                Assert.Empty(_received);
+                return null;
+            }
+        }
+
+        return end + 4;
+    }
+
+    private async Task<bool> ReceiveAsync()
+    {
+        byte[] buffer = new byte[64 << 10];
+        int read = await Stream.ReadAsync(buffer).AsTask().WaitAsync(Patience);
+        _received = [.. _received, .. buffer.AsSpan(0, read)];
+        return read > 0;
+    }
+}
