@@ -82,7 +82,7 @@ public sealed class RepairTests
         )
         {
             Assert.Throws<ReceivedStateException>(() =>
-                engine.Repairs.Do(request, new RepairRows("/data/none", position))
+                engine.Repairs.Repair(request, new RepairRows("/data/none", position))
             );
         }
 
@@ -102,12 +102,12 @@ public sealed class RepairTests
         for (int at = 0; at < whole.Length; at += Math.Max(1, whole.Length / 50))
         {
             disk.Rot(Rows, at, 1);
-            Assert.Throws<ReceivedStateException>(() => engine.Repairs.Do(request, rows));
+            Assert.Throws<ReceivedStateException>(() => engine.Repairs.Repair(request, rows));
             disk.Delete(Rows);
             disk.WriteNew(Rows, whole);
         }
 
-        Assert.True(engine.Repairs.Do(request, rows));
+        Assert.True(engine.Repairs.Repair(request, rows));
         Check(engine, work, "repaired");
     }
 
@@ -180,7 +180,7 @@ public sealed class RepairTests
             Assert.True(round < 4, $"{story}: {engine.Problem}");
             foreach (RepairRequest request in requests)
             {
-                engine.Repairs.Do(request, Fetch(request, disk, peer, peers));
+                engine.Repairs.Repair(request, Fetch(request, disk, peer, peers));
             }
         }
 

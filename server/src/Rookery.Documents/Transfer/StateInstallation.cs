@@ -75,7 +75,7 @@ public sealed class StateInstallation
     public ManifestPosition Install(FetchedState fetched, bool tailIsKept)
     {
         var before = _records.ReadVersions();
-        _storage.Installer.Install(fetched.State, tailIsKept ? null : (ReadOnlyMemory<byte>?)NoteOf(fetched.Offer));
+        _storage.Installer.Install(fetched.State, tailIsKept ? null : (ReadOnlyMemory<byte>?)EncodeNote(fetched.Offer));
         if (PendingResetOf(_storage) is { } reset)
         {
             _journal.ResetTo(reset);
@@ -98,7 +98,7 @@ public sealed class StateInstallation
     /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
     public bool Repair(RepairRequest request, RepairRows rows)
     {
-        bool isDone = _storage.Repairs.Do(request, rows);
+        bool isDone = _storage.Repairs.Repair(request, rows);
         if (isDone)
         {
             _inbox.Statistics.CountInstalled(StateTransferKind.Repairs);
@@ -171,7 +171,7 @@ public sealed class StateInstallation
         }
     }
 
-    private static byte[] NoteOf(SnapshotOffer offer)
+    private static byte[] EncodeNote(SnapshotOffer offer)
     {
         byte[] note = new byte[sizeof(long) + offer.Configuration.Length];
         BinaryPrimitives.WriteInt64LittleEndian(note, offer.ConfigurationIndex);

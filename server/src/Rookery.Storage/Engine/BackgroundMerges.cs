@@ -9,13 +9,18 @@ namespace Rookery.Storage.Engine;
 /// </summary>
 internal sealed class BackgroundMerges
 {
-    // Smaller files are rewritten into larger ones: each file costs memory and, in every read, a lookup.
-    private const int LinkedShareOfRun = 16;
+    // A merge rewrites a file smaller than RunBytes / 16 instead of moving it unchanged: each file costs memory and, in
+    // every read, a lookup.
+    private const int SmallFileDivisor = 16;
+
+    // Below four full files, the space that old row versions waste is not worth a merge of all runs.
     private const int SpaceFloorRuns = 4;
 
     private readonly EngineContext _context;
     private readonly MergePicker _picker;
-    private readonly Memtable _none;
+
+    // A merge reads no memtable, but the classes it shares with a flush need one.
+    private readonly Memtable _emptyMemtable;
 
     // The running merges of each group, the largest at the bottom: during a long merge, newer runs are merged with each
     // other.
@@ -27,7 +32,7 @@ internal sealed class BackgroundMerges
     public BackgroundMerges(EngineContext context)
     {
         _context = context;
-        _none = new Memtable(context.Arenas);
+        _emptyMemtable = new Memtable(context.Arenas);
         _picker = new MergePicker(
             context.Options.FanIn,
             context.Options.MemtableBytes,
@@ -61,20 +66,22 @@ internal sealed class BackgroundMerges
         {
             if (group == TableMap.Chunks && FileRewrite.FindDead(_context, runs) is { } dead)
             {
-                return new FileRewrite(_context, _none).Do(group, dead);
+                return new FileRewrite(_context, _emptyMemtable).Execute(group, dead);
             }
 
-            if (JobOf(group, runs.Of(group)) is { } job)
+            if (FindOrStartJob(group, runs.Of(group)) is { } job)
             {
                 return DoPart(job);
             }
         }
 
         return FileRewrite.FindCovered(_context, runs) is { } covered
-            && new FileRewrite(_context, _none).Do(covered.Group, covered.File);
+            && new FileRewrite(_context, _emptyMemtable).Execute(covered.Group, covered.File);
     }
 
-    private MergeJob? JobOf(byte group, ReadOnlySpan<SortedRun> runs)
+    // Returns the group's smallest unfinished job, after starting another one if newer runs are due; null if there is
+    // none.
+    private MergeJob? FindOrStartJob(byte group, ReadOnlySpan<SortedRun> runs)
     {
         if (!_jobs.TryGetValue(group, out Stack<MergeJob>? unfinished))
         {
@@ -89,9 +96,10 @@ internal sealed class BackgroundMerges
             }
         }
 
-        int newer = unfinished.TryPeek(out MergeJob? newest) ? newest.PlaceIn(runs).Start.Value : runs.Length;
+        // Runs newer than all inputs of unfinished jobs.
+        int newerRuns = unfinished.TryPeek(out MergeJob? newest) ? newest.PlaceIn(runs).Start.Value : runs.Length;
         int usable = 0;
-        while (usable < newer && !IsDamaged(runs[usable]))
+        while (usable < newerRuns && !IsDamaged(runs[usable]))
         {
             usable++;
         }
@@ -109,7 +117,7 @@ internal sealed class BackgroundMerges
     // one large value creates, are merged, because each file costs a descriptor, memory and a manifest entry.
     private Range Pick(byte group, ReadOnlySpan<SortedRun> runs, ReadOnlySpan<SortedRun> usable) =>
         group == TableMap.Chunks
-            ? _picker.PickSmall(usable, _context.Options.RunBytes / LinkedShareOfRun)
+            ? _picker.PickSmall(usable, _context.Options.RunBytes / SmallFileDivisor)
             : _picker.Pick(
                 usable,
                 KeptDeletions.DroppableThrough(_context.KeptDeletions, runs, _context.Durable.Manifest.Position)
@@ -135,13 +143,19 @@ internal sealed class BackgroundMerges
 
         ReadOnlySpan<SortedRun> runs = _context.Published.Current.Runs.Of(job.Group);
         MergePart part = MergePart.Next(job.Inputs, file => MayLink(job.Group, file));
-        using var merge = new RunMerge(_context, _none, job.Group, job.Inputs, runs[job.PlaceIn(runs).End.Value..]);
+        using var merge = new RunMerge(
+            _context,
+            _emptyMemtable,
+            job.Group,
+            job.Inputs,
+            runs[job.PlaceIn(runs).End.Value..]
+        );
         if (part.Linked.Count == 0 && !merge.Run(part.ToExclusive.Span))
         {
             return true; // an input is damaged, which is registered: the job ends
         }
 
-        SortedRun[] left = part.Linked.Count > 0 ? Without(job.Inputs, part.Linked) : merge.Left();
+        SortedRun[] left = part.Linked.Count > 0 ? Without(job.Inputs, part.Linked) : merge.RemainingInputs();
         RunEntry[] merged = [.. job.Output?.Files ?? [], .. part.Linked, .. merge.Files];
         SortedRun? output = merged.Length == 0 ? null : new SortedRun(merged);
         if (Install(job, left, output, merge) && left.Length > 0)
@@ -186,9 +200,10 @@ internal sealed class BackgroundMerges
         _context.Counters.CompactedBytes += merge.Bytes;
     }
 
+    // A file may move to the output unchanged if all its keys are in force and rewriting it would free little.
     private bool MayLink(byte group, RunEntry file) =>
         file.From.IsEmpty
-        && file.Summary.FileBytes >= _context.Options.RunBytes / LinkedShareOfRun
+        && file.Summary.FileBytes >= _context.Options.RunBytes / SmallFileDivisor
         && file.Summary.Tombstones * 2 <= file.Summary.Rows
         && !IsMostlyStale(group, file);
 
@@ -196,7 +211,12 @@ internal sealed class BackgroundMerges
     {
         if (!_staleFiles.TryGetValue(file.Summary.FileId, out bool isStale))
         {
-            _staleFiles[file.Summary.FileId] = isStale = FileRewrite.IsMostlyStale(_context, _none, group, file);
+            _staleFiles[file.Summary.FileId] = isStale = FileRewrite.IsMostlyStale(
+                _context,
+                _emptyMemtable,
+                group,
+                file
+            );
         }
 
         return isStale;

@@ -14,7 +14,9 @@ internal sealed class DeadChunks(int chunkBytes, SortedRun[] chunkRuns)
 {
     private readonly Dictionary<RunEntry, long> _dead = new(ReferenceEqualityComparer.Instance);
 
-    /// <summary>Counts a released value. Its chunks may be in several files.</summary>
+    /// <summary>
+    /// Counts a released value, by the row that records its release. Its chunks may be in several files.
+    /// </summary>
     public void Add(ReadOnlySpan<byte> releasedKey, ReadOnlySpan<byte> releasedValue)
     {
         long valueBytes = BinaryPrimitives.ReadInt64LittleEndian(releasedValue);

@@ -13,7 +13,9 @@ namespace Rookery.Storage.Engine;
 /// </summary>
 internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest, string directory, long firstFileId)
 {
-    private const long FirstRevisionOfUse = 3; // an interrupted first start leaves revision 1 in one slot
+    // An interrupted first start leaves revision 1 in one slot. From revision 3 on, both slots prove that the store was
+    // in use.
+    private const long FirstRevisionOfUse = 3;
 
     // New files of a manifest whose write failed. That manifest may be on disk anyway, so they are kept until a later
     // one is durable.
@@ -32,7 +34,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     public long WrittenBytes => slots.WrittenBytes;
 
     /// <summary>Returns an unused file number.</summary>
-    public long TakeFileId() => _nextFileId++;
+    public long AllocateFileId() => _nextFileId++;
 
     /// <summary>Returns the path of a run file.</summary>
     public string PathOf(long fileId) => Path.Join(directory, RunFileName.Of(fileId));

@@ -26,7 +26,9 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         try
         {
             runs = new RunSetOpening(disk, options.Directory, io, cache).Open(manifest, sources);
-            var arenas = new ArenaPool(budget.AddShare("memtable", (2 + ReaderMemtables) * sized.MemtableBytes));
+            var arenas = new ArenaPool(
+                budget.AddShare("memtable", (WriterMemtables + ReaderMemtables) * sized.MemtableBytes)
+            );
             long lastFileId = names
                 .Select(name => RunFileName.TryParse(name, out long id) ? id : 0)
                 .DefaultIfEmpty()
@@ -159,6 +161,9 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
                 .Select(name => Path.Join(options.Directory, name)),
         ];
     }
+
+    // Writers fill one memtable while another is flushed.
+    private const int WriterMemtables = 2;
 
     // A reader that starts during a flush keeps two memtables alive, each up to one batch larger than its size. The
     // limit allows at least one such reader.

@@ -5,7 +5,9 @@ using Rookery.Storage.State;
 namespace Rookery.Storage.Engine;
 
 /// <summary>Rewrites one file without its dead rows: chunks of released values and rows in deleted ranges.</summary>
-internal sealed class FileRewrite(EngineContext context, Memtable none)
+/// <param name="context">The engine.</param>
+/// <param name="emptyMemtable">A memtable without rows: a rewrite reads runs only.</param>
+internal sealed class FileRewrite(EngineContext context, Memtable emptyMemtable)
 {
     private const int SampledRows = 256;
 
@@ -30,7 +32,10 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         return null;
     }
 
-    /// <summary>Returns a file of which deleted ranges cover at least a quarter; null if there is none.</summary>
+    /// <summary>
+    /// Returns a file of which deleted ranges cover at least a quarter, or any part while there are many deleted
+    /// ranges; null if there is none.
+    /// </summary>
     public static (byte Group, RunEntry File)? FindCovered(EngineContext context, RunSet runs)
     {
         RangeTombstoneSet tombstones = context.Durable.Deletions.Ranges;
@@ -40,7 +45,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
             {
                 foreach (RunEntry file in run.Files)
                 {
-                    if (file.IsReadable && IsWorthIt(file, tombstones) && !IsKnownDamaged(context, file))
+                    if (file.IsReadable && IsWorthRewriting(file, tombstones) && !IsKnownDamaged(context, file))
                     {
                         return (group, file);
                     }
@@ -54,7 +59,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
     /// <summary>
     /// Returns whether more than half of a sample of the file's rows is stale according to the filter.
     /// </summary>
-    public static bool IsMostlyStale(EngineContext context, Memtable none, byte group, RunEntry file)
+    public static bool IsMostlyStale(EngineContext context, Memtable emptyMemtable, byte group, RunEntry file)
     {
         if (
             context.Options.Filter is not { } filter
@@ -67,7 +72,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
 
         var settled = new EngineState(
             context.Sources,
-            none,
+            emptyMemtable,
             [],
             context.Published.Current.Runs,
             context.Durable.Deletions.Ranges,
@@ -88,13 +93,15 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         }
     }
 
-    /// <summary>Rewrites the file and replaces it by the new one.</summary>
-    public bool Do(byte group, RunEntry file)
+    /// <summary>
+    /// Rewrites the file and replaces it by the new one. Returns true even if it could not: the step was executed.
+    /// </summary>
+    public bool Execute(byte group, RunEntry file)
     {
         ReadOnlySpan<SortedRun> runs = context.Published.Current.Runs.Of(group);
         using var merge = new RunMerge(
             context,
-            none,
+            emptyMemtable,
             group,
             [new SortedRun([file])],
             runs[(PlaceOf(file, runs) + 1)..]
@@ -112,7 +119,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
             return true; // a flush changed the file's entry meanwhile: picked again later
         }
 
-        RunEntry[] left = [.. merge.Files, .. merge.Left().SelectMany(run => run.Files)];
+        RunEntry[] left = [.. merge.Files, .. merge.RemainingInputs().SelectMany(run => run.Files)];
         SortedRun replaced = ofGroup[place].Replace(file, left);
         changed[group] =
         [
@@ -128,9 +135,9 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
 
     private static bool IsMostlyStale(RunCursor rows, IMergeFilter filter, in Snapshot settled)
     {
-        int asked = 0;
+        int sampled = 0;
         int stale = 0;
-        for (bool found = rows.SeekForward([]); found && asked < SampledRows; found = rows.Move(), asked++)
+        for (bool found = rows.SeekForward([]); found && sampled < SampledRows; found = rows.Move(), sampled++)
         {
             bool isStale =
                 rows.Kind == RowKind.Put
@@ -139,7 +146,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
             stale += isStale ? 1 : 0;
         }
 
-        return stale * 2 > asked;
+        return stale * 2 > sampled;
     }
 
     private static int PlaceOf(RunEntry file, ReadOnlySpan<SortedRun> runs)
@@ -153,7 +160,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable none)
         return place;
     }
 
-    private static bool IsWorthIt(RunEntry file, RangeTombstoneSet tombstones)
+    private static bool IsWorthRewriting(RunEntry file, RangeTombstoneSet tombstones)
     {
         long covered = 0;
         bool isTouched = false;

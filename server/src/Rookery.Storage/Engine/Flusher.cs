@@ -8,7 +8,7 @@ namespace Rookery.Storage.Engine;
 /// <summary>Writes a frozen memtable into one sorted run per group, then writes the manifest.</summary>
 internal sealed unsafe class Flusher(EngineContext context)
 {
-    /// <summary>Flushes the oldest frozen memtable, if there is one.</summary>
+    /// <summary>Flushes the oldest frozen memtable, if there is one. Returns whether there was one.</summary>
     /// <exception cref="DiskException">Nothing changed; the flush can be retried.</exception>
     public bool FlushOldest()
     {
@@ -48,6 +48,7 @@ internal sealed unsafe class Flusher(EngineContext context)
         return true;
     }
 
+    // Adds the values that this memtable releases to the dead bytes of their chunk files.
     private void CountReleased(Memtable memtable, SortedRun[]?[] runs)
     {
         var dead = new DeadChunks(context.Options.ChunkBytes, runs[TableMap.Chunks] ?? []);

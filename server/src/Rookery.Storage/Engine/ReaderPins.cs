@@ -11,8 +11,8 @@ namespace Rookery.Storage.Engine;
 /// </summary>
 internal sealed class ReaderPins(EngineContext context)
 {
-    // Readers may pin at most the free disk space divided by this.
-    private const int FreePart = 4;
+    // Readers may pin files of at most the free disk space divided by this.
+    private const int FreeSpaceDivisor = 4;
 
     // The block cache keeps at least its configured size divided by this.
     private const int CacheFloorDivisor = 4;
@@ -42,16 +42,17 @@ internal sealed class ReaderPins(EngineContext context)
         IReadOnlyList<EngineState> held = context.Published.Held();
         var pins = new Pins(context.Published.Current);
         long keptMemory = 0;
-        long? fileBound = null;
+        long? fileLimit = null;
         bool isOver = false;
 
-        // From the newest state: the first that exceeds a limit is ended, and so are all older ones.
+        // Walks from the newest state to the oldest: the first that exceeds a limit is ended, and so are all older
+        // ones.
         foreach (EngineState state in held.Reverse())
         {
             pins.Add(state);
             isOver |=
                 pins.MemoryBytes > context.Options.ReaderMemoryBytes
-                || (pins.FileBytes > 0 && pins.FileBytes > (fileBound ??= FileBound()));
+                || (pins.FileBytes > 0 && pins.FileBytes > (fileLimit ??= ReadFileLimit()));
             if (!isOver)
             {
                 keptMemory = pins.MemoryBytes;
@@ -68,18 +69,18 @@ internal sealed class ReaderPins(EngineContext context)
         );
     }
 
-    private long FileBound()
+    private long ReadFileLimit()
     {
         try
         {
             return Math.Min(
                 context.Options.ReaderFileBytes,
-                context.Disk.SpaceOf(context.Options.Directory).FreeBytes / FreePart
+                context.Disk.SpaceOf(context.Options.Directory).FreeBytes / FreeSpaceDivisor
             );
         }
         catch (DiskException)
         {
-            return 0;
+            return 0; // without a known free space, readers may pin no files
         }
     }
 

@@ -22,11 +22,13 @@ internal sealed class RowDropping : IDisposable
     private readonly RangeTombstoneSet _rangeTombstones;
     private readonly SortedRun[] _older;
     private readonly IMergeFilter? _filter;
+
+    // The rows that the next manifest will contain.
     private readonly EngineState _settled;
     private readonly int _chunkBytes;
     private readonly long _forgettableThrough;
-    private int _asked;
-    private int _stale;
+    private int _filteredRows;
+    private int _staleInSample;
 
     /// <summary>Creates an instance for one flush or merge of one group.</summary>
     /// <param name="context">The engine.</param>
@@ -91,7 +93,7 @@ internal sealed class RowDropping : IDisposable
 
         if (kind == RowKind.Tombstone)
         {
-            return sequence <= _forgettableThrough && !IsInOlder(key) && Forget(sequence);
+            return sequence <= _forgettableThrough && !IsInOlder(key) && RecordDropped(sequence);
         }
 
         if (_group == TableMap.Chunks)
@@ -103,7 +105,7 @@ internal sealed class RowDropping : IDisposable
         {
             return sequence <= _forgettableThrough
                 && !HasChunks(key, BinaryPrimitives.ReadInt64LittleEndian(value))
-                && Forget(sequence);
+                && RecordDropped(sequence);
         }
 
         return _filter is not null
@@ -111,7 +113,7 @@ internal sealed class RowDropping : IDisposable
             && IsStale(key, sequence, kind, value);
     }
 
-    private bool Forget(long sequence)
+    private bool RecordDropped(long sequence)
     {
         DroppedThrough = Math.Max(DroppedThrough, sequence);
         return true;
@@ -159,13 +161,13 @@ internal sealed class RowDropping : IDisposable
 
     private bool IsStale(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {
-        int place = _asked++ % Stride;
+        int place = _filteredRows++ % Stride;
         if (place == 0)
         {
-            _stale = 0;
+            _staleInSample = 0;
         }
 
-        if (place >= Sample && _stale < StaleOfSample)
+        if (place >= Sample && _staleInSample < StaleOfSample)
         {
             return false;
         }
@@ -177,7 +179,7 @@ internal sealed class RowDropping : IDisposable
             kind == RowKind.LargeReference ? [] : value,
             new Snapshot(_settled)
         );
-        _stale += isStale && place < Sample ? 1 : 0;
+        _staleInSample += isStale && place < Sample ? 1 : 0;
         return isStale;
     }
 }

@@ -83,13 +83,13 @@ internal sealed class RunMerge(
     }
 
     /// <summary>Returns the rest of the inputs after this merge.</summary>
-    public SortedRun[] Left() =>
+    public SortedRun[] RemainingInputs() =>
         _resumeAt is null
             ? []
             :
             [
                 .. inputs
-                    .Select(run => new SortedRun([.. run.Files.Where(IsLeft).Select(Rest)]))
+                    .Select(run => new SortedRun([.. run.Files.Where(IsRemaining).Select(Rest)]))
                     .Where(run => run.Files.Length > 0),
             ];
 
@@ -117,7 +117,7 @@ internal sealed class RunMerge(
         _output.Dispose();
     }
 
-    private bool IsLeft(RunEntry file) => file.LastKey.SequenceCompareTo(_resumeAt) >= 0;
+    private bool IsRemaining(RunEntry file) => file.LastKey.SequenceCompareTo(_resumeAt) >= 0;
 
     private RunEntry Rest(RunEntry file) =>
         file.FirstKey.SequenceCompareTo(_resumeAt) >= 0 ? file : file with { From = _resumeAt };

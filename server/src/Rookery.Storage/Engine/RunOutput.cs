@@ -10,6 +10,7 @@ namespace Rookery.Storage.Engine;
 /// </summary>
 internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, RangeTombstoneSet cleared) : IDisposable
 {
+    /// <summary>Bytes of work between two calls of the pacer.</summary>
     public const long PaceBytes = 256 * 1024;
 
     private readonly List<RunEntry> _finished = [];
@@ -17,7 +18,7 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
     private RunWriter? _writer;
     private long _fileId;
     private long _pacedBytes;
-    private bool _handedOver;
+    private bool _isHandedOver;
 
     /// <summary>Whether the current file has reached its size, so that the next row starts another.</summary>
     public bool IsFull =>
@@ -37,7 +38,7 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
 
         if (_writer is null)
         {
-            _fileId = context.Durable.TakeFileId();
+            _fileId = context.Durable.AllocateFileId();
             var options = new RunWriterOptions(
                 context.Options.BlockBytes,
                 Filter: context.Sources.Tables.IsLookedUp(group),
@@ -67,14 +68,14 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
     }
 
     /// <summary>Marks the files as possibly named by a manifest, so that they are not deleted.</summary>
-    public void HandOver() => _handedOver = true;
+    public void HandOver() => _isHandedOver = true;
 
     public void Dispose()
     {
         _writer?.Dispose();
         foreach (RunEntry file in _finished)
         {
-            if (!_handedOver)
+            if (!_isHandedOver)
             {
                 file.Reader!.Retire(context.Garbage.Add);
             }

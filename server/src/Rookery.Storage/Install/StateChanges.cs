@@ -20,7 +20,7 @@ public sealed class StateChanges : IDisposable
     private readonly RunSet _runs;
     private readonly ManifestRecord _manifest;
     private readonly Deletions _deletions;
-    private bool _ended;
+    private bool _isDisposed;
 
     internal StateChanges(EngineContext context, RunSet runs, ManifestRecord manifest, Deletions deletions, long since)
     {
@@ -61,7 +61,7 @@ public sealed class StateChanges : IDisposable
     {
         lock (_gate)
         {
-            StopIfEnded();
+            ThrowIfDisposed();
             _context.Disk.CreateDirectory(directory);
             var groups = new List<ManifestGroup>();
             long nextFile = FileNumbers.FirstFrom(1);
@@ -120,7 +120,7 @@ public sealed class StateChanges : IDisposable
     /// <summary>Releases the runs, after waiting for <see cref="Write"/> to stop.</summary>
     public void Dispose()
     {
-        if (Interlocked.Exchange(ref _ended, true))
+        if (Interlocked.Exchange(ref _isDisposed, true))
         {
             return;
         }
@@ -156,7 +156,7 @@ public sealed class StateChanges : IDisposable
             unpaced += rows.Key.Length + rows.Value.Length;
             if (unpaced > StepBytes)
             {
-                StopIfEnded();
+                ThrowIfDisposed();
                 _context.Options.Pacer?.Yield(unpaced, urgent: false);
                 unpaced = 0;
                 if (output.Bytes > maxBytes)
@@ -175,7 +175,7 @@ public sealed class StateChanges : IDisposable
         return output.Bytes <= maxBytes;
     }
 
-    // Skips files whose rows are all below that sequence: a changed key has its newest version in another file.
+    // Skips files whose rows are all below Since: a changed key has its newest version in another file.
     private MergingCursor Open(byte group)
     {
         var sources = new List<MergeSource>();
@@ -197,9 +197,9 @@ public sealed class StateChanges : IDisposable
         return new MergingCursor(sources, MergedRows.LiveAndTombstones);
     }
 
-    private void StopIfEnded()
+    private void ThrowIfDisposed()
     {
-        if (Volatile.Read(ref _ended))
+        if (Volatile.Read(ref _isDisposed))
         {
             throw new OperationCanceledException("What changed is not wanted any more.");
         }

@@ -86,7 +86,7 @@ public sealed class StateInstaller
         }
     }
 
-    // Changes are installed on top of runs: these must contain all applied rows, and be undamaged.
+    // Changes are installed on top of the current runs, which must contain all applied rows and be undamaged.
     private void PrepareFor(long since)
     {
         long sequence = _context.Published.Current.Position.Sequence;
@@ -106,21 +106,21 @@ public sealed class StateInstaller
 
     private void Replace(ReceivedState received, ReadOnlyMemory<byte>? note)
     {
-        var numbers = received
+        var ownNumbers = received
             .Manifest.Files.Select(file => file.Summary.FileId)
             .Distinct()
-            .ToDictionary(number => number, _ => _context.Durable.TakeFileId());
+            .ToDictionary(number => number, _ => _context.Durable.AllocateFileId());
         RunSet? runs = null;
         RunSet? next = null;
         bool isNamed = false;
         try
         {
-            foreach (var (theirs, own) in numbers)
+            foreach (var (theirs, own) in ownNumbers)
             {
                 _context.Disk.Link(Path.Join(received.Directory, RunFileName.Of(theirs)), _context.Durable.PathOf(own));
             }
 
-            runs = Open(Renumber(received.Manifest, numbers));
+            runs = Open(Renumber(received.Manifest, ownNumbers));
             SortedRun[]?[] all = runs.ToArrays();
             Deletions deletions = received.Since is null
                 ? Deletions.Of(received.Manifest)
@@ -135,7 +135,7 @@ public sealed class StateInstaller
             runs?.Release();
             if (!isNamed)
             {
-                foreach (long own in numbers.Values)
+                foreach (long own in ownNumbers.Values)
                 {
                     _context.Garbage.Add(_context.Durable.PathOf(own));
                 }
@@ -145,7 +145,7 @@ public sealed class StateInstaller
         }
     }
 
-    private static ManifestRecord Renumber(ManifestRecord manifest, Dictionary<long, long> numbers) =>
+    private static ManifestRecord Renumber(ManifestRecord manifest, Dictionary<long, long> ownNumbers) =>
         manifest with
         {
             Groups =
@@ -161,7 +161,10 @@ public sealed class StateInstaller
                                         .. run.Select(file =>
                                             file with
                                             {
-                                                Summary = file.Summary with { FileId = numbers[file.Summary.FileId] },
+                                                Summary = file.Summary with
+                                                {
+                                                    FileId = ownNumbers[file.Summary.FileId],
+                                                },
                                             }
                                         ),
                                     ]

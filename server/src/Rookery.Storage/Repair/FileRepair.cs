@@ -15,12 +15,12 @@ namespace Rookery.Storage.Repair;
 public sealed class FileRepair
 {
     private readonly EngineContext _context;
-    private readonly Memtable _none;
+    private readonly Memtable _emptyMemtable; // a repair reads runs only
 
     internal FileRepair(EngineContext context)
     {
         _context = context;
-        _none = new Memtable(context.Arenas);
+        _emptyMemtable = new Memtable(context.Arenas);
     }
 
     /// <summary>
@@ -67,7 +67,7 @@ public sealed class FileRepair
     /// <exception cref="ReceivedStateException">The rows are damaged, or their position does not fit. Nothing
     /// changed.</exception>
     /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
-    public bool Do(RepairRequest request, RepairRows rows)
+    public bool Repair(RepairRequest request, RepairRows rows)
     {
         if (
             rows.Position.Sequence < request.LeastSequence
@@ -83,13 +83,13 @@ public sealed class FileRepair
 
         SortedRun[]?[] changed = _context.Published.Current.Runs.ToArrays();
         SortedRun[] ofGroup = changed[request.Group] ?? [];
-        int place = Array.FindIndex(ofGroup, run => run.Files.Any(IsMeant));
+        int place = Array.FindIndex(ofGroup, run => run.Files.Any(IsRequested));
         if (place < 0)
         {
             return false;
         }
 
-        RunEntry damaged = ofGroup[place].Files.First(IsMeant);
+        RunEntry damaged = ofGroup[place].Files.First(IsRequested);
         RunReader received =
             RunReader.Open(
                 _context.Disk,
@@ -109,7 +109,7 @@ public sealed class FileRepair
             using var dropping = new RowDropping(
                 _context,
                 request.Group,
-                _none,
+                _emptyMemtable,
                 _context.Published.Current.Runs,
                 _context.Durable.Manifest.Position,
                 _context.Durable.Deletions.Ranges,
@@ -135,7 +135,7 @@ public sealed class FileRepair
         Install(changed, output, damaged.Summary.LargestSequence);
         return true;
 
-        bool IsMeant(RunEntry file) => string.Equals(file.Path, request.File, StringComparison.Ordinal);
+        bool IsRequested(RunEntry file) => string.Equals(file.Path, request.File, StringComparison.Ordinal);
     }
 
     // The lost rows may include tombstones that the other node already dropped, so this store counts them as dropped
@@ -160,10 +160,10 @@ public sealed class FileRepair
         }
     }
 
-    // Checks the whole file first, so that one request covers all its damage.
+    // Returns the request that covers all damage of a file; null if the file has none. Checks the whole file first.
     private RepairRequest? RequestFor(RunEntry file, byte group)
     {
-        if (!_context.Sources.Damage.Events.Any(damage => IsOf(damage, file)))
+        if (!_context.Sources.Damage.Events.Any(damage => Affects(damage, file)))
         {
             return null;
         }
@@ -176,7 +176,7 @@ public sealed class FileRepair
             }
         }
 
-        DamageEvent[] all = [.. _context.Sources.Damage.Events.Where(damage => IsOf(damage, file))];
+        DamageEvent[] all = [.. _context.Sources.Damage.Events.Where(damage => Affects(damage, file))];
         return new RepairRequest(
             file.Path,
             group,
@@ -188,7 +188,7 @@ public sealed class FileRepair
         );
     }
 
-    private static bool IsOf(DamageEvent damage, RunEntry file) =>
+    private static bool Affects(DamageEvent damage, RunEntry file) =>
         string.Equals(damage.File, file.Path, StringComparison.Ordinal);
 
     private bool WriteRows(
@@ -202,9 +202,11 @@ public sealed class FileRepair
     {
         byte[] from = request.From.ToArray();
         byte[] to = request.ToExclusive.ToArray();
-        return (damaged.FirstKey.SequenceCompareTo(from) >= 0 || Copy(damaged, damaged.FirstKey, from))
+        bool hasRowsBefore = damaged.FirstKey.SequenceCompareTo(from) < 0;
+        bool hasRowsAfter = damaged.LastKey.SequenceCompareTo(to) >= 0;
+        return (!hasRowsBefore || Copy(damaged, damaged.FirstKey, from))
             && WriteRange()
-            && (damaged.LastKey.SequenceCompareTo(to) < 0 || Copy(damaged, to, toExclusive: []));
+            && (!hasRowsAfter || Copy(damaged, to, toExclusive: []));
 
         bool Copy(RunEntry file, ReadOnlySpan<byte> first, ReadOnlySpan<byte> toExclusive)
         {
@@ -220,33 +222,34 @@ public sealed class FileRepair
                 || (!toExclusive.IsEmpty && damage.From.Span.SequenceCompareTo(toExclusive) >= 0);
         }
 
-        // A row that only older runs have was deleted, perhaps by a lost tombstone: it must stay hidden.
+        // Writes the received rows. A row that only older runs have was deleted, perhaps by a lost tombstone: a new
+        // tombstone keeps it hidden.
         bool WriteRange()
         {
             using RunCursor rows = received.OpenSequentialCursor(IoKind.Compaction);
-            using var hidden = new MergingCursor(
+            using var olderRows = new MergingCursor(
                 [.. older.Select(run => new MergeSource(Open(run, request.Group), RangeTombstoneSet.Empty))],
                 MergedRows.LiveAndTombstones
             );
-            bool has = rows.SeekForward(from);
+            bool hasReceived = rows.SeekForward(from);
             for (
-                bool found = hidden.SeekForward(from);
-                found && hidden.Key.SequenceCompareTo(to) < 0;
-                found = hidden.Move()
+                bool found = olderRows.SeekForward(from);
+                found && olderRows.Key.SequenceCompareTo(to) < 0;
+                found = olderRows.Move()
             )
             {
-                for (; has && rows.Key.SequenceCompareTo(hidden.Key) < 0; has = rows.Move())
+                for (; hasReceived && rows.Key.SequenceCompareTo(olderRows.Key) < 0; hasReceived = rows.Move())
                 {
                     Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
                 }
 
-                if (hidden.Kind != RowKind.Tombstone && !(has && rows.Key.SequenceEqual(hidden.Key)))
+                if (olderRows.Kind != RowKind.Tombstone && !(hasReceived && rows.Key.SequenceEqual(olderRows.Key)))
                 {
-                    Add(hidden.Key, request.LeastSequence, RowKind.Tombstone, []);
+                    Add(olderRows.Key, request.LeastSequence, RowKind.Tombstone, []);
                 }
             }
 
-            for (; has; has = rows.Move())
+            for (; hasReceived; hasReceived = rows.Move())
             {
                 Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
             }
@@ -256,7 +259,7 @@ public sealed class FileRepair
                     $"{wrong.Path} cannot be used for a repair: {wrong.Reason}.",
                     wrong.Path
                 )
-                : hidden.Damage is null;
+                : olderRows.Damage is null;
         }
 
         void Add(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)

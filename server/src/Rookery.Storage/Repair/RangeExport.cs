@@ -42,7 +42,7 @@ internal sealed class RangeExport(EngineContext context)
                     if (writer.EstimatedBytes > MaxBytes)
                     {
                         throw new ReceivedStateException(
-                            $"The rows that are wanted are more than {Amount.Bytes(MaxBytes)}: fetch the whole state "
+                            $"The requested rows are larger than {Amount.Bytes(MaxBytes)}: fetch the whole state "
                                 + "instead."
                         );
                     }
