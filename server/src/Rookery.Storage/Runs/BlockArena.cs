@@ -16,7 +16,9 @@ internal sealed unsafe class BlockArena
     private const int Words = UnitsPerSegment / 64;
 
     private readonly List<Segment> _segments = [];
-    private int _hint;
+
+    // Number of the segment in which the next allocation looks first.
+    private int _firstTried;
 
     /// <summary>Bytes mapped.</summary>
     public long MappedBytes => (long)_segments.Count * SegmentBytes;
@@ -27,13 +29,13 @@ internal sealed unsafe class BlockArena
         int units = Units(bytes);
         for (int tried = 0; tried < _segments.Count; tried++)
         {
-            int index = _hint + tried < _segments.Count ? _hint + tried : _hint + tried - _segments.Count;
+            int index = (_firstTried + tried) % _segments.Count;
             var segment = _segments[index];
             int unit = segment.FreeUnits < units ? -1 : segment.FindFree(units);
             if (unit >= 0)
             {
                 segment.Set(unit, units);
-                _hint = index;
+                _firstTried = index;
                 return segment.Address + ((long)unit * UnitBytes);
             }
         }
@@ -46,7 +48,7 @@ internal sealed unsafe class BlockArena
     {
         int index = SegmentOf(address);
         _segments[index].Clear((int)((address - _segments[index].Address) / UnitBytes), Units(bytes));
-        _hint = index;
+        _firstTried = index;
     }
 
     /// <summary>Maps another segment.</summary>
@@ -55,26 +57,26 @@ internal sealed unsafe class BlockArena
         var segment = new Segment(NativePages.Map(SegmentBytes));
         int index = _segments.FindIndex(other => other.Address > segment.Address);
         _segments.Insert(index < 0 ? _segments.Count : index, segment);
-        _hint = index < 0 ? _segments.Count - 1 : index;
+        _firstTried = index < 0 ? _segments.Count - 1 : index;
     }
 
-    /// <summary>Unmaps up to <paramref name="most"/> completely free segments.</summary>
+    /// <summary>Unmaps up to <paramref name="maxSegments"/> completely free segments.</summary>
     /// <returns>The number of unmapped segments.</returns>
-    public int Shrink(int most)
+    public int Shrink(int maxSegments)
     {
-        int gone = 0;
-        for (int index = _segments.Count - 1; index >= 0 && gone < most; index--)
+        int unmapped = 0;
+        for (int index = _segments.Count - 1; index >= 0 && unmapped < maxSegments; index--)
         {
             if (_segments[index].FreeUnits == UnitsPerSegment)
             {
                 NativePages.Unmap(_segments[index].Address, SegmentBytes);
                 _segments.RemoveAt(index);
-                gone++;
+                unmapped++;
             }
         }
 
-        _hint = 0;
-        return gone;
+        _firstTried = 0;
+        return unmapped;
     }
 
     /// <summary>Returns the pages of free units to the system; their segments stay mapped.</summary>
@@ -178,16 +180,17 @@ internal sealed unsafe class BlockArena
         /// Returns the number of free units from <paramref name="unit"/> on; may stop counting at
         /// <paramref name="enough"/>.
         /// </summary>
-        private int FreeFrom(int unit, int enough) => RunFrom(unit, enough, complement: 0);
+        private int FreeFrom(int unit, int enough) => CountEqualFrom(unit, enough, complement: 0);
 
-        private int UsedFrom(int unit) => RunFrom(unit, UnitsPerSegment, complement: ulong.MaxValue);
+        private int UsedFrom(int unit) => CountEqualFrom(unit, UnitsPerSegment, complement: ulong.MaxValue);
 
-        private int RunFrom(int unit, int enough, ulong complement)
+        // Counts adjacent units, from a unit on, that are free (complement 0) or used (all bits set), 64 at a time.
+        private int CountEqualFrom(int unit, int enough, ulong complement)
         {
             int length = 0;
             while (unit + length < UnitsPerSegment && length < enough)
             {
-                int at = unit + length;
+                int at = unit + length; // 64 units in each word
                 int inWord = BitOperations.TrailingZeroCount((_used[at >> 6] ^ complement) >> (at & 63));
                 int left = 64 - (at & 63);
                 if (inWord < left)

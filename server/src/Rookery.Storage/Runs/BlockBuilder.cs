@@ -12,7 +12,7 @@ internal sealed class BlockBuilder(int targetBytes)
     private const int RowOverheadBytes = 2 + 2 + 3 + BlockView.DirectoryBytesPerRow;
 
     private readonly List<PendingRow> _rows = [];
-    private readonly GrowableBytes _pending = new();
+    private readonly GrowableBytes _pending = new(); // keys and values of the rows
     private int _sharedPrefix;
     private long _smallestSequence;
 

@@ -13,9 +13,10 @@ internal sealed unsafe class BlockCache : IDisposable
     /// <summary>Value of a run's slot while a thread reads the block.</summary>
     private const int Loading = int.MaxValue;
 
+    // Monitors of the threads that wait for a load, shared by the blocks with the same remainder.
     private readonly object[] _waiting = [.. Enumerable.Range(0, 16).Select(_ => new object())];
     private readonly BlockMemory _memory;
-    private int _now;
+    private int _trimNumber;
 
     /// <summary>
     /// Creates an empty cache whose capacity is the limit of <paramref name="share"/>. Pinned blocks may exceed it.
@@ -40,7 +41,7 @@ internal sealed unsafe class BlockCache : IDisposable
     public long UsedBytes => _memory.UsedBytes;
 
     /// <summary>Evicts blocks that no read requested since the last call. Call it about every half minute.</summary>
-    public void TrimIdle() => _memory.TrimIdle(Volatile.Read(ref _now), Interlocked.Increment(ref _now));
+    public void TrimIdle() => _memory.TrimIdle(Volatile.Read(ref _trimNumber), Interlocked.Increment(ref _trimNumber));
 
     /// <inheritdoc/>
     public void Dispose() => _memory.Dispose();
@@ -87,7 +88,7 @@ internal sealed unsafe class BlockCache : IDisposable
             {
                 if (isPointRead)
                 {
-                    frame.Touch(_now);
+                    frame.Touch(_trimNumber);
                 }
 
                 return frame;
@@ -116,7 +117,7 @@ internal sealed unsafe class BlockCache : IDisposable
                 {
                     if (isPointRead)
                     {
-                        frame.Touch(_now);
+                        frame.Touch(_trimNumber);
                     }
 
                     return frame;
@@ -162,7 +163,7 @@ internal sealed unsafe class BlockCache : IDisposable
             sealedBlock.MemoryBytes,
             sealedBlock.RawLength,
             sealedBlock.Rows,
-            _now,
+            _trimNumber,
             wasEvictedRecently
         );
         if (!sealedBlock.TryUnpack(frame.Address))

@@ -12,17 +12,20 @@ namespace Rookery.Storage.Runs;
 /// </summary>
 internal sealed unsafe class BlockMemory : IDisposable
 {
-    private const int SmallQueueShare = 10;
+    // The small queue gets the block memory divided by this.
+    private const int SmallQueueDivisor = 10;
 
-    // The part of its limit that the cache keeps when others need memory.
-    private const int KeptPart = 4;
+    // The cache keeps its limit divided by this when others need memory.
+    private const int KeptDivisor = 4;
     private const int EvictionsBeforeClearingSegment = 8;
+
+    // A slot records the number of evictions so far in its lower 30 bits.
     private const int GhostMask = 0x3fff_ffff;
 
     private readonly Lock _gate = new();
     private readonly BlockArena _arena = new();
     private readonly MemoryShare _share;
-    private readonly Stack<CachedBlock> _free = new();
+    private readonly Stack<CachedBlock> _freeFrames = new();
     private Queue<CachedBlock> _small = new();
     private Queue<CachedBlock> _main = new();
     private CachedBlock[] _frames = [];
@@ -75,7 +78,7 @@ internal sealed unsafe class BlockMemory : IDisposable
         }
     }
 
-    private long KeptBytes => _share.LimitBytes / KeptPart;
+    private long KeptBytes => _share.LimitBytes / KeptDivisor;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public CachedBlock Frame(int number) => Volatile.Read(ref _frames)[number - 1];
@@ -92,8 +95,8 @@ internal sealed unsafe class BlockMemory : IDisposable
     {
         lock (_gate)
         {
-            byte* address = TakeMemory(memoryBytes);
-            var frame = _free.Count > 0 ? _free.Pop() : AddFrame();
+            byte* address = AllocateMemory(memoryBytes);
+            var frame = _freeFrames.Count > 0 ? _freeFrames.Pop() : AddFrame();
             frame.Fill(address, memoryBytes, rawLength, rows, now);
             Enqueue(frame, intoMain);
             _blockBytes += memoryBytes;
@@ -137,7 +140,7 @@ internal sealed unsafe class BlockMemory : IDisposable
         {
             foreach (var frame in _frames.AsSpan(0, _frameCount))
             {
-                if (!frame.IsFree && frame.LastAsked < since)
+                if (!frame.IsFree && frame.LastRequested < since)
                 {
                     _ = TryEvict(frame);
                 }
@@ -169,7 +172,7 @@ internal sealed unsafe class BlockMemory : IDisposable
         }
     }
 
-    private byte* TakeMemory(int bytes)
+    private byte* AllocateMemory(int bytes)
     {
         for (int evicted = 0; ; evicted++)
         {
@@ -203,14 +206,15 @@ internal sealed unsafe class BlockMemory : IDisposable
 
     private bool EvictOne()
     {
-        // Each frame reaches the head of the queue at most four times: three decrements, then its eviction.
+        // Each frame reaches the head of the queue at most four times: three decrements of its frequency, then its
+        // eviction.
         for (int left = 4 * (_small.Count + _main.Count); left > 0 && _small.Count + _main.Count > 0; left--)
         {
-            bool fromSmall = _main.Count == 0 || (_small.Count > 0 && _smallBytes * SmallQueueShare >= _blockBytes);
+            bool fromSmall = _main.Count == 0 || (_small.Count > 0 && _smallBytes * SmallQueueDivisor >= _blockBytes);
             var frame = (fromSmall ? _small : _main).Dequeue();
             if (frame.IsFree)
             {
-                _free.Push(frame);
+                _freeFrames.Push(frame);
                 continue;
             }
 
@@ -225,7 +229,7 @@ internal sealed unsafe class BlockMemory : IDisposable
             }
             else if (TryEvict(frame))
             {
-                _free.Push(frame);
+                _freeFrames.Push(frame);
                 return true;
             }
             else
@@ -312,7 +316,7 @@ internal sealed unsafe class BlockMemory : IDisposable
         {
             if (frame.IsFree)
             {
-                _free.Push(frame);
+                _freeFrames.Push(frame);
             }
             else
             {

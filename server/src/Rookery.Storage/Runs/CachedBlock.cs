@@ -42,7 +42,7 @@ internal sealed unsafe class CachedBlock(int number)
     /// <summary>
     /// Number of the <see cref="BlockCache.TrimIdle"/> call before which the block was last requested.
     /// </summary>
-    public int LastAsked { get; set; }
+    public int LastRequested { get; set; }
 
     /// <summary>Whether the frame is in the main queue.</summary>
     public bool IsMain { get; set; }
@@ -74,9 +74,9 @@ internal sealed unsafe class CachedBlock(int number)
             Frequency++;
         }
 
-        if (LastAsked != now)
+        if (LastRequested != now)
         {
-            LastAsked = now;
+            LastRequested = now;
         }
     }
 
@@ -89,7 +89,7 @@ internal sealed unsafe class CachedBlock(int number)
         MemoryBytes = memoryBytes;
         View = new BlockView(address, rawLength, rows);
         Frequency = 0;
-        LastAsked = now;
+        LastRequested = now;
 
         // Not a plain store: readers with an outdated number may change the count meanwhile.
         Interlocked.Add(ref _state, 1 - Free);

@@ -32,8 +32,10 @@ internal sealed class MergingCursor : IRowCursor
     private readonly int[] _heap;
     private int _heapCount;
     private bool _isBackward;
-    private byte[] _shownKey = new byte[64];
-    private int _shownKeyLength;
+
+    // The key that the sources are being moved past.
+    private byte[] _passedKey = new byte[64];
+    private int _passedKeyLength;
 
     /// <summary>
     /// Merges <paramref name="sources"/>, newest first (of equal sequences the first source wins). Disposes their
@@ -80,7 +82,7 @@ internal sealed class MergingCursor : IRowCursor
             }
         }
 
-        return ShowNext();
+        return FindShown();
     }
 
     /// <inheritdoc/>
@@ -96,11 +98,11 @@ internal sealed class MergingCursor : IRowCursor
             }
         }
 
-        return ShowNext();
+        return FindShown();
     }
 
     /// <inheritdoc/>
-    public bool Move() => PassKey() && ShowNext();
+    public bool Move() => MovePastKey() && FindShown();
 
     /// <inheritdoc/>
     public void Dispose()
@@ -117,6 +119,7 @@ internal sealed class MergingCursor : IRowCursor
         Damage = null;
     }
 
+    // Adds a source to the heap after its seek; returns false if the source is damaged.
     private bool Enter(int source, bool hasRow)
     {
         if (hasRow)
@@ -126,10 +129,11 @@ internal sealed class MergingCursor : IRowCursor
             return true;
         }
 
-        return IsUndamaged(source);
+        return CheckDamage(source);
     }
 
-    private bool IsUndamaged(int source)
+    // Ends the cursor if the source is damaged.
+    private bool CheckDamage(int source)
     {
         Damage = _sources[source].Rows.Damage;
         if (Damage is null)
@@ -142,7 +146,7 @@ internal sealed class MergingCursor : IRowCursor
     }
 
     /// <summary>Moves from an unread top to the first key whose newest row is to be returned.</summary>
-    private bool ShowNext()
+    private bool FindShown()
     {
         while (_heapCount > 0)
         {
@@ -153,7 +157,7 @@ internal sealed class MergingCursor : IRowCursor
                 return true;
             }
 
-            if (!PassKey())
+            if (!MovePastKey())
             {
                 return false;
             }
@@ -176,7 +180,7 @@ internal sealed class MergingCursor : IRowCursor
     }
 
     /// <summary>Moves every source past the key on top.</summary>
-    private bool PassKey()
+    private bool MovePastKey()
     {
         if (_heapCount > 1)
         {
@@ -189,7 +193,7 @@ internal sealed class MergingCursor : IRowCursor
             int source = _heap[0];
             if (!_sources[source].Rows.Move())
             {
-                if (!IsUndamaged(source))
+                if (!CheckDamage(source))
                 {
                     return false;
                 }
@@ -198,21 +202,22 @@ internal sealed class MergingCursor : IRowCursor
             }
 
             SiftDown();
-        } while (hasOthers && _heapCount > 0 && Top.Key.SequenceEqual(_shownKey.AsSpan(0, _shownKeyLength)));
+        } while (hasOthers && _heapCount > 0 && Top.Key.SequenceEqual(_passedKey.AsSpan(0, _passedKeyLength)));
         return true;
     }
 
     private void RememberKey(ReadOnlySpan<byte> key)
     {
-        if (_shownKey.Length < key.Length)
+        if (_passedKey.Length < key.Length)
         {
-            _shownKey = new byte[2 * key.Length];
+            _passedKey = new byte[2 * key.Length];
         }
 
-        key.CopyTo(_shownKey);
-        _shownKeyLength = key.Length;
+        key.CopyTo(_passedKey);
+        _passedKeyLength = key.Length;
     }
 
+    // Whether the left source's row comes first in the cursor's direction; of equal keys, the newer row.
     private bool Precedes(int left, int right)
     {
         int order = _sources[left].Rows.Key.SequenceCompareTo(_sources[right].Rows.Key);

@@ -68,6 +68,7 @@ internal sealed unsafe class RunContents : IDisposable
         }
     }
 
+    // Reads header and footer. Returns what is wrong with them; null if they are valid.
     private static string? ReadEnds(IDiskFile file, long fileId, long length, out RunFooter footer)
     {
         footer = default;
@@ -79,14 +80,11 @@ internal sealed unsafe class RunContents : IDisposable
         }
 
         string? wrong = RunFormat.CheckHeader(header[..file.Read(header, offset: 0)], fileId);
-        if (
-            wrong is null
-            && !RunFooter.TryRead(end[..file.Read(end, length - end.Length)], fileId, length, out footer, out wrong)
-        )
+        if (wrong is null)
         {
-            return wrong;
+            int endLength = file.Read(end, length - end.Length);
+            _ = RunFooter.TryRead(end[..endLength], fileId, length, out footer, out wrong);
         }
-
         return wrong;
     }
 

@@ -13,7 +13,7 @@ internal struct RunCounts
 
     public long LargestSequence { get; private set; }
 
-    private bool _hasSequence;
+    private bool _hasSequence; // without one, the lowest and highest sequence are 0
 
     public void Add(int keyLength, int valueLength, long sequence, RowKind kind)
     {

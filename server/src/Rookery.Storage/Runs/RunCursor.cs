@@ -45,7 +45,7 @@ internal sealed unsafe class RunCursor : IRowCursor
     {
         _isBackward = false;
         int wanted = Math.Max(_run.Index.BlockOf(from), 0);
-        return LoadBlock(wanted) && Settle(_view.LowerBound(from, out _));
+        return LoadBlock(wanted) && MoveTo(_view.LowerBound(from, out _));
     }
 
     /// <inheritdoc/>
@@ -54,14 +54,14 @@ internal sealed unsafe class RunCursor : IRowCursor
         _isBackward = true;
         int wanted = toExclusive.IsEmpty ? _run.Index.Blocks - 1 : _run.Index.BlockOf(toExclusive);
         return LoadBlock(wanted)
-            && Settle((toExclusive.IsEmpty ? _view.Rows : _view.LowerBound(toExclusive, out _)) - 1);
+            && MoveTo((toExclusive.IsEmpty ? _view.Rows : _view.LowerBound(toExclusive, out _)) - 1);
     }
 
     /// <inheritdoc/>
     public bool Move()
     {
         Invariant.Holds(_isOnRow, "a cursor moves on from a row");
-        return Settle(_rowNumber + (_isBackward ? -1 : 1));
+        return MoveTo(_rowNumber + (_isBackward ? -1 : 1));
     }
 
     /// <inheritdoc/>
@@ -79,7 +79,7 @@ internal sealed unsafe class RunCursor : IRowCursor
     /// <summary>
     /// Moves to a row of the current block, or to the nearest row of the next block in the cursor's direction.
     /// </summary>
-    private bool Settle(int number)
+    private bool MoveTo(int number)
     {
         if (number < 0)
         {

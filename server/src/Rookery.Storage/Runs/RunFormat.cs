@@ -17,8 +17,8 @@ namespace Rookery.Storage.Runs;
 /// footer      see <see cref="RunFooter"/>
 /// </code>
 /// A separator is the shortest key above the last key of the previous block and not above the first key of its own.
-/// Every CRC-32C also covers the file id and the offset of the protected bytes, so that a block of another file or
-/// place is not taken for the right one. Every byte of the file is protected by a checksum.
+/// Every CRC-32C also covers the file id and the offset of the protected bytes, so a block of another file or offset
+/// fails its check. Every byte of the file is protected by a checksum.
 /// </summary>
 internal static class RunFormat
 {

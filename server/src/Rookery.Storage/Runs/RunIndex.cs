@@ -155,17 +155,7 @@ internal readonly unsafe struct RunIndex
     public int BlockAt(long offset)
     {
         int found = new ReadOnlySpan<long>(_offsets, Blocks + 1).BinarySearch(offset);
-        if (found >= 0)
-        {
-            return found;
-        }
-
-        if (~found - 1 == Blocks)
-        {
-            return Blocks;
-        }
-
-        return ~found - 1;
+        return found >= 0 ? found : ~found - 1; // otherwise the block before the next higher offset
     }
 
     /// <summary>

@@ -17,7 +17,7 @@ internal sealed unsafe class RunReader
     private readonly byte* _filter;
     private readonly uint _filterLines;
     private int _references = 1;
-    private Action<string>? _removeName;
+    private Action<string>? _removeFile;
 
     private RunReader(IDiskFile file, RunContents contents, BlockCache cache, IIoRecorder io)
     {
@@ -46,8 +46,9 @@ internal sealed unsafe class RunReader
     internal RunIndex Index => _contents.Index;
 
     /// <summary>
-    /// Per block: the number of its frame in the cache, or the cache's record of its eviction. Only the cache writes
-    /// here.
+    /// Per block: the number of its frame in the cache; <see cref="int.MaxValue"/> while a thread loads it; 0 or
+    /// negative if it is not cached. A negative value records when the block left the small queue. Only the cache
+    /// writes here.
     /// </summary>
     internal int[] Slots { get; }
 
@@ -181,7 +182,7 @@ internal sealed unsafe class RunReader
             _cache.ReleaseFixed(ResidentBytes, this);
             _contents.Dispose();
             _file.Dispose();
-            _removeName?.Invoke(Path);
+            _removeFile?.Invoke(Path);
         }
     }
 
@@ -189,10 +190,10 @@ internal sealed unsafe class RunReader
     /// Marks the run as no longer in the manifest. The last <see cref="Release"/> calls <paramref name="remove"/> with
     /// the path.
     /// </summary>
-    public void Retire(Action<string> remove) => Volatile.Write(ref _removeName, remove);
+    public void Retire(Action<string> remove) => Volatile.Write(ref _removeFile, remove);
 
     /// <summary>Whether <see cref="Retire"/> was called.</summary>
-    public bool IsRetired => Volatile.Read(ref _removeName) is not null;
+    public bool IsRetired => Volatile.Read(ref _removeFile) is not null;
 
     /// <summary>Reads a block into the cache; called by the cache only.</summary>
     internal CachedBlock? ReadBlock(int block, BlockCache into, bool wasEvictedRecently, out RunDamage? damage)

@@ -12,7 +12,7 @@ internal enum RunLookup : byte
     /// <summary>The block that may contain the key is damaged.</summary>
     Damaged,
 
-    /// <summary>The block that may contain the key is not in memory, and the lookup was not to read the disk.</summary>
+    /// <summary>The block that may contain the key is not in memory, and the lookup must not read the disk.</summary>
     NotInMemory,
 }
 

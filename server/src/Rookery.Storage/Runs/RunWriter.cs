@@ -206,6 +206,7 @@ internal sealed class RunWriter : IDisposable
         var payload = target[RunFormat.BlockHeaderBytes..];
 
         // A block that shrinks by less than an eighth is stored uncompressed, because it is faster to read.
+        // Compress returns 0 if the result does not fit.
         int stored = Lz4.Compress(_raw.AsSpan(0, rawLength), payload[..(rawLength - (rawLength / 8))]);
         uint flag = stored > 0 ? RunFormat.CompressedFlag : 0;
         if (stored == 0)
