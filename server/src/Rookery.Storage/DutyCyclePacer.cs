@@ -11,9 +11,9 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
     /// <summary>Default share, used on boards without a temperature sensor.</summary>
     public const double ShareWithoutSensor = 0.25;
 
-    private const double LeastShare = 0.05;
+    private const double MinShare = 0.05;
 
-    private static readonly TimeSpan LongestRest = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan MaximumPause = TimeSpan.FromSeconds(2);
 
     private readonly TimeProvider _time;
 
@@ -21,13 +21,13 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
     // build.
     private readonly ManualResetEventSlim _ended = new(initialState: false, spinCount: 0);
     private double _share = ShareWithoutSensor;
-    private long _restedAt;
+    private long _pieceBegan;
 
     /// <summary>Creates a pacer with the default share.</summary>
     public DutyCyclePacer(TimeProvider time)
     {
         _time = time;
-        _restedAt = time.GetTimestamp();
+        _pieceBegan = time.GetTimestamp();
     }
 
     /// <summary>The share of one core's time, 0 to 1.</summary>
@@ -50,17 +50,17 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
     {
         if (!urgent)
         {
-            _ended.Wait(RestAfter(_time.GetElapsedTime(_restedAt)));
+            _ended.Wait(RestAfter(_time.GetElapsedTime(_pieceBegan)));
         }
 
-        _restedAt = _time.GetTimestamp();
+        _pieceBegan = _time.GetTimestamp();
     }
 
     /// <summary>Returns the pause after a piece of work.</summary>
     internal TimeSpan RestAfter(TimeSpan piece)
     {
-        var rest = piece * ((1 / Math.Max(Share, LeastShare)) - 1);
-        return rest < LongestRest ? rest : LongestRest;
+        var rest = piece * ((1 / Math.Max(Share, MinShare)) - 1);
+        return rest < MaximumPause ? rest : MaximumPause;
     }
 
     /// <summary>Ends all pauses, now and later.</summary>

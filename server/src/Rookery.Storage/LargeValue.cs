@@ -70,7 +70,7 @@ internal readonly ref struct LargeValue
         target[sizeof(uint)] = TableMap.Released;
     }
 
-    /// <summary>Copies a part of the value.</summary>
+    /// <summary>Copies <paramref name="count"/> bytes of the value, from byte <paramref name="offset"/>.</summary>
     public void CopyTo(EngineState state, int visibleBatch, IBufferWriter<byte> target, long offset, long count)
     {
         Span<byte> key = stackalloc byte[ChunkKeyBytes];

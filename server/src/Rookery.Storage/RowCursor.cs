@@ -17,8 +17,8 @@ public sealed class RowCursor : IDisposable
     private readonly byte[] _from;
     private readonly byte[] _toExclusive;
     private readonly bool _backward;
-    private bool _begun;
-    private bool _ended;
+    private bool _hasBegun;
+    private bool _hasEnded;
 
     internal RowCursor(
         EngineState state,
@@ -65,16 +65,16 @@ public sealed class RowCursor : IDisposable
     /// <exception cref="DamagedException">The rows that follow are damaged.</exception>
     public bool MoveNext()
     {
-        if (_ended)
+        if (_hasEnded)
         {
             return false;
         }
 
         bool found =
-            _begun ? _rows.Move()
+            _hasBegun ? _rows.Move()
             : _backward ? _rows.SeekBackward(_toExclusive)
             : _rows.SeekForward(_from);
-        _begun = true;
+        _hasBegun = true;
         while (found && IsInRange())
         {
             if (_rows.Kind != RowKind.Tombstone && !IsCovered())
@@ -85,8 +85,13 @@ public sealed class RowCursor : IDisposable
             found = _rows.Move();
         }
 
-        _ended = true;
-        return !found && _rows.Damage is { } damage ? throw new DamagedException(damage.ToEvent()) : false;
+        _hasEnded = true;
+        if (!found && _rows.Damage is { } damage)
+        {
+            throw new DamagedException(damage.ToEvent());
+        }
+
+        return false;
     }
 
     /// <summary>Copies a part of the value.</summary>

@@ -10,8 +10,8 @@ namespace Rookery.Storage.Manifest;
 /// previous manifest would lose data.
 /// </summary>
 /// <remarks>
-/// A copy is [8 magic][u32 format version][u32 CRC-32C of the rest][u32 length][u32 feature level][u64 revision][body],
-/// at a multiple of 4 KiB. All versions have this header.
+/// A copy is [8 magic][u32 format version][u32 CRC-32C of all other bytes][u32 body length][u32 feature level]
+/// [u64 revision][body], at a multiple of 4 KiB. All versions have this header.
 /// </remarks>
 internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io)
 {
@@ -24,7 +24,11 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
 
     private const int HeaderBytes = 32;
     private const int AlignmentBytes = 4096;
-    private const int ChecksumFrom = 16;
+    private const int VersionOffset = 8;
+    private const int ChecksumOffset = 12;
+    private const int LengthOffset = 16; // the checksum covers the rest from here, and the bytes before it
+    private const int FeatureLevelOffset = 20;
+    private const int RevisionOffset = 24;
 
     private int _nextSlot;
 
@@ -140,18 +144,18 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
     private static void WriteCopy(Span<byte> target, ManifestRecord manifest, ReadOnlySpan<byte> body)
     {
         Magic.CopyTo(target);
-        BinaryPrimitives.WriteInt32LittleEndian(target[8..], ManifestCodec.VersionOf(manifest));
-        BinaryPrimitives.WriteInt32LittleEndian(target[16..], body.Length);
-        BinaryPrimitives.WriteInt32LittleEndian(target[20..], manifest.FeatureLevel);
-        BinaryPrimitives.WriteInt64LittleEndian(target[24..], manifest.Revision);
+        BinaryPrimitives.WriteInt32LittleEndian(target[VersionOffset..], ManifestCodec.VersionOf(manifest));
+        BinaryPrimitives.WriteInt32LittleEndian(target[LengthOffset..], body.Length);
+        BinaryPrimitives.WriteInt32LittleEndian(target[FeatureLevelOffset..], manifest.FeatureLevel);
+        BinaryPrimitives.WriteInt64LittleEndian(target[RevisionOffset..], manifest.Revision);
         body.CopyTo(target[HeaderBytes..]);
-        BinaryPrimitives.WriteUInt32LittleEndian(target[12..], ChecksumOf(target, body.Length));
+        BinaryPrimitives.WriteUInt32LittleEndian(target[ChecksumOffset..], ChecksumOf(target, body.Length));
     }
 
     private static uint ChecksumOf(ReadOnlySpan<byte> copy, int bodyBytes)
     {
-        uint state = Checksum.Append(Checksum.Start, copy[..12]);
-        return Checksum.Finish(Checksum.Append(state, copy[ChecksumFrom..(HeaderBytes + bodyBytes)]));
+        uint state = Checksum.Append(Checksum.Start, copy[..ChecksumOffset]);
+        return Checksum.Finish(Checksum.Append(state, copy[LengthOffset..(HeaderBytes + bodyBytes)]));
     }
 
     private static ManifestRecord? ReadSlot(IDisk disk, string path)
@@ -191,17 +195,17 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
             return null;
         }
 
-        int bodyBytes = BinaryPrimitives.ReadInt32LittleEndian(copy[16..]);
+        int bodyBytes = BinaryPrimitives.ReadInt32LittleEndian(copy[LengthOffset..]);
         if (
             bodyBytes < 0
             || bodyBytes > copy.Length - HeaderBytes
-            || ChecksumOf(copy, bodyBytes) != BinaryPrimitives.ReadUInt32LittleEndian(copy[12..])
+            || ChecksumOf(copy, bodyBytes) != BinaryPrimitives.ReadUInt32LittleEndian(copy[ChecksumOffset..])
         )
         {
             return null;
         }
 
-        int version = BinaryPrimitives.ReadInt32LittleEndian(copy[8..]);
+        int version = BinaryPrimitives.ReadInt32LittleEndian(copy[VersionOffset..]);
         if (version > FormatVersion)
         {
             throw new StorageFormatException(
@@ -212,8 +216,8 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
 
         return ManifestCodec.Decode(
             copy.Slice(HeaderBytes, bodyBytes),
-            BinaryPrimitives.ReadInt64LittleEndian(copy[24..]),
-            BinaryPrimitives.ReadInt32LittleEndian(copy[20..])
+            BinaryPrimitives.ReadInt64LittleEndian(copy[RevisionOffset..]),
+            BinaryPrimitives.ReadInt32LittleEndian(copy[FeatureLevelOffset..])
         );
     }
 }

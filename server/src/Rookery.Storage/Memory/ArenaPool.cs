@@ -55,7 +55,7 @@ internal sealed unsafe class ArenaPool : IDisposable
         return mapped;
     }
 
-    /// <summary>Takes back chunks.</summary>
+    /// <summary>Makes chunks idle, for the next <see cref="Rent"/>.</summary>
     public void Return(List<nint> chunks)
     {
         lock (_gate)

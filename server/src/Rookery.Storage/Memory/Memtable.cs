@@ -13,7 +13,7 @@ internal sealed unsafe class Memtable
     private readonly SkipList?[] _lastUsedByTable = new SkipList?[256];
     private SkipList[] _lists = [];
     private int _references = 1;
-    private int _batch;
+    private int _batch; // number of the last complete batch
 
     /// <summary>Creates an empty memtable.</summary>
     public Memtable(ArenaPool pool)

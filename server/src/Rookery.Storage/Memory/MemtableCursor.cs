@@ -6,12 +6,12 @@ namespace Rookery.Storage.Memory;
 /// Iterates over the newest visible version of each key in a memtable, including tombstones. The creator of the cursor
 /// keeps the memtable alive.
 /// </summary>
-internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IRowCursor
+internal sealed unsafe class MemtableCursor(Memtable memtable, int visibleBatch) : IRowCursor
 {
     private readonly SkipList[] _lists = memtable.Lists;
     private MemtableNode* _current;
-    private int _place;
-    private bool _backward;
+    private int _listIndex;
+    private bool _isBackward;
 
     public ReadOnlySpan<byte> Key => MemtableNode.Key(_current);
 
@@ -26,50 +26,52 @@ internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IR
 
     public bool SeekForward(ReadOnlySpan<byte> from)
     {
-        _backward = false;
-        _place = Memtable.PlaceOf(_lists, MemtableNode.KeyspaceOf(from));
-        MemtableNode* node = _place >= 0 ? _lists[_place].AtOrAfter(from) : null;
-        if (_place < 0)
+        _isBackward = false;
+        _listIndex = Memtable.PlaceOf(_lists, MemtableNode.KeyspaceOf(from));
+        MemtableNode* node = _listIndex >= 0 ? _lists[_listIndex].AtOrAfter(from) : null;
+        if (_listIndex < 0)
         {
-            _place = ~_place;
-            node = _place < _lists.Length ? _lists[_place].First : null;
+            _listIndex = ~_listIndex;
+            node = _listIndex < _lists.Length ? _lists[_listIndex].First : null;
         }
 
-        return SettleForward(node);
+        return FindVisibleForward(node);
     }
 
     public bool SeekBackward(ReadOnlySpan<byte> toExclusive)
     {
-        _backward = true;
+        _isBackward = true;
         if (toExclusive.IsEmpty)
         {
-            _place = _lists.Length - 1;
-            return SettleBackward(_place >= 0 ? _lists[_place].Last() : null);
+            _listIndex = _lists.Length - 1;
+            return FindVisibleBackward(_listIndex >= 0 ? _lists[_listIndex].Last() : null);
         }
 
-        _place = Memtable.PlaceOf(_lists, MemtableNode.KeyspaceOf(toExclusive));
-        if (_place >= 0)
+        _listIndex = Memtable.PlaceOf(_lists, MemtableNode.KeyspaceOf(toExclusive));
+        if (_listIndex >= 0)
         {
-            return SettleBackward(_lists[_place].Before(toExclusive));
+            return FindVisibleBackward(_lists[_listIndex].Before(toExclusive));
         }
 
-        _place = ~_place - 1;
-        return SettleBackward(_place >= 0 ? _lists[_place].Last() : null);
+        _listIndex = ~_listIndex - 1;
+        return FindVisibleBackward(_listIndex >= 0 ? _lists[_listIndex].Last() : null);
     }
 
     public bool Move() =>
-        _backward ? SettleBackward(_lists[_place].Before(Key)) : SettleForward(AfterVersionsOf(_current));
+        _isBackward
+            ? FindVisibleBackward(_lists[_listIndex].Before(Key))
+            : FindVisibleForward(AfterVersionsOf(_current));
 
     public void Dispose() { }
 
     // Moves up from a key's first version to the first key with a visible version.
-    private bool SettleForward(MemtableNode* node)
+    private bool FindVisibleForward(MemtableNode* node)
     {
-        while (_place < _lists.Length)
+        while (_listIndex < _lists.Length)
         {
             while (node is not null)
             {
-                if (node->Batch <= visible)
+                if (node->Batch <= visibleBatch)
                 {
                     _current = node;
                     return true;
@@ -78,33 +80,33 @@ internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IR
                 node = MemtableNode.Next(node, level: 0);
             }
 
-            _place++;
-            node = _place < _lists.Length ? _lists[_place].First : null;
+            _listIndex++;
+            node = _listIndex < _lists.Length ? _lists[_listIndex].First : null;
         }
 
         return false;
     }
 
     // Moves down from a key's oldest version to the first key with a visible version, then to that key's newest one.
-    private bool SettleBackward(MemtableNode* node)
+    private bool FindVisibleBackward(MemtableNode* node)
     {
-        while (_place >= 0)
+        while (_listIndex >= 0)
         {
             while (node is not null)
             {
                 ReadOnlySpan<byte> key = MemtableNode.Key(node);
-                MemtableNode* newest = Memtable.NewestVisible(_lists[_place].AtOrAfter(key), key, visible);
+                MemtableNode* newest = Memtable.NewestVisible(_lists[_listIndex].AtOrAfter(key), key, visibleBatch);
                 if (newest is not null)
                 {
                     _current = newest;
                     return true;
                 }
 
-                node = _lists[_place].Before(key);
+                node = _lists[_listIndex].Before(key);
             }
 
-            _place--;
-            node = _place >= 0 ? _lists[_place].Last() : null;
+            _listIndex--;
+            node = _listIndex >= 0 ? _lists[_listIndex].Last() : null;
         }
 
         return false;

@@ -36,6 +36,7 @@ internal unsafe struct MemtableNode
     /// <summary>Batch number of a version that was rolled back; no reader ever reaches it.</summary>
     public const int RolledBack = int.MaxValue;
 
+    /// <summary>Returns the size of a node with its links, key and value, in bytes.</summary>
     public static int BytesOf(int height, int keyLength, int valueLength) =>
         sizeof(MemtableNode) + (height * sizeof(nint)) + keyLength + valueLength;
 
@@ -56,7 +57,8 @@ internal unsafe struct MemtableNode
     public static byte* KeyStart(MemtableNode* node) => (byte*)(node + 1) + (node->Height * sizeof(nint));
 
     /// <summary>
-    /// Returns the prefix of a key; shorter keys are padded with zeros. Different prefixes order as their keys do.
+    /// Returns the <see cref="Prefix"/> of a key; shorter keys are padded with zeros. Different prefixes order as their
+    /// keys do.
     /// </summary>
     public static ulong PrefixOf(ReadOnlySpan<byte> key)
     {

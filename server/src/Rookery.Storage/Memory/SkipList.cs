@@ -57,7 +57,7 @@ internal sealed unsafe class SkipList
         ulong prefix = MemtableNode.PrefixOf(key);
         if (!ContinuesAtLastInsertion(prefix, key))
         {
-            Search(prefix, key);
+            FindNeighbours(prefix, key);
         }
 
         int nodeHeight = DrawHeight();
@@ -133,6 +133,7 @@ internal sealed unsafe class SkipList
         return node == _head ? null : node;
     }
 
+    // Returns the head if no version is before the key.
     private MemtableNode* LastBefore(ulong prefix, ReadOnlySpan<byte> key)
     {
         MemtableNode* node = _head;
@@ -152,6 +153,7 @@ internal sealed unsafe class SkipList
         return node;
     }
 
+    // Whether the key belongs between the last inserted node and its successor, so that no search is needed.
     private bool ContinuesAtLastInsertion(ulong prefix, ReadOnlySpan<byte> key)
     {
         var last = (MemtableNode*)_before[0];
@@ -160,7 +162,8 @@ internal sealed unsafe class SkipList
             && (next is null || !MemtableNode.IsBefore(next, prefix, key));
     }
 
-    private void Search(ulong prefix, ReadOnlySpan<byte> key)
+    // Sets _before and _after to the neighbours of the key on each level.
+    private void FindNeighbours(ulong prefix, ReadOnlySpan<byte> key)
     {
         MemtableNode* node = _head;
         MemtableNode* notBefore = null;
@@ -185,6 +188,7 @@ internal sealed unsafe class SkipList
         }
     }
 
+    // Adds a level with probability 1/4 each: two more trailing zero bits of a random number (xorshift64).
     private int DrawHeight()
     {
         _random ^= _random << 13;

@@ -24,7 +24,8 @@ internal static unsafe class Lookup
     ) => Find(state, visibleBatch, rangeTombstones, key, mayReadDisk: true, out row) == RowLookup.Found;
 
     /// <summary>
-    /// Does the same; without <paramref name="mayReadDisk"/> it stops at the first block that is not in memory.
+    /// Finds the newest row that is neither deleted nor covered by a range tombstone. Without
+    /// <paramref name="mayReadDisk"/> the lookup stops at the first block that is not in memory.
     /// </summary>
     public static RowLookup Find(
         EngineState state,
@@ -153,7 +154,7 @@ internal static unsafe class Lookup
 
             if (!file.IsReadable && !mayReadDisk)
             {
-                // Damage is logged, which may wait as the disk does.
+                // Damage is logged, and logging may block like a read from disk.
                 row = default;
                 return RowLookup.NotInMemory;
             }

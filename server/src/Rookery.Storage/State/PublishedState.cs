@@ -3,11 +3,11 @@ namespace Rookery.Storage.State;
 /// <summary>The newest state, and older ones that readers still hold.</summary>
 internal sealed class PublishedState(EngineState first, TimeProvider time)
 {
-    private const int FirstLimit = 64;
+    private const int InitialLimit = 64;
 
     private readonly Lock _gate = new();
     private Queue<(EngineState State, long ReplacedAt)> _held = new();
-    private int _limit = FirstLimit;
+    private int _limit = InitialLimit; // length of the queue at which released states are removed from all of it
     private bool _isClosed;
     private EngineState _current = first;
 
@@ -50,7 +50,7 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
                 {
                     // One long reader keeps the queue from shrinking: also remove later states that no reader holds.
                     _held = new Queue<(EngineState State, long ReplacedAt)>(_held.Where(each => each.State.IsHeld));
-                    _limit = Math.Max(FirstLimit, 2 * _held.Count);
+                    _limit = Math.Max(InitialLimit, 2 * _held.Count);
                 }
             }
         }

@@ -12,15 +12,15 @@ internal sealed class ReadableCursor(
     EngineState state,
     int visibleBatch,
     ReadOnlySpan<byte> toExclusive,
-    Action<DamageEvent> passedOver,
+    Action<DamageEvent> damageSkipped,
     bool mayBeOld
 ) : IRowCursor
 {
     private readonly byte[] _end = toExclusive.ToArray();
 
-    // The ranges that remain to be read, the next on top. An empty end means no bound.
-    private readonly Stack<(ReadOnlyMemory<byte> From, ReadOnlyMemory<byte> ToExclusive, string[] Without)> _left = [];
-    private (ReadOnlyMemory<byte> From, ReadOnlyMemory<byte> ToExclusive, string[] Without) _stretch;
+    // The ranges after the current one, the next on top.
+    private readonly Stack<RangeToRead> _remaining = [];
+    private RangeToRead _range;
     private IRowCursor? _rows;
     private bool _isOnRow;
 
@@ -37,84 +37,92 @@ internal sealed class ReadableCursor(
 
     public bool SeekForward(ReadOnlySpan<byte> from)
     {
-        _left.Clear();
-        _left.Push((from.ToArray(), _end, []));
-        return Settle(found: false);
+        _remaining.Clear();
+        _remaining.Push(new RangeToRead(from.ToArray(), _end, []));
+        return FindReturnable(found: false);
     }
 
     public bool SeekBackward(ReadOnlySpan<byte> toExclusive) =>
-        throw new InvalidOperationException("What can be read is walked upwards.");
+        throw new InvalidOperationException("A cursor that skips damage moves upwards only.");
 
     public bool Move()
     {
         Invariant.Holds(_isOnRow, "a cursor moves on from a row");
-        return Settle(Step());
+        return FindReturnable(MoveWithinRange());
     }
 
     public void Dispose() => _rows?.Dispose();
 
-    private bool Settle(bool found)
+    // Moves to the first row, at or after the current one, that this cursor returns. The parameter says whether there
+    // is a current row.
+    private bool FindReturnable(bool found)
     {
-        while (_isOnRow = Next(found))
+        while (_isOnRow = FindInRanges(found))
         {
-            if (mayBeOld || _stretch.Without.Length == 0 || IsNewest())
+            bool isReadFromAllFiles = _range.WithoutFiles.Length == 0;
+            if (mayBeOld || isReadFromAllFiles || IsNewest())
             {
                 return true;
             }
 
-            found = Step();
+            found = MoveWithinRange();
         }
 
         return false;
     }
 
-    private bool Step()
+    // Moves on, and lets the rest of the range begin directly after the current key.
+    private bool MoveWithinRange()
     {
-        _stretch.From = (byte[])[.. _rows!.Key, 0];
+        _range = _range with { From = (byte[])[.. _rows!.Key, 0] };
         return _rows.Move();
     }
 
-    private bool Next(bool found)
+    // Goes on to the next range until a row is found in it.
+    private bool FindInRanges(bool found)
     {
-        while (!found || !IsBelow(_rows!.Key, _stretch.ToExclusive.Span))
+        while (!found || !IsBelow(_rows!.Key, _range.ToExclusive.Span))
         {
             if (!found && _rows?.Damage is { } damage)
             {
-                PassOver(damage);
+                Skip(damage);
             }
 
             _rows?.Dispose();
             _rows = null;
-            if (!_left.TryPop(out _stretch))
+            if (!_remaining.TryPop(out _range))
             {
                 return false;
             }
 
-            found = IsBelow(_stretch.From.Span, _stretch.ToExclusive.Span) && Begin();
+            found = IsBelow(_range.From.Span, _range.ToExclusive.Span) && OpenRange();
         }
 
         return true;
     }
 
-    private bool Begin()
+    private bool OpenRange()
     {
-        _rows = StateCursor.Open(state, visibleBatch, _stretch.From.Span, _stretch.ToExclusive.Span, _stretch.Without);
-        return _rows.SeekForward(_stretch.From.Span);
+        var (from, toExclusive, withoutFiles) = _range;
+        _rows = StateCursor.Open(state, visibleBatch, from.Span, toExclusive.Span, withoutFiles);
+        return _rows.SeekForward(_range.From.Span);
     }
 
-    private void PassOver(RunDamage damage)
+    // Divides the rest of the range: up to the end of the damage it is read without the damaged file.
+    private void Skip(RunDamage damage)
     {
-        passedOver(damage.ToEvent());
-        ReadOnlyMemory<byte> behind =
-            damage.ToExclusive.Span.SequenceCompareTo(_stretch.From.Span) > 0 ? damage.ToExclusive : _stretch.From;
-        if (IsBelow(behind.Span, _stretch.ToExclusive.Span))
+        damageSkipped(damage.ToEvent());
+        string[] undamagedOnly = [.. _range.WithoutFiles, damage.Path];
+        ReadOnlyMemory<byte> afterDamage =
+            damage.ToExclusive.Span.SequenceCompareTo(_range.From.Span) > 0 ? damage.ToExclusive : _range.From;
+        if (IsBelow(afterDamage.Span, _range.ToExclusive.Span))
         {
-            _left.Push((behind, _stretch.ToExclusive, _stretch.Without));
-            _left.Push((_stretch.From, behind, [.. _stretch.Without, damage.Path]));
+            _remaining.Push(_range with { From = afterDamage });
+            _remaining.Push(new RangeToRead(_range.From, afterDamage, undamagedOnly));
         }
         else
         {
-            _left.Push((_stretch.From, _stretch.ToExclusive, [.. _stretch.Without, damage.Path]));
+            _remaining.Push(_range with { WithoutFiles = undamagedOnly });
         }
     }
 
@@ -140,4 +148,11 @@ internal sealed class ReadableCursor(
 
     private static bool IsBelow(ReadOnlySpan<byte> key, ReadOnlySpan<byte> toExclusive) =>
         toExclusive.IsEmpty || key.SequenceCompareTo(toExclusive) < 0;
+
+    // A key range (an empty end means no bound), and the paths of the files that are not read in it.
+    private readonly record struct RangeToRead(
+        ReadOnlyMemory<byte> From,
+        ReadOnlyMemory<byte> ToExclusive,
+        string[] WithoutFiles
+    );
 }

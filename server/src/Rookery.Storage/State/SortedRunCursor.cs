@@ -11,8 +11,8 @@ internal sealed class SortedRunCursor(
 ) : IRowCursor
 {
     private RunCursor? _current;
-    private int _place;
-    private bool _backward;
+    private int _fileIndex;
+    private bool _isBackward;
 
     public ReadOnlySpan<byte> Key => _current!.Key;
 
@@ -26,37 +26,41 @@ internal sealed class SortedRunCursor(
 
     public bool SeekForward(ReadOnlySpan<byte> from)
     {
-        _backward = false;
-        _place = 0;
-        while (_place < files.Length && files[_place].LastKey.SequenceCompareTo(from) < 0)
+        _isBackward = false;
+        _fileIndex = 0;
+        while (_fileIndex < files.Length && files[_fileIndex].LastKey.SequenceCompareTo(from) < 0)
         {
-            _place++;
+            _fileIndex++;
         }
 
-        if (_place == files.Length)
+        if (_fileIndex == files.Length)
         {
             return false;
         }
 
-        ReadOnlySpan<byte> first = files[_place].FirstKey;
-        return OpenCurrent()
-            && (Check(_current!.SeekForward(from.SequenceCompareTo(first) > 0 ? from : first)) || NextFile());
+        ReadOnlySpan<byte> first = files[_fileIndex].FirstKey;
+        ReadOnlySpan<byte> start = from.SequenceCompareTo(first) > 0 ? from : first;
+        return OpenCurrent() && (CheckDamage(_current!.SeekForward(start)) || NextFile());
     }
 
     public bool SeekBackward(ReadOnlySpan<byte> toExclusive)
     {
-        _backward = true;
-        _place = files.Length - 1;
-        while (_place >= 0 && !toExclusive.IsEmpty && files[_place].FirstKey.SequenceCompareTo(toExclusive) >= 0)
+        _isBackward = true;
+        _fileIndex = files.Length - 1;
+        while (
+            _fileIndex >= 0 && !toExclusive.IsEmpty && files[_fileIndex].FirstKey.SequenceCompareTo(toExclusive) >= 0
+        )
         {
-            _place--;
+            _fileIndex--;
         }
 
-        return _place >= 0 && OpenCurrent() && (CheckBackward(_current!.SeekBackward(toExclusive)) || NextFile());
+        return _fileIndex >= 0
+            && OpenCurrent()
+            && (CheckDamageAndStart(_current!.SeekBackward(toExclusive)) || NextFile());
     }
 
     public bool Move() =>
-        _backward ? CheckBackward(_current!.Move()) || NextFile() : Check(_current!.Move()) || NextFile();
+        (_isBackward ? CheckDamageAndStart(_current!.Move()) : CheckDamage(_current!.Move())) || NextFile();
 
     public void Dispose()
     {
@@ -64,20 +68,21 @@ internal sealed class SortedRunCursor(
         _current = null;
     }
 
+    // Moves to the first row of the next file in the cursor's direction that has one.
     private bool NextFile()
     {
         while (Damage is null)
         {
-            _place += _backward ? -1 : 1;
-            if (_place < 0 || _place == files.Length || !OpenCurrent())
+            _fileIndex += _isBackward ? -1 : 1;
+            if (_fileIndex < 0 || _fileIndex == files.Length || !OpenCurrent())
             {
                 return false;
             }
 
             if (
-                _backward
-                    ? CheckBackward(_current!.SeekBackward([]))
-                    : Check(_current!.SeekForward(files[_place].FirstKey))
+                _isBackward
+                    ? CheckDamageAndStart(_current!.SeekBackward([]))
+                    : CheckDamage(_current!.SeekForward(files[_fileIndex].FirstKey))
             )
             {
                 return true;
@@ -91,7 +96,7 @@ internal sealed class SortedRunCursor(
     {
         _current?.Dispose();
         _current = null;
-        RunEntry file = files[_place];
+        RunEntry file = files[_fileIndex];
         if (!file.IsReadable)
         {
             Note(file.Damage!);
@@ -102,7 +107,8 @@ internal sealed class SortedRunCursor(
         return true;
     }
 
-    private bool Check(bool found)
+    // Returns the argument, or false and records the damage if the current file ended with damage.
+    private bool CheckDamage(bool found)
     {
         if (_current!.Damage is { } damage)
         {
@@ -113,13 +119,13 @@ internal sealed class SortedRunCursor(
         return found;
     }
 
-    // Skips rows below the file's first key in force: a merge has moved them to another file.
-    private bool CheckBackward(bool found) =>
-        Check(found) && _current!.Key.SequenceCompareTo(files[_place].FirstKey) >= 0;
+    // Returns false also below the file's first key in force: a merge has moved those rows to another file.
+    private bool CheckDamageAndStart(bool found) =>
+        CheckDamage(found) && _current!.Key.SequenceCompareTo(files[_fileIndex].FirstKey) >= 0;
 
     private void Note(RunDamage damage)
     {
-        Damage = damage.Within(files[_place], tables);
-        _ = registry.Note(Damage, files[_place], tables);
+        Damage = damage.Within(files[_fileIndex], tables);
+        _ = registry.Note(Damage, files[_fileIndex], tables);
     }
 }

@@ -85,7 +85,7 @@ internal static class StateCursor
     private static void Add(List<MergeSource> sources, IRowCursor rows) =>
         sources.Add(new MergeSource(rows, RangeTombstoneSet.Empty));
 
-    // A range within one table needs only that table's group.
+    // A range within one table needs only that table's group. Its end may be the start of the next keyspace.
     private static IEnumerable<byte> GroupsOf(TableMap tables, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
     {
         ulong first = MemtableNode.KeyspaceOf(from);
@@ -93,10 +93,7 @@ internal static class StateCursor
         bool isWithinOne =
             from.Length >= MemtableNode.KeyspaceBytes
             && !toExclusive.IsEmpty
-            && (
-                first == end
-                || (first + 1 == end && toExclusive[Math.Min(MemtableNode.KeyspaceBytes, toExclusive.Length)..].IsEmpty)
-            );
+            && (first == end || (first + 1 == end && toExclusive.Length <= MemtableNode.KeyspaceBytes));
         return isWithinOne ? [tables.GroupOf((byte)first)] : tables.Groups;
     }
 }

@@ -11,7 +11,7 @@ internal sealed class TableMap
     /// <summary>Table and group of the chunks of large values.</summary>
     public const byte Chunks = 0xFF;
 
-    private const int OwnFrom = 240;
+    private const int FirstReserved = 240;
     private readonly byte[] _groupOf = new byte[256];
     private readonly string?[] _nameOf = new string?[256];
     private readonly bool[] _isLookedUp = new bool[256];
@@ -22,7 +22,7 @@ internal sealed class TableMap
         foreach (TableDefinition table in tables)
         {
             Invariant.Holds(
-                table.Number < OwnFrom && table.Group < OwnFrom,
+                table.Number < FirstReserved && table.Group < FirstReserved,
                 "tables and groups from 240 on are the engine's own"
             );
             Add(table);
