@@ -14,8 +14,8 @@ internal sealed class DamageSurvey
 {
     private readonly List<(long Index, byte[] Payload)> _configurations;
     private readonly long _manifestIndex;
-    private int _landmarks;
-    private int _seen;
+    private int _landmarks; // in the current segment so far
+    private int _framesSeen;
 
     private DamageSurvey(LogMap readable, long manifestIndex)
     {
@@ -41,12 +41,12 @@ internal sealed class DamageSurvey
     public ReadOnlyMemory<byte> Vote { get; private set; }
 
     /// <summary>Whether the unreadable bytes cannot contain a newer vote.</summary>
-    public bool VoteIsKnown { get; private set; } = true;
+    public bool IsVoteKnown { get; private set; } = true;
 
     /// <summary>
     /// Whether <see cref="Configurations"/> contains the configuration in force at the manifest's index.
     /// </summary>
-    public bool ConfigurationIsKnown { get; private set; } = true;
+    public bool IsConfigurationKnown { get; private set; } = true;
 
     /// <summary>The configurations of the log, including those before the gap.</summary>
     public IReadOnlyList<(long Index, byte[] Payload)> Configurations => _configurations;
@@ -85,7 +85,7 @@ internal sealed class DamageSurvey
 
         // If no frame follows the gap, or a part of the file is missing, the content of the gap is unknown.
         var last = segments[^1];
-        if ((segments.Count == 1 && survey._seen == 0) || last.Length < last.Header!.SegmentBytes)
+        if ((segments.Count == 1 && survey._framesSeen == 0) || last.Length < last.Header!.SegmentBytes)
         {
             survey.MarkUnknown();
         }
@@ -128,9 +128,9 @@ internal sealed class DamageSurvey
         End = new EntryPosition(header.Position.Term, header.Position.Index);
         Lost = EntryPosition.Later(Lost, header.Lost);
         HighestWrite = Math.Max(HighestWrite, header.FirstWrite - 1);
-        (Vote, VoteIsKnown) = (header.Vote, true);
-        Add(header.ConfigurationIndex, header.Configuration);
-        ConfigurationIsKnown |= header.ConfigurationIndex <= _manifestIndex;
+        (Vote, IsVoteKnown) = (header.Vote, true);
+        AddConfiguration(header.ConfigurationIndex, header.Configuration);
+        IsConfigurationKnown |= header.ConfigurationIndex <= _manifestIndex;
         _landmarks = 0;
     }
 
@@ -140,54 +140,52 @@ internal sealed class DamageSurvey
         {
             if (header.Generation == segment.Generation && header.Write >= write)
             {
-                Take(segment, header, offset);
+                AddFrame(segment, header, offset);
             }
         }
     }
 
-    private void Take(Segment segment, in FrameHeader header, long offset)
+    private void AddFrame(Segment segment, in FrameHeader header, long offset)
     {
         bool repeatsVote = (header.Flags & FrameFlags.VoteCopy) != FrameFlags.None && header.Landmarks == _landmarks;
-        if (
-            header.Landmarks == FrameHeader.UnknownLandmarks
-            || (!repeatsVote && header.Landmarks - (header.IsLandmark ? 1 : 0) != _landmarks)
-        )
+        int landmarksBefore = header.Landmarks - (header.IsLandmark ? 1 : 0);
+        if (header.Landmarks == FrameHeader.UnknownLandmarks || (!repeatsVote && landmarksBefore != _landmarks))
         {
             MarkUnknown();
         }
 
-        _seen++;
+        _framesSeen++;
         _landmarks = header.Landmarks;
         HighestWrite = Math.Max(HighestWrite, header.Write);
         switch (header.Type)
         {
             case FrameType.Vote when TryRead(segment, header, offset, out byte[] vote):
-                (Vote, VoteIsKnown) = (vote, true);
+                (Vote, IsVoteKnown) = (vote, true);
                 break;
             case FrameType.Vote:
-                VoteIsKnown &= repeatsVote;
+                IsVoteKnown &= repeatsVote;
                 break;
             case FrameType.Truncation:
                 End = new EntryPosition(header.Term, header.Index);
                 _configurations.RemoveAll(configuration => configuration.Index > End.Index);
                 break;
             case FrameType.Configuration when TryRead(segment, header, offset, out byte[] configuration):
-                Add(header.Index, configuration);
+                AddConfiguration(header.Index, configuration);
                 break;
             case FrameType.Configuration:
-                ConfigurationIsKnown = false;
+                IsConfigurationKnown = false;
                 break;
         }
 
-        End =
-            header.IsReplicated || (header.RecordsLogEnd && header.Index > 0)
-                ? new EntryPosition(header.Term, header.Index)
-                : End;
+        if (header.IsReplicated || (header.RecordsLogEnd && header.Index > 0))
+        {
+            End = new EntryPosition(header.Term, header.Index);
+        }
     }
 
-    private void MarkUnknown() => (VoteIsKnown, ConfigurationIsKnown) = (false, false);
+    private void MarkUnknown() => (IsVoteKnown, IsConfigurationKnown) = (false, false);
 
-    private void Add(long index, ReadOnlyMemory<byte> configuration)
+    private void AddConfiguration(long index, ReadOnlyMemory<byte> configuration)
     {
         _configurations.RemoveAll(older => older.Index >= index);
         if (!configuration.IsEmpty)

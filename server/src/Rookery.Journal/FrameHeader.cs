@@ -24,6 +24,11 @@ internal enum FrameFlags : byte
 /// checksum. Otherwise, after a torn write into a recycled segment, an old payload of the same length could pass as the
 /// payload of a new header.
 /// </summary>
+/// <remarks>
+/// The layout: [4 magic][u8 type][u8 flags][u16 landmarks + 1, 0 for unknown][i64 generation][i64 write][i64 index]
+/// [i64 term][i64 operations before][i32 payload length][i32 operation count][u32 payload checksum][u32 CRC-32C of the
+/// bytes before].
+/// </remarks>
 /// <param name="Type">Type of the frame.</param>
 /// <param name="Flags">Flags of the frame.</param>
 /// <param name="Generation">Generation of the segment when the frame was written.</param>
@@ -94,8 +99,8 @@ internal readonly record struct FrameHeader(
         );
 
     /// <summary>
-    /// Decodes a header if its checksum matches. Does not check that the header belongs to its place or that its type
-    /// is known.
+    /// Decodes a header if its checksum matches. Does not check whether the header was written for its place, or
+    /// whether its type is known.
     /// </summary>
     public static bool TryRead(ReadOnlySpan<byte> source, out FrameHeader header)
     {

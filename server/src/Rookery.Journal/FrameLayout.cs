@@ -14,6 +14,7 @@ internal static class FrameLayout
     /// <summary>Offset of the first frame of a segment, after the segment's header.</summary>
     public const int FirstFrameOffset = SegmentHeader.Bytes;
 
+    /// <summary>Rounds an offset up to a block boundary.</summary>
     public static long RoundUp(long offset) => (offset + BlockBytes - 1) & -BlockBytes;
 
     /// <summary>Returns the offset after a frame at <paramref name="offset"/>.</summary>

@@ -8,6 +8,7 @@ internal static class FrameRules
     /// <summary>Returns the position of the write's truncation among its frames; -1 if there is none.</summary>
     public static int TruncationIn(ReadOnlySpan<JournalFrame> frames)
     {
+        // Only a vote may precede the truncation.
         for (int i = 0; i < Math.Min(2, frames.Length); i++)
         {
             if (frames[i].Type == FrameType.Truncation)
@@ -19,6 +20,7 @@ internal static class FrameRules
         return -1;
     }
 
+    /// <summary>Throws if the frames may not follow the log in this order and with these numbers.</summary>
     public static void Check(ReadOnlySpan<JournalFrame> frames, LogMap map)
     {
         Invariant.Holds(!frames.IsEmpty, "a write has frames");

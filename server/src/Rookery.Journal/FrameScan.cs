@@ -66,10 +66,10 @@ internal static class FrameScan
                 )
                 {
                     yield return (start + at, header);
-                    start +=
-                        at
-                        + FrameHeader.Bytes
-                        + (header.Generation == segment.Generation ? Math.Max(header.PayloadLength, 0) : 0);
+
+                    // The payload of an older generation may be overwritten by newer frames, so it is not skipped.
+                    int payloadLength = header.Generation == segment.Generation ? Math.Max(header.PayloadLength, 0) : 0;
+                    start += at + FrameHeader.Bytes + payloadLength;
                 }
                 else
                 {

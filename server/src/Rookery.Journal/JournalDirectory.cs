@@ -145,7 +145,7 @@ internal sealed class JournalDirectory : IDisposable
         string name = FreeAsideName(segment.Name);
         _disk.Link(PathOf(segment.Name), PathOf(name));
         _disk.SyncDirectory(_options.Directory);
-        segment.KeptAside = true;
+        segment.IsKeptAside = true;
         return name;
     }
 
@@ -159,7 +159,7 @@ internal sealed class JournalDirectory : IDisposable
 
     private void Classify(Segment segment)
     {
-        segment.KeptAside = _disk.Exists(PathOf(SegmentName.Aside(segment.Name, 1)));
+        segment.IsKeptAside = _disk.Exists(PathOf(SegmentName.Aside(segment.Name, 1)));
         var block = new byte[SegmentHeader.Bytes];
         int length = segment.File.Read(block, 0);
         var state = SegmentHeader.Read(block.AsSpan(0, length), segment.File.Path, out var header);
@@ -223,8 +223,8 @@ internal sealed class JournalDirectory : IDisposable
         {
             // A file with a valid header can contain newer frames only if the device lost a header write, so reading
             // its first block suffices.
-            bool isTornOrRotten = segment.Header is null && !IsUnused(segment);
-            long to = isTornOrRotten
+            bool hasUnreadableHeader = segment.Header is null && !IsUnused(segment);
+            long to = hasUnreadableHeader
                 ? segment.Length
                 : Math.Min(segment.Length, FrameLayout.FirstFrameOffset + FrameLayout.BlockBytes);
             long firstWrite = 0;
@@ -243,6 +243,7 @@ internal sealed class JournalDirectory : IDisposable
         }
     }
 
+    // Whether the first block contains only zeros.
     private static bool IsUnused(Segment segment)
     {
         Span<byte> block = stackalloc byte[SegmentHeader.Bytes];

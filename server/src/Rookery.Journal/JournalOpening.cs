@@ -41,7 +41,7 @@ internal static class JournalOpening
 
             appender = CreateAppender(walk, found, options, pool, io, newJournalStart);
             var recovery = walk.Report(found.CleanUp(appender.Segments, walk.Dropped, pool));
-            long lastWrite = appender.LastWrite; // not that of a Start frame, which may rot without any loss
+            long lastWrite = appender.LastWrite; // without a Start frame, whose later damage would be no loss
             ContinueLog(appender, walk);
             NoteEnd(appender, lastWrite);
             found.ReleaseDropped(pool);

@@ -18,7 +18,7 @@ internal sealed class LogMap
 {
     private readonly List<LogSpan> _spans = [];
     private readonly List<(long Index, byte[] Payload)> _configurations = [];
-    private bool _spanIsOpen;
+    private bool _isSpanOpen; // whether the next entry may extend the last span
 
     private LogMap(JournalPosition position)
     {
@@ -140,14 +140,14 @@ internal sealed class LogMap
         }
 
         Position = new JournalPosition(header.Index, header.Term, header.OperationsBefore + header.OperationCount);
-        if (_spanIsOpen && _spans[^1].Segment == segment)
+        if (_isSpanOpen && _spans[^1].Segment == segment)
         {
             _spans[^1] = _spans[^1] with { LastIndex = header.Index };
             return;
         }
 
         _spans.Add(new LogSpan(segment, header.Index, header.Index, offset, header.Write));
-        _spanIsOpen = true;
+        _isSpanOpen = true;
     }
 
     /// <summary>
@@ -182,7 +182,7 @@ internal sealed class LogMap
         _configurations.Clear();
         _configurations.AddRange(gap.Configurations);
         _spans.Clear();
-        _spanIsOpen = false;
+        _isSpanOpen = false;
         Base = position;
         Position = position;
     }
@@ -194,7 +194,7 @@ internal sealed class LogMap
         Base = released.Index > Base.Index ? released : Base;
         long from = FirstIndex;
         _spans.RemoveAll(span => span.LastIndex < from);
-        _spanIsOpen &= _spans.Count > 0;
+        _isSpanOpen &= _spans.Count > 0;
     }
 
     private void RecordLoss(EntryPosition through)
@@ -212,7 +212,7 @@ internal sealed class LogMap
         }
 
         _configurations.RemoveAll(configuration => configuration.Index > end.Index);
-        _spanIsOpen = false;
+        _isSpanOpen = false;
         Base = end.Index < Base.Index ? end : Base;
         Position = end;
     }

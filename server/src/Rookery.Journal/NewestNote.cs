@@ -23,6 +23,8 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
 
     private const string Name = "newest";
     private const int BlockBytes = 4096;
+    private const int ChecksumOffset = 8;
+    private const int GenerationOffset = 16;
     private const int StoreOffset = 24;
     private const int WriteOffset = StoreOffset + 16;
     private const int IndexOffset = WriteOffset + sizeof(long);
@@ -52,7 +54,7 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
     public static NewestNote Find(IDisk disk, string directory, IIoRecorder io)
     {
         var note = new NewestNote(disk, directory, io);
-        note.Try(note.Read);
+        note.TryRead(note.Read);
         return note;
     }
 
@@ -69,16 +71,22 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
                 continue;
             }
 
+            if ((end.Generation, end.Write).CompareTo((Generation, written)) > 0)
+            {
+                (Generation, written, _nextBlock) = (end.Generation, end.Write, 1 - place);
+            }
+
             // An earlier version writes no end, so the higher one may be in the older block.
-            bool isNewer = (end.Generation, end.Write).CompareTo((Generation, written)) > 0;
-            (Generation, written, _nextBlock) = isNewer
-                ? (end.Generation, end.Write, 1 - place)
-                : (Generation, written, _nextBlock);
-            End = end.Write > End.Write ? end : End;
+            if (end.Write > End.Write)
+            {
+                End = end;
+            }
         }
     }
 
-    /// <summary>Returns whether the note names a segment or a later one, and both blocks can be read.</summary>
+    /// <summary>
+    /// Returns whether the note names the segment of this generation or a later one, and both blocks can be read.
+    /// </summary>
     public bool Has(long generation) => generation <= Generation && Trouble is null;
 
     /// <summary>Records a durable segment and a durable write, unless both are recorded already.</summary>
@@ -93,9 +101,9 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         string path = PathIn(directory);
         byte[] block = new byte[BlockBytes];
         Magic.CopyTo(block);
-        BinaryPrimitives.WriteInt64LittleEndian(block.AsSpan(16), end.Generation);
+        BinaryPrimitives.WriteInt64LittleEndian(block.AsSpan(GenerationOffset), end.Generation);
         _store.TryWriteBytes(block.AsSpan(StoreOffset));
-        BinaryPrimitives.WriteUInt32LittleEndian(block.AsSpan(8), ChecksumOf(block, WriteOffset));
+        BinaryPrimitives.WriteUInt32LittleEndian(block.AsSpan(ChecksumOffset), ChecksumOf(block, WriteOffset));
         BinaryPrimitives.WriteInt64LittleEndian(block.AsSpan(WriteOffset), end.Write);
         BinaryPrimitives.WriteInt64LittleEndian(block.AsSpan(IndexOffset), end.Index);
         BinaryPrimitives.WriteUInt32LittleEndian(
@@ -171,7 +179,7 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         for (int place = 0; place < _blocks.Length; place++)
         {
             int current = place;
-            Try(() => Read(file, current));
+            TryRead(() => Read(file, current));
         }
     }
 
@@ -181,25 +189,25 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         if (
             file.Read(block, place * BlockBytes) == ContentBytes
             && block.AsSpan().StartsWith(Magic)
-            && BinaryPrimitives.ReadUInt32LittleEndian(block.AsSpan(8)) == ChecksumOf(block, WriteOffset)
+            && BinaryPrimitives.ReadUInt32LittleEndian(block.AsSpan(ChecksumOffset)) == ChecksumOf(block, WriteOffset)
         )
         {
-            long noted = BinaryPrimitives.ReadInt64LittleEndian(block.AsSpan(16));
+            long generation = BinaryPrimitives.ReadInt64LittleEndian(block.AsSpan(GenerationOffset));
             bool hasEnd =
                 BinaryPrimitives.ReadUInt32LittleEndian(block.AsSpan(WriteChecksumOffset))
                 == ChecksumOf(block, WriteChecksumOffset);
             var end = new NotedEnd(
-                noted,
+                generation,
                 hasEnd ? BinaryPrimitives.ReadInt64LittleEndian(block.AsSpan(WriteOffset)) : 0,
                 hasEnd ? BinaryPrimitives.ReadInt64LittleEndian(block.AsSpan(IndexOffset)) : 0
             );
             _blocks[place] = (new Guid(block.AsSpan(StoreOffset, 16)), end);
-            Generation = Math.Max(Generation, noted);
+            Generation = Math.Max(Generation, generation);
         }
     }
 
-    // If one block is unreadable, the other must still be read.
-    private void Try(Action read)
+    // Records a failure of the disk in Trouble: if one block is unreadable, the other must still be read.
+    private void TryRead(Action read)
     {
         try
         {
@@ -211,7 +219,9 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         }
     }
 
-    private static uint ChecksumOf(ReadOnlySpan<byte> block, int end) => Checksum.Of(block[12..end]);
+    // Returns the checksum of the bytes between the first checksum and an offset.
+    private static uint ChecksumOf(ReadOnlySpan<byte> block, int end) =>
+        Checksum.Of(block[(ChecksumOffset + sizeof(uint))..end]);
 }
 
 /// <summary>A place in the journal that was durable when it was noted.</summary>

@@ -6,21 +6,21 @@ namespace Rookery.Journal;
 internal static class RecoveryTable
 {
     /// <summary>Returns the verdict on the first frame of the log that cannot be read.</summary>
-    /// <param name="wasWhole">Whether there is proof that the frame had been durable: a frame, segment or clean stop of
-    /// a later journal write, the manifest's index or the file's length.</param>
+    /// <param name="wasDurable">Whether there is proof that the frame had been durable: a frame, segment or clean stop
+    /// of a later journal write, the manifest's index or the file's length.</param>
     /// <param name="stoppedCleanly">Whether the last readable frame is a clean stop.</param>
     /// <param name="hasPeers">Whether other members can resend the entries.</param>
     /// <param name="manifestCoversGap">Whether all unreadable entries are at or below the manifest's index, and the log
     /// continues after the gap.</param>
-    /// <param name="voteIsKnown">Whether the unreadable bytes cannot contain the last vote.</param>
+    /// <param name="isVoteKnown">Whether the unreadable bytes cannot contain the last vote.</param>
     public static TailVerdict JudgeFirstInvalidFrame(
-        bool wasWhole,
+        bool wasDurable,
         bool stoppedCleanly,
         bool hasPeers,
         bool manifestCoversGap,
-        bool voteIsKnown
+        bool isVoteKnown
     ) =>
-        (wasWhole, stoppedCleanly, hasPeers, manifestCoversGap, voteIsKnown) switch
+        (wasDurable, stoppedCleanly, hasPeers, manifestCoversGap, isVoteKnown) switch
         {
             (false, true, _, _, _) => TailVerdict.ContinueAfterCleanStop, // S: no write was in progress
             (false, false, _, _, _) => TailVerdict.TruncateTornTail, // A: power failed during the write
@@ -41,6 +41,7 @@ internal static class RecoveryTable
     public static bool IsDiscarded(long installedMark, long journalMark) =>
         installedMark != 0 && installedMark != journalMark;
 
+    /// <summary>Returns the letter of a verdict in docs/explanation/durability.md.</summary>
     public static char LabelOf(TailVerdict verdict) =>
         verdict switch
         {

@@ -19,7 +19,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             ManifestOperations = 0,
         }
         : known;
-    private FrameType _lastFrame;
+    private FrameType _lastFrame; // in the current segment
     private long _lastWrite;
     private long _highestWrite;
     private TailVerdict _verdict;
@@ -215,15 +215,15 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                 bool isWhole = walker.Next(out var header, out var payload);
                 if (isWhole && Map!.Accepts(header))
                 {
-                    Take(segment, header, payload, offset);
+                    AddFrame(segment, header, payload, offset);
                     continue;
                 }
 
                 long gapWrite = isWhole ? walker.Write : walker.ExpectedWrite;
                 var after = FrameScan.FindFramesAfter(segment, isWhole ? walker.Offset : offset, end, gapWrite);
                 bool isSetBack = isLast && IsSetBack(after);
-                bool wasWhole = isWhole || !isLast || isSetBack || WasWhole(segment, after);
-                var survey = wasWhole
+                bool wasDurable = isWhole || !isLast || isSetBack || WasDurable(segment, after);
+                var survey = wasDurable
                     ? DamageSurvey.SurveyToEnd(Map!, _knowledge.ManifestIndex, Live[i..], offset, gapWrite)
                     : null;
                 var decided = Judge(i, after, survey, isSetBack);
@@ -264,7 +264,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         Live.RemoveRange(i + 1, Live.Count - i - 1);
     }
 
-    private void Take(Segment segment, in FrameHeader header, ReadOnlyMemory<byte> payload, long offset)
+    private void AddFrame(Segment segment, in FrameHeader header, ReadOnlyMemory<byte> payload, long offset)
     {
         Map!.Append(segment, header, payload, offset);
         if (header.IsReplicated || header.Type == FrameType.Truncation)
@@ -296,7 +296,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     /// Returns whether something other than a later segment proves that the unreadable bytes were durable. A log that
     /// ends before the manifest's index is no proof if an earlier start already recorded that loss.
     /// </summary>
-    private bool WasWhole(Segment segment, in FramesAfterGap after) =>
+    private bool WasDurable(Segment segment, in FramesAfterGap after) =>
         after.HasLaterWrite
         || directory.OrphanHoldsLaterWrite
         || directory.IsNewestMissing
@@ -318,25 +318,30 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
 
     private EntryPosition ManifestEnd => new(_knowledge.ManifestTerm, _knowledge.ManifestIndex);
 
-    private TailVerdict Judge(int i, in FramesAfterGap after, DamageSurvey? survey, bool isSetBack) =>
-        RecoveryTable.JudgeFirstInvalidFrame(
-            wasWhole: survey is not null,
+    private TailVerdict Judge(int i, in FramesAfterGap after, DamageSurvey? survey, bool isSetBack)
+    {
+        bool manifestCoversGap =
+            i == 0
+            && after.ResumeOffset >= 0
+            && after.Resume.Index <= _knowledge.ManifestIndex + 1
+            && (!_knowledge.HasPeers || MayContinueAfterGap(survey!));
+
+        // A missing newest segment, one without a header, or a lost end may have contained a vote.
+        bool mayHaveLostVote = directory.OrphanHoldsLaterWrite || directory.IsNewestMissing || isSetBack;
+        return RecoveryTable.JudgeFirstInvalidFrame(
+            wasDurable: survey is not null,
             stoppedCleanly: _lastFrame == FrameType.CleanStop && !LacksNotedWrite(after),
             _knowledge.HasPeers,
-            manifestCoversGap: i == 0
-                && after.ResumeOffset >= 0
-                && after.Resume.Index <= _knowledge.ManifestIndex + 1
-                && (!_knowledge.HasPeers || MayContinueAfterGap(survey!)),
-            voteIsKnown: survey is null
-                || IsForReading
-                || (survey.VoteIsKnown && !directory.OrphanHoldsLaterWrite && !directory.IsNewestMissing && !isSetBack)
-        ); // a missing newest segment, one without a header, or a lost end may have contained a vote
+            manifestCoversGap,
+            isVoteKnown: survey is null || IsForReading || (survey.IsVoteKnown && !mayHaveLostVote)
+        );
+    }
 
     /// <summary>
     /// Returns whether a member may continue after the gap. It must know the configuration there, because other members
     /// do not send it again.
     /// </summary>
-    private bool MayContinueAfterGap(DamageSurvey survey) => survey.ConfigurationIsKnown || !EndsBeforeManifest;
+    private bool MayContinueAfterGap(DamageSurvey survey) => survey.IsConfigurationKnown || !EndsBeforeManifest;
 
     private void SkipGap(Segment segment, long offset, in FramesAfterGap after, long gapWrite)
     {
@@ -420,7 +425,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         }
 
         Map!.RecordLoss(EntryPosition.Later(EntryPosition.Later(end, survey.Lost), ManifestEnd), survey.Vote);
-        if (EndsBeforeManifest && survey.ConfigurationIsKnown)
+        if (EndsBeforeManifest && survey.IsConfigurationKnown)
         {
             var (index, configuration) = survey.ConfigurationAtManifest();
             PendingReset = new JournalReset(

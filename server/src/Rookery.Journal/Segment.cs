@@ -26,7 +26,7 @@ internal sealed class Segment(IDiskFile file, string name, int slot) : IDisposab
     public int Pins { get; set; }
 
     /// <summary>Whether the file has a second name for the operator, so that its bytes must never be reused.</summary>
-    public bool KeptAside { get; set; }
+    public bool IsKeptAside { get; set; }
 
     public long Generation => Header?.Generation ?? 0;
 

@@ -21,6 +21,12 @@ internal enum SegmentHeaderState
 /// loss), so that those can be recycled. It also contains the previous segment's end, so that remains of a torn write
 /// after that end are never read.
 /// </summary>
+/// <remarks>
+/// The layout, little-endian: [8 magic][i32 version][i32 slot][i64 segment bytes][i64 generation][16 cluster id]
+/// [16 store id][i64 first write][i64 previous generation][i64 previous end][i64 index][i64 term][i64 operations]
+/// [i64 configuration index][i64 reset mark][4 zero][u16 vote length][u16 configuration length][vote][configuration].
+/// At the end of the block: [i64 term and i64 index of the loss][u32 CRC-32C of all before].
+/// </remarks>
 internal sealed record SegmentHeader
 {
     public const int Bytes = 4096;
@@ -35,6 +41,8 @@ internal sealed record SegmentHeader
     public const int MaxConfigurationBytes = 2048 + Payload.OverheadBytes;
 
     private const ulong Magic = 0x314745534A4B52FF; // FF R K J S E G 1
+    private const int VoteLengthOffset = 132;
+    private const int ConfigurationLengthOffset = 134;
     private const int VoteOffset = 136;
     private const int ConfigurationOffset = VoteOffset + MaxVoteBytes;
     private const int LostOffset = ChecksumOffset - (2 * sizeof(long));
@@ -109,8 +117,8 @@ internal sealed record SegmentHeader
             );
         }
 
-        int voteLength = BinaryPrimitives.ReadUInt16LittleEndian(block[132..]);
-        int configurationLength = BinaryPrimitives.ReadUInt16LittleEndian(block[134..]);
+        int voteLength = BinaryPrimitives.ReadUInt16LittleEndian(block[VoteLengthOffset..]);
+        int configurationLength = BinaryPrimitives.ReadUInt16LittleEndian(block[ConfigurationLengthOffset..]);
         if (voteLength > MaxVoteBytes || configurationLength > MaxConfigurationBytes)
         {
             return SegmentHeaderState.Unreadable;
@@ -162,8 +170,8 @@ internal sealed record SegmentHeader
         BinaryPrimitives.WriteInt64LittleEndian(block[104..], Position.Operations);
         BinaryPrimitives.WriteInt64LittleEndian(block[112..], ConfigurationIndex);
         BinaryPrimitives.WriteInt64LittleEndian(block[120..], ResetMark);
-        BinaryPrimitives.WriteUInt16LittleEndian(block[132..], (ushort)Vote.Length);
-        BinaryPrimitives.WriteUInt16LittleEndian(block[134..], (ushort)Configuration.Length);
+        BinaryPrimitives.WriteUInt16LittleEndian(block[VoteLengthOffset..], (ushort)Vote.Length);
+        BinaryPrimitives.WriteUInt16LittleEndian(block[ConfigurationLengthOffset..], (ushort)Configuration.Length);
         BinaryPrimitives.WriteInt64LittleEndian(block[LostOffset..], Lost.Term);
         BinaryPrimitives.WriteInt64LittleEndian(block[(LostOffset + sizeof(long))..], Lost.Index);
         Vote.Span.CopyTo(block[VoteOffset..]);

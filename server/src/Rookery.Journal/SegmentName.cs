@@ -30,6 +30,7 @@ internal static class SegmentName
             && int.TryParse(name.AsSpan(Prefix.Length, 8), NumberStyles.None, CultureInfo.InvariantCulture, out slot);
     }
 
+    /// <summary>Returns whether a file is an unfinished segment.</summary>
     public static bool IsPart(string name) =>
         name.EndsWith(PartSuffix, StringComparison.Ordinal) && TryParse(name[..^PartSuffix.Length], out _);
 }

@@ -14,6 +14,7 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
     private readonly Queue<Segment> _spares = new();
     private int _nextSlot = 1;
 
+    /// <summary>Number of spare segments.</summary>
     public int Ready
     {
         get
@@ -54,7 +55,7 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
             return false;
         }
 
-        Keep(MakeZeroed());
+        AddSpare(MakeZeroed());
         return true;
     }
 
@@ -65,12 +66,12 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
     public void Release(Segment segment)
     {
         if (
-            !segment.KeptAside
+            !segment.IsKeptAside
             && segment.Length == options.SegmentBytes
             && Ready < Math.Max(options.RecycledSegments, options.SpareSegments)
         )
         {
-            Keep(segment);
+            AddSpare(segment);
             return;
         }
 
@@ -105,7 +106,7 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
         }
     }
 
-    private void Keep(Segment segment)
+    private void AddSpare(Segment segment)
     {
         segment.End = FrameLayout.FirstFrameOffset;
         segment.Landmarks = 0;

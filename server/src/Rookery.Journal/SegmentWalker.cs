@@ -15,7 +15,7 @@ internal sealed class SegmentWalker : IDisposable
     private PooledMemory _window = PooledMemory.Rent(WindowBytes);
     private long _windowStart;
     private int _windowLength;
-    private bool _inWrite;
+    private bool _isWithinWrite; // whether the next frame belongs to the write of the last one
 
     /// <summary>Starts at a frame, which may be in the middle of a journal write.</summary>
     /// <param name="segment">An open segment with a known header.</param>
@@ -28,7 +28,7 @@ internal sealed class SegmentWalker : IDisposable
         _end = end;
         Offset = start;
         Write = write;
-        _inWrite = true;
+        _isWithinWrite = true;
     }
 
     /// <summary>Offset of the next frame.</summary>
@@ -38,7 +38,7 @@ internal sealed class SegmentWalker : IDisposable
     public long Write { get; private set; }
 
     /// <summary>Number of the journal write that the next frame must have.</summary>
-    public long ExpectedWrite => _inWrite ? Write : Write + 1;
+    public long ExpectedWrite => _isWithinWrite ? Write : Write + 1;
 
     /// <summary>
     /// Reads the next frame. Returns false if no valid frame follows; then <see cref="Offset"/> is the first unreadable
@@ -62,7 +62,7 @@ internal sealed class SegmentWalker : IDisposable
         }
 
         Write = header.Write;
-        _inWrite = !header.EndsWrite;
+        _isWithinWrite = !header.EndsWrite;
         Offset = FrameLayout.OffsetAfter(Offset, header.Type, header.PayloadLength, header.EndsWrite);
         return true;
     }
@@ -114,10 +114,8 @@ internal sealed class SegmentWalker : IDisposable
             }
 
             _windowStart = offset;
-            _windowLength = _segment.File.Read(
-                _window.Span[..(int)Math.Min(_window.Length, _segment.Length - Math.Min(offset, _segment.Length))],
-                offset
-            );
+            long bytesLeft = Math.Max(0, _segment.Length - offset);
+            _windowLength = _segment.File.Read(_window.Span[..(int)Math.Min(_window.Length, bytesLeft)], offset);
         }
 
         int from = (int)(offset - _windowStart);

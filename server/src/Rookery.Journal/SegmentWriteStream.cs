@@ -23,6 +23,7 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
     /// <summary>Number of pieces written and syncs completed. Thread-safe.</summary>
     public long Progress => Volatile.Read(ref _progress);
 
+    /// <summary>Offset of the next byte in the file.</summary>
     public long Offset => _fileOffset + _filled;
 
     /// <summary>Starts a write of <paramref name="bytes"/> at an offset.</summary>
@@ -38,7 +39,7 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
         _filled = 0;
     }
 
-    public void Add(SegmentHeader header) => header.WriteTo(Room(SegmentHeader.Bytes));
+    public void Add(SegmentHeader header) => header.WriteTo(Reserve(SegmentHeader.Bytes));
 
     /// <summary>Adds a frame. Adds a vote twice, each copy in its own block.</summary>
     public void Add(in FrameHeader header, ReadOnlySpan<byte> payload)
@@ -57,7 +58,7 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
         while (count > 0)
         {
             int part = (int)Math.Min(count, _buffer.Length - _filled);
-            Room(part).Clear();
+            Reserve(part).Clear();
             count -= part;
         }
     }
@@ -86,7 +87,7 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
         {
             int count = (int)Math.Min(to - Offset, _buffer.Length - _filled);
             long offset = Offset;
-            target.Read(Room(count), offset);
+            target.Read(Reserve(count), offset);
         }
 
         Sync();
@@ -105,13 +106,13 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
         while (!bytes.IsEmpty)
         {
             int part = Math.Min(bytes.Length, _buffer.Length - _filled);
-            bytes[..part].CopyTo(Room(part));
+            bytes[..part].CopyTo(Reserve(part));
             bytes = bytes[part..];
         }
     }
 
-    /// <summary>Returns the next bytes of the buffer, and writes a full buffer first.</summary>
-    private Span<byte> Room(int count)
+    /// <summary>Reserves the next bytes of the buffer for the caller to fill; writes a full buffer first.</summary>
+    private Span<byte> Reserve(int count)
     {
         if (_filled == _buffer.Length)
         {
