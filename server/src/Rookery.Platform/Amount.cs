@@ -27,10 +27,13 @@ public static class Amount
     /// Formats a number of bytes and the limit that it exceeds. If both would read the same, formats them as exact
     /// numbers of bytes.
     /// </summary>
-    public static (string Bytes, string Limit) BytesOver(long bytes, long limit) =>
-        Bytes(bytes) is var said && Bytes(limit) is var most && !string.Equals(said, most, StringComparison.Ordinal)
-            ? (said, most)
-            : ($"{Number(bytes)} B", $"{Number(limit)} B");
+    public static (string Bytes, string Limit) BytesOver(long bytes, long limit)
+    {
+        var rounded = (Bytes: Bytes(bytes), Limit: Bytes(limit));
+        return string.Equals(rounded.Bytes, rounded.Limit, StringComparison.Ordinal)
+            ? ($"{Number(bytes)} B", $"{Number(limit)} B")
+            : rounded;
+    }
 
     /// <summary>Formats a number: "12", "3,400", "0.5".</summary>
     public static string Number(double number) =>
@@ -73,7 +76,10 @@ public static class Amount
         return $"{time.Days} d {time.Hours} h";
     }
 
-    /// <summary>Formats a count with its noun: "1 document", "3,000 documents".</summary>
+    /// <summary>
+    /// Formats a count with its noun: "1 document", "3,000 documents". The plural is the singular with an "s" unless
+    /// <paramref name="many"/> is given.
+    /// </summary>
     public static string Of(long number, string one, string? many = null) =>
         $"{Number(number)} {(number == 1 ? one : many ?? one + "s")}";
 }

@@ -9,7 +9,7 @@ namespace Rookery.Platform;
 /// </summary>
 internal sealed class DurationHistogram
 {
-    private const int SubBuckets = 8;
+    private const int SubBuckets = 1 << SubBits;
     private const int SubBits = 3;
 
     /// <summary>Number of buckets, for durations up to 2^36 µs, 19 hours.</summary>

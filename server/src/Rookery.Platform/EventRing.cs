@@ -6,9 +6,9 @@ namespace Rookery.Platform;
 /// </summary>
 internal sealed class EventRing(int capacity)
 {
-    private const int FirstLength = 64;
+    private const int InitialLength = 64;
     private IoEvent[] _events = [];
-    private long _count;
+    private long _count; // of all added events, including dropped ones
 
     /// <summary>
     /// The latest end of a dropped event, in microseconds since 1970 UTC; <see cref="long.MinValue"/> while none is
@@ -20,7 +20,7 @@ internal sealed class EventRing(int capacity)
     {
         if (_count == _events.Length && _events.Length < capacity)
         {
-            Array.Resize(ref _events, Math.Min(capacity, Math.Max(FirstLength, _events.Length * 2)));
+            Array.Resize(ref _events, Math.Min(capacity, Math.Max(InitialLength, _events.Length * 2)));
         }
 
         ref var place = ref _events[_count % _events.Length];

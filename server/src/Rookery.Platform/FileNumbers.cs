@@ -3,9 +3,9 @@ using System.Security.Cryptography;
 namespace Rookery.Platform;
 
 /// <summary>
-/// Chooses the numbers of files whose checksums contain their number. Each opening of a store goes on at a random
-/// distance after the numbers in use, so that no file of another store, or of a copy of this store, has the number of
-/// one of its files and could be taken for it.
+/// Chooses the numbers of files whose checksums contain their number. Each opening of a store continues at a random
+/// distance after the numbers in use. So a file of another store, or of a copy of this store, has another number, and
+/// fails its check here.
 /// </summary>
 public static class FileNumbers
 {

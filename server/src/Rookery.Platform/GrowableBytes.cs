@@ -6,7 +6,7 @@ namespace Rookery.Platform;
 /// </summary>
 public sealed class GrowableBytes
 {
-    private const int LeastBytes = 256;
+    private const int MinBytes = 256;
 
     private byte[] _bytes = [];
 
@@ -55,7 +55,7 @@ public sealed class GrowableBytes
     {
         if (_bytes.Length - Length < more)
         {
-            Array.Resize(ref _bytes, Math.Max(LeastBytes, Math.Max(_bytes.Length * 2, Length + more)));
+            Array.Resize(ref _bytes, Math.Max(MinBytes, Math.Max(_bytes.Length * 2, Length + more)));
         }
     }
 }

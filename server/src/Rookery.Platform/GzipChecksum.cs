@@ -1,8 +1,8 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// Computes the CRC-32 of gzip (RFC 1952, section 8), eight bytes at a time. The checksum of the journal and of runs
-/// is another one: <see cref="Checksum"/>.
+/// Computes the CRC-32 of gzip (RFC 1952, section 8), eight bytes at a time ("slicing by 8"). The journal and the runs
+/// use another checksum: <see cref="Checksum"/>.
 /// </summary>
 internal static class GzipChecksum
 {
@@ -41,21 +41,22 @@ internal static class GzipChecksum
     {
         const uint Polynomial = 0xEDB88320;
         uint[] table = new uint[Slices * TableLength];
-        for (int at = 0; at < table.Length; at++)
+        for (int value = 0; value < TableLength; value++)
         {
-            uint state = at < TableLength ? (uint)at : table[at - TableLength];
-            if (at >= TableLength)
-            {
-                table[at] = table[(int)(state & 0xFF)] ^ (state >> 8);
-                continue;
-            }
-
+            uint state = (uint)value;
             for (int bit = 0; bit < 8; bit++)
             {
                 state = (state & 1) != 0 ? (state >> 1) ^ Polynomial : state >> 1;
             }
 
-            table[at] = state;
+            table[value] = state;
+        }
+
+        // Each further table is the one before it, advanced by one zero byte.
+        for (int at = TableLength; at < table.Length; at++)
+        {
+            uint state = table[at - TableLength];
+            table[at] = table[(int)(state & 0xFF)] ^ (state >> 8);
         }
 
         return table;

@@ -8,34 +8,34 @@ namespace Rookery.Platform;
 /// <see cref="GZipStream"/> ends silently there, and also where the header of a further member is cut off.
 /// </summary>
 /// <remarks>
-/// <see cref="DeflateStream"/> does not tell where its data ends within the last bytes that it took. The end is
-/// therefore searched for there: the place that is followed by the checksum and the length of the decompressed member,
-/// and then by the end of the input or by a further member.
+/// <see cref="DeflateStream"/> does not report where its data ends within the last bytes that it read. This stream
+/// searches for that end among those bytes: the place that is followed by the checksum and the length of the
+/// decompressed member, and then by the end of the input or by a further member.
 /// </remarks>
 public sealed class GzipInputStream : Stream
 {
-    private const int FedBytes = 8 << 10;
+    private const int ReadBytes = 8 << 10; // at most, in one read of the input
     private const int TrailerBytes = 8;
     private const int MagicBytes = 2;
 
-    private readonly byte[] _window = new byte[(2 * FedBytes) + TrailerBytes + MagicBytes];
+    private readonly byte[] _window = new byte[(2 * ReadBytes) + TrailerBytes + MagicBytes];
     private readonly Stream _packed;
     private readonly Feeder _feeder;
     private readonly bool _leaveOpen;
     private DeflateStream? _inflate;
     private Part _part = Part.Magic;
 
-    // Positions in the window: the bytes that the decompressor took last begin at _fed, those not yet taken at _start.
-    private int _fed;
+    // Positions in the window: the bytes that the decompressor read last begin at _lastRead, the unread ones at _start.
+    private int _lastRead;
     private int _start;
     private int _end;
-    private long _windowAt;
-    private bool _isAtEnd;
+    private long _windowOffset; // of the window in the input
+    private bool _isAtEnd; // whether the input has no bytes after the window's
     private bool _isLaterMember;
-    private byte _headerFlags;
-    private int _skipped;
-    private uint _checksum;
-    private uint _length;
+    private byte _headerFlags; // of the optional fields that are not skipped yet
+    private int _bytesToSkip;
+    private uint _checksum; // of the member's decompressed bytes so far
+    private uint _length; // of the member's decompressed bytes so far, modulo 2^32
 
     /// <summary>Starts decompression at the first byte of <paramref name="packed"/>.</summary>
     /// <param name="packed">The compressed bytes.</param>
@@ -93,7 +93,7 @@ public sealed class GzipInputStream : Stream
                 int count = _inflate!.Read(buffer);
                 if (count > 0)
                 {
-                    return Account(buffer[..count]);
+                    return CountDecompressed(buffer[..count]);
                 }
 
                 _part = Part.Trailer;
@@ -104,7 +104,7 @@ public sealed class GzipInputStream : Stream
                 case Step.Ended:
                     return 0;
                 case Step.NeedsMore:
-                    Add(_packed.Read(RoomInWindow().Span));
+                    Add(_packed.Read(MakeRoom().Span));
                     break;
                 default:
                     break;
@@ -127,7 +127,7 @@ public sealed class GzipInputStream : Stream
                 int count = await _inflate!.ReadAsync(buffer, cancellationToken);
                 if (count > 0)
                 {
-                    return Account(buffer.Span[..count]);
+                    return CountDecompressed(buffer.Span[..count]);
                 }
 
                 _part = Part.Trailer;
@@ -138,7 +138,7 @@ public sealed class GzipInputStream : Stream
                 case Step.Ended:
                     return 0;
                 case Step.NeedsMore:
-                    Add(await _packed.ReadAsync(RoomInWindow(), cancellationToken));
+                    Add(await _packed.ReadAsync(MakeRoom(), cancellationToken));
                     break;
                 default:
                     break;
@@ -180,23 +180,23 @@ public sealed class GzipInputStream : Stream
         base.Dispose(disposing);
     }
 
-    private int Account(ReadOnlySpan<byte> bytes)
+    private int CountDecompressed(ReadOnlySpan<byte> bytes)
     {
         _checksum = GzipChecksum.Append(_checksum, bytes);
         _length = unchecked(_length + (uint)bytes.Length);
         return bytes.Length;
     }
 
-    /// <summary>Passes what the window contains of a member's beginning or end.</summary>
+    /// <summary>Skips what the window contains of a member's beginning or end.</summary>
     private Step Advance() =>
         _part switch
         {
-            Part.Magic => PassMagic(),
-            Part.Header => PassHeader(),
-            _ => PassTrailer(),
+            Part.Magic => SkipMagic(),
+            Part.Header => SkipHeader(),
+            _ => SkipTrailer(),
         };
 
-    private Step PassMagic()
+    private Step SkipMagic()
     {
         const int FixedBytes = 10;
         const byte Deflate = 8;
@@ -215,30 +215,30 @@ public sealed class GzipInputStream : Stream
         if (bytes is not [0x1F, 0x8B, Deflate, var flags and <= 0x1F, ..] || bytes.Length < FixedBytes)
         {
             throw _isLaterMember && !bytes.StartsWith((ReadOnlySpan<byte>)[0x1F, 0x8B])
-                ? new TrailingBytesException(_windowAt + _start)
+                ? new TrailingBytesException(_windowOffset + _start)
                 : new InvalidDataException("The header of a gzip member is damaged or cut off.");
         }
 
         _headerFlags = flags;
-        _skipped = 0;
-        Take(FixedBytes);
+        _bytesToSkip = 0;
+        Skip(FixedBytes);
         _part = Part.Header;
         return Step.Done;
     }
 
-    /// <summary>Passes the optional fields of a header, one in each call: extra, name, comment, checksum.</summary>
-    private Step PassHeader()
+    /// <summary>Skips the optional fields of a header, one in each call: extra, name, comment, checksum.</summary>
+    private Step SkipHeader()
     {
         const byte HasChecksum = 2;
         const byte HasExtra = 4;
         const byte HasName = 8;
         const byte HasComment = 16;
-        if (_skipped > 0)
+        if (_bytesToSkip > 0)
         {
-            int some = Math.Min(_skipped, _end - _start);
-            Take(some);
-            _skipped -= some;
-            return _skipped > 0 ? NeedMoreOfHeader() : Step.Done;
+            int available = Math.Min(_bytesToSkip, _end - _start);
+            Skip(available);
+            _bytesToSkip -= available;
+            return _bytesToSkip > 0 ? NeedMoreOfHeader() : Step.Done;
         }
 
         if ((_headerFlags & HasExtra) != 0)
@@ -248,8 +248,8 @@ public sealed class GzipInputStream : Stream
                 return NeedMoreOfHeader();
             }
 
-            _skipped = BinaryPrimitives.ReadUInt16LittleEndian(_window.AsSpan(_start));
-            Take(sizeof(ushort));
+            _bytesToSkip = BinaryPrimitives.ReadUInt16LittleEndian(_window.AsSpan(_start));
+            Skip(sizeof(ushort));
             _headerFlags ^= HasExtra;
             return Step.Done;
         }
@@ -257,7 +257,7 @@ public sealed class GzipInputStream : Stream
         if ((_headerFlags & (HasName | HasComment)) != 0)
         {
             int zero = _window.AsSpan(_start, _end - _start).IndexOf((byte)0);
-            Take(zero >= 0 ? zero + 1 : _end - _start);
+            Skip(zero >= 0 ? zero + 1 : _end - _start);
             if (zero < 0)
             {
                 return NeedMoreOfHeader();
@@ -269,21 +269,21 @@ public sealed class GzipInputStream : Stream
 
         if ((_headerFlags & HasChecksum) != 0)
         {
-            _skipped = sizeof(ushort);
+            _bytesToSkip = sizeof(ushort);
             _headerFlags ^= HasChecksum;
             return Step.Done;
         }
 
         _inflate?.Dispose();
         _inflate = new DeflateStream(_feeder, CompressionMode.Decompress, leaveOpen: true);
-        (_checksum, _length, _fed, _part) = (0, 0, _start, Part.Data);
+        (_checksum, _length, _lastRead, _part) = (0, 0, _start, Part.Data);
         return Step.Done;
     }
 
     private Step NeedMoreOfHeader() =>
         !_isAtEnd ? Step.NeedsMore : throw new InvalidDataException("The header of a gzip member is cut off.");
 
-    private Step PassTrailer()
+    private Step SkipTrailer()
     {
         if (_end - _start < TrailerBytes + MagicBytes && !_isAtEnd)
         {
@@ -294,7 +294,7 @@ public sealed class GzipInputStream : Stream
         BinaryPrimitives.WriteUInt32LittleEndian(trailer, _checksum);
         BinaryPrimitives.WriteUInt32LittleEndian(trailer[sizeof(uint)..], _length);
         int trailing = -1;
-        for (int at = _fed; at <= _start && at + TrailerBytes <= _end; at++)
+        for (int at = _lastRead; at <= _start && at + TrailerBytes <= _end; at++)
         {
             var rest = _window.AsSpan(at, _end - at);
             if (!rest.StartsWith(trailer))
@@ -306,7 +306,7 @@ public sealed class GzipInputStream : Stream
             if (rest.IsEmpty || rest.StartsWith((ReadOnlySpan<byte>)[0x1F, 0x8B]))
             {
                 _start = at + TrailerBytes;
-                _fed = _start;
+                _lastRead = _start;
                 _isLaterMember = true;
                 _part = Part.Magic;
                 return Step.Done;
@@ -316,25 +316,27 @@ public sealed class GzipInputStream : Stream
         }
 
         throw trailing >= 0
-            ? new TrailingBytesException(_windowAt + trailing)
+            ? new TrailingBytesException(_windowOffset + trailing)
             : new InvalidDataException("The checksum of a gzip member is wrong or cut off.");
     }
 
-    private void Take(int bytes)
+    private void Skip(int bytes)
     {
         _start += bytes;
-        _fed = _start;
+        _lastRead = _start;
     }
 
-    /// <summary>Returns free room after the window's bytes, which begin at <see cref="_fed"/> afterwards.</summary>
-    private Memory<byte> RoomInWindow()
+    /// <summary>
+    /// Moves the bytes from <see cref="_lastRead"/> on to the start of the window. Returns the free bytes after them.
+    /// </summary>
+    private Memory<byte> MakeRoom()
     {
-        _window.AsSpan(_fed, _end - _fed).CopyTo(_window);
-        _windowAt += _fed;
-        _start -= _fed;
-        _end -= _fed;
-        _fed = 0;
-        return _window.AsMemory(_end, Math.Min(FedBytes, _window.Length - _end));
+        _window.AsSpan(_lastRead, _end - _lastRead).CopyTo(_window);
+        _windowOffset += _lastRead;
+        _start -= _lastRead;
+        _end -= _lastRead;
+        _lastRead = 0;
+        return _window.AsMemory(_end, Math.Min(ReadBytes, _window.Length - _end));
     }
 
     private void Add(int count)
@@ -343,7 +345,7 @@ public sealed class GzipInputStream : Stream
         _isAtEnd = count == 0;
     }
 
-    /// <summary>Gives the decompressor the window's bytes, and those of the input after them.</summary>
+    /// <summary>The decompressor's input: the bytes of the window, then those of the input after them.</summary>
     private sealed class Feeder(GzipInputStream reader) : Stream
     {
         public override bool CanRead => true;
@@ -362,12 +364,12 @@ public sealed class GzipInputStream : Stream
 
         public override int Read(Span<byte> buffer)
         {
-            if (IsWindowTaken())
+            if (IsWindowRead())
             {
-                reader.Add(reader._packed.Read(reader.RoomInWindow().Span));
+                reader.Add(reader._packed.Read(reader.MakeRoom().Span));
             }
 
-            return Give(buffer);
+            return CopyFromWindow(buffer);
         }
 
         public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
@@ -377,12 +379,12 @@ public sealed class GzipInputStream : Stream
             CancellationToken cancellationToken = default
         )
         {
-            if (IsWindowTaken())
+            if (IsWindowRead())
             {
-                reader.Add(await reader._packed.ReadAsync(reader.RoomInWindow(), cancellationToken));
+                reader.Add(await reader._packed.ReadAsync(reader.MakeRoom(), cancellationToken));
             }
 
-            return Give(buffer.Span);
+            return CopyFromWindow(buffer.Span);
         }
 
         public override Task<int> ReadAsync(
@@ -400,17 +402,17 @@ public sealed class GzipInputStream : Stream
 
         public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
 
-        private bool IsWindowTaken()
+        private bool IsWindowRead()
         {
-            reader._fed = reader._start;
+            reader._lastRead = reader._start;
             return reader._start == reader._end;
         }
 
-        private int Give(Span<byte> buffer)
+        private int CopyFromWindow(Span<byte> buffer)
         {
             int count = Math.Min(buffer.Length, reader._end - reader._start);
             reader._window.AsSpan(reader._start, count).CopyTo(buffer);
-            reader._fed = reader._start;
+            reader._lastRead = reader._start;
             reader._start += count;
             return count;
         }

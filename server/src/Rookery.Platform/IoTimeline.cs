@@ -24,7 +24,7 @@ public sealed class IoTimeline : IIoRecorder
     /// <summary>
     /// An operation shorter than this, in microseconds, never counts as slow, however fast others of its kind are.
     /// </summary>
-    private const long LeastSlowMicroseconds = 10_000;
+    private const long MinSlowMicroseconds = 10_000;
 
     /// <summary>
     /// The p99.9 of a kind is recomputed only after this many of its operations, because that reads 272 counts.
@@ -33,7 +33,7 @@ public sealed class IoTimeline : IIoRecorder
 
     private readonly Lock _access = new();
     private readonly TimeProvider _time;
-    private readonly long _begunUnixMicroseconds;
+    private readonly long _createdUnixMicroseconds;
     private readonly EventRing _raw = new(RawEvents);
     private readonly EventRing _syncs = new(RecentSyncs);
     private readonly RollUpHistory _history = new(RollUpBytes);
@@ -50,7 +50,7 @@ public sealed class IoTimeline : IIoRecorder
         _time = time;
         JournalDevice = journalDevice;
         DataDevice = dataDevice ?? journalDevice;
-        _begunUnixMicroseconds = UnixMicroseconds();
+        _createdUnixMicroseconds = UnixMicroseconds();
     }
 
     /// <summary>
@@ -121,7 +121,7 @@ public sealed class IoTimeline : IIoRecorder
         {
             // More operations may still end in the current microsecond.
             long until = Math.Min(untilUnixMicroseconds, UnixMicroseconds() - 1);
-            long from = Math.Max(sinceUnixMicroseconds, Math.Max(_begunUnixMicroseconds - 1, _raw.ForgottenUntil));
+            long from = Math.Max(sinceUnixMicroseconds, Math.Max(_createdUnixMicroseconds - 1, _raw.ForgottenUntil));
             return new IoEventPage(Collect(_raw, sinceUnixMicroseconds, until), from, until);
         }
     }
@@ -179,7 +179,7 @@ public sealed class IoTimeline : IIoRecorder
             }
         }
 
-        return InSpans(closed.Between(oldest, toUnixSecond).Concat(running), spanSeconds);
+        return CombineIntoSpans(closed.Between(oldest, toUnixSecond).Concat(running), spanSeconds);
     }
 
     /// <summary>Returns the sum of all operations of a kind since the start of the process, with second 0.</summary>
@@ -204,7 +204,7 @@ public sealed class IoTimeline : IIoRecorder
         }
     }
 
-    private static List<IoRollUp> InSpans(IEnumerable<IoRollUp> rollUps, int spanSeconds)
+    private static List<IoRollUp> CombineIntoSpans(IEnumerable<IoRollUp> rollUps, int spanSeconds)
     {
         var spans = new List<IoRollUp>();
         var span = new IoRollUp[Kinds];
@@ -267,8 +267,8 @@ public sealed class IoTimeline : IIoRecorder
     /// <summary>The statistics of one kind.</summary>
     private sealed class KindState(IoKind kind)
     {
-        private long _slowMicroseconds;
-        private int _untilEstimate = 1;
+        private long _percentileMicroseconds;
+        private int _eventsUntilEstimate = 1;
 
         internal IoRollUp Current { get; private set; } =
             new(UnixSecond: 0, kind, Count: 0, Bytes: 0, TotalMicroseconds: 0, MaxMicroseconds: 0);
@@ -293,8 +293,8 @@ public sealed class IoTimeline : IIoRecorder
             Current = Current.Plus(rollUp);
             Total = Total.Plus(rollUp);
             if (
-                added.DurationMicroseconds > _slowMicroseconds
-                && added.DurationMicroseconds >= LeastSlowMicroseconds
+                added.DurationMicroseconds > _percentileMicroseconds
+                && added.DurationMicroseconds >= MinSlowMicroseconds
                 && Total.Count > 1
             )
             {
@@ -302,10 +302,10 @@ public sealed class IoTimeline : IIoRecorder
             }
 
             Durations.Add(added.DurationMicroseconds);
-            if (--_untilEstimate == 0 || Total.Count <= EventsPerEstimate)
+            if (--_eventsUntilEstimate == 0 || Total.Count <= EventsPerEstimate)
             {
-                _slowMicroseconds = Durations.Percentile(SlowFraction);
-                _untilEstimate = EventsPerEstimate;
+                _percentileMicroseconds = Durations.Percentile(SlowFraction);
+                _eventsUntilEstimate = EventsPerEstimate;
             }
         }
 

@@ -18,6 +18,8 @@ public static class LargeBuffers
     private const int PageBytes = 64 << 10;
 
     private static readonly Lock Gate = new();
+
+    // Unused buffers of 256 KiB, 512 KiB, 1 MiB and 2 MiB.
     private static readonly Stack<LargeBuffer>[] IdleBySize = [new(), new(), new(), new()];
     private static long _idleBytes;
 
@@ -53,7 +55,7 @@ public static class LargeBuffers
         {
             lock (Gate)
             {
-                if (IdleBySize[PlaceOf(size)].TryPop(out var idle))
+                if (IdleBySize[SizeClassOf(size)].TryPop(out var idle))
                 {
                     _idleBytes -= size;
                     return idle;
@@ -87,7 +89,7 @@ public static class LargeBuffers
             {
                 if (_idleBytes + size <= MaxIdleBytes)
                 {
-                    IdleBySize[PlaceOf(size)].Push(buffer);
+                    IdleBySize[SizeClassOf(size)].Push(buffer);
                     _idleBytes += size;
                     return;
                 }
@@ -102,5 +104,5 @@ public static class LargeBuffers
             ? (int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(bytes, 2 * SmallestBytes))
             : (int)Math.Min(((long)bytes + PageBytes - 1) / PageBytes * PageBytes, Array.MaxLength);
 
-    private static int PlaceOf(int size) => BitOperations.Log2((uint)size / (2 * SmallestBytes));
+    private static int SizeClassOf(int size) => BitOperations.Log2((uint)size / (2 * SmallestBytes));
 }

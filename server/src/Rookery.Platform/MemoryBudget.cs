@@ -77,8 +77,8 @@ public sealed class MemoryBudget
     }
 
     /// <summary>
-    /// Makes caches release memory until <paramref name="bytes"/> are free, as far as they may. Do not call it under
-    /// the lock of a cache.
+    /// Makes caches release memory until <paramref name="bytes"/> are free, or until every cache has released all that
+    /// it can do without. Do not call it under the lock of a cache.
     /// </summary>
     /// <param name="bytes">The bytes that are needed.</param>
     /// <param name="isManaged">Whether they are needed on the managed heap.</param>
@@ -134,8 +134,8 @@ public sealed class MemoryBudget
         return missing <= 0 && missingManaged <= 0;
     }
 
-    // All bounds are checked before bytes are added: bytes that are added and subtracted again make attempts of other
-    // threads fail. A refusal is visible for a moment only if other threads take the room between check and addition.
+    // All bounds are checked before bytes are added, because bytes that are added and subtracted again make attempts of
+    // other threads fail. That still happens, for a moment, if other threads take the room between check and addition.
     internal bool TryAdd(long bytes, bool isManaged)
     {
         if (!HasRoom(bytes, isManaged))
@@ -168,7 +168,7 @@ public sealed class MemoryBudget
 
     internal long YieldableBytes => Volatile.Read(ref _shares).Sum(static share => share.YieldableBytes);
 
-    /// <summary>Makes the shares yield about so many bytes; returns how many were released.</summary>
+    /// <summary>Makes the shares yield about <paramref name="bytes"/> bytes; returns how many were released.</summary>
     internal long Yield(long bytes)
     {
         long before = UsedBytes;
@@ -277,7 +277,7 @@ public sealed class MemoryShare
     public long YieldableBytes =>
         (_yieldableBytes?.Invoke() ?? 0) + NestedBudgets.Sum(static budget => budget.YieldableBytes);
 
-    // Weak: a store that is closed drops its budget without a notice.
+    // Weak, because a store that is closed drops its budget without reporting it.
     private IEnumerable<MemoryBudget> NestedBudgets
     {
         get
@@ -340,7 +340,8 @@ public sealed class MemoryShare
     public bool TryMakeRoom(long bytes) => bytes <= LimitBytes - UsedBytes && _budget.TryMakeRoom(bytes, IsManaged);
 
     /// <summary>
-    /// Makes caches yield what the budget is exceeded by, as far as they may. Do not call it under the lock of a cache.
+    /// Makes caches release memory until the budget is no longer exceeded, or until every cache has released all that
+    /// it can do without. Do not call it under the lock of a cache.
     /// </summary>
     public void RelieveExcess() => _budget.Relieve(bytes: 0, IsManaged);
 
@@ -358,7 +359,7 @@ public sealed class MemoryShare
         {
             if (seen + bytes > AssuredBytes)
             {
-                return TryReserveOfBudget(bytes);
+                return TryReserveFromBudget(bytes);
             }
 
             long before = Interlocked.CompareExchange(ref _usedBytes, seen + bytes, seen);
@@ -413,7 +414,7 @@ public sealed class MemoryShare
 
     // Reserves from the budget first, then from the share. Otherwise a large reservation that the budget refuses could
     // make a small one fail that is within the assured bytes.
-    private bool TryReserveOfBudget(long bytes)
+    private bool TryReserveFromBudget(long bytes)
     {
         if (!_budget.TryAdd(bytes, IsManaged))
         {

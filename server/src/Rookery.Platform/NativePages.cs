@@ -21,11 +21,11 @@ public static unsafe partial class NativePages
     public static byte* Map(long bytes)
     {
         nint address = MapMemory(address: 0, (nuint)bytes, ProtectReadWrite, PrivateAnonymous, file: -1, offset: 0);
-        byte* taken = Taken(address, bytes);
+        byte* mapped = CheckMapped(address, bytes);
 
         // Where huge pages are always enabled, the kernel would later fill released pages again, in units of 2 MiB.
         _ = Advise(address, (nuint)bytes, AdviceNoHugePages);
-        return taken;
+        return mapped;
     }
 
     /// <summary>
@@ -34,7 +34,7 @@ public static unsafe partial class NativePages
     /// </summary>
     /// <exception cref="InsufficientMemoryException">The system has no memory; nothing changed.</exception>
     public static byte* Resize(byte* address, long bytes, long newBytes) =>
-        Taken(MoveMemory((nint)address, (nuint)bytes, (nuint)newBytes, MayMove), newBytes);
+        CheckMapped(MoveMemory((nint)address, (nuint)bytes, (nuint)newBytes, MayMove), newBytes);
 
     /// <summary>Releases all memory of one <see cref="Map"/>.</summary>
     public static void Unmap(byte* address, long bytes) => _ = UnmapMemory((nint)address, (nuint)bytes);
@@ -55,7 +55,7 @@ public static unsafe partial class NativePages
         }
     }
 
-    private static byte* Taken(nint address, long bytes)
+    private static byte* CheckMapped(nint address, long bytes)
     {
         if (address == -1)
         {

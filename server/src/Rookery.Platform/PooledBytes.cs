@@ -21,7 +21,10 @@ public sealed class PooledBytes
     /// <summary>The written bytes as memory.</summary>
     public Memory<byte> WrittenMemory => _memory.Memory[..Length];
 
-    /// <summary>Returns room for <paramref name="count"/> more bytes after the written ones.</summary>
+    /// <summary>
+    /// Returns room for at least <paramref name="count"/> more bytes after the written ones; <see cref="Advance"/>
+    /// counts them as written.
+    /// </summary>
     public Span<byte> Reserve(int count)
     {
         if (_memory.Length - Length < count)

@@ -11,7 +11,7 @@ namespace Rookery.Platform;
 public struct PooledItems<T>
     where T : unmanaged
 {
-    private const int LeastItems = 16;
+    private const int MinItems = 16;
 
     private PooledMemory _memory;
 
@@ -32,7 +32,7 @@ public struct PooledItems<T>
     {
         if (items > Length)
         {
-            int wanted = Math.Max(Math.Max(items, LeastItems), keptItems + (keptItems / 2));
+            int wanted = Math.Max(Math.Max(items, MinItems), keptItems + (keptItems / 2));
             _memory.Grow(keptItems * Unsafe.SizeOf<T>(), wanted * Unsafe.SizeOf<T>());
         }
     }

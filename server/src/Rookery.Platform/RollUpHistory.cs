@@ -4,6 +4,10 @@ namespace Rookery.Platform;
 /// Roll-ups of the last 24 hours, encoded as varints in chunks: 9 to 13 bytes for each kind and second with operations.
 /// Four kinds with operations in every second take 3.8 MB a day. Not thread-safe.
 /// </summary>
+/// <remarks>
+/// A record is one byte with the seconds since the record before (upper 4 bits) and the kind (lower 4 bits), then the
+/// varints count, bytes, total and maximum. If the upper bits are 15, the seconds follow the byte as a varint.
+/// </remarks>
 internal sealed class RollUpHistory
 {
     internal const int KeptSeconds = 24 * 60 * 60;
@@ -11,7 +15,7 @@ internal sealed class RollUpHistory
     /// <summary>The largest record: one byte, and five numbers of at most ten bytes.</summary>
     private const int LargestRecordBytes = 51;
     private const int ChunkBytes = 16 * 1024;
-    private const int LongStep = 15;
+    private const int StepInVarint = 15;
 
     private readonly Queue<Chunk> _chunks = [];
     private readonly int _maxChunks;
@@ -36,8 +40,8 @@ internal sealed class RollUpHistory
 
         long step = added.UnixSecond - chunk.LastSecond;
         chunk.LastSecond = added.UnixSecond;
-        chunk.Bytes[chunk.Used++] = (byte)((Math.Min(step, LongStep) << 4) | (byte)added.Kind);
-        if (step >= LongStep)
+        chunk.Bytes[chunk.Used++] = (byte)((Math.Min(step, StepInVarint) << 4) | (byte)added.Kind);
+        if (step >= StepInVarint)
         {
             chunk.Write(step);
         }
@@ -61,7 +65,7 @@ internal sealed class RollUpHistory
         {
             byte head = chunk.Bytes[at++];
             int step = head >> 4;
-            second += step == LongStep ? chunk.Read(ref at) : step;
+            second += step == StepInVarint ? chunk.Read(ref at) : step;
             yield return new IoRollUp(
                 second,
                 (IoKind)(head & 0xf),

@@ -11,7 +11,7 @@ public static class SocketThreads
     private const string RuntimeSwitch = "DOTNET_SYSTEM_NET_SOCKETS_INLINE_COMPLETIONS";
     private const string RuntimeThreadName = ".NET Sockets";
 
-    private const byte NotAsked = 0;
+    private const byte NotDetermined = 0;
     private const byte SocketThread = 1;
     private const byte OtherThread = 2;
 
@@ -25,7 +25,7 @@ public static class SocketThreads
     {
         get
         {
-            if (_kindOfCurrent == NotAsked)
+            if (_kindOfCurrent == NotDetermined)
             {
                 _kindOfCurrent = string.Equals(Thread.CurrentThread.Name, RuntimeThreadName, StringComparison.Ordinal)
                     ? SocketThread
@@ -64,8 +64,9 @@ public static class SocketThreads
     public static Task RunOnPoolAsync(Func<Task> work) => RunOnPoolAsync(static work => work(), work);
 
     /// <summary>
-    /// Does the same, but starts the work on the current thread if that is of the pool. A request may arrive there: its
-    /// bytes were already received when its connection began, or when the answer before it was sent.
+    /// Starts asynchronous work on the pool: on the current thread if that is of the pool, otherwise on another one.
+    /// A request may arrive on a thread of the pool if its bytes were already received when its connection began, or
+    /// when the answer before it was sent.
     /// </summary>
     /// <inheritdoc cref="RunOnPoolAsync{TState}"/>
     public static Task ContinueOnPoolAsync<TState>(Func<TState, Task> work, TState state) =>
@@ -91,8 +92,8 @@ public static class SocketThreads
     }
 
     /// <summary>
-    /// Makes the awaits of the current work item of the thread pool continue on the pool. The pool ends this with the
-    /// item.
+    /// Makes the awaits of the current work item of the thread pool continue on the pool. The pool resets the context
+    /// after the item.
     /// </summary>
     public static void StayOnPool() => SynchronizationContext.SetSynchronizationContext(PoolContext.Instance);
 
@@ -107,8 +108,8 @@ public static class SocketThreads
 
     /// <summary>
     /// Queues the continuations of awaits to the thread pool, because the completing thread may hold a lock or have
-    /// work to do. The runtime does not ask a completing thread that has this context itself: what completes under a
-    /// lock must run continuations asynchronously.
+    /// work to do. A completing thread that has this context itself runs them directly. So a task that is completed
+    /// under a lock must run its continuations asynchronously.
     /// </summary>
     private sealed class PoolContext : SynchronizationContext
     {

@@ -35,7 +35,7 @@ public readonly record struct ReserveState(long FreeBytes, long NeededBytes)
 /// </summary>
 public sealed class SpaceReserve
 {
-    private const int ResumeFraction = 16;
+    private const int ResumeDivisor = 16;
 
     private readonly IDisk _disk;
     private readonly string _path;
@@ -45,7 +45,7 @@ public sealed class SpaceReserve
     private readonly long _intervalTicks;
     private readonly Lock _access = new();
     private ReserveState _state;
-    private long _nextLook;
+    private long _nextQuery; // timestamp
     private bool _isLow;
 
     /// <summary>Makes a reserve on the file system of <paramref name="path"/>, and queries it at once.</summary>
@@ -72,8 +72,8 @@ public sealed class SpaceReserve
         _reusableBytes = reusableBytes;
         _time = time;
         _intervalTicks = (long)(interval.TotalSeconds * time.TimestampFrequency);
-        _nextLook = time.GetTimestamp() + _intervalTicks;
-        Take(disk.SpaceOf(path));
+        _nextQuery = time.GetTimestamp() + _intervalTicks;
+        Update(disk.SpaceOf(path));
     }
 
     /// <summary>
@@ -85,10 +85,10 @@ public sealed class SpaceReserve
         {
             // When the state is old, only one thread queries, because statvfs may take long on a failing disk.
             long now = _time.GetTimestamp();
-            long due = Volatile.Read(ref _nextLook);
-            if (now >= due && Interlocked.CompareExchange(ref _nextLook, now + _intervalTicks, due) == due)
+            long due = Volatile.Read(ref _nextQuery);
+            if (now >= due && Interlocked.CompareExchange(ref _nextQuery, now + _intervalTicks, due) == due)
             {
-                Look();
+                QueryNow();
             }
 
             lock (_access)
@@ -98,12 +98,12 @@ public sealed class SpaceReserve
         }
     }
 
-    /// <summary>Queries the file system now. Called after a deletion, and when a write failed with ENOSPC.</summary>
-    public void Look()
+    /// <summary>Queries the file system now, however recent the state is.</summary>
+    public void QueryNow()
     {
         try
         {
-            Take(_disk.SpaceOf(_path));
+            Update(_disk.SpaceOf(_path));
         }
         catch (DiskException)
         {
@@ -112,18 +112,15 @@ public sealed class SpaceReserve
         }
     }
 
-    private void Take(in DiskSpace space)
+    private void Update(in DiskSpace space)
     {
         long reserve = _rule.BytesOf(space.TotalBytes);
         long free = space.FreeBytes + (_reusableBytes?.Invoke() ?? 0);
         lock (_access)
         {
-            long needed = _isLow ? reserve + (reserve / ResumeFraction) : reserve;
-            _isLow = free < needed;
-            _state = new ReserveState(free, _isLow ? reserve + (reserve / ResumeFraction) : reserve)
-            {
-                TotalBytes = space.TotalBytes,
-            };
+            long reserveToResume = reserve + (reserve / ResumeDivisor);
+            _isLow = free < (_isLow ? reserveToResume : reserve);
+            _state = new ReserveState(free, _isLow ? reserveToResume : reserve) { TotalBytes = space.TotalBytes };
         }
     }
 }

@@ -53,7 +53,7 @@ public sealed class SpaceReserveTests
         file.Allocate(90 * Page);
         _clock.Advance(TimeSpan.FromSeconds(4));
         Assert.True(reserve.State.GrowthAllowed);
-        reserve.Look();
+        reserve.QueryNow();
         Assert.False(reserve.State.GrowthAllowed);
         file.SetLength(0);
         _clock.Advance(TimeSpan.FromSeconds(5));
@@ -72,7 +72,7 @@ public sealed class SpaceReserveTests
         real.DeleteDirectory(inner);
         _clock.Advance(TimeSpan.FromSeconds(1));
         Assert.Equal(before, reserve.State);
-        reserve.Look();
+        reserve.QueryNow();
         Assert.Equal(before, reserve.State);
     }
 }
