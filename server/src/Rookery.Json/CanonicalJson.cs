@@ -166,7 +166,8 @@ public static class CanonicalJson
         return true;
     }
 
-    private static void Sort(Span<Range> members, Span<Range> room, ReadOnlySpan<byte> json)
+    // A merge sort, which is stable; scratch is as long as the members.
+    private static void Sort(Span<Range> members, Span<Range> scratch, ReadOnlySpan<byte> json)
     {
         if (members.Length < 2)
         {
@@ -174,8 +175,8 @@ public static class CanonicalJson
         }
 
         int middle = members.Length / 2;
-        Sort(members[..middle], room, json);
-        Sort(members[middle..], room, json);
+        Sort(members[..middle], scratch, json);
+        Sort(members[middle..], scratch, json);
         int left = 0,
             right = middle;
         for (int at = 0; at < members.Length; at++)
@@ -183,9 +184,9 @@ public static class CanonicalJson
             bool isLeft =
                 right == members.Length
                 || (left < middle && json[members[left]].SequenceCompareTo(json[members[right]]) <= 0);
-            room[at] = members[isLeft ? left++ : right++];
+            scratch[at] = members[isLeft ? left++ : right++];
         }
 
-        room[..members.Length].CopyTo(members);
+        scratch[..members.Length].CopyTo(members);
     }
 }

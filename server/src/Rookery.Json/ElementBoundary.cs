@@ -12,25 +12,25 @@ public struct ElementBoundary
     private static readonly SearchValues<byte> Structure = SearchValues.Create("\"{}[]"u8);
 
     private int _depth;
-    private bool _inString;
-    private bool _escaped;
+    private bool _isInString;
+    private bool _isEscaped; // whether the next byte follows a backslash
 
     /// <summary>Scans the next bytes of the object.</summary>
     /// <param name="bytes">The bytes. The first call begins at the object's opening brace.</param>
-    /// <param name="taken">Number of bytes that belong to the object.</param>
+    /// <param name="objectBytes">Number of bytes that belong to the object.</param>
     /// <returns>Whether the object ends within these bytes.</returns>
-    public bool TryFind(ReadOnlySpan<byte> bytes, out int taken)
+    public bool TryFind(ReadOnlySpan<byte> bytes, out int objectBytes)
     {
-        taken = bytes.Length;
+        objectBytes = bytes.Length;
         for (int at = 0; at < bytes.Length; at++)
         {
-            if (_escaped)
+            if (_isEscaped)
             {
-                _escaped = false;
+                _isEscaped = false;
                 continue;
             }
 
-            int next = _inString ? bytes[at..].IndexOfAny((byte)'"', (byte)'\\') : bytes[at..].IndexOfAny(Structure);
+            int next = _isInString ? bytes[at..].IndexOfAny((byte)'"', (byte)'\\') : bytes[at..].IndexOfAny(Structure);
             if (next < 0)
             {
                 return false;
@@ -40,10 +40,10 @@ public struct ElementBoundary
             switch (bytes[at])
             {
                 case (byte)'"':
-                    _inString = !_inString;
+                    _isInString = !_isInString;
                     break;
                 case (byte)'\\':
-                    _escaped = true;
+                    _isEscaped = true;
                     break;
                 case (byte)'{' or (byte)'[':
                     _depth++;
@@ -53,9 +53,9 @@ public struct ElementBoundary
                     break;
             }
 
-            if (_depth <= 0 && !_inString)
+            if (_depth <= 0 && !_isInString)
             {
-                taken = at + 1;
+                objectBytes = at + 1;
                 return true;
             }
         }

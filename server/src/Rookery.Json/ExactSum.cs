@@ -23,7 +23,7 @@ public struct ExactSum
     // which takes 2 µs for each. A double such as 0.0051234567890123456 has 19 digits after the point.
     private const int WholeDigits = 19;
     private const int PartDigits = 18;
-    private const long PartUnits = 1_000_000_000_000_000_000;
+    private const long PartUnits = 1_000_000_000_000_000_000; // 10 to the power of PartDigits
     private const int UsualDigits = WholeDigits + (2 * PartDigits);
 
     private const int MaxDecimalPlaces = 340;
@@ -42,18 +42,18 @@ public struct ExactSum
             .Aggregate(new List<ulong> { 1 }, static (powers, _) => [.. powers, powers[^1] * 10]),
     ];
 
-    private Int128 _whole;
-    private Int128 _fraction;
-    private Int128 _fine;
+    private Int128 _whole; // digits before the point
+    private Int128 _fraction; // first 18 digits after the point
+    private Int128 _fine; // next 18 digits
 
-    // The sum of numbers with more digits, in units of the last place.
+    // The sum of numbers with more digits, in units of the 340th place after the point.
     private BigInteger _remainder;
 
     /// <summary>Adds a JSON number.</summary>
-    public void Add(ReadOnlySpan<byte> json) => Add(json, isTaken: false);
+    public void Add(ReadOnlySpan<byte> json) => Add(json, isSubtracted: false);
 
     /// <summary>Subtracts a JSON number.</summary>
-    public void Subtract(ReadOnlySpan<byte> json) => Add(json, isTaken: true);
+    public void Subtract(ReadOnlySpan<byte> json) => Add(json, isSubtracted: true);
 
     /// <summary>Adds an integer.</summary>
     public void Add(long number) => _whole += number;
@@ -61,7 +61,7 @@ public struct ExactSum
     /// <summary>Returns the sum if it is an integer that fits a long.</summary>
     public readonly bool TryGetWhole(out long whole)
     {
-        var (sum, fraction, fine) = Carried();
+        var (sum, fraction, fine) = Normalize();
         whole = unchecked((long)sum);
         return fraction == 0 && fine == 0 && _remainder.IsZero && whole == sum;
     }
@@ -119,34 +119,35 @@ public struct ExactSum
     public readonly double Average(long count) =>
         _remainder.IsZero ? ToDouble() / count : new ExactSum { _remainder = Units() / count }.ToDouble();
 
-    private void Add(ReadOnlySpan<byte> json, bool isTaken)
+    private void Add(ReadOnlySpan<byte> json, bool isSubtracted)
     {
         Span<byte> digits = stackalloc byte[UsualDigits];
         int count = NumberKey.Read(json, digits, out bool isNegative, out int exponent);
-        bool isLess = isNegative != isTaken;
+        bool isLess = isNegative != isSubtracted;
         if (count == 0)
         {
             return;
         }
 
-        if (json.Length > UsualDigits || exponent > WholeDigits || count - exponent > 2 * PartDigits)
+        bool hasMoreDigits = json.Length > UsualDigits || exponent > WholeDigits || count - exponent > 2 * PartDigits;
+        if (hasMoreDigits)
         {
             var units = UnitsOf(json);
-            _remainder += isTaken ? -units : units;
+            _remainder += isSubtracted ? -units : units;
             return;
         }
 
         digits = digits[..count];
-        Int128 whole = PartOf(digits, exponent - WholeDigits, WholeDigits);
-        Int128 fraction = PartOf(digits, exponent, PartDigits);
-        Int128 fine = PartOf(digits, exponent + PartDigits, PartDigits);
+        Int128 whole = ParseDigits(digits, exponent - WholeDigits, WholeDigits);
+        Int128 fraction = ParseDigits(digits, exponent, PartDigits);
+        Int128 fine = ParseDigits(digits, exponent + PartDigits, PartDigits);
         _whole += isLess ? -whole : whole;
         _fraction += isLess ? -fraction : fraction;
         _fine += isLess ? -fine : fine;
     }
 
     /// <summary>Returns a range of digits as one number; positions outside the digits count as zero.</summary>
-    private static ulong PartOf(ReadOnlySpan<byte> digits, int first, int count)
+    private static ulong ParseDigits(ReadOnlySpan<byte> digits, int first, int count)
     {
         int end = Math.Min(first + count, digits.Length);
         ulong part = 0;
@@ -162,7 +163,7 @@ public struct ExactSum
     /// Returns the parts of the sum in normal form: each fraction is less than one unit of the part before it, and all
     /// parts have the sign of the sum.
     /// </summary>
-    private readonly (Int128 Whole, long Fraction, long Fine) Carried()
+    private readonly (Int128 Whole, long Fraction, long Fine) Normalize()
     {
         Int128 fraction = _fraction + (_fine / PartUnits);
         Int128 fine = _fine % PartUnits;
@@ -184,11 +185,12 @@ public struct ExactSum
     }
 
     /// <summary>
-    /// Returns the digits of the sum as characters, without leading or trailing zeros; a single zero for 0.
+    /// Writes the digits of the sum as characters, without leading or trailing zeros; a single zero for 0. Returns
+    /// their number. <paramref name="point"/> is the number of digits before the decimal point.
     /// </summary>
     private readonly int Read(Span<byte> digits, out bool isNegative, out int point)
     {
-        var (whole, fraction, fine) = Carried();
+        var (whole, fraction, fine) = Normalize();
         int count;
         if (_remainder.IsZero)
         {
@@ -220,6 +222,7 @@ public struct ExactSum
         return digits[..(count - zeros)].TrimEnd((byte)'0').Length;
     }
 
+    // Returns the sum in units of the 340th place after the point.
     private readonly BigInteger Units() =>
         (((((BigInteger)_whole * PartUnits) + _fraction) * PartUnits) + _fine) * FineScale + _remainder;
 
@@ -236,7 +239,7 @@ public struct ExactSum
         BigInteger units = 0;
         for (int first = 0; first < count; first += PartDigits)
         {
-            units = (units * PartUnits) + PartOf(digits[..count], first, PartDigits);
+            units = (units * PartUnits) + ParseDigits(digits[..count], first, PartDigits);
         }
 
         // The last part is padded with zeros.

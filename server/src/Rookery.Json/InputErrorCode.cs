@@ -39,7 +39,7 @@ public enum InputErrorCode : byte
     /// <summary>A document over 8 MiB.</summary>
     DocumentTooLarge,
 
-    /// <summary>A batch over the limit.</summary>
+    /// <summary>A batch over its limit of bytes or commands.</summary>
     BatchTooLarge,
 
     /// <summary>A document that is not an object.</summary>

@@ -77,7 +77,7 @@ public static class JsonNumber
             destination[at++] = (byte)'-';
         }
 
-        return at + Lay(digits, point, destination[at..]);
+        return at + WriteUnsigned(digits, point, destination[at..]);
     }
 
     /// <summary>
@@ -87,14 +87,14 @@ public static class JsonNumber
     private static int ReadDigits(ReadOnlySpan<byte> text, Span<byte> digits, out int point)
     {
         int count = 0;
-        int exponent = 0,
-            before = -1;
+        int exponent = 0;
+        int digitsBeforePoint = -1;
         for (int at = 0; at < text.Length; at++)
         {
             byte next = text[at];
             if (next == '.')
             {
-                before = count;
+                digitsBeforePoint = count;
             }
             else if (next == 'E')
             {
@@ -107,7 +107,7 @@ public static class JsonNumber
             }
         }
 
-        point = (before < 0 ? count : before) + exponent;
+        point = (digitsBeforePoint < 0 ? count : digitsBeforePoint) + exponent;
         int zeros = 0;
         while (zeros < count - 1 && digits[zeros] == '0')
         {
@@ -125,7 +125,8 @@ public static class JsonNumber
         return count;
     }
 
-    private static int Lay(ReadOnlySpan<byte> digits, int point, Span<byte> destination)
+    // Writes a number without its sign.
+    private static int WriteUnsigned(ReadOnlySpan<byte> digits, int point, Span<byte> destination)
     {
         int count = digits.Length;
         if (point is > 0 and <= 21)

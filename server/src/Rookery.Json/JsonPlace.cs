@@ -108,6 +108,9 @@ public static class JsonPlace
         return json.Length;
     }
 
-    /// <summary>An open object at one of its members, or an open array at one of its elements.</summary>
+    /// <summary>
+    /// An open object at one of its members (index -1; the key is empty before its colon), or an open array at one of
+    /// its elements.
+    /// </summary>
     private readonly record struct Level(Range Key, int Index);
 }

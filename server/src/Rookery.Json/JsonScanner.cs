@@ -32,7 +32,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
 
     private readonly ObjectKeys _keys = keys;
 
-    /// <summary>Skips whitespace and returns the next byte without taking it; 0 at the end.</summary>
+    /// <summary>Skips whitespace and returns the next byte without moving past it; 0 at the end.</summary>
     public byte Peek()
     {
         SkipWhitespace();
@@ -55,7 +55,9 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         return Position == Json.Length || Fail(InputErrorCode.TrailingData, Position);
     }
 
-    /// <summary>Takes an object's opening brace. Call <see cref="TryNextMember"/> for its members.</summary>
+    /// <summary>
+    /// Moves past an object's opening brace. Then call <see cref="TryNextMember"/> until it returns false.
+    /// </summary>
     public bool TryOpenObject()
     {
         if (!TryTake((byte)'{'))
@@ -68,8 +70,8 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
     }
 
     /// <summary>
-    /// Takes the next member's name and colon. Returns false at the object's closing brace, which is taken, and on an
-    /// error.
+    /// Moves past the next member's name and colon. Returns false after the object's closing brace, and on an error
+    /// (<see cref="Error"/>).
     /// </summary>
     /// <param name="first">True before the first member; set to false.</param>
     /// <param name="name">The name of the member.</param>
@@ -96,8 +98,8 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
     }
 
     /// <summary>
-    /// Moves to the next element of an array whose bracket <see cref="TryTake"/> has taken. Returns false at the
-    /// closing bracket, which is taken, and on an error.
+    /// Moves to the next element of an array, after its opening bracket was read. Returns false after the closing
+    /// bracket, and on an error (<see cref="Error"/>).
     /// </summary>
     public bool TryNextElement(ref bool first)
     {
@@ -107,15 +109,15 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
             return false;
         }
 
-        bool ready = first || TryTake((byte)',');
+        bool isAtElement = first || TryTake((byte)',');
         first = false;
-        return ready;
+        return isAtElement;
     }
 
     /// <summary>Returns the text of a string with its escapes resolved. Valid until the next call.</summary>
     public readonly ReadOnlySpan<byte> Text(JsonSlice slice) => _keys.Resolve(Json, slice);
 
-    /// <summary>Skips whitespace and takes a punctuation character.</summary>
+    /// <summary>Skips whitespace and moves past a punctuation character.</summary>
     public bool TryTake(byte punctuation)
     {
         SkipWhitespace();
@@ -128,7 +130,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         return Unexpected(Position);
     }
 
-    /// <summary>Takes a string.</summary>
+    /// <summary>Moves past a string and returns its content.</summary>
     public bool TryReadString(out JsonSlice text)
     {
         text = default;
@@ -147,7 +149,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         return true;
     }
 
-    /// <summary>Takes a literal such as <c>null</c>.</summary>
+    /// <summary>Moves past a literal such as <c>null</c>.</summary>
     public bool TryTakeLiteral(ReadOnlySpan<byte> literal)
     {
         ReadOnlySpan<byte> rest = Json[Position..];
@@ -157,15 +159,14 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
             return true;
         }
 
-        int same = rest.CommonPrefixLength(literal);
-        return Unexpected(Position + same);
+        return Unexpected(Position + rest.CommonPrefixLength(literal));
     }
 
-    /// <summary>Takes one value of any type, and checks all of it.</summary>
+    /// <summary>Moves past one value of any type, and checks all of it.</summary>
     /// <param name="levels">Maximum levels of objects and arrays in the value.</param>
     public bool TrySkipValue(int levels)
     {
-        UInt128 inObject = 0; // one bit per open container, the innermost lowest
+        UInt128 containerKinds = 0; // one bit per open container, the innermost lowest: 1 for an object, 0 for an array
         int depth = 0;
         while (true)
         {
@@ -186,11 +187,11 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
                     }
 
                     Position++;
-                    inObject = (inObject << 1) | 1;
+                    containerKinds = (containerKinds << 1) | 1;
                     _keys.Open();
                     if (Peek() != (byte)'}')
                     {
-                        if (!TryName())
+                        if (!TryReadName())
                         {
                             return false;
                         }
@@ -206,7 +207,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
                     }
 
                     Position++;
-                    inObject <<= 1;
+                    containerKinds <<= 1;
                     if (Peek() != (byte)']')
                     {
                         continue;
@@ -254,11 +255,11 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
                 }
 
                 byte next = Peek();
-                bool isObject = ((ulong)inObject & 1) != 0;
+                bool isObject = ((ulong)containerKinds & 1) != 0;
                 if (next == (byte)',')
                 {
                     Position++;
-                    if (isObject && !TryName())
+                    if (isObject && !TryReadName())
                     {
                         return false;
                     }
@@ -273,7 +274,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
 
                 Position++;
                 depth--;
-                inObject >>= 1;
+                containerKinds >>= 1;
                 if (isObject)
                 {
                     _keys.Close();
@@ -282,7 +283,8 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         }
     }
 
-    private bool TryName() =>
+    // Moves past a member's name and colon.
+    private bool TryReadName() =>
         TryReadString(out JsonSlice name)
         && (_keys.TryAdd(Json, name) || Fail(InputErrorCode.DuplicateKey, name.Start - 1))
         && TryTake((byte)':');
@@ -304,7 +306,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         Position = at;
     }
 
-    /// <summary>Takes the rest of a string, including its closing quote.</summary>
+    /// <summary>Moves past the rest of a string, including its closing quote.</summary>
     private bool TryFinishString(out bool escaped)
     {
         escaped = false;
@@ -410,6 +412,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         return second is >= 0xDC00 and <= 0xDFFF || Fail(InputErrorCode.LoneSurrogate, at);
     }
 
+    // Reads the four digits of the \u escape at this offset.
     private bool TryReadHex(int escape, out int value)
     {
         value = 0;
@@ -481,7 +484,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         return true;
     }
 
-    /// <summary>Takes at least one digit.</summary>
+    /// <summary>Moves past at least one digit.</summary>
     private bool TrySkipDigits(ref int at)
     {
         int start = at;

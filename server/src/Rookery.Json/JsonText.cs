@@ -96,17 +96,17 @@ public static class JsonText
         int written = 0;
         while (true)
         {
-            int plain = text.IndexOfAny(NeedsEscape);
-            if (plain < 0)
+            int toEscape = text.IndexOfAny(NeedsEscape);
+            if (toEscape < 0)
             {
                 text.CopyTo(destination[written..]);
                 return written + text.Length;
             }
 
-            text[..plain].CopyTo(destination[written..]);
-            written += plain;
+            text[..toEscape].CopyTo(destination[written..]);
+            written += toEscape;
             destination[written++] = (byte)'\\';
-            byte value = text[plain];
+            byte value = text[toEscape];
             if (value is (byte)'"' or (byte)'\\')
             {
                 destination[written++] = value;
@@ -119,7 +119,7 @@ public static class JsonText
                 written += digits;
             }
 
-            text = text[(plain + 1)..];
+            text = text[(toEscape + 1)..];
         }
     }
 

@@ -172,6 +172,8 @@ public static class NumberKey
         return at;
     }
 
+    // Reads an exponent with its letter, such as "e+5"; 0 for no text. Larger exponents are limited, so that sums with
+    // them do not overflow.
     private static long ReadExponent(ReadOnlySpan<byte> text)
     {
         if (text.IsEmpty)

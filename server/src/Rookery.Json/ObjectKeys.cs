@@ -9,7 +9,9 @@ namespace Rookery.Json;
 /// are adjacent. The hashes of a small object are searched linearly with vector instructions. A large object gets a
 /// hash table.
 /// </summary>
-/// <remarks>Each process has a random hash seed, so nobody can construct documents whose keys collide.</remarks>
+/// <remarks>
+/// Each process has a random hash seed, so an attacker cannot construct documents whose keys collide.
+/// </remarks>
 public sealed class ObjectKeys
 {
     /// <summary>Up to this number of keys, a linear search over the hashes is faster than a table.</summary>
@@ -25,6 +27,8 @@ public sealed class ObjectKeys
 
     private uint[] _hashes = new uint[64];
     private JsonSlice[] _keys = new JsonSlice[64];
+
+    // For each open object, its frame: where its keys begin, and whether they are in the hash table.
     private int[] _frames = new int[16];
     private bool[] _frameHasTable = new bool[16];
     private int _keyCount;
@@ -258,11 +262,12 @@ public sealed class ObjectKeys
         }
     }
 
+    // Multiply-and-fold like wyhash (Wang Yi, public domain), with random seeds.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static uint Hash(ReadOnlySpan<byte> key)
     {
-        ulong a,
-            b;
+        ulong a;
+        ulong b;
         ulong seed = SeedA;
         int length = key.Length;
         if (length >= 8)

@@ -76,7 +76,7 @@ public static class WireDate
         return utcTicks >= 0 && utcTicks <= DateTime.MaxValue.Ticks;
     }
 
-    /// <summary>Takes the fraction of a second, if any, from the start of a text.</summary>
+    /// <summary>Reads the fraction of a second, if any, at the start of a text.</summary>
     /// <param name="rest">The text after the seconds; set to the text after the fraction.</param>
     /// <param name="ticks">The fraction in ticks; 0 if there is none.</param>
     /// <returns>False if a point is not followed by one to seven digits.</returns>
