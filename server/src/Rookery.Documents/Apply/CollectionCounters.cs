@@ -21,11 +21,13 @@ internal sealed class CollectionCounters
         WrittenName = name.ToArray();
     }
 
+    /// <summary>The collection's name in UTF-8, lower-cased; the key of the row.</summary>
     public byte[] LowerName { get; }
 
     /// <summary>The collection's name, in the casing of its first document.</summary>
     public string Name { get; private set; }
 
+    /// <summary><see cref="Name"/> in UTF-8.</summary>
     public byte[] WrittenName { get; private set; }
 
     public long Documents { get; private set; }
@@ -35,6 +37,7 @@ internal sealed class CollectionCounters
     /// <summary>Whether the counters changed since their row was written.</summary>
     public bool IsDirty { get; set; }
 
+    /// <summary>Adds the numbers, which may be negative. An empty collection adopts the name.</summary>
     public void Change(string name, long documents, long bytes)
     {
         if (Documents == 0 && !string.Equals(Name, name, StringComparison.Ordinal))

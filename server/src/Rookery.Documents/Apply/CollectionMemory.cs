@@ -21,7 +21,7 @@ internal sealed class CollectionMemory
     private readonly Dictionary<DatabaseState, long> _bytesOf = [];
     private long _bytes;
 
-    /// <summary>Whether the counters hold all memory that they may.</summary>
+    /// <summary>Whether the counters have reached their limit of 4 MiB.</summary>
     public bool IsFull => _bytes >= MaxBytes;
 
     /// <summary>Counts a collection that was added to a database.</summary>
@@ -53,7 +53,7 @@ internal sealed class CollectionMemory
         }
     }
 
-    /// <summary>Counts from nothing, because all collections were discarded.</summary>
+    /// <summary>Counts from zero, because all collections were discarded.</summary>
     public void Reset()
     {
         _bytesOf.Clear();

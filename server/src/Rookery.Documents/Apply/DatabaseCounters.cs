@@ -18,6 +18,7 @@ internal record struct DatabaseCounters
 
     public long LastEtag { get; set; }
 
+    /// <summary>The highest etag of a removed document tombstone; 0 if none was removed.</summary>
     public long TombstoneHorizon { get; set; }
 
     public long Identities { get; set; }

@@ -49,6 +49,7 @@ internal sealed class DatabaseOperations(NodeState node)
         return null;
     }
 
+    /// <summary>Gives a database another history id, which ends the subscriptions to the old history.</summary>
     public OperationResult RenewHistory(ApplyContext context, ReadOnlySpan<byte> historyId)
     {
         var record = context.Database.Database.Record with { HistoryId = Encoding.ASCII.GetString(historyId) };
@@ -64,6 +65,9 @@ internal sealed class DatabaseOperations(NodeState node)
         };
     }
 
+    /// <summary>
+    /// Deletes a database with all rows. The result is the default value if there is no such database.
+    /// </summary>
     public OperationResult Delete(in FrameScope frame, ReadOnlySpan<byte> lowerName, long etag)
     {
         if (!node.TryFind(Encoding.UTF8.GetString(lowerName), out var database))

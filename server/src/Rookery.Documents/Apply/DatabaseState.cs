@@ -19,7 +19,7 @@ internal sealed class DatabaseState
     private readonly bool _isExact;
     private DatabaseCounters _counters;
     private DatabaseCounters _committed;
-    private bool _lacksCollections;
+    private bool _lacksCollections; // whether some collections with a row are not in memory
 
     /// <summary>Creates the state of a database without documents.</summary>
     /// <param name="database">The database.</param>
@@ -68,7 +68,7 @@ internal sealed class DatabaseState
             }
             else
             {
-                state.Keep(CollectionCounters.Read(lowerName, rows.Value));
+                state.AddToMemory(CollectionCounters.Read(lowerName, rows.Value));
             }
         }
 
@@ -88,12 +88,13 @@ internal sealed class DatabaseState
     {
         Span<byte> lower = stackalloc byte[Key.MaxBytes];
         lower = lower[..Key.LowerCollection(name, lower)];
-        return _byLowerName.TryGetValue(lower, out var collection)
-            ? collection
-            : Keep(
-                (_lacksCollections ? ReadCollection(lower, batch) : null)
-                    ?? new CollectionCounters(lower.ToArray(), name)
-            );
+        if (_byLowerName.TryGetValue(lower, out var collection))
+        {
+            return collection;
+        }
+
+        var stored = _lacksCollections ? ReadCollection(lower, batch) : null;
+        return AddToMemory(stored ?? new CollectionCounters(lower.ToArray(), name));
     }
 
     /// <summary>Drops the collections from memory. Call it only when none is dirty.</summary>
@@ -144,7 +145,7 @@ internal sealed class DatabaseState
             // Only the refused command named this collection.
             if (change.Collection is { Documents: 0, IsDirty: false })
             {
-                Forget(change.Collection);
+                RemoveFromMemory(change.Collection);
             }
         }
 
@@ -167,7 +168,7 @@ internal sealed class DatabaseState
             if (collection.Documents == 0)
             {
                 batch.Delete(row, sequence);
-                Forget(collection);
+                RemoveFromMemory(collection);
             }
             else
             {
@@ -202,14 +203,14 @@ internal sealed class DatabaseState
         }
     }
 
-    private CollectionCounters Keep(CollectionCounters collection)
+    private CollectionCounters AddToMemory(CollectionCounters collection)
     {
         _collections.Add(collection.LowerName, collection);
         _memory.Add(this, collection);
         return collection;
     }
 
-    private void Forget(CollectionCounters collection)
+    private void RemoveFromMemory(CollectionCounters collection)
     {
         if (_collections.Remove(collection.LowerName))
         {

@@ -7,6 +7,8 @@ internal static class FormatGuard
 {
     /// <summary>Throws if a row has an unknown format.</summary>
     /// <exception cref="RowFormatException"><paramref name="known"/> is false.</exception>
+    /// <param name="known">Whether this version knows the format.</param>
+    /// <param name="row">What the row contains, in a word or two for the message.</param>
     public static void Expect([DoesNotReturnIf(false)] bool known, string row)
     {
         if (!known)

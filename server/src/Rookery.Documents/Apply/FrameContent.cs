@@ -15,7 +15,7 @@ public ref struct FrameContent
     /// <summary>Bytes before each command.</summary>
     public const int CommandHeadBytes = sizeof(uint);
 
-    private const long NotSteady = long.MinValue;
+    private const long NotSteady = long.MinValue; // the highest bit
 
     private ReadOnlySpan<byte> _unread;
 
@@ -38,8 +38,8 @@ public ref struct FrameContent
     public long LogTicks { get; }
 
     /// <summary>
-    /// Whether the difference to the previous frame's log time is time that really passed. If not, ages computed across
-    /// this frame may be too high.
+    /// Whether the time since the previous frame's log time really passed. If not, because a clock was wrong, ages
+    /// computed across this frame may be too high.
     /// </summary>
     public bool IsSteady { get; }
 

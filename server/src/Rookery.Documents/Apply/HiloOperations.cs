@@ -32,6 +32,7 @@ internal sealed class HiloOperations(DocumentOperations documents)
     private static ReadOnlySpan<byte> IdPrefix => "Raven/Hilo/"u8;
 
     private static ReadOnlySpan<byte> Collection => "@hilo"u8;
+    private static ReadOnlySpan<byte> MaxMember => "\"Max\":"u8;
 
     /// <summary>Assigns the next range.</summary>
     /// <returns>The reason for a refusal, or null. Ranges beyond 2^53 are refused, because JavaScript clients cannot
@@ -98,6 +99,9 @@ internal sealed class HiloOperations(DocumentOperations documents)
         return length + lowerTag.Length;
     }
 
+    /// <summary>
+    /// Returns the size of a client's next range, given the size of its last one (0 for none) and the time since then.
+    /// </summary>
     internal static long RangeSize(long lastSize, long sinceLastTicks)
     {
         if (lastSize <= 0)
@@ -129,11 +133,11 @@ internal sealed class HiloOperations(DocumentOperations documents)
         long max
     )
     {
-        "\"Max\":"u8.CopyTo(_body);
-        Utf8Formatter.TryFormat(max, _body.AsSpan(6), out int digits);
+        MaxMember.CopyTo(_body);
+        Utf8Formatter.TryFormat(max, _body.AsSpan(MaxMember.Length), out int digits);
         int length = StoredDocument.WriteContent(
             _content,
-            new ParsedDocument { Collection = Collection, BodyHead = _body.AsSpan(0, 6 + digits) }
+            new ParsedDocument { Collection = Collection, BodyHead = _body.AsSpan(0, MaxMember.Length + digits) }
         );
         return documents.PutContent(context, id, lower, previous, _content.AsSpan(0, length), Collection);
     }

@@ -134,6 +134,7 @@ internal static class IdempotencyKeys
         }
     }
 
+    // Reads the oldest row of the order: its key, and the hash that is the key of the outcome.
     private static bool TryReadOldest(ApplyContext context, Span<byte> key, Span<byte> hash)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];

@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Number of indexes in a database, and the last index number given out: <c>[u8 format][i64 last number][i32
+/// Number of indexes in a database, and the last assigned index number. Stored as <c>[u8 format][i64 last number][i32
 /// count]</c>.
 /// </summary>
 internal readonly record struct IndexCounters(long LastNumber, int Count)

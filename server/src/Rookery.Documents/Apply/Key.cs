@@ -19,6 +19,7 @@ internal static class Key
     /// <summary>Collection name that clients see for documents without a collection.</summary>
     public static ReadOnlySpan<byte> EmptyCollection => "@empty"u8;
 
+    /// <summary>Writes database number and table, with which all keys of the table begin.</summary>
     public static ReadOnlySpan<byte> Prefix(Span<byte> buffer, uint database, byte table)
     {
         BinaryPrimitives.WriteUInt32BigEndian(buffer, database);
@@ -34,6 +35,7 @@ internal static class Key
         return buffer[..(PrefixBytes + text.Length)];
     }
 
+    /// <summary>Writes a key with one number: an etag or a database number.</summary>
     public static ReadOnlySpan<byte> Number(Span<byte> buffer, uint database, byte table, long number)
     {
         Prefix(buffer, database, table);
@@ -49,6 +51,9 @@ internal static class Key
         return buffer[..(PrefixBytes + (2 * sizeof(long)))];
     }
 
+    /// <summary>
+    /// Writes the key of a document in its collection: the lower-cased name, a zero byte and the etag.
+    /// </summary>
     public static ReadOnlySpan<byte> Collection(
         Span<byte> buffer,
         uint database,

@@ -4,7 +4,7 @@ namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// The row with the state of the node itself: <c>[u8 format][u32 last database number][i64 last log time][i64 outcome
-/// chain][i64 ages from]</c>.
+/// chain][i64 ages from]</c>, with the meaning of <see cref="NodeState"/>'s properties.
 /// </summary>
 internal readonly record struct NodeRecord(
     uint LastDatabaseNumber,

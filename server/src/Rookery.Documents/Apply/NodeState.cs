@@ -16,23 +16,23 @@ internal sealed class NodeState
     private readonly List<Database> _removedDatabases = [];
     private readonly StorageEngine _storage;
     private readonly DatabaseCatalog _catalog;
-    private readonly Action<DamageEvent>? _passedOver;
+    private readonly Action<DamageEvent>? _damageSkipped;
     private readonly List<DatabaseChange> _changes = [];
     private readonly CollectionMemory _collections = new();
     private uint _lastDatabaseNumber;
-    private bool _lacksRecords;
+    private bool _lacksRecords; // whether some database records cannot be read
     private long _agesFromTicks;
 
     /// <summary>Loads the state from the tables.</summary>
     /// <param name="storage">The tables.</param>
     /// <param name="catalog">Receives the databases for readers.</param>
-    /// <param name="passedOver">Set only for exports. Receives each damage in the rows that loading needs. Then older
-    /// rows replace the damaged ones, or the rows are missing. If null, damage fails loading.</param>
-    public NodeState(StorageEngine storage, DatabaseCatalog catalog, Action<DamageEvent>? passedOver = null)
+    /// <param name="damageSkipped">Set only for exports. Receives each damage in the rows that loading needs. Then
+    /// older rows replace the damaged ones, or the rows are missing. If null, damage fails loading.</param>
+    public NodeState(StorageEngine storage, DatabaseCatalog catalog, Action<DamageEvent>? damageSkipped = null)
     {
         _storage = storage;
         _catalog = catalog;
-        _passedOver = passedOver;
+        _damageSkipped = damageSkipped;
         Load();
     }
 
@@ -90,9 +90,9 @@ internal sealed class NodeState
 
         prefix = Key.Prefix(from, database: 0, Table.Databases);
         using (
-            var rows = _passedOver is null
+            var rows = _damageSkipped is null
                 ? snapshot.Seek(prefix, Key.AfterPrefix(to, prefix))
-                : snapshot.SeekReadable(prefix, Key.AfterPrefix(to, prefix), PassOver, mayBeOld: true)
+                : snapshot.SeekReadable(prefix, Key.AfterPrefix(to, prefix), SkipRecord, mayBeOld: true)
         )
         {
             while (rows.MoveNext())
@@ -122,7 +122,7 @@ internal sealed class NodeState
                 _byNumber[number].Database,
                 counters,
                 _collections,
-                isExact: _passedOver is null
+                isExact: _damageSkipped is null
             );
             _byNumber[number] = loaded;
             _byName[loaded.Database.Record.LowerName] = loaded;
@@ -131,17 +131,17 @@ internal sealed class NodeState
         _changes.Clear();
         _catalog.Publish(_byNumber.Values.Select(state => state.Database), _lastDatabaseNumber);
 
-        void PassOver(DamageEvent damage)
+        void SkipRecord(DamageEvent damage)
         {
             _lacksRecords = true;
-            _passedOver!(damage);
+            _damageSkipped!(damage);
         }
     }
 
     private RowCursor Seek(in Snapshot snapshot, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive) =>
-        _passedOver is null
+        _damageSkipped is null
             ? snapshot.Seek(from, toExclusive)
-            : snapshot.SeekReadable(from, toExclusive, _passedOver, mayBeOld: true);
+            : snapshot.SeekReadable(from, toExclusive, _damageSkipped, mayBeOld: true);
 
     // Finds databases whose records cannot be read, by their documents. A deleted database has no documents. Damage in
     // documents is reported when they are read.
@@ -220,7 +220,7 @@ internal sealed class NodeState
 
     public void Add(DatabaseRecord record)
     {
-        var state = new DatabaseState(new Database(record, _storage), _collections, isExact: _passedOver is null);
+        var state = new DatabaseState(new Database(record, _storage), _collections, isExact: _damageSkipped is null);
         _byNumber.Add(record.Number, state);
         _byName.Add(record.LowerName, state);
         _lastDatabaseNumber = Math.Max(_lastDatabaseNumber, record.Number);
@@ -238,8 +238,8 @@ internal sealed class NodeState
     }
 
     /// <summary>
-    /// Gives a database a new record. Readers see the record when the frame is published. Subscriptions to the old
-    /// history end.
+    /// Replaces the record of a database. Readers see the new record when the frame is published. Subscriptions to the
+    /// old history end.
     /// </summary>
     public void Replace(DatabaseState database, DatabaseRecord record)
     {

@@ -3,9 +3,9 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Running hash of the outcomes of commands: refusals, results, etags and numbers. Members compare it to detect that
-/// their data diverged. The tables store it. It shows damage of rows that no checksum found, and program versions that
-/// apply a command differently. Not cryptographic, because members trust each other.
+/// Running hash of the outcomes of commands: refusals, results, etags and numbers. Stored in the tables. Members
+/// compare their hashes to detect that their data diverged: by damage that no checksum found, or by program versions
+/// that apply a command differently. Not cryptographic, because members trust each other.
 /// </summary>
 internal static class OutcomeChain
 {
@@ -15,6 +15,7 @@ internal static class OutcomeChain
     /// <summary>Unknown. Adding an outcome leaves it unknown.</summary>
     public const long Unknown = 0;
 
+    /// <summary>Returns the hash after an outcome; <see cref="Unknown"/> if the hash before it is unknown.</summary>
     public static long Add(long chain, in CommandOutcome outcome)
     {
         if (chain == Unknown)

@@ -9,6 +9,7 @@ namespace Rookery.Documents.Apply;
 /// </summary>
 internal static class TombstoneHorizon
 {
+    /// <summary>Raises a database's horizon and removes the tombstones through it. Never lowers the horizon.</summary>
     public static OperationResult Raise(ApplyContext context, long horizon)
     {
         ref var counters = ref context.Database.Counters;

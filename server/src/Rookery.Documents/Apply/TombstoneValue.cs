@@ -16,6 +16,12 @@ internal static class TombstoneValue
     private const int HeadBytes = 1 + 1 + sizeof(long) + sizeof(ushort);
     private const byte Format = 1;
 
+    /// <summary>Writes a tombstone.</summary>
+    /// <param name="buffer">At least <see cref="MaxBytes"/> bytes.</param>
+    /// <param name="id">The document's id, as it was stored.</param>
+    /// <param name="collection">The document's collection before.</param>
+    /// <param name="ticks">Log time of the deletion, in UTC ticks.</param>
+    /// <param name="moved">Whether the document moved to another collection and still exists.</param>
     public static ReadOnlySpan<byte> Write(
         Span<byte> buffer,
         ReadOnlySpan<byte> id,
