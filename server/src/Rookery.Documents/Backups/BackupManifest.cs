@@ -25,6 +25,7 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
     private const string DatabaseKey = "database ";
     private const string FileKey = "file ";
     private const string ChecksumKey = "checksum ";
+    private const int ChecksumDigits = 8;
 
     /// <summary>Names of the databases in the backup.</summary>
     public IEnumerable<string> Databases =>
@@ -32,7 +33,7 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
             .Where(line => line.StartsWith(DatabaseKey, StringComparison.Ordinal))
             .Select(line => line[DatabaseKey.Length..]);
 
-    /// <summary>Total length of all files.</summary>
+    /// <summary>Total length of all files; <see cref="long.MaxValue"/> if forged lengths overflow.</summary>
     public long TotalBytes =>
         Files.Aggregate(0L, static (all, file) => Math.Min(long.MaxValue - file.Bytes, all) + file.Bytes);
 
@@ -136,7 +137,8 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
     {
         string text = Encoding.UTF8.GetString(bytes);
         int end = text.LastIndexOf('\n' + ChecksumKey, StringComparison.Ordinal) + 1;
-        uint checksum = Checksum.Of(bytes.AsSpan(0, Math.Max(0, bytes.Length - ChecksumKey.Length - 9)));
+        int lastLineBytes = ChecksumKey.Length + ChecksumDigits + 1;
+        uint checksum = Checksum.Of(bytes.AsSpan(0, Math.Max(0, bytes.Length - lastLineBytes)));
         if (end == 0 || !string.Equals(text[end..], $"{ChecksumKey}{checksum:x8}\n", StringComparison.Ordinal))
         {
             return null;

@@ -15,8 +15,8 @@ public sealed class BackupWriter : IDisposable
     private readonly List<BackupFile> _files = [];
     private IDiskFile? _file;
     private string _name = string.Empty;
-    private string? _heading;
-    private long _offset;
+    private string? _heading; // of the manifest; null before the last piece
+    private long _offset; // in the current file
     private uint _checksum;
 
     /// <summary>Begins a backup in a directory, and creates the directory if it is missing.</summary>
@@ -90,7 +90,7 @@ public sealed class BackupWriter : IDisposable
         foreach (var expected in _files)
         {
             using var file = _disk.Open(Path.Join(Directory, expected.Name), DiskOpen.Read);
-            if (file.Length != expected.Bytes || DurableFiles.Read(file, take: null) != expected.Checksum)
+            if (file.Length != expected.Bytes || DurableFiles.Read(file, pieceRead: null) != expected.Checksum)
             {
                 throw new BackupException(
                     $"{file.Path} does not read back as it was written: the device loses or changes data. "

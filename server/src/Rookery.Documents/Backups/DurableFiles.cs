@@ -59,7 +59,10 @@ internal static class DurableFiles
     /// Reads a file in pieces of at most 256 KiB and returns its CRC-32C. Reads up to the file's length at the start of
     /// the call, so it ends even if the file grows.
     /// </summary>
-    public static uint Read(IDiskFile file, Action<ReadOnlyMemory<byte>>? take)
+    /// <param name="file">The file.</param>
+    /// <param name="pieceRead">Receives each piece, valid until the call returns; null if only the checksum is
+    /// needed.</param>
+    public static uint Read(IDiskFile file, Action<ReadOnlyMemory<byte>>? pieceRead)
     {
         byte[] buffer = new byte[BackupPiece.MaxBytes];
         uint state = Checksum.Start;
@@ -73,7 +76,7 @@ internal static class DurableFiles
             }
 
             state = Checksum.Append(state, buffer.AsSpan(0, read));
-            take?.Invoke(buffer.AsMemory(0, read));
+            pieceRead?.Invoke(buffer.AsMemory(0, read));
             offset += read;
         }
 

@@ -70,88 +70,88 @@ internal sealed class NewHistory(
     }
 
     /// <summary>
-    /// Opens the directory as a node does, deletes the databases that are not wanted, renews the histories, and checks
-    /// every byte that was written.
+    /// Opens the directory as a node does, deletes all databases except the one to keep, renews the histories, and
+    /// checks every byte that was written.
     /// </summary>
     /// <param name="onlyDatabase">Name of the only database to keep; null for all.</param>
     /// <exception cref="UnappliedDamageException">An entry needs a row that is damaged.</exception>
     public NewHistoryData Begin(string? onlyDatabase)
     {
-        using var core = NodeStore.Open(options with { IsRestoring = true }, disk, memory, io, time);
-        core.ApplyAll();
+        using var store = NodeStore.Open(options with { IsRestoring = true }, disk, memory, io, time);
+        store.ApplyAll();
         string[] others = onlyDatabase is null
             ? []
             :
             [
-                .. core
+                .. store
                     .Databases.All.Select(database => database.Name)
                     .Where(name => !DatabaseName.AreEqual(name, onlyDatabase)),
             ];
         if (others.Length > 0)
         {
-            Commit(core, CommandEncoder.DeleteDatabases(others));
+            Commit(store, CommandEncoder.DeleteDatabases(others));
         }
 
-        DropRecordsOfMembers(core);
-        foreach (var database in core.Databases.All)
+        DropRecordsOfMembers(store);
+        foreach (var database in store.Databases.All)
         {
-            Commit(core, CommandEncoder.RenewHistory(database.Number, HistoryId.Create()));
+            Commit(store, CommandEncoder.RenewHistory(database.Number, HistoryId.Create()));
         }
 
-        core.Storage.Memtables.RequestFlush();
-        while (core.Background.DoStep()) { }
+        store.Storage.Memtables.RequestFlush();
+        while (store.Background.DoStep()) { }
 
-        while (!core.Storage.ScrubOnce(BackupPiece.MaxBytes)) { }
+        while (!store.Storage.ScrubOnce(BackupPiece.MaxBytes)) { }
 
-        string? trouble = core.Storage.Problem;
-        core.Journal.StopCleanly();
+        string? trouble = store.Storage.Problem;
+        store.Journal.StopCleanly();
         return new NewHistoryData(
-            [.. core.Databases.All.Select(CountDocuments)],
+            [.. store.Databases.All.Select(CountDocuments)],
             trouble,
-            [.. core.Storage.Statistics().Damage.Select(static damage => damage.Sentence)],
-            core.Journal.LastIndex,
-            core.DurablePosition,
-            core.Storage.StoreId
+            [.. store.Storage.Statistics().Damage.Select(static damage => damage.Sentence)],
+            store.Journal.LastIndex,
+            store.DurablePosition,
+            store.Storage.StoreId
         );
     }
 
     private static void Write(NodeJournal journal, IEnumerable<JournalFrame> frames)
     {
-        var gathered = new List<JournalFrame>();
+        var pending = new List<JournalFrame>();
         int bytes = 0;
         foreach (var frame in frames)
         {
             // The new node is its own cluster, so configurations of the old cluster are dropped.
-            gathered.Add(
+            pending.Add(
                 frame.Type == FrameType.Configuration ? frame with { Type = FrameType.NoOp, Payload = default } : frame
             );
             bytes += frame.Payload.Length;
             if (bytes >= BytesPerWrite)
             {
-                journal.Write(gathered.ToArray());
-                gathered.Clear();
+                journal.Write(pending.ToArray());
+                pending.Clear();
                 bytes = 0;
             }
         }
 
-        if (gathered.Count > 0)
+        if (pending.Count > 0)
         {
-            journal.Write(gathered.ToArray());
+            journal.Write(pending.ToArray());
         }
     }
 
     // The new cluster starts with one voter; other members join it with empty directories.
-    private static void DropRecordsOfMembers(NodeStore core)
+    private static void DropRecordsOfMembers(NodeStore store)
     {
         using var writer = new ClusterRecordWriter();
-        foreach (var record in ClusterRecordPrefix.BoundToMembers.SelectMany(core.ClusterRecords.List))
+        foreach (var record in ClusterRecordPrefix.BoundToMembers.SelectMany(store.ClusterRecords.List))
         {
             writer.Delete(record.Key);
         }
 
         if (writer.Count > 0)
         {
-            Commit(core, writer.Complete());
+            Commit(store, writer.Complete());
         }
     }
 
@@ -161,11 +161,11 @@ internal sealed class NewHistory(
         return (database.Name, reader.ReadStatistics().Documents);
     }
 
-    private static void Commit(NodeStore core, CommandBuffer command)
+    private static void Commit(NodeStore store, CommandBuffer command)
     {
         using (command)
         {
-            if (core.CommitAlone(command).Rejection is { } refusal)
+            if (store.CommitAlone(command).Rejection is { } refusal)
             {
                 throw new BackupException($"The new cluster could not begin a new history: {refusal.Message}");
             }

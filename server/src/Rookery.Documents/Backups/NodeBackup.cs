@@ -19,8 +19,8 @@ public sealed class NodeBackup : IDisposable
     private readonly IDisk _disk;
     private readonly IIoRecorder _io;
     private readonly JournalReader _journal;
-    private readonly string _checkpoint;
-    private readonly Func<long, long, string> _headingThrough;
+    private readonly string _checkpoint; // directory of the hard links
+    private readonly Func<long, long, string> _headingThrough; // (last index, last etag) => heading of the manifest
     private readonly byte[] _buffer = new byte[BackupPiece.MaxBytes];
     private long _throughIndex;
     private long _throughEtag;
@@ -138,8 +138,8 @@ public sealed class NodeBackup : IDisposable
     // Read before the runs, because a segment is not recycled while the reader pins it.
     private IEnumerable<ReadOnlyMemory<byte>> ReadFrames()
     {
-        var gathered = new ArrayBufferWriter<byte>(BackupPiece.MaxBytes);
-        gathered.Write(BackupFrames.Preamble);
+        var pending = new ArrayBufferWriter<byte>(BackupPiece.MaxBytes);
+        pending.Write(BackupFrames.Preamble);
         while (_journal.Next(out var frame))
         {
             if (frame.Index <= _throughIndex)
@@ -147,21 +147,21 @@ public sealed class NodeBackup : IDisposable
                 continue;
             }
 
-            BackupFrames.Write(gathered, frame);
+            BackupFrames.Write(pending, frame);
             _throughIndex = frame.Index;
             _throughEtag = frame.OperationsBefore + frame.OperationCount;
-            if (gathered.WrittenCount >= BackupPiece.MaxBytes)
+            if (pending.WrittenCount >= BackupPiece.MaxBytes)
             {
-                foreach (var piece in Split(gathered.WrittenMemory))
+                foreach (var piece in Split(pending.WrittenMemory))
                 {
                     yield return piece;
                 }
 
-                gathered.ResetWrittenCount();
+                pending.ResetWrittenCount();
             }
         }
 
-        foreach (var piece in Split(gathered.WrittenMemory))
+        foreach (var piece in Split(pending.WrittenMemory))
         {
             yield return piece;
         }

@@ -147,7 +147,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
             );
         using var file = Open(from, expected);
         RefuseUnless(
-            file.Length == expected.Bytes && DurableFiles.Read(file, take: null) == expected.Checksum,
+            file.Length == expected.Bytes && DurableFiles.Read(file, pieceRead: null) == expected.Checksum,
             file.Path
         );
         history.WriteJournal(BackupFrames.Read(file));

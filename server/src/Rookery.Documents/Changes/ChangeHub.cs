@@ -9,7 +9,7 @@ public sealed class ChangeHub<TChange>
 {
     private readonly Lock _gate = new();
     private ChangeSubscription<TChange>[] _subscribers = [];
-    private bool _completed;
+    private bool _isCompleted;
 
     /// <summary>Whether there are subscribers; check it before building a change.</summary>
     public bool HasSubscribers => Volatile.Read(ref _subscribers).Length > 0;
@@ -21,7 +21,7 @@ public sealed class ChangeHub<TChange>
         var subscription = new ChangeSubscription<TChange>(this, capacity);
         lock (_gate)
         {
-            if (_completed)
+            if (_isCompleted)
             {
                 subscription.Complete();
             }
@@ -49,7 +49,7 @@ public sealed class ChangeHub<TChange>
         ChangeSubscription<TChange>[] subscribers;
         lock (_gate)
         {
-            _completed = true;
+            _isCompleted = true;
             subscribers = _subscribers;
             _subscribers = [];
         }

@@ -20,10 +20,10 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     private bool _hasDocument;
     private bool _returnsDocument;
     private bool _isIdPrefix;
-    private int _createIfMissingAt;
-    private string? _unknown;
+    private int _createIfMissingAt; // offset of the member's value; -1 without a value
+    private string? _unknown; // name of the first unknown member
     private int _unknownAt;
-    private bool _isInside;
+    private bool _isInside; // whether a command of a batch is being read, so that an error is in it
 
     /// <summary>Returns why the element was refused.</summary>
     public InputError Explain(JsonScanner scanner)
@@ -57,11 +57,17 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             }
         }
 
-        _isInside =
+        if (
             scanner.Error != InputErrorCode.None
             || !TryAdd(ref scanner, start, document)
-            || !IsWithinLimits(scanner, start);
-        return !_isInside;
+            || !IsWithinLimits(scanner, start)
+        )
+        {
+            return false;
+        }
+
+        _isInside = false;
+        return true;
     }
 
     /// <summary>Reads the body of PATCH docs at the scanner's next token.</summary>
@@ -203,14 +209,12 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         _id.Clear();
         _changeVector.Clear();
         _patch.Clear();
-        (_kind, _hasChangeVector, _hasDocument, _returnsDocument, _isIdPrefix, _createIfMissingAt) = (
-            default,
-            false,
-            false,
-            false,
-            false,
-            -1
-        );
+        _kind = default;
+        _hasChangeVector = false;
+        _hasDocument = false;
+        _returnsDocument = false;
+        _isIdPrefix = false;
+        _createIfMissingAt = -1;
         _unknown = null;
     }
 

@@ -156,8 +156,8 @@ public static class BatchRequestParser
             return false;
         }
 
-        bool first = true,
-            hasCommands = false;
+        bool first = true;
+        bool hasCommands = false;
         while (scanner.TryNextMember(ref first, out JsonSlice name))
         {
             ReadOnlySpan<byte> member = scanner.Text(name);

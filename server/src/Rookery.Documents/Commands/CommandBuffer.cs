@@ -37,7 +37,7 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
     /// <summary>Bytes written.</summary>
     public int Length { get; private set; }
 
-    /// <summary>The encoded command so far, writable to patch earlier bytes.</summary>
+    /// <summary>The encoded command so far, writable to overwrite earlier bytes.</summary>
     internal Span<byte> WrittenSpan => _memory.Span[..Length];
 
     /// <summary>Returns an empty buffer from the pool.</summary>

@@ -24,6 +24,7 @@ internal static class CommandFormat
     public const int FlagsOffset = 2;
     public const int OperationCountOffset = 7;
 
+    // Flags of the header.
     public const byte HeaderSkipUnchanged = 2;
     public const byte HeaderHasKey = 4; // 1 marked a key without a request hash, in version 1
     public const byte HeaderFlags = HeaderSkipUnchanged | HeaderHasKey;
@@ -31,6 +32,7 @@ internal static class CommandFormat
 
     private const int OperationHeadBytes = 4;
 
+    // Flags of an operation; the lowest bits are the Expectation.
     public const byte ExpectationMask = 3;
     public const byte HasExpiry = 4;
     public const byte HasLowerId = 8;
@@ -104,16 +106,16 @@ internal static class CommandFormat
     {
         WriteOperation(buffer, OperationKind.Put, id, expected, document.ExpiresAtTicks == 0 ? (byte)0 : HasExpiry);
         int contentBytes = StoredDocument.ContentBytes(document);
-        Span<byte> span = buffer.GetSpan(12 + contentBytes);
+        Span<byte> span = buffer.GetSpan(sizeof(long) + sizeof(int) + contentBytes);
         int at = 0;
         if (document.ExpiresAtTicks != 0)
         {
             BinaryPrimitives.WriteInt64LittleEndian(span, document.ExpiresAtTicks);
-            at = 8;
+            at = sizeof(long);
         }
 
         BinaryPrimitives.WriteInt32LittleEndian(span[at..], contentBytes);
-        at += 4;
+        at += sizeof(int);
         buffer.Advance(at + StoredDocument.WriteContent(span[at..], document));
     }
 

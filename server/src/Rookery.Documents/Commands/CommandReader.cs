@@ -43,7 +43,7 @@ public ref struct CommandReader
         }
 
         Database = BinaryPrimitives.ReadUInt32LittleEndian(ReadBytes(4));
-        OperationCount = TakeLength();
+        OperationCount = ReadLength();
         if ((flags & CommandFormat.HeaderHasKey) != 0)
         {
             Key = IdempotencyKey.Read(ReadBytes(IdempotencyKey.Length));
@@ -86,17 +86,17 @@ public ref struct CommandReader
         ReadOnlySpan<byte> written = ReadShortBytes();
         ReadOnlySpan<byte> lower = (flags & CommandFormat.HasLowerId) == 0 ? default : ReadShortBytes();
         var id = new CommandId((CommandIdKind)(kinds >> 4), written, lower);
-        ExpectedChangeVector expected = TakeExpectation(flags);
+        ExpectedChangeVector expected = ReadExpectation(flags);
         operation = kind switch
         {
-            OperationKind.Put => TakePut(id, expected, flags),
+            OperationKind.Put => ReadPut(id, expected, flags),
             OperationKind.Delete => new Operation
             {
                 Kind = kind,
                 Id = id,
                 Expected = expected,
             },
-            OperationKind.Patch => TakePatch(id, expected, flags),
+            OperationKind.Patch => ReadPatch(id, expected, flags),
             _ => throw Broken(),
         };
         return true;
@@ -112,7 +112,7 @@ public ref struct CommandReader
             return false;
         }
 
-        etag = TakeInt64();
+        etag = ReadInt64();
         lowerId = ReadShortBytes();
         return true;
     }
@@ -126,7 +126,7 @@ public ref struct CommandReader
             return false;
         }
 
-        name = TakeBytes();
+        name = ReadPrefixedBytes();
         return true;
     }
 
@@ -145,10 +145,10 @@ public ref struct CommandReader
         record = new ClusterRecordCommand
         {
             HasExpectation = hasExpectation,
-            ExpectedVersion = hasExpectation ? TakeInt64() : 0,
-            Key = TakeBytes(),
+            ExpectedVersion = hasExpectation ? ReadInt64() : 0,
+            Key = ReadPrefixedBytes(),
             IsDelete = !hasValue,
-            Value = hasValue ? TakeBytes() : default,
+            Value = hasValue ? ReadPrefixedBytes() : default,
         };
         return true;
     }
@@ -164,7 +164,7 @@ public ref struct CommandReader
 
         ReadOnlySpan<byte> head = ReadBytes(IndexWriter.HeadBytes);
         var kind = (IndexCommandKind)head[0];
-        byte given = head[1];
+        byte changedSettings = head[1];
         if (
             kind is < IndexCommandKind.Put or > IndexCommandKind.Configure
             || head[2] > (byte)IndexLockMode.LockedError
@@ -178,13 +178,13 @@ public ref struct CommandReader
         {
             Kind = kind,
             Settings = new IndexSettingsChange(
-                (given & IndexWriter.GivesLockMode) == 0 ? null : (IndexLockMode)head[2],
-                (given & IndexWriter.GivesPriority) == 0 ? null : (IndexPriority)head[3],
-                (given & IndexWriter.GivesState) == 0 ? null : head[4] != 0
+                (changedSettings & IndexWriter.ChangesLockMode) == 0 ? null : (IndexLockMode)head[2],
+                (changedSettings & IndexWriter.ChangesPriority) == 0 ? null : (IndexPriority)head[3],
+                (changedSettings & IndexWriter.ChangesState) == 0 ? null : head[4] != 0
             ),
-            LowerName = TakeBytes(),
-            Name = kind == IndexCommandKind.Put ? TakeBytes() : default,
-            Definition = kind == IndexCommandKind.Put ? TakeBytes() : default,
+            LowerName = ReadPrefixedBytes(),
+            Name = kind == IndexCommandKind.Put ? ReadPrefixedBytes() : default,
+            Definition = kind == IndexCommandKind.Put ? ReadPrefixedBytes() : default,
         };
         return true;
     }
@@ -193,58 +193,58 @@ public ref struct CommandReader
     public HiloNextCommand ReadHiloNext() =>
         new()
         {
-            LastBatchSize = TakeInt64(),
-            LastRangeAtTicks = TakeInt64(),
-            LastMax = TakeInt64(),
+            LastBatchSize = ReadInt64(),
+            LastRangeAtTicks = ReadInt64(),
+            LastMax = ReadInt64(),
             Separator = ReadByte(),
-            Tag = TakeBytes(),
-            LowerTag = TakeBytes(),
+            Tag = ReadPrefixedBytes(),
+            LowerTag = ReadPrefixedBytes(),
         };
 
     /// <summary>Reads the body of a <see cref="CommandKind.HiloReturn"/>.</summary>
     public HiloReturnCommand ReadHiloReturn() =>
         new()
         {
-            Last = TakeInt64(),
-            End = TakeInt64(),
-            Tag = TakeBytes(),
-            LowerTag = TakeBytes(),
+            Last = ReadInt64(),
+            End = ReadInt64(),
+            Tag = ReadPrefixedBytes(),
+            LowerTag = ReadPrefixedBytes(),
         };
 
     /// <summary>Reads the name in a <see cref="CommandKind.IdentityNext"/>.</summary>
-    public ReadOnlySpan<byte> ReadIdentityNext() => TakeBytes();
+    public ReadOnlySpan<byte> ReadIdentityNext() => ReadPrefixedBytes();
 
     /// <summary>Reads the body of an <see cref="CommandKind.IdentitySeed"/>.</summary>
     public IdentitySeedCommand ReadIdentitySeed() =>
         new()
         {
-            Value = TakeInt64(),
+            Value = ReadInt64(),
             Force = ReadByte() != 0,
-            Name = TakeBytes(),
+            Name = ReadPrefixedBytes(),
         };
 
     /// <summary>Reads the body of a <see cref="CommandKind.CreateDatabase"/>.</summary>
     public CreateDatabaseCommand ReadCreateDatabase() =>
         new()
         {
-            Name = TakeBytes(),
-            HistoryId = TakeBytes(),
-            LowerName = TakeBytes(),
+            Name = ReadPrefixedBytes(),
+            HistoryId = ReadPrefixedBytes(),
+            LowerName = ReadPrefixedBytes(),
         };
 
     /// <summary>Reads the etag in a <see cref="CommandKind.SetTombstoneHorizon"/>.</summary>
-    public long ReadTombstoneHorizon() => TakeInt64();
+    public long ReadTombstoneHorizon() => ReadInt64();
 
     /// <summary>Reads the JSON of a <see cref="CommandKind.PutClientConfiguration"/>.</summary>
-    public ReadOnlySpan<byte> ReadClientConfiguration() => TakeBytes();
+    public ReadOnlySpan<byte> ReadClientConfiguration() => ReadPrefixedBytes();
 
     /// <summary>Reads the new history id in a <see cref="CommandKind.RenewHistory"/>.</summary>
-    public ReadOnlySpan<byte> ReadRenewHistory() => TakeBytes();
+    public ReadOnlySpan<byte> ReadRenewHistory() => ReadPrefixedBytes();
 
-    private Operation TakePut(CommandId id, ExpectedChangeVector expected, byte flags)
+    private Operation ReadPut(CommandId id, ExpectedChangeVector expected, byte flags)
     {
-        long expires = (flags & CommandFormat.HasExpiry) == 0 ? 0 : TakeInt64();
-        ReadOnlySpan<byte> content = ReadBytes(TakeLength());
+        long expires = (flags & CommandFormat.HasExpiry) == 0 ? 0 : ReadInt64();
+        ReadOnlySpan<byte> content = ReadBytes(ReadLength());
         int at = 0;
         if (!Varint.TryReadBytes(content, ref at, out ReadOnlySpan<byte> collection))
         {
@@ -262,7 +262,7 @@ public ref struct CommandReader
         };
     }
 
-    private Operation TakePatch(CommandId id, ExpectedChangeVector expected, byte flags) =>
+    private Operation ReadPatch(CommandId id, ExpectedChangeVector expected, byte flags) =>
         new()
         {
             Kind = OperationKind.Patch,
@@ -270,13 +270,13 @@ public ref struct CommandReader
             Expected = expected,
             Patch = new PatchProgram
             {
-                Bytes = ReadBytes(TakeLength()),
+                Bytes = ReadBytes(ReadLength()),
                 ReturnDocument = (flags & CommandFormat.ReturnsDocument) != 0,
                 SkipOnMismatch = (flags & CommandFormat.SkipsOnMismatch) != 0,
             },
         };
 
-    private ExpectedChangeVector TakeExpectation(byte flags) =>
+    private ExpectedChangeVector ReadExpectation(byte flags) =>
         (Expectation)(flags & CommandFormat.ExpectationMask) switch
         {
             Expectation.Anything => ExpectedChangeVector.None,
@@ -292,24 +292,25 @@ public ref struct CommandReader
             throw Broken();
         }
 
-        ReadOnlySpan<byte> taken = _command.Slice(_position, count);
+        ReadOnlySpan<byte> bytes = _command.Slice(_position, count);
         _position += count;
-        return taken;
+        return bytes;
     }
 
     private byte ReadByte() => ReadBytes(1)[0];
 
-    private long TakeInt64() => BinaryPrimitives.ReadInt64LittleEndian(ReadBytes(8));
+    private long ReadInt64() => BinaryPrimitives.ReadInt64LittleEndian(ReadBytes(8));
 
-    private int TakeLength()
+    private int ReadLength()
     {
         int length = BinaryPrimitives.ReadInt32LittleEndian(ReadBytes(4));
         return length >= 0 ? length : throw Broken();
     }
 
+    // Reads bytes after their length, a u16.
     private ReadOnlySpan<byte> ReadShortBytes() => ReadBytes(BinaryPrimitives.ReadUInt16LittleEndian(ReadBytes(2)));
 
-    private ReadOnlySpan<byte> TakeBytes() =>
+    private ReadOnlySpan<byte> ReadPrefixedBytes() =>
         Varint.TryReadBytes(_command, ref _position, out ReadOnlySpan<byte> bytes) ? bytes : throw Broken();
 
     private static CommandFormatException Broken() =>

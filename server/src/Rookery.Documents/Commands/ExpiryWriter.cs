@@ -2,7 +2,9 @@ using System.Buffers.Binary;
 
 namespace Rookery.Documents.Commands;
 
-/// <summary>Encodes <see cref="CommandKind.ExpireDocuments"/>.</summary>
+/// <summary>
+/// Encodes <see cref="CommandKind.ExpireDocuments"/>: for each document <c>[etag i64][lower-cased id u16+bytes]</c>.
+/// </summary>
 public sealed class ExpiryWriter : IDisposable
 {
     private CommandBuffer? _buffer = CommandBuffer.Rent();
@@ -22,9 +24,9 @@ public sealed class ExpiryWriter : IDisposable
     /// <param name="etag">Etag of the expired version; any other version is kept.</param>
     public void Add(ReadOnlySpan<byte> lowerId, long etag)
     {
-        Span<byte> span = Buffer.GetSpan(10 + lowerId.Length);
+        Span<byte> span = Buffer.GetSpan(sizeof(long) + sizeof(ushort) + lowerId.Length);
         BinaryPrimitives.WriteInt64LittleEndian(span, etag);
-        Buffer.Advance(CommandFormat.WriteShort(span, at: 8, lowerId));
+        Buffer.Advance(CommandFormat.WriteShort(span, at: sizeof(long), lowerId));
         Count++;
     }
 

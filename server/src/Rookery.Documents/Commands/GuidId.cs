@@ -15,6 +15,8 @@ internal static class GuidId
     {
         Span<byte> random = stackalloc byte[16];
         RandomNumberGenerator.Fill(random);
+
+        // Version 4 and variant 1 (RFC 9562).
         random[6] = (byte)((random[6] & 0x0F) | 0x40);
         random[8] = (byte)((random[8] & 0x3F) | 0x80);
         new Guid(random, bigEndian: true).TryFormat(destination, out int written);

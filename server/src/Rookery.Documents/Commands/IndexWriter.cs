@@ -13,14 +13,14 @@ namespace Rookery.Documents.Commands;
 /// there is no such index.
 /// </summary>
 /// <remarks>
-/// An index: <c>[kind u8][given u8: 1 lock, 2 priority, 4 state][lock u8][priority u8][disabled u8][lower-cased
-/// name]</c>, for a definition also <c>[name][definition]</c>. A varint length precedes each text.
+/// An index: <c>[kind u8][changed settings u8: 1 lock, 2 priority, 4 state][lock u8][priority u8][disabled
+/// u8][lower-cased name]</c>, for a definition also <c>[name][definition]</c>. A varint length precedes each text.
 /// </remarks>
 public sealed class IndexWriter : IDisposable
 {
-    internal const byte GivesLockMode = 1;
-    internal const byte GivesPriority = 2;
-    internal const byte GivesState = 4;
+    internal const byte ChangesLockMode = 1;
+    internal const byte ChangesPriority = 2;
+    internal const byte ChangesState = 4;
     internal const int HeadBytes = 5;
 
     private CommandBuffer? _buffer = CommandBuffer.Rent();
@@ -85,9 +85,9 @@ public sealed class IndexWriter : IDisposable
         Span<byte> head = Buffer.GetSpan(HeadBytes);
         head[0] = (byte)kind;
         head[1] = (byte)(
-            (settings.LockMode is null ? 0 : GivesLockMode)
-            | (settings.Priority is null ? 0 : GivesPriority)
-            | (settings.IsDisabled is null ? 0 : GivesState)
+            (settings.LockMode is null ? 0 : ChangesLockMode)
+            | (settings.Priority is null ? 0 : ChangesPriority)
+            | (settings.IsDisabled is null ? 0 : ChangesState)
         );
         head[2] = (byte)settings.LockMode.GetValueOrDefault();
         head[3] = (byte)settings.Priority.GetValueOrDefault();
