@@ -3,8 +3,8 @@ namespace Rookery.Documents.Consensus;
 /// <summary>Outcome of a proposed command: a rejection, or one result per operation.</summary>
 public readonly struct CommandOutcome
 {
-    private readonly OperationResult _single;
-    private readonly OperationResult[]? _ofEach;
+    private readonly OperationResult _first;
+    private readonly OperationResult[]? _results;
 
     /// <summary>
     /// Creates the outcome of a refused command. Nothing of the command was stored; with
@@ -21,7 +21,7 @@ public readonly struct CommandOutcome
         Index = index;
         LogTimeTicks = logTimeTicks;
         Count = 1;
-        _single = result;
+        _first = result;
     }
 
     /// <summary>Creates the outcome of an applied command with several operations.</summary>
@@ -30,8 +30,8 @@ public readonly struct CommandOutcome
         Index = index;
         LogTimeTicks = logTimeTicks;
         Count = results.Length;
-        _single = results.Length > 0 ? results[0] : default;
-        _ofEach = results;
+        _first = results.Length > 0 ? results[0] : default;
+        _results = results;
     }
 
     /// <summary>Why the command was refused; null if it was applied.</summary>
@@ -60,7 +60,7 @@ public readonly struct CommandOutcome
         {
             ArgumentOutOfRangeException.ThrowIfNegative(position);
             ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(position, Count);
-            return _ofEach is null ? _single : _ofEach[position];
+            return _results is null ? _first : _results[position];
         }
     }
 }

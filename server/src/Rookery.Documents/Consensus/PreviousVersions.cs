@@ -17,7 +17,7 @@ namespace Rookery.Documents.Consensus;
 /// </remarks>
 internal sealed class PreviousVersions(StorageEngine storage)
 {
-    // A small cache would evict blocks before apply uses them, so blocks are held, too, up to this limit.
+    // A small cache could evict a block before apply uses it. So blocks are also pinned, up to this limit.
     private const long HeldBytesLimit = 4 << 20;
 
     private long _heldBytes;

@@ -15,8 +15,8 @@ public sealed class ChangeCursor : IDisposable
     private RowCursor? _documents;
     private RowCursor? _tombstones;
     private Document _document;
-    private bool _documentWaits;
-    private bool _tombstoneWaits;
+    private bool _hasDocument; // whether the cursor of documents is at a row that was not returned yet
+    private bool _hasTombstone; // whether the cursor of tombstones is at a row that was not returned yet
 
     internal ChangeCursor(in DatabaseReader reader, long afterEtag)
     {
@@ -60,23 +60,25 @@ public sealed class ChangeCursor : IDisposable
         while (true)
         {
             ReleaseDocument();
-            if (_tombstoneWaits && (!_documentWaits || Key.NumberOf(_tombstones!.Key) <= Key.NumberOf(_documents!.Key)))
+            bool isTombstoneNext =
+                _hasTombstone && (!_hasDocument || Key.NumberOf(_tombstones!.Key) <= Key.NumberOf(_documents!.Key));
+            if (isTombstoneNext)
             {
                 Etag = Key.NumberOf(_tombstones!.Key);
                 Tombstone = TombstoneValue.Read(Etag, _tombstones.Value);
                 IsTombstone = true;
-                _tombstoneWaits = _tombstones.MoveNext();
+                _hasTombstone = _tombstones.MoveNext();
                 return true;
             }
 
-            if (!_documentWaits)
+            if (!_hasDocument)
             {
                 return false;
             }
 
             Etag = Key.NumberOf(_documents!.Key);
             bool isCurrent = _reader.TryGetVersion(_documents.Value, Etag, out _document);
-            _documentWaits = _documents.MoveNext();
+            _hasDocument = _documents.MoveNext();
             if (isCurrent)
             {
                 IsTombstone = false;
@@ -107,8 +109,8 @@ public sealed class ChangeCursor : IDisposable
         );
 
         // The first move may throw because of damage. Both cursors are assigned before it, so Dispose closes them.
-        _documentWaits = _documents.MoveNext();
-        _tombstoneWaits = _tombstones.MoveNext();
+        _hasDocument = _documents.MoveNext();
+        _hasTombstone = _tombstones.MoveNext();
     }
 
     private void ReleaseDocument()

@@ -12,9 +12,9 @@ namespace Rookery.Documents.Databases;
 public sealed class Database
 {
     private readonly StorageEngine _storage;
-    private readonly long _installs;
+    private readonly long _installs; // InstallCount of the storage when the record was read
     private volatile bool _isDeleted;
-    private volatile bool _isLeft;
+    private volatile bool _refusesReaders;
     private long _lastEtag;
     private long _lastIndexDeletion;
 
@@ -71,9 +71,10 @@ public sealed class Database
     public DatabaseReader OpenReader()
     {
         var snapshot = _storage.OpenSnapshot();
-        if (_isLeft || _storage.InstallCount != _installs)
+        if (_refusesReaders || _storage.InstallCount != _installs)
         {
-            // Checked after opening the snapshot, because Leave is called before any snapshot contains the deletion.
+            // Checked after opening the snapshot, because RefuseReaders is called before any snapshot contains the
+            // deletion.
             snapshot.Dispose();
             throw new DatabaseGoneException(Name, _isDeleted);
         }
@@ -100,7 +101,7 @@ public sealed class Database
     internal void RefuseReaders(bool isDeleted)
     {
         _isDeleted = isDeleted;
-        _isLeft = true;
+        _refusesReaders = true;
     }
 
     /// <summary>Ends all subscriptions, because their subscribers would miss changes from here on.</summary>

@@ -66,7 +66,7 @@ public sealed class DatabaseCatalog
             {
                 await work(database, cancellationToken);
             }
-            catch (Exception passed) when (passed is DamagedException or DatabaseGoneException)
+            catch (Exception skipped) when (skipped is DamagedException or DatabaseGoneException)
             {
                 // Damage was already reported, and a deleted database needs no work.
             }

@@ -9,7 +9,8 @@ namespace Rookery.Documents.Databases;
 public sealed class DatabaseGoneException(string name, bool isDeleted)
     : IOException(
         isDeleted
-            ? $"Database '{name}' was deleted while it was read. One of that name that there is now is another."
+            ? $"Database '{name}' was deleted while it was read. If a database of that name exists now, it is another "
+                + $"one."
             : $"Database '{name}' was replaced while it was read, by a restored one or by the state of another "
                 + $"member. Read it again."
     )

@@ -44,32 +44,32 @@ public sealed class IdPattern
     /// </summary>
     private static bool IsMatch(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text)
     {
-        int p = 0,
-            t = 0,
-            star = -1,
-            starText = 0;
-        while (t < text.Length)
+        int patternAt = 0;
+        int textAt = 0;
+        int lastStar = -1; // position of the last star in the pattern
+        int starEnd = 0; // end of the text that this star matches so far
+        while (textAt < text.Length)
         {
-            if (p < pattern.Length && pattern[p] == (byte)'*')
+            if (patternAt < pattern.Length && pattern[patternAt] == (byte)'*')
             {
-                star = p++;
-                starText = t;
+                lastStar = patternAt++;
+                starEnd = textAt;
             }
-            else if (p < pattern.Length && pattern[p] == (byte)'?')
+            else if (patternAt < pattern.Length && pattern[patternAt] == (byte)'?')
             {
-                p++;
-                t += CharacterLength(text, t);
+                patternAt++;
+                textAt += CharacterLength(text, textAt);
             }
-            else if (p < pattern.Length && pattern[p] == text[t])
+            else if (patternAt < pattern.Length && pattern[patternAt] == text[textAt])
             {
-                p++;
-                t++;
+                patternAt++;
+                textAt++;
             }
-            else if (star >= 0)
+            else if (lastStar >= 0)
             {
-                p = star + 1;
-                starText += CharacterLength(text, starText);
-                t = starText;
+                patternAt = lastStar + 1;
+                starEnd += CharacterLength(text, starEnd);
+                textAt = starEnd;
             }
             else
             {
@@ -77,7 +77,7 @@ public sealed class IdPattern
             }
         }
 
-        return pattern[p..].TrimStart((byte)'*').IsEmpty;
+        return pattern[patternAt..].TrimStart((byte)'*').IsEmpty;
     }
 
     private static int CharacterLength(ReadOnlySpan<byte> text, int at)

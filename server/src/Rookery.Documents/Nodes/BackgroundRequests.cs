@@ -8,7 +8,7 @@ namespace Rookery.Documents.Nodes;
 /// </summary>
 internal sealed class BackgroundRequests
 {
-    private readonly Queue<(Action Do, Action<Exception> Fail)> _waiting = new();
+    private readonly Queue<(Action Run, Action<Exception> Fail)> _waiting = new();
     private readonly Lock _gate = new();
     private bool _isClosed;
 
@@ -35,7 +35,7 @@ internal sealed class BackgroundRequests
     /// <returns>Whether there was any.</returns>
     public bool RunNext()
     {
-        (Action Do, Action<Exception> Fail) request;
+        (Action Run, Action<Exception> Fail) request;
         lock (_gate)
         {
             if (!_waiting.TryDequeue(out request))
@@ -46,7 +46,7 @@ internal sealed class BackgroundRequests
 
         try
         {
-            request.Do();
+            request.Run();
         }
         catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
         {

@@ -17,7 +17,7 @@ public sealed class BackgroundWork : IDisposable
     private readonly NodeJournal _journal;
     private readonly NodeSpace _space;
     private readonly long _segmentBytes;
-    private readonly BackgroundRequests _asked = new();
+    private readonly BackgroundRequests _requests = new();
 
     internal BackgroundWork(
         StorageEngine storage,
@@ -42,7 +42,7 @@ public sealed class BackgroundWork : IDisposable
     /// <paramref name="work"/> throws, or with an <see cref="IOException"/> if the node stops first.</returns>
     public Task<T> DoAsync<T>(Func<T> work)
     {
-        var done = _asked.AddAsync(work);
+        var done = _requests.AddAsync(work);
         _storage.Memtables.WorkArrived?.Invoke();
         return done;
     }
@@ -52,7 +52,7 @@ public sealed class BackgroundWork : IDisposable
     /// <exception cref="DiskException">No spare segment could be prepared, and there is nothing to merge.</exception>
     public bool DoStep()
     {
-        if (_asked.RunNext())
+        if (_requests.RunNext())
         {
             return true;
         }
@@ -71,7 +71,7 @@ public sealed class BackgroundWork : IDisposable
     /// <summary>Fails all queued work, and ends the pauses between pieces of work.</summary>
     public void Dispose()
     {
-        _asked.Close();
+        _requests.Close();
         Pacer.Dispose();
     }
 

@@ -102,7 +102,7 @@ internal sealed class DataDirectory : IDisposable
             return null;
         }
 
-        return TraceOfUse(disk, directory) is { } trace
+        return FindTraceOfUse(disk, directory) is { } trace
             ? $"{directory} was in use before, as {trace} shows, but {FormatPath(directory)}, "
                 + $"which contains the ids of node and cluster, is missing. {PutFormatBack}"
             : null;
@@ -167,8 +167,10 @@ internal sealed class DataDirectory : IDisposable
                 + $"journal.";
     }
 
+    /// <summary>Returns the storage engine's directory within a data directory.</summary>
     public static string StoragePathOf(string directory) => System.IO.Path.Combine(directory, StorageName);
 
+    /// <summary>Returns the journal's directory within a data directory, if it has no directory of its own.</summary>
     public static string JournalPathOf(string directory) => System.IO.Path.Combine(directory, "journal");
 
     /// <summary>
@@ -354,16 +356,16 @@ internal sealed class DataDirectory : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _lock.Dispose();
 
-    // Returns a path that proves that a node ran here. A first start that was interrupted before it wrote the format
-    // file never leaves such a path.
-    private static string? TraceOfUse(IDisk disk, string directory)
+    // Returns a path that proves that a node ran here, or null. A first start that was interrupted before it wrote the
+    // format file never leaves such a path.
+    private static string? FindTraceOfUse(IDisk disk, string directory)
     {
-        string[] later =
+        string[] writtenAfterFormat =
         [
             .. new[] { FormatLevel.FileName, IndexesName }.Select(name => System.IO.Path.Combine(directory, name)),
         ];
         var storage = StorageEngine.UseOf(disk, StoragePathOf(directory));
-        return Array.Find(later, disk.Exists)
+        return Array.Find(writtenAfterFormat, disk.Exists)
             ?? (storage == StorageUse.InUse ? StoragePathOf(directory) : null)
             ?? (
                 storage == StorageUse.None && NodeJournal.ExistsAt(disk, JournalPathOf(directory))

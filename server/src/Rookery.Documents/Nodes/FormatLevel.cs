@@ -90,18 +90,18 @@ public sealed record FormatLevel(int Level, string Program)
         byte[] bytes = new byte[Math.Min(file.Length, MaxBytes)];
         string[] lines = Encoding.ASCII.GetString(bytes, 0, file.Read(bytes, 0)).Split('\n');
         return
-            lines is [var said, var check, ""]
-            && said.StartsWith(Heading, StringComparison.Ordinal)
-            && string.Equals(check + "\n", DataDirectory.CheckLine(said + "\n"), StringComparison.Ordinal)
-            ? Parse(said[Heading.Length..]) ?? throw Unreadable(path)
+            lines is [var levelLine, var checkLine, ""]
+            && levelLine.StartsWith(Heading, StringComparison.Ordinal)
+            && string.Equals(checkLine + "\n", DataDirectory.CheckLine(levelLine + "\n"), StringComparison.Ordinal)
+            ? Parse(levelLine[Heading.Length..]) ?? throw Unreadable(path)
             : throw Unreadable(path);
     }
 
     /// <summary>Writes the level into the data directory, durably.</summary>
     internal void Write(IDisk disk, string directory)
     {
-        string said = $"{Heading}{this}\n";
-        DataDirectory.Replace(disk, directory, FileName, said + DataDirectory.CheckLine(said));
+        string levelLine = $"{Heading}{this}\n";
+        DataDirectory.Replace(disk, directory, FileName, levelLine + DataDirectory.CheckLine(levelLine));
     }
 
     /// <summary>Throws if the level is higher than <paramref name="newest"/>.</summary>

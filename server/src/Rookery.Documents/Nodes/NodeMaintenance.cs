@@ -12,7 +12,7 @@ internal sealed class NodeMaintenance : IDisposable
 {
     private static readonly TimeSpan RetryInterval = TimeSpan.FromSeconds(1);
 
-    private readonly NodeStore _core;
+    private readonly NodeStore _store;
     private readonly Housekeeping _housekeeping;
     private readonly Action<string>? _troubleFound;
     private readonly Thread _thread;
@@ -22,15 +22,15 @@ internal sealed class NodeMaintenance : IDisposable
     private bool _hasWork = true;
     private bool _isRoundDue;
     private long _steps;
-    private bool _hasTrouble;
+    private bool _hasReportedFailure; // of the current failure
     private bool _isWorking;
 
-    public NodeMaintenance(NodeStore core, Action<string>? troubleFound, TimeProvider time)
+    public NodeMaintenance(NodeStore store, Action<string>? troubleFound, TimeProvider time)
     {
-        _core = core;
-        _housekeeping = new Housekeeping(core.Storage);
+        _store = store;
+        _housekeeping = new Housekeeping(store.Storage);
         _troubleFound = troubleFound;
-        core.Storage.Memtables.WorkArrived = Wake;
+        store.Storage.Memtables.WorkArrived = Wake;
         _timer = time.CreateTimer(_ => BeginRound(), null, Housekeeping.Interval, Housekeeping.Interval);
         _thread = new Thread(Run)
         {
@@ -48,8 +48,8 @@ internal sealed class NodeMaintenance : IDisposable
 
     public void Start()
     {
-        _core.Background.Pacer.Share = DutyCyclePacer.ShareWithoutSensor;
-        _core.Storage.Memtables.HasBackgroundWork = true;
+        _store.Background.Pacer.Share = DutyCyclePacer.ShareWithoutSensor;
+        _store.Storage.Memtables.HasBackgroundWork = true;
         _thread.Start();
     }
 
@@ -67,7 +67,7 @@ internal sealed class NodeMaintenance : IDisposable
     public void Dispose()
     {
         _stopping.Set();
-        _core.Background.Pacer.Dispose(); // ends its pauses
+        _store.Background.Pacer.Dispose(); // ends its pauses
         _timer.Dispose();
         Wake();
         if (!_thread.ThreadState.HasFlag(ThreadState.Unstarted))
@@ -101,7 +101,7 @@ internal sealed class NodeMaintenance : IDisposable
             }
 
             ReportFailure();
-            if (failed || _core.Storage.Failure is not null)
+            if (failed || _store.Storage.Failure is not null)
             {
                 // Waiting writers request work again and again. Without this pause, a full disk would be retried all
                 // the time.
@@ -122,8 +122,8 @@ internal sealed class NodeMaintenance : IDisposable
             if (Volatile.Read(ref _isRoundDue))
             {
                 Volatile.Write(ref _isRoundDue, false);
-                _housekeeping.DoRound(mayScrub: !_core.Background.Pacer.IsPaused);
-                _core.Offers.WithdrawDue();
+                _housekeeping.DoRound(mayScrub: !_store.Background.Pacer.IsPaused);
+                _store.Offers.WithdrawDue();
             }
         } while (!_stopping.IsSet && DoStep());
 
@@ -135,7 +135,7 @@ internal sealed class NodeMaintenance : IDisposable
 
     private bool DoStep()
     {
-        bool done = _core.Background.DoStep();
+        bool done = _store.Background.DoStep();
         Volatile.Write(ref _steps, _steps + (done ? 1 : 0));
         Volatile.Write(ref _isWorking, done);
         return done;
@@ -145,13 +145,13 @@ internal sealed class NodeMaintenance : IDisposable
     // with another file name.
     private void ReportFailure()
     {
-        string? failure = _core.Storage.Failure;
-        if (failure is not null && !_hasTrouble)
+        string? failure = _store.Storage.Failure;
+        if (failure is not null && !_hasReportedFailure)
         {
             _troubleFound?.Invoke(failure);
         }
 
-        _hasTrouble = failure is not null;
+        _hasReportedFailure = failure is not null;
     }
 
     private void Sleep()

@@ -7,8 +7,8 @@ namespace Rookery.Documents.Nodes;
 /// <summary>Settings to open a node's data.</summary>
 public sealed record NodeOptions
 {
-    // Memtable size for a replay that skips damage, whose result must not be written to a run. The memtable can hold
-    // the whole journal, because BackgroundWork limits the journal's length by flushes.
+    // Memtable size for a replay that skips damage: no flush may write the result of such a replay to a run. The whole
+    // journal fits into the memtable, because BackgroundWork limits the journal's length by flushes.
     private const long NeverFull = 1L << 40;
 
     /// <summary>The data directory, an absolute path. Created if it is missing.</summary>

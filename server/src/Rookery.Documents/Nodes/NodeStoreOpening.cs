@@ -43,14 +43,14 @@ internal sealed class NodeStoreOpening(
 
     private NodeStore OpenParts()
     {
-        var directory = Opened(DataDirectory.Lock(disk, options));
+        var directory = CloseOnFailure(DataDirectory.Lock(disk, options));
         directory.Check(options.IsRestoring);
         RefuseWithoutStorage(directory);
         RemoveCheckpoints(directory);
-        var pacer = Opened(new DutyCyclePacer(time) { Share = 1 });
-        var storage = Opened(OpenStorage(directory, pacer));
+        var pacer = CloseOnFailure(new DutyCyclePacer(time) { Share = 1 });
+        var storage = CloseOnFailure(OpenStorage(directory, pacer));
         ReportDamage(storage);
-        var journal = Opened(OpenJournal(directory, storage));
+        var journal = CloseOnFailure(OpenJournal(directory, storage));
         RefuseForeignJournal(directory, journal);
         storage.DeleteUnnamedRuns();
 
@@ -59,7 +59,7 @@ internal sealed class NodeStoreOpening(
         var level = new AgreedFormatLevel(disk, directory.Path, records, options.NewestFormatLevel);
         StateInstallation.Complete(storage);
         var databases = new DatabaseCatalog();
-        var applier = Opened(OpenApplier(storage, databases, records));
+        var applier = CloseOnFailure(OpenApplier(storage, databases, records));
         bool isNew = directory.IsNew;
         directory.Complete(options.NewIds ?? NodeIds.Create());
         MarkUsed(storage, isNew);
@@ -91,7 +91,8 @@ internal sealed class NodeStoreOpening(
     private long InFlightBytes =>
         options.InFlightBytes > 0 ? options.InFlightBytes : Math.Max(memory.TotalBytes / 8, 8 << 20);
 
-    private T Opened<T>(T part)
+    // Registers a part, so that it is closed if opening fails later.
+    private T CloseOnFailure<T>(T part)
         where T : IDisposable
     {
         _opened.Push(part);
@@ -203,19 +204,19 @@ internal sealed class NodeStoreOpening(
 
     private Applier OpenApplier(StorageEngine storage, DatabaseCatalog databases, ClusterRecords records)
     {
-        if (!options.ReplaysAroundDamage || options.CommandLeftOut is not { } tell)
+        if (!options.ReplaysAroundDamage || options.CommandLeftOut is not { } report)
         {
             return new Applier(storage, databases, records);
         }
 
-        var told = new HashSet<string>(StringComparer.Ordinal);
-        return new Applier(storage, databases, records, PassOver) { CommandSkipped = tell };
+        var reported = new HashSet<string>(StringComparer.Ordinal);
+        return new Applier(storage, databases, records, ReportSkipped) { CommandSkipped = report };
 
-        void PassOver(DamageEvent damage)
+        void ReportSkipped(DamageEvent damage)
         {
-            if (told.Add(damage.Sentence))
+            if (reported.Add(damage.Sentence))
             {
-                tell($"Not readable, possibly replaced by an older version: {damage.Sentence}");
+                report($"Not readable, possibly replaced by an older version: {damage.Sentence}");
             }
         }
     }

@@ -7,7 +7,7 @@ namespace Rookery.Documents.Nodes;
 internal sealed class OpenNode : Node
 {
     // Number of written frames after which the maintenance thread is woken to check for a spare segment.
-    private const int FramesBetweenLooks = 256;
+    private const int FramesBetweenWakes = 256;
 
     private readonly NodeStore _store;
     private readonly IConsensusHost _consensus;
@@ -18,7 +18,7 @@ internal sealed class OpenNode : Node
     private readonly CancellationTokenSource _stopping = new();
     private string? _diagnosis;
     private int _isExpiring;
-    private int _framesSinceLook;
+    private int _framesSinceWake;
     private bool _isStopped;
 
     public OpenNode(NodeStore store, IConsensusHost consensus, NodeOptions options, TimeProvider time)
@@ -31,7 +31,7 @@ internal sealed class OpenNode : Node
             Volatile.Write(ref _diagnosis, sentence);
             options.TroubleFound?.Invoke(sentence);
         };
-        consensus.FrameWritten = LookForWork;
+        consensus.FrameWritten = WakeMaintenanceIfDue;
         _maintenance = new NodeMaintenance(store, options.TroubleFound, time);
         _expiration = new Expiration(store.Databases, consensus);
         _tombstones = new TombstoneCleaning(store, consensus);
@@ -126,11 +126,11 @@ internal sealed class OpenNode : Node
         _maintenance.Dispose();
     }
 
-    private void LookForWork()
+    private void WakeMaintenanceIfDue()
     {
-        if (++_framesSinceLook >= FramesBetweenLooks)
+        if (++_framesSinceWake >= FramesBetweenWakes)
         {
-            _framesSinceLook = 0;
+            _framesSinceWake = 0;
             _maintenance.Wake();
         }
     }

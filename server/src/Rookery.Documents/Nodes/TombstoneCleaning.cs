@@ -57,7 +57,8 @@ internal sealed class TombstoneCleaning(NodeStore store, IConsensus consensus)
 
     /// <summary>
     /// Returns the etag of the last deletion before <paramref name="beforeTicks"/>, limited to what one command may
-    /// remove; 0 if the oldest deletion is not older than <paramref name="oldestTicks"/>.
+    /// remove (then <paramref name="isLast"/> is false); 0 if the oldest deletion is not older than
+    /// <paramref name="oldestTicks"/>.
     /// </summary>
     private static long NextHorizon(Database database, long oldestTicks, long beforeTicks, out bool isLast)
     {

@@ -60,7 +60,7 @@ internal sealed class TokenMaker(ServerContext context)
             throw new RefusedException(
                 StatusCodes.Status503ServiceUnavailable,
                 RavenType.RavenException,
-                $"The token was not made. {ClusterTime.NoEnds} One that does not end can be made."
+                $"The token was not made. {ClusterTime.TimeInDoubtMessage} One that does not end can be made."
             );
         }
 
