@@ -14,7 +14,7 @@ internal sealed class BulkInsertElement : IDisposable
     private readonly DocumentParser _parser = DocumentParser.Rent();
     private readonly PooledBytes _id = new();
     private InputError _refusal;
-    private string? _unknown;
+    private string? _unknown; // name of the first unknown member
     private int _unknownAt;
 
     /// <summary>Whether the element is a put; otherwise it is a heartbeat.</summary>
@@ -38,9 +38,9 @@ internal sealed class BulkInsertElement : IDisposable
         _unknown = null;
         _id.Clear();
         IsPut = false;
-        bool isHeartBeat = false,
-            hasDocument = false,
-            first = true;
+        bool isHeartBeat = false;
+        bool hasDocument = false;
+        bool first = true;
         int start = scanner.Position;
         if (!scanner.TryOpenObject())
         {
@@ -50,25 +50,25 @@ internal sealed class BulkInsertElement : IDisposable
         while (scanner.TryNextMember(ref first, out JsonSlice name))
         {
             ReadOnlySpan<byte> text = scanner.Text(name);
-            bool read;
+            bool isRead;
             if (text.SequenceEqual("Document"u8))
             {
-                hasDocument = read = _parser.TryRead(ref scanner, MetadataUse.Document, out document);
+                hasDocument = isRead = _parser.TryRead(ref scanner, MetadataUse.Document, out document);
             }
             else if (text.SequenceEqual("Id"u8))
             {
-                read = TryReadId(ref scanner);
+                isRead = TryReadId(ref scanner);
             }
             else if (text.SequenceEqual("Type"u8))
             {
-                read = TryReadType(ref scanner, out isHeartBeat);
+                isRead = TryReadType(ref scanner, out isHeartBeat);
             }
             else
             {
-                read = TrySkipUnknown(ref scanner, text);
+                isRead = TrySkipUnknown(ref scanner, text);
             }
 
-            if (!read)
+            if (!isRead)
             {
                 return false;
             }

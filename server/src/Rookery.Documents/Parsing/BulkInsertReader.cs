@@ -40,9 +40,9 @@ public sealed class BulkInsertReader : IDisposable
     private readonly BulkInsertElement _element = new();
     private readonly PooledBytes _collected = new();
     private ReadOnlyMemory<byte> _chunk;
-    private int _position;
-    private long _chunkOffset;
-    private long _elementOffset;
+    private int _position; // in the chunk
+    private long _chunkOffset; // of the chunk in the stream
+    private long _elementOffset; // of the current element in the stream
     private ElementBoundary _boundary;
     private State _state = State.BeforeArray;
     private InputError _failure;
@@ -53,7 +53,7 @@ public sealed class BulkInsertReader : IDisposable
         BeforeFirst,
         BeforeElement,
         InElement,
-        BehindElement,
+        AfterElement,
         Ended,
         Failed,
     }
@@ -97,18 +97,18 @@ public sealed class BulkInsertReader : IDisposable
                 return StreamRead.End;
             }
 
-            bool stepped = _state switch
+            bool madeProgress = _state switch
             {
                 State.InElement => TryCollect(out document),
                 State.BeforeElement => TryReadInPlace(out document),
-                _ => TryPunctuation(),
+                _ => TrySkipPunctuation(),
             };
-            if (!stepped)
+            if (!madeProgress)
             {
                 return StreamRead.NeedMore;
             }
 
-            if (_state == State.BehindElement && _element.IsPut && document.IsRead)
+            if (_state == State.AfterElement && _element.IsPut && document.IsRead)
             {
                 id = _element.Id;
                 return StreamRead.Item;
@@ -123,8 +123,8 @@ public sealed class BulkInsertReader : IDisposable
     /// <param name="error">The error if other text follows.</param>
     public bool IsFollowedByNothing(out InputError error)
     {
-        bool isMore = TrySkipSpace();
-        error = isMore
+        bool hasMore = TrySkipSpace();
+        error = hasMore
             ? new InputError(
                 InputErrorCode.UnexpectedCharacter,
                 "Something follows the closing bracket of the bulk insert",
@@ -132,7 +132,7 @@ public sealed class BulkInsertReader : IDisposable
                 "End the body there; the documents before it are stored"
             )
             : default;
-        return !isMore;
+        return !hasMore;
     }
 
     /// <summary>Returns the error for a stream that ended before its closing bracket.</summary>
@@ -161,7 +161,7 @@ public sealed class BulkInsertReader : IDisposable
     }
 
     /// <summary>Skips the punctuation between elements; returns false if the chunk ends first.</summary>
-    private bool TryPunctuation()
+    private bool TrySkipPunctuation()
     {
         ReadOnlySpan<byte> bytes = _chunk.Span;
         if (!TrySkipSpace())
@@ -174,9 +174,9 @@ public sealed class BulkInsertReader : IDisposable
         (State following, int step) = (_state, next) switch
         {
             (State.BeforeArray, (byte)'[') => (State.BeforeFirst, 1),
-            (State.BeforeFirst or State.BehindElement, (byte)']') => (State.Ended, 1),
+            (State.BeforeFirst or State.AfterElement, (byte)']') => (State.Ended, 1),
             (State.BeforeFirst, (byte)'{') => (State.BeforeElement, 0),
-            (State.BehindElement, (byte)',') => (State.BeforeElement, 1),
+            (State.AfterElement, (byte)',') => (State.BeforeElement, 1),
             _ => (State.Failed, 0),
         };
         _state = following;
@@ -229,9 +229,9 @@ public sealed class BulkInsertReader : IDisposable
     {
         document = default;
         ReadOnlySpan<byte> bytes = _chunk.Span[_position..];
-        bool isWhole = _boundary.TryFind(bytes, out int taken);
-        _position += taken;
-        if (_collected.Length + taken > MaxElementBytes)
+        bool isWhole = _boundary.TryFind(bytes, out int elementBytes);
+        _position += elementBytes;
+        if (_collected.Length + elementBytes > MaxElementBytes)
         {
             Fail(
                 new InputError(
@@ -244,7 +244,7 @@ public sealed class BulkInsertReader : IDisposable
             return true;
         }
 
-        _collected.Append(bytes[..taken]);
+        _collected.Append(bytes[..elementBytes]);
         if (!isWhole)
         {
             return false;
@@ -264,7 +264,7 @@ public sealed class BulkInsertReader : IDisposable
 
     private void Finish(ReadOnlySpan<byte> bytes, ref ParsedDocument document)
     {
-        _state = State.BehindElement;
+        _state = State.AfterElement;
         if (!Utf8.IsValid(bytes))
         {
             document = default;

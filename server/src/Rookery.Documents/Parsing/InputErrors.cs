@@ -11,7 +11,7 @@ internal static class InputErrors
     /// <summary>Returns an error at an offset in JSON text.</summary>
     public static InputError InJson(InputErrorCode code, ReadOnlySpan<byte> json, int offset)
     {
-        (string what, string advice) = Words(code, json, offset);
+        (string what, string advice) = Describe(code, json, offset);
         return new InputError(code, what, JsonPlace.Locate(json, offset), advice);
     }
 
@@ -40,7 +40,7 @@ internal static class InputErrors
         return at;
     }
 
-    private static (string What, string Advice) Words(InputErrorCode code, ReadOnlySpan<byte> json, int offset) =>
+    private static (string What, string Advice) Describe(InputErrorCode code, ReadOnlySpan<byte> json, int offset) =>
         code switch
         {
             InputErrorCode.UnexpectedEnd => (

@@ -35,9 +35,11 @@ internal sealed class MetadataReader
     private readonly PooledBytes _kept = new();
     private readonly PooledBytes _collection = new();
     private readonly PooledBytes _id = new();
-    private int _runStart;
-    private int _runEnd;
-    private bool _isCopied;
+
+    // Offsets of the last span of adjacent kept members; both 0 before the first kept member.
+    private int _spanStart;
+    private int _spanEnd;
+    private bool _isCopied; // whether the kept members are in _kept; otherwise they are that span of the input
 
     /// <summary>Name of the metadata member.</summary>
     public static ReadOnlySpan<byte> MemberName => "@metadata"u8;
@@ -64,7 +66,8 @@ internal sealed class MetadataReader
     public MemberChange ExpiryChange { get; private set; }
 
     /// <summary>Returns the kept members, without braces.</summary>
-    public ReadOnlySpan<byte> Members(ReadOnlySpan<byte> json) => _isCopied ? _kept.Written : json[_runStart.._runEnd];
+    public ReadOnlySpan<byte> Members(ReadOnlySpan<byte> json) =>
+        _isCopied ? _kept.Written : json[_spanStart.._spanEnd];
 
     /// <summary>Resets the reader.</summary>
     public void Clear()
@@ -72,7 +75,7 @@ internal sealed class MetadataReader
         _kept.Clear();
         _collection.Clear();
         _id.Clear();
-        (_runStart, _runEnd, _isCopied) = (0, 0, false);
+        (_spanStart, _spanEnd, _isCopied) = (0, 0, false);
         (CollectionChange, ExpiryChange, ExpiresAtTicks) = (MemberChange.Unchanged, MemberChange.Unchanged, 0);
         IsIdNoText = false;
         Error = default;
@@ -108,7 +111,7 @@ internal sealed class MetadataReader
 
             if (keep)
             {
-                Keep(scanner.Json, name.Start - 1, scanner.Position, gap);
+                KeepMember(scanner.Json, name.Start - 1, scanner.Position, gap);
             }
 
             gap = !keep;
@@ -116,7 +119,7 @@ internal sealed class MetadataReader
 
         if (_isCopied)
         {
-            _kept.Append(scanner.Json[_runStart.._runEnd]);
+            _kept.Append(scanner.Json[_spanStart.._spanEnd]);
         }
 
         return scanner.Error == InputErrorCode.None;
@@ -126,21 +129,21 @@ internal sealed class MetadataReader
     /// Keeps a member. As long as no member is dropped between kept ones, they are one span of the input. Otherwise
     /// they are copied.
     /// </summary>
-    private void Keep(ReadOnlySpan<byte> json, int from, int to, bool gap)
+    private void KeepMember(ReadOnlySpan<byte> json, int from, int to, bool gap)
     {
-        if (_runEnd == 0)
+        if (_spanEnd == 0)
         {
-            _runStart = from;
+            _spanStart = from;
         }
         else if (gap)
         {
-            _kept.Append(json[_runStart.._runEnd]);
+            _kept.Append(json[_spanStart.._spanEnd]);
             _kept.Append((byte)',');
-            _runStart = from;
+            _spanStart = from;
             _isCopied = true;
         }
 
-        _runEnd = to;
+        _spanEnd = to;
     }
 
     private bool TryReadMember(ref JsonScanner scanner, JsonSlice name, MetadataUse use, out bool keep)

@@ -14,8 +14,8 @@ public sealed class NdjsonReader : IDisposable
     private ReadOnlyMemory<byte> _chunk;
     private int _position;
     private bool _isComplete;
-    private bool _isTooLong;
-    private bool _isConsumed;
+    private bool _isTooLong; // whether the current line exceeds the limit
+    private bool _isConsumed; // whether the collected line was returned
 
     /// <summary>Number of the line read last, counted from 1.</summary>
     public long Line { get; private set; }
@@ -47,7 +47,7 @@ public sealed class NdjsonReader : IDisposable
     {
         document = default;
         error = default;
-        while (TryTakeLine(out ReadOnlySpan<byte> line))
+        while (TryReadLine(out ReadOnlySpan<byte> line))
         {
             Line++;
             line = Line == 1 && line.StartsWith(ByteOrderMark) ? line[ByteOrderMark.Length..] : line;
@@ -91,7 +91,7 @@ public sealed class NdjsonReader : IDisposable
     }
 
     /// <summary>Reads the next line, without its newline.</summary>
-    private bool TryTakeLine(out ReadOnlySpan<byte> line)
+    private bool TryReadLine(out ReadOnlySpan<byte> line)
     {
         if (_isConsumed)
         {

@@ -10,6 +10,7 @@ namespace Rookery.Documents.Patching;
 /// A merge patch inside a command: the changes of collection and expiry, which are stored separately, and the members
 /// to merge.
 /// </summary>
+/// <remarks>The layout: see <see cref="ProgramKind.Merge"/>.</remarks>
 internal readonly ref struct MergeProgram
 {
     private const int FixedBytes = 12;

@@ -118,6 +118,7 @@ public sealed class PatchEvaluator : IDisposable
             return PatchStatus.Failed;
         }
 
+        // Skips the script for an existing document.
         int at = 1;
         ReadBytes(patch.Bytes, ref at);
         if (KindOf(patch) == ProgramKind.Compiled)
@@ -140,8 +141,10 @@ public sealed class PatchEvaluator : IDisposable
                     ? PatchStatus.Created
                     : PatchStatus.Failed;
             case MissingKind.StoreDocument:
-                ExpiresAtTicks = rest.Length >= 9 ? BinaryPrimitives.ReadInt64LittleEndian(rest[1..]) : throw Broken();
-                _content.Append(rest[9..]);
+                const int ContentOffset = 1 + sizeof(long);
+                ExpiresAtTicks =
+                    rest.Length >= ContentOffset ? BinaryPrimitives.ReadInt64LittleEndian(rest[1..]) : throw Broken();
+                _content.Append(rest[ContentOffset..]);
                 return PatchStatus.Created;
             default:
                 return PatchStatus.DocumentDoesNotExist;

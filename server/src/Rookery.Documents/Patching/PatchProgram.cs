@@ -3,6 +3,7 @@ namespace Rookery.Documents.Patching;
 /// <summary>
 /// A patch inside a command: a merge patch or a compiled script, so that apply never parses script text.
 /// </summary>
+/// <remarks>The layout: see <see cref="ProgramKind"/> and <see cref="MissingKind"/>.</remarks>
 public readonly ref struct PatchProgram
 {
     /// <summary>The encoded program; points into its command.</summary>

@@ -16,8 +16,8 @@ internal sealed class PatchRequest(int formatLevel)
     private readonly PooledBytes _program = new();
     private readonly PooledBytes _script = new();
     private readonly PooledBytes _scriptIfMissing = new();
-    private bool _isCompiled;
-    private bool _isCompiledIfMissing;
+    private bool _isInterpreted;
+    private bool _isInterpretedIfMissing;
     private InputError _refusal;
 
     /// <summary>The encoded program, after <see cref="Complete"/> or <see cref="SetMerge"/>.</summary>
@@ -47,19 +47,19 @@ internal sealed class PatchRequest(int formatLevel)
     }
 
     /// <summary>Reads <c>"Patch":{"Script":…,"Values":…}</c>.</summary>
-    public bool TryReadPatch(scoped ref JsonScanner scanner) => TryReadScript(ref scanner, _script, out _isCompiled);
+    public bool TryReadPatch(scoped ref JsonScanner scanner) => TryReadScript(ref scanner, _script, out _isInterpreted);
 
     /// <summary>Reads <c>"PatchIfMissing":{…}</c> or null.</summary>
     public bool TryReadPatchIfMissing(scoped ref JsonScanner scanner) =>
         scanner.Peek() == (byte)'n'
             ? scanner.TryTakeLiteral("null"u8)
-            : TryReadScript(ref scanner, _scriptIfMissing, out _isCompiledIfMissing);
+            : TryReadScript(ref scanner, _scriptIfMissing, out _isInterpretedIfMissing);
 
     /// <summary>Encodes the program of the scripts read.</summary>
     /// <param name="createIfMissing">The document to store if none exists; the default value for none.</param>
     public void Complete(in ParsedDocument createIfMissing)
     {
-        if (_isCompiled)
+        if (_isInterpreted)
         {
             _program.Append((byte)ProgramKind.Compiled);
             _program.Append(_script.Written);
@@ -87,7 +87,7 @@ internal sealed class PatchRequest(int formatLevel)
             _program.Append(
                 (byte)(
                     _scriptIfMissing.Length == 0 ? MissingKind.Nothing
-                    : _isCompiledIfMissing ? MissingKind.RunCompiled
+                    : _isInterpretedIfMissing ? MissingKind.RunCompiled
                     : MissingKind.RunScript
                 )
             );
@@ -112,9 +112,11 @@ internal sealed class PatchRequest(int formatLevel)
         return false;
     }
 
-    private bool TryReadScript(scoped ref JsonScanner scanner, PooledBytes output, out bool isOfAnyForm)
+    // Reads a script with its arguments and encodes it. The flag says whether the script must be interpreted; otherwise
+    // it is a list of simple operations.
+    private bool TryReadScript(scoped ref JsonScanner scanner, PooledBytes output, out bool isInterpreted)
     {
-        isOfAnyForm = false;
+        isInterpreted = false;
         output.Clear();
         scanner.Peek();
         int start = scanner.Position;
@@ -138,7 +140,7 @@ internal sealed class PatchRequest(int formatLevel)
             }
             else if (member.SequenceEqual("Values"u8))
             {
-                scanner.Peek(); // skips the blanks before the values
+                scanner.Peek(); // skips the whitespace before the values
                 int valueStart = scanner.Position;
                 isRead = arguments.TryRead(ref scanner);
                 values = valueStart..scanner.Position;
@@ -182,7 +184,7 @@ internal sealed class PatchRequest(int formatLevel)
             return false;
         }
 
-        isOfAnyForm = true;
+        isInterpreted = true;
         output.Clear();
         return PatchScript.TryWrite(
             Encoding.UTF8.GetString(text),

@@ -21,8 +21,8 @@ internal static class ScriptAddition
             return true;
         }
 
-        bool isText = old[0] == (byte)'"',
-            isOtherText = value[0] == (byte)'"';
+        bool isText = old[0] == (byte)'"';
+        bool isOtherText = value[0] == (byte)'"';
         if ((isText || IsNumber(old)) && (isOtherText || IsNumber(value)))
         {
             return isText || isOtherText ? Join(old, value, output) : TryAddNumbers(old, value, output);
@@ -53,14 +53,14 @@ internal static class ScriptAddition
     private static bool TryAddNumbers(ReadOnlySpan<byte> old, ReadOnlySpan<byte> value, PooledBytes output)
     {
         const int MaxDigits = 32;
-        Span<byte> room = output.Reserve(MaxDigits);
+        Span<byte> digitsBuffer = output.Reserve(MaxDigits);
         if (
             long.TryParse(old, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long a)
             && long.TryParse(value, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long b)
             && !OverflowsInt64(a, b)
         )
         {
-            (a + b).TryFormat(room, out int digits, default, CultureInfo.InvariantCulture);
+            (a + b).TryFormat(digitsBuffer, out int digits, default, CultureInfo.InvariantCulture);
             output.Advance(digits);
             return true;
         }
@@ -73,7 +73,7 @@ internal static class ScriptAddition
             return false;
         }
 
-        sum.TryFormat(room, out int written, default, CultureInfo.InvariantCulture);
+        sum.TryFormat(digitsBuffer, out int written, default, CultureInfo.InvariantCulture);
         output.Advance(written);
         return true;
     }

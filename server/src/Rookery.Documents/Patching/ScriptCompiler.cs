@@ -29,7 +29,7 @@ internal ref struct ScriptCompiler
     private readonly PooledBytes _output;
     private readonly PooledBytes _path;
     private int _position;
-    private bool _endsWithIndex;
+    private bool _endsWithIndex; // whether the last segment of the path is an index
     private InputError _error;
 
     private ScriptCompiler(ReadOnlySpan<byte> script, PatchArguments arguments, PooledBytes output, PooledBytes path)
@@ -65,7 +65,7 @@ internal ref struct ScriptCompiler
         for (SkipWhile(" \t\r\n;"u8); _position < _script.Length; SkipWhile(" \t\r\n;"u8))
         {
             int start = _position;
-            if (!TryStatement() || !TryEndOfStatement())
+            if (!TryParseStatement() || !IsAtEndOfStatement())
             {
                 return !_error.IsError && Unsupported(start);
             }
@@ -77,80 +77,80 @@ internal ref struct ScriptCompiler
             || Fail(InputErrorCode.InvalidPatch, at: 0, "The patch script is empty", "Send at least one line");
     }
 
-    private bool TryStatement()
+    private bool TryParseStatement()
     {
-        if (TakeWord("delete"u8))
+        if (TrySkipWord("delete"u8))
         {
             // In JavaScript this leaves a hole in an array, which JSON cannot represent.
-            return TryPath(out ReadOnlySpan<byte> called)
+            return TryParsePath(out ReadOnlySpan<byte> called)
                 && called.IsEmpty
                 && !_endsWithIndex
                 && Emit(ScriptOperation.Delete, default);
         }
 
-        if (!TryPath(out ReadOnlySpan<byte> method))
+        if (!TryParsePath(out ReadOnlySpan<byte> method))
         {
             return false;
         }
 
         if (method.SequenceEqual("push"u8))
         {
-            return TryPush();
+            return TryParsePush();
         }
 
         if (method.SequenceEqual("splice"u8))
         {
-            return TryArgument(out ReadOnlySpan<byte> index)
-                && TryTake((byte)',')
-                && TryTake((byte)'1')
-                && TryTake((byte)')')
+            return TryParseArgument(out ReadOnlySpan<byte> index)
+                && TrySkip((byte)',')
+                && TrySkip((byte)'1')
+                && TrySkip((byte)')')
                 && Emit(ScriptOperation.RemoveAt, index);
         }
 
-        if (!method.IsEmpty || !TryTake((byte)'='))
+        if (!method.IsEmpty || !TrySkip((byte)'='))
         {
             return false;
         }
 
         SkipWhile(" \t"u8);
         return _script[_position..].StartsWith("this"u8)
-            ? TryIncrement()
-            : TryArgument(out ReadOnlySpan<byte> value) && Emit(ScriptOperation.Assign, value);
+            ? TryParseIncrement()
+            : TryParseArgument(out ReadOnlySpan<byte> value) && Emit(ScriptOperation.Assign, value);
     }
 
     /// <summary>Parses the rest of <c>this.P.push(args.v, …)</c>.</summary>
-    private bool TryPush()
+    private bool TryParsePush()
     {
         do
         {
-            if (!TryArgument(out ReadOnlySpan<byte> value) || !Emit(ScriptOperation.Push, value))
+            if (!TryParseArgument(out ReadOnlySpan<byte> value) || !Emit(ScriptOperation.Push, value))
             {
                 return false;
             }
-        } while (TryTake((byte)','));
-        return TryTake((byte)')');
+        } while (TrySkip((byte)','));
+        return TrySkip((byte)')');
     }
 
     /// <summary>
     /// Parses the rest of <c>this.P = this.P ? this.P + args.v : args.v</c>; all paths must be equal, and both
     /// arguments too.
     /// </summary>
-    private bool TryIncrement()
+    private bool TryParseIncrement()
     {
         byte[] target = _path.Written.ToArray();
-        bool isShaped =
-            TryPath(out ReadOnlySpan<byte> method)
+        bool isConditionalSum =
+            TryParsePath(out ReadOnlySpan<byte> method)
             && method.IsEmpty
             && _path.Written.SequenceEqual(target)
-            && TryTake((byte)'?')
-            && TryPath(out method)
+            && TrySkip((byte)'?')
+            && TryParsePath(out method)
             && method.IsEmpty
             && _path.Written.SequenceEqual(target)
-            && TryTake((byte)'+');
-        return isShaped
-            && TryArgument(out ReadOnlySpan<byte> value)
-            && TryTake((byte)':')
-            && TryArgument(out ReadOnlySpan<byte> other)
+            && TrySkip((byte)'+');
+        return isConditionalSum
+            && TryParseArgument(out ReadOnlySpan<byte> value)
+            && TrySkip((byte)':')
+            && TryParseArgument(out ReadOnlySpan<byte> other)
             && value.SequenceEqual(other)
             && Emit(ScriptOperation.Increment, value);
     }
@@ -158,11 +158,11 @@ internal ref struct ScriptCompiler
     /// <summary>
     /// Parses <c>this.a.b[0]["c"]</c> into <see cref="_path"/>, and the name of a method called on it.
     /// </summary>
-    private bool TryPath(out ReadOnlySpan<byte> method)
+    private bool TryParsePath(out ReadOnlySpan<byte> method)
     {
         method = default;
         _path.Clear();
-        if (!TakeWord("this"u8))
+        if (!TrySkipWord("this"u8))
         {
             return false;
         }
@@ -172,12 +172,12 @@ internal ref struct ScriptCompiler
         {
             if (_script[_position++] == (byte)'[')
             {
-                if (!TryBracket() || !TryTake((byte)']'))
+                if (!TryParseBracket() || !TrySkip((byte)']'))
                 {
                     return false;
                 }
             }
-            else if (TryIdentifier(out ReadOnlySpan<byte> name))
+            else if (TryParseIdentifier(out ReadOnlySpan<byte> name))
             {
                 if (_position < _script.Length && _script[_position] == (byte)'(')
                 {
@@ -200,7 +200,7 @@ internal ref struct ScriptCompiler
     }
 
     /// <summary>Parses an index, or a quoted name without escapes.</summary>
-    private bool TryBracket()
+    private bool TryParseBracket()
     {
         if (_position >= _script.Length)
         {
@@ -235,7 +235,7 @@ internal ref struct ScriptCompiler
     }
 
     /// <summary>Parses <c>args.name</c> or <c>$name</c>.</summary>
-    private bool TryArgument(out ReadOnlySpan<byte> value)
+    private bool TryParseArgument(out ReadOnlySpan<byte> value)
     {
         value = default;
         SkipWhile(" \t"u8);
@@ -244,12 +244,12 @@ internal ref struct ScriptCompiler
         {
             _position += "args."u8.Length;
         }
-        else if (!TryTake((byte)'$'))
+        else if (!TrySkip((byte)'$'))
         {
             return false;
         }
 
-        return TryIdentifier(out ReadOnlySpan<byte> name)
+        return TryParseIdentifier(out ReadOnlySpan<byte> name)
             && (
                 _arguments.TryGet(name, out value)
                 || Fail(
@@ -262,7 +262,7 @@ internal ref struct ScriptCompiler
             );
     }
 
-    private bool TryIdentifier(out ReadOnlySpan<byte> name)
+    private bool TryParseIdentifier(out ReadOnlySpan<byte> name)
     {
         int start = _position;
         while (
@@ -280,12 +280,12 @@ internal ref struct ScriptCompiler
         return !name.IsEmpty && !char.IsAsciiDigit((char)name[0]);
     }
 
-    /// <summary>Skips blanks and one whole word.</summary>
-    private bool TakeWord(ReadOnlySpan<byte> word)
+    /// <summary>Skips whitespace and one whole word; returns false if another word follows.</summary>
+    private bool TrySkipWord(ReadOnlySpan<byte> word)
     {
         SkipWhile(" \t"u8);
         int start = _position;
-        if (TryIdentifier(out ReadOnlySpan<byte> name) && name.SequenceEqual(word))
+        if (TryParseIdentifier(out ReadOnlySpan<byte> name) && name.SequenceEqual(word))
         {
             return true;
         }
@@ -294,8 +294,8 @@ internal ref struct ScriptCompiler
         return false;
     }
 
-    /// <summary>Skips blanks and one character.</summary>
-    private bool TryTake(byte character)
+    /// <summary>Skips whitespace and one character; returns false if another character follows.</summary>
+    private bool TrySkip(byte character)
     {
         SkipWhile(" \t"u8);
         if (_position >= _script.Length || _script[_position] != character)
@@ -307,7 +307,7 @@ internal ref struct ScriptCompiler
         return true;
     }
 
-    private bool TryEndOfStatement()
+    private bool IsAtEndOfStatement()
     {
         SkipWhile(" \t"u8);
         return _position == _script.Length || _script[_position] is (byte)';' or (byte)'\r' or (byte)'\n';

@@ -16,8 +16,8 @@ internal sealed class ScriptMachine
     /// </summary>
     private const long MaxCopiedBytes = 256L * 1024 * 1024;
 
-    private PooledBytes _current = new();
-    private PooledBytes _patched = new();
+    private PooledBytes _current = new(); // the document before the current operation
+    private PooledBytes _patched = new(); // the document after it
 
     /// <summary>The document after <see cref="TryRun"/>, including braces.</summary>
     public ReadOnlySpan<byte> Result => _current.Written;
@@ -58,7 +58,7 @@ internal sealed class ScriptMachine
             }
 
             _patched.Clear();
-            if (!TryStep(operation, path, value))
+            if (!TryExecute(operation, path, value))
             {
                 return false;
             }
@@ -74,7 +74,7 @@ internal sealed class ScriptMachine
         _patched.Clear();
     }
 
-    private bool TryStep(ScriptOperation operation, ReadOnlySpan<byte> pathBytes, ReadOnlySpan<byte> value)
+    private bool TryExecute(ScriptOperation operation, ReadOnlySpan<byte> pathBytes, ReadOnlySpan<byte> value)
     {
         var path = new ScriptPath(pathBytes);
         int container = 0;
@@ -93,13 +93,13 @@ internal sealed class ScriptMachine
                 return
                     !path.HasNext
                     && operation is ScriptOperation.Assign or ScriptOperation.Increment or ScriptOperation.Delete
-                    ? TryStepOnMissing(operation, container, path, count, value)
+                    ? TryExecuteOnMissing(operation, container, path, count, value)
                     : Fail(Failure ?? $"{path.Describe()} does not exist");
             }
 
             if (!path.HasNext)
             {
-                return TryStepOnValue(operation, path, member, valueStart, value);
+                return TryExecuteOnValue(operation, path, member, valueStart, value);
             }
 
             container = valueStart;
@@ -132,7 +132,7 @@ internal sealed class ScriptMachine
     }
 
     /// <summary>Executes an operation whose container exists but whose last path segment does not.</summary>
-    private bool TryStepOnMissing(
+    private bool TryExecuteOnMissing(
         ScriptOperation operation,
         int container,
         ScriptPath path,
@@ -166,7 +166,7 @@ internal sealed class ScriptMachine
         if (!path.IsIndex)
         {
             _patched.Append((byte)'"');
-            _patched.Advance(JsonText.Escape(path.Name, _patched.Reserve(path.Name.Length * 6)));
+            _patched.Advance(JsonText.Escape(path.Name, _patched.Reserve(JsonText.EscapedBytes(path.Name))));
             _patched.Append("\":"u8);
         }
 
@@ -175,7 +175,7 @@ internal sealed class ScriptMachine
         return Swap();
     }
 
-    private bool TryStepOnValue(
+    private bool TryExecuteOnValue(
         ScriptOperation operation,
         ScriptPath path,
         Range member,
@@ -234,6 +234,7 @@ internal sealed class ScriptMachine
         ReadOnlySpan<byte> json = _current.Written;
         if (index < 0)
         {
+            // No element has this index, so all are counted.
             StoredJson.TryFindElement(json, array, -1, out _, out int count);
             index = Math.Max(0, count + index);
         }
@@ -269,6 +270,7 @@ internal sealed class ScriptMachine
         return Swap();
     }
 
+    // Makes the patched document the current one. Returns true.
     private bool Swap()
     {
         (_current, _patched) = (_patched, _current);
