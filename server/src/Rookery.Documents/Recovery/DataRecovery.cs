@@ -98,7 +98,7 @@ public sealed class DataRecovery(
     /// <returns>The suffix of the old directories and of the old journal's files.</returns>
     public string Decide()
     {
-        Invariant.Holds(_ids is not null, "data are decided for after they were made");
+        Invariant.Holds(_ids is not null, "new data is built before it replaces the old");
         string suffix = DirectoryReplacement.KeptSuffixOf(DataDirectory.ReadFormat(disk, options.DataDirectory));
         DirectoryReplacement.Decide(disk, options.DataDirectory, _ids);
         DirectoryReplacement.Settle(disk, options.DataDirectory, JournalDirectory);

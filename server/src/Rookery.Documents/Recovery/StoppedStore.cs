@@ -176,6 +176,7 @@ public sealed class StoppedStore : IDisposable
         }
     }
 
+    // Reads what a start reads, and then the members' records. Also sets HasServed.
     private (string? OfStart, string? OfRecovery) FindDamage()
     {
         string? ofStart = DamageOf(() =>
@@ -200,6 +201,7 @@ public sealed class StoppedStore : IDisposable
         }
     }
 
+    // Returns null if the journal is too damaged to read. The sentence says which entries are lost; null if none are.
     private StoppedJournal? TryOpenJournal(NodeOptions options, IDisk disk, IIoRecorder io, out string? lost)
     {
         if (!disk.Exists(_directory.JournalPath))
@@ -284,7 +286,7 @@ public sealed class StoppedStore : IDisposable
 
     private void Read(FrameContent content)
     {
-        // The log time of a log without a time counts from the year 1.
+        // A log whose leaders never knew the time has log times that count from the year 1.
         LastWritten =
             content.LogTicks > TimeSpan.TicksPerDay ? new DateTimeOffset(content.LogTicks, TimeSpan.Zero) : null;
         for (int i = 0; i < content.Count; i++)

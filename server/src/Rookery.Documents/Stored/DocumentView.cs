@@ -73,7 +73,8 @@ public readonly ref struct DocumentView
         out long expiresAtTicks
     )
     {
-        const int FixedBytes = 12;
+        // Format and flags, the last-modified time, and the length of the id.
+        const int FixedBytes = 2 + sizeof(long) + sizeof(ushort);
         if (value.Length < FixedBytes)
         {
             throw Broken();
@@ -89,20 +90,20 @@ public readonly ref struct DocumentView
 
         lastModifiedTicks = BinaryPrimitives.ReadInt64LittleEndian(value[2..]);
         expiresAtTicks = 0;
-        int at = 10;
+        int at = 2 + sizeof(long);
         if ((value[1] & StoredDocument.HasExpiry) != 0)
         {
-            if (value.Length < FixedBytes + 8)
+            if (value.Length < FixedBytes + sizeof(long))
             {
                 throw Broken();
             }
 
             expiresAtTicks = BinaryPrimitives.ReadInt64LittleEndian(value[at..]);
-            at += 8;
+            at += sizeof(long);
         }
 
         int idLength = BinaryPrimitives.ReadUInt16LittleEndian(value[at..]);
-        at += 2;
+        at += sizeof(ushort);
         if (idLength > value.Length - at)
         {
             throw Broken();

@@ -16,7 +16,7 @@ namespace Rookery.Documents.Stored;
 public static class StoredDocument
 {
     /// <summary>Maximum length of a head.</summary>
-    public const int MaxHeadBytes = 1 + 1 + 8 + 8 + 2 + Ids.DocumentId.MaxBytes;
+    public const int MaxHeadBytes = 1 + 1 + (2 * sizeof(long)) + sizeof(ushort) + Ids.DocumentId.MaxBytes;
 
     internal const byte Format = 1;
     internal const byte HasExpiry = 1;
@@ -37,16 +37,17 @@ public static class StoredDocument
         destination[0] = Format;
         destination[1] = expiresAtTicks == 0 ? (byte)0 : HasExpiry;
         BinaryPrimitives.WriteInt64LittleEndian(destination[2..], lastModifiedTicks);
-        int at = 10;
+        int at = 2 + sizeof(long);
         if (expiresAtTicks != 0)
         {
             BinaryPrimitives.WriteInt64LittleEndian(destination[at..], expiresAtTicks);
-            at += 8;
+            at += sizeof(long);
         }
 
         BinaryPrimitives.WriteUInt16LittleEndian(destination[at..], (ushort)id.Length);
-        id.CopyTo(destination[(at + 2)..]);
-        return at + 2 + id.Length;
+        at += sizeof(ushort);
+        id.CopyTo(destination[at..]);
+        return at + id.Length;
     }
 
     /// <summary>

@@ -9,8 +9,8 @@ namespace Rookery.Documents.Transfer;
 /// </summary>
 /// <param name="directory">Directory of the files.</param>
 /// <param name="index">The snapshot's index.</param>
-/// <param name="kept">Pins the journal entries after the index.</param>
-internal sealed class OpenOffer(string directory, long index, IDisposable kept)
+/// <param name="journalPin">Pins the journal entries after the index.</param>
+internal sealed class OpenOffer(string directory, long index, IDisposable journalPin)
 {
     private readonly Lock _writing = new();
 
@@ -63,7 +63,7 @@ internal sealed class OpenOffer(string directory, long index, IDisposable kept)
             if (Offer is null)
             {
                 RemoveFiles(disk);
-                kept.Dispose();
+                journalPin.Dispose();
             }
         }
     }
@@ -74,7 +74,7 @@ internal sealed class OpenOffer(string directory, long index, IDisposable kept)
         Changes?.Dispose();
         lock (_writing)
         {
-            kept.Dispose();
+            journalPin.Dispose();
             RemoveFiles(disk);
         }
     }

@@ -30,8 +30,8 @@ public sealed class SnapshotOffers : IDisposable
     private readonly string _directory;
     private readonly TimeProvider _time;
     private readonly Lock _gate = new();
-    private readonly List<OpenOffer> _changes = [];
-    private OpenOffer? _whole;
+    private readonly List<OpenOffer> _changes = []; // the offers of changes
+    private OpenOffer? _whole; // the offer of a full snapshot
     private bool _isDisposed;
 
     internal SnapshotOffers(
@@ -89,7 +89,7 @@ public sealed class SnapshotOffers : IDisposable
             }
         }
 
-        RefuseDamage();
+        ThrowIfDamaged();
         EndWhole();
         var made = BeginWhole();
         lock (_gate)
@@ -117,7 +117,7 @@ public sealed class SnapshotOffers : IDisposable
         WithdrawDue();
         if (FindChanges(since, through) is not { } open)
         {
-            RefuseDamage();
+            ThrowIfDamaged();
             (open, string? refusal) = BeginChanges(since);
             if (open is null)
             {
@@ -305,7 +305,7 @@ public sealed class SnapshotOffers : IDisposable
         }
     }
 
-    private void RefuseDamage()
+    private void ThrowIfDamaged()
     {
         if (_storage.Statistics().Damage is [var damage, ..])
         {
@@ -331,18 +331,18 @@ public sealed class SnapshotOffers : IDisposable
     {
         // The journal is pinned before the files are linked. It keeps the entries after the current manifest's index; a
         // later manifest needs fewer.
-        var kept = _journal.KeepAbove(_storage.Durable.Index);
+        var journalPin = _journal.KeepAbove(_storage.Durable.Index);
         try
         {
             NodeBackup.RemoveCheckpoint(_disk, _directory);
             var position = _storage.CopyTo(_directory);
-            var open = new OpenOffer(_directory, position.Index, kept) { LastUse = _time.GetTimestamp() };
+            var open = new OpenOffer(_directory, position.Index, journalPin) { LastUse = _time.GetTimestamp() };
             open.Complete(Describe(open, position, _journal.ConfigurationAt(position.Index)));
             return open;
         }
         catch
         {
-            kept.Dispose();
+            journalPin.Dispose();
             throw;
         }
     }

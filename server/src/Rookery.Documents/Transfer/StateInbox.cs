@@ -17,8 +17,8 @@ public sealed class StateInbox
     private const string OfferName = "offer.json";
     private const string RowsName = "repair-rows";
 
-    // Bytes at the end of a file that a power cut may have damaged. Everything before them was synced.
-    private const int DoubtfulBytes = 1 << 20;
+    // Bytes at the end of a file that may not be synced, so that a power cut may have damaged them.
+    private const int UnsyncedBytes = 1 << 20;
 
     private readonly StorageEngine _storage;
     private readonly IDisk _disk;
@@ -50,12 +50,12 @@ public sealed class StateInbox
     public void Begin(SnapshotOffer offer)
     {
         _kind = offer.Since is null ? StateTransferKind.Files : StateTransferKind.Changes;
-        if (!IsOf(offer))
+        if (!HasFilesOf(offer))
         {
             Clear();
             DataDirectory.CreateDurably(_disk, _directory);
             using var note = _disk.Open(Path.Join(_directory, OfferName), DiskOpen.CreateNew);
-            note.Write(NoteOf(offer), 0);
+            note.Write(EncodeNote(offer), 0);
             note.Sync();
         }
 
@@ -83,7 +83,7 @@ public sealed class StateInbox
     public long ResumeAt(StateFile file)
     {
         long length = LengthOf(file);
-        return length == file.Bytes ? length : Math.Max(0, length - DoubtfulBytes);
+        return length == file.Bytes ? length : Math.Max(0, length - UnsyncedBytes);
     }
 
     /// <summary>Counts a file that was resumed after a broken connection.</summary>
@@ -157,7 +157,8 @@ public sealed class StateInbox
     /// <exception cref="DiskException">The disk refused; the next fetch deletes what remains.</exception>
     public void Clear() => NodeBackup.RemoveCheckpoint(_disk, _directory);
 
-    private bool IsOf(SnapshotOffer offer)
+    // Whether the directory contains files of this offer, because an earlier fetch was interrupted.
+    private bool HasFilesOf(SnapshotOffer offer)
     {
         string path = Path.Join(_directory, OfferName);
         if (!_disk.Exists(path))
@@ -167,11 +168,11 @@ public sealed class StateInbox
 
         using var note = _disk.Open(path, DiskOpen.Read);
         byte[] bytes = new byte[note.Length];
-        return note.Read(bytes, 0) == bytes.Length && bytes.AsSpan().SequenceEqual(NoteOf(offer));
+        return note.Read(bytes, 0) == bytes.Length && bytes.AsSpan().SequenceEqual(EncodeNote(offer));
     }
 
     // The reason and the term are ignored, because the same files may be offered for another reason or in a later term.
-    private static byte[] NoteOf(SnapshotOffer offer) => (offer with { Why = null, CommittedBy = 0 }).Encode();
+    private static byte[] EncodeNote(SnapshotOffer offer) => (offer with { Why = null, CommittedBy = 0 }).Encode();
 
     private long LengthOf(StateFile file)
     {

@@ -18,11 +18,12 @@ public enum StateTransferKind
 /// </summary>
 public sealed class StateTransferStatistics
 {
+    // One counter for each kind.
     private readonly long[] _sentBytes = new long[3];
     private readonly long[] _receivedBytes = new long[3];
     private readonly long[] _installed = new long[3];
     private long _offers;
-    private long _givenUp;
+    private long _withdrawn;
     private long _resumed;
 
     /// <summary>Offers that this node created.</summary>
@@ -31,7 +32,7 @@ public sealed class StateTransferStatistics
     /// <summary>
     /// Offers withdrawn because no member fetched from them any more or they pinned too much of the journal.
     /// </summary>
-    public long Withdrawn => Volatile.Read(ref _givenUp);
+    public long Withdrawn => Volatile.Read(ref _withdrawn);
 
     /// <summary>Bytes sent, of all kinds.</summary>
     public long SentBytes => Sum(_sentBytes);
@@ -56,7 +57,7 @@ public sealed class StateTransferStatistics
 
     internal void CountOffer() => Interlocked.Increment(ref _offers);
 
-    internal void CountWithdrawn() => Interlocked.Increment(ref _givenUp);
+    internal void CountWithdrawn() => Interlocked.Increment(ref _withdrawn);
 
     internal void CountInstalled(StateTransferKind kind) => Interlocked.Increment(ref _installed[(int)kind]);
 
