@@ -19,9 +19,9 @@ public sealed class BoardWatch : IDisposable
     private readonly ITimer _timer;
     private BoardReading _lastReading;
     private BoardCondition _condition;
-    private Throttling _reportedThrottling;
-    private long _conditionSeenAt;
-    private int _isReading;
+    private Throttling _throttlingSeen;
+    private long _conditionSeenAt; // timestamp of the last reading with the condition
+    private int _isReading; // 1 during a reading, and from Dispose on
 
     /// <summary>Reads the board once, and then every <see cref="Interval"/>.</summary>
     public BoardWatch(IBoard board, TimeProvider time)
@@ -44,7 +44,7 @@ public sealed class BoardWatch : IDisposable
         {
             lock (_access)
             {
-                return _lastReading with { Before = _reportedThrottling };
+                return _lastReading with { Before = _throttlingSeen };
             }
         }
     }
@@ -113,7 +113,7 @@ public sealed class BoardWatch : IDisposable
         lock (_access)
         {
             _lastReading = reading;
-            _reportedThrottling |= reading.Now | reading.Before;
+            _throttlingSeen |= reading.Now | reading.Before;
             if (found >= _condition || _time.GetElapsedTime(_conditionSeenAt, now) >= ConditionHeld)
             {
                 _condition = found;

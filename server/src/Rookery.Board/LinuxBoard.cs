@@ -13,7 +13,9 @@ public sealed class LinuxBoard : IBoard
     private const string Processor = "sys/devices/system/cpu/cpu0/cpufreq";
     private const long HertzPerKilohertz = 1000;
     private const double MillidegreesPerDegree = 1000;
-    private const int StickyShift = 16;
+
+    // In the firmware's status word, the flags seen since boot are this many bits above the present flags.
+    private const int HistoryShift = 16;
 
     // Missing files may appear when a kernel module is loaded; a search for them takes a few system calls.
     private static readonly TimeSpan SearchInterval = TimeSpan.FromMinutes(5);
@@ -39,7 +41,7 @@ public sealed class LinuxBoard : IBoard
     private KernelFile? _throttled;
     private KernelFile? _underVoltage;
     private long _searchedAt;
-    private uint? _toldByCommand;
+    private uint? _commandStatus; // status word that the command returned last
 
     /// <summary>Finds the sensors of this machine.</summary>
     /// <param name="disk">The disk.</param>
@@ -97,8 +99,8 @@ public sealed class LinuxBoard : IBoard
         // The file contains the firmware's status of the last two seconds. The command also returns its history since
         // boot, but starts a process, so it runs only every five minutes. Without the file, the command's last result
         // is used.
-        uint? word = _throttled?.ReadHexadecimal() ?? _toldByCommand;
-        uint history = (word ?? 0) | (_toldByCommand ?? 0);
+        uint? word = _throttled?.ReadHexadecimal() ?? _commandStatus;
+        uint history = (word ?? 0) | (_commandStatus ?? 0);
         var now = (Throttling)(word ?? 0) & Throttling.All;
         var known = word is null ? Throttling.None : Throttling.All;
         if (_underVoltage?.ReadNumber() is { } alarm)
@@ -112,7 +114,7 @@ public sealed class LinuxBoard : IBoard
             TemperatureCelsius = _temperature?.ReadNumber() / MillidegreesPerDegree,
             KnownFlags = known,
             Now = now,
-            Before = (Throttling)(history >> StickyShift) & Throttling.All,
+            Before = (Throttling)(history >> HistoryShift) & Throttling.All,
             FrequencyHertz = _frequency.ReadNumber() * HertzPerKilohertz,
             MaximumFrequencyHertz = _maximumFrequencyHertz,
         };
@@ -144,12 +146,12 @@ public sealed class LinuxBoard : IBoard
         _temperature ??= FindTemperature();
         _underVoltage ??= FindMonitor("rpi_volt", "in0_lcrit_alarm");
         _throttled ??= FindThrottled();
-        _toldByCommand = _command.ReadStatusWord() ?? _toldByCommand;
+        _commandStatus = _command.ReadStatusWord() ?? _commandStatus;
     }
 
     private KernelFile? FindTemperature() =>
         FindMonitor("cpu_thermal", "temp1_input")
-        ?? Under("sys/class/thermal")
+        ?? ListUnder("sys/class/thermal")
             .Where(zone =>
                 KernelFile.ReadText(_disk, Path.Join(zone, "type")) is { } type
                 && ZoneTypes.Contains(type, StringComparer.Ordinal)
@@ -162,7 +164,7 @@ public sealed class LinuxBoard : IBoard
     /// name is searched.
     /// </summary>
     private KernelFile? FindMonitor(string name, string file) =>
-        Under("sys/class/hwmon")
+        ListUnder("sys/class/hwmon")
             .Where(monitor =>
                 string.Equals(KernelFile.ReadText(_disk, Path.Join(monitor, "name")), name, StringComparison.Ordinal)
             )
@@ -170,7 +172,7 @@ public sealed class LinuxBoard : IBoard
             .FirstOrDefault();
 
     private KernelFile? FindThrottled() =>
-        Under(Platform)
+        ListUnder(Platform)
             .Where(static soc => Path.GetFileName(soc).StartsWith("soc", StringComparison.Ordinal))
             .SelectMany(List)
             .Where(static device => device.EndsWith(":firmware", StringComparison.Ordinal))
@@ -179,7 +181,7 @@ public sealed class LinuxBoard : IBoard
             .Select(Open)
             .FirstOrDefault();
 
-    private IEnumerable<string> Under(string directory) => List(PathIn(directory));
+    private IEnumerable<string> ListUnder(string directory) => List(PathIn(directory));
 
     private IEnumerable<string> List(string directory)
     {

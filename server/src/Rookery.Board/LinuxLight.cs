@@ -12,7 +12,7 @@ internal sealed class LinuxLight : IBoardLight
     private const string WithoutTrigger = "none";
     private static readonly TimeSpan HalfPeriod = TimeSpan.FromMilliseconds(200);
 
-    // The activity LED is preferred, so that the power LED goes on showing the power.
+    // The activity LED is preferred, so that the power LED continues to show the power.
     private static readonly string[] Names = ["ACT", "led0", "PWR", "led1"];
 
     private readonly IDisk _disk;
@@ -80,7 +80,7 @@ internal sealed class LinuxLight : IBoardLight
         return begin >= 0 && end > begin ? triggers[(begin + 1)..end] : WithoutTrigger;
     }
 
-    // Some kernels list more triggers than <see cref="KernelFile"/> reads.
+    // KernelFile is not used, because some kernels list more triggers than it reads.
     private string ReadAll(string name)
     {
         using var file = _disk.Open(Path.Join(_directory, name), DiskOpen.Read);
@@ -99,7 +99,7 @@ internal sealed class LinuxLight : IBoardLight
         private readonly Lock _access = new();
         private readonly ITimer _timer;
         private bool _isOn;
-        private bool _isOver;
+        private bool _hasEnded;
 
         public Blinking(
             IDiskFile trigger,
@@ -126,12 +126,12 @@ internal sealed class LinuxLight : IBoardLight
             _timer.Dispose();
             lock (_access)
             {
-                if (_isOver)
+                if (_hasEnded)
                 {
                     return;
                 }
 
-                _isOver = true;
+                _hasEnded = true;
                 using (_trigger)
                 using (_brightness)
                 {
@@ -153,7 +153,7 @@ internal sealed class LinuxLight : IBoardLight
         {
             lock (_access)
             {
-                if (_isOver)
+                if (_hasEnded)
                 {
                     return;
                 }

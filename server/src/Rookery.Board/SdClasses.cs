@@ -52,7 +52,7 @@ public sealed record SdClasses(int? Speed, int? Uhs, int? Video, int? Applicatio
     /// </summary>
     public override string ToString()
     {
-        string[] said =
+        string[] classes =
         [
             .. new[]
             {
@@ -62,7 +62,7 @@ public sealed record SdClasses(int? Speed, int? Uhs, int? Video, int? Applicatio
                 Describe("A", Application),
             }.OfType<string>(),
         ];
-        return said.Length > 0 ? string.Join(", ", said) : "none";
+        return classes.Length > 0 ? string.Join(", ", classes) : "none";
     }
 
     private static string? Describe(string prefix, int? value) =>

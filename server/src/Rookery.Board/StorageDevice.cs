@@ -10,7 +10,7 @@ internal sealed class StorageDevice : IDisposable
     private const int WrittenSectorsField = 6;
     private const int SectorBytes = 512;
     private const double LifeSteps = 10;
-    private const int DeepestMapping = 8;
+    private const int MaxLayers = 8;
 
     private readonly string _name;
     private readonly KernelFile _statistics;
@@ -27,21 +27,23 @@ internal sealed class StorageDevice : IDisposable
 
         // Read once: the kernel reads the registers only when it detects the card.
         string registers = Path.Join(directory, "device");
-        string? Of(string register) => KernelFile.ReadText(disk, Path.Join(registers, register));
-        if (Of("type") is ("SD" or "MMC") and var type)
+        string? ReadRegister(string register) => KernelFile.ReadText(disk, Path.Join(registers, register));
+        if (ReadRegister("type") is ("SD" or "MMC") and var type)
         {
             _card = new CardRegisters(
                 type,
-                Of("name"),
-                Of("manfid"),
-                Of("oemid"),
-                Of("date"),
-                Of("ssr") is { } status ? SdClasses.Parse(status) : null
+                ReadRegister("name"),
+                ReadRegister("manfid"),
+                ReadRegister("oemid"),
+                ReadRegister("date"),
+                ReadRegister("ssr") is { } status ? SdClasses.Parse(status) : null
             );
-            string[] life = Of("life_time")?.Split(' ') ?? [];
+            string[] life = ReadRegister("life_time")?.Split(' ') ?? [];
             _lifeUsed = (life is [var a, ..] ? LifeOf(a) : null, life is [_, var b] ? LifeOf(b) : null);
             _spareBlocksUsed =
-                Of("pre_eol_info") is { } info && Hexadecimal(info) is >= 1 and <= 3 and var used ? used : null;
+                ReadRegister("pre_eol_info") is { } info && Hexadecimal(info) is >= 1 and <= 3 and var used
+                    ? used
+                    : null;
         }
     }
 
@@ -53,10 +55,10 @@ internal sealed class StorageDevice : IDisposable
     {
         try
         {
-            for (int mapped = 0; mapped < DeepestMapping; mapped++)
+            for (int layer = 0; layer < MaxLayers; layer++)
             {
                 string directory = Path.Join(classDirectory, device);
-                string below = Path.Join(directory, "slaves");
+                string lowerDevices = Path.Join(directory, "slaves");
                 if (!disk.Exists(directory))
                 {
                     return null;
@@ -72,12 +74,12 @@ internal sealed class StorageDevice : IDisposable
                         ?["DEVNAME=".Length..];
                 }
 
-                if (!disk.Exists(below) || disk.List(below) is not [var only])
+                if (!disk.Exists(lowerDevices) || disk.List(lowerDevices) is not [var lowerDevice])
                 {
                     return device;
                 }
 
-                device = only;
+                device = lowerDevice;
             }
         }
         catch (DiskException)

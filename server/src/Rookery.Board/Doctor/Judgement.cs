@@ -11,9 +11,13 @@ public static class Judgement
     private const double SlowSyncMilliseconds = 20;
     private const double BadSyncMilliseconds = 100;
     private const double SlowBytesPerSecond = 10e6;
-    private const double WornLife = 0.9;
-    private const double EndOfLife = 1.1;
+    private const double WornLife = 0.9; // fraction of the expected life
+    private const double EndOfLife = 1.1; // StorageDevice reports it for "more than the expected life"
     private const int CertificateWarningDays = 30;
+
+    // Values of StorageReading.SpareBlocksUsed.
+    private const int SpareBlocksLow = 2;
+    private const int SpareBlocksNearlyUsedUp = 3;
 
     private const string PowerFix =
         "Use the power supply that the board's maker recommends and a short, thick cable, and unplug USB devices "
@@ -69,7 +73,7 @@ public static class Judgement
     private static Finding OfPower(DoctorFacts facts)
     {
         var (now, ever) = (facts.Reading.Now, facts.Reading.Now | facts.Reading.Before);
-        return Mark(
+        return MarkIfSimulated(
             facts,
             facts.Reading.KnownFlags == Throttling.None ? Unknown(facts, "power", "under-voltage and throttling")
                 : Has(now, Throttling.UnderVoltage)
@@ -108,7 +112,7 @@ public static class Judgement
     }
 
     private static Finding OfTemperature(DoctorFacts facts) =>
-        Mark(
+        MarkIfSimulated(
             facts,
             facts.Reading.TemperatureCelsius switch
             {
@@ -139,13 +143,13 @@ public static class Judgement
             + "of a node alone, take a backup first.";
         return device switch
         {
-            _ when life >= EndOfLife || device.SpareBlocksUsed == 3 => new(
+            _ when life >= EndOfLife || device.SpareBlocksUsed == SpareBlocksNearlyUsedUp => new(
                 "card",
                 Severity.Error,
                 $"{name} reports that it is worn out.",
                 replace
             ),
-            _ when life >= WornLife || device.SpareBlocksUsed == 2 => new(
+            _ when life >= WornLife || device.SpareBlocksUsed == SpareBlocksLow => new(
                 "card",
                 Severity.Warning,
                 $"{name} reports that it is near the end of its life.",
@@ -480,7 +484,7 @@ public static class Judgement
             )
             : new(subject, Severity.Ok, $"This machine does not report {what}.");
 
-    private static Finding Mark(DoctorFacts facts, Finding found) =>
+    private static Finding MarkIfSimulated(DoctorFacts facts, Finding found) =>
         facts.IsSimulated ? found with { Sentence = $"(Simulated board.) {found.Sentence}" } : found;
 
     private static bool Has(Throttling held, Throttling flags) => (held & flags) != Throttling.None;

@@ -18,11 +18,12 @@ public static class NetworkTables
     private const string Listening = "0A";
 
     /// <summary>
-    /// Returns the default gateway with the lowest metric: of /proc/net/route, or else of /proc/net/ipv6_route, then
-    /// with a percent sign and its interface. Null if there is none.
+    /// Returns the default gateway with the lowest metric, from /proc/net/route. If there is none, returns that of
+    /// /proc/net/ipv6_route, followed by a percent sign and its interface. Null if there is none there either.
     /// </summary>
     public static string? DefaultGateway(string routes, string routes6)
     {
+        // Columns: interface, destination, gateway, flags, references, uses, metric, mask.
         var gateways =
             from line in LinesOf(routes)
             let fields = Fields(line)
@@ -33,6 +34,8 @@ public static class NetworkTables
                 ? metric
                 : int.MaxValue
             select gateway.ToString();
+        // Columns: destination, its prefix length, source, its prefix length, next hop, metric, references, uses,
+        // flags, interface.
         var gateways6 =
             from line in LinesOf(routes6)
             let fields = Fields(line)
@@ -104,6 +107,7 @@ public static class NetworkTables
     /// <summary>Returns the distinct services in the output of `avahi-browse --parsable --resolve`.</summary>
     public static IReadOnlyList<MdnsService> Services(string browsed)
     {
+        // Columns: "=", interface, protocol, name, type, domain, host, address, port, text records in quotes.
         var found =
             from line in LinesOf(browsed)
             where line.StartsWith("=;", StringComparison.Ordinal)
@@ -133,6 +137,7 @@ public static class NetworkTables
         return [.. found.Distinct()];
     }
 
+    // Columns: number, local address, remote address, state.
     private static IEnumerable<(string State, IPEndPoint Local, IPEndPoint Remote)> Sockets(string sockets) =>
         from line in LinesOf(sockets)
         let fields = Fields(line)
