@@ -15,15 +15,15 @@ internal sealed class BackgroundThrottle : IDisposable
     private readonly Node _node;
     private readonly BoardWatch _watch;
     private readonly StandardErrorLog _log;
-    private BoardCondition _told;
+    private BoardCondition _loggedCondition;
 
     public BackgroundThrottle(Node node, BoardWatch watch, StandardErrorLog log)
     {
         _node = node;
         _watch = watch;
         _log = log;
-        Sampled(watch);
-        watch.Sampled = Sampled;
+        Apply(watch);
+        watch.Sampled = Apply;
     }
 
     /// <summary>Returns whether documents are being indexed now; returns false until it is set.</summary>
@@ -37,19 +37,20 @@ internal sealed class BackgroundThrottle : IDisposable
 
     public void Dispose() => _watch.Sampled = null;
 
-    private void Sampled(BoardWatch sampled)
+    // Limits background work by the last reading, and logs a change of the board's condition.
+    private void Apply(BoardWatch sampled)
     {
         _node.BackgroundShare = BoardPolicy.BackgroundShareOf(sampled.Reading) / (IsIndexing() ? 2 : 1);
         var condition = sampled.Condition;
-        if (condition > _told && sampled.Trouble is { } trouble)
+        if (condition > _loggedCondition && sampled.Trouble is { } trouble)
         {
             _log.LogWarning(LogEvents.BoardTrouble, "{Trouble}", trouble);
         }
-        else if (condition == BoardCondition.Well && _told != BoardCondition.Well)
+        else if (condition == BoardCondition.Well && _loggedCondition != BoardCondition.Well)
         {
             _log.LogInformation(LogEvents.BoardWell, "The board has been well for five minutes.");
         }
 
-        _told = condition;
+        _loggedCondition = condition;
     }
 }

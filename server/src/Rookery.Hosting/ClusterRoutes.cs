@@ -39,21 +39,25 @@ internal sealed class ClusterRoutes(ILogger log)
         [
             new AdminRoute(HttpMethods.Post, "/admin/cluster/tokens", CreateTokenAsync),
             new AdminRoute(HttpMethods.Get, "/admin/cluster/nodes", ListMembersAsync),
-            new AdminRoute(HttpMethods.Delete, "/admin/cluster/nodes", http => OrderAsync(http, MemberOrder.Remove)),
+            new AdminRoute(
+                HttpMethods.Delete,
+                "/admin/cluster/nodes",
+                http => SendOrderAsync(http, MemberOrder.Remove)
+            ),
             new AdminRoute(
                 HttpMethods.Post,
                 "/admin/cluster/nodes/promote",
-                http => OrderAsync(http, MemberOrder.Promote)
+                http => SendOrderAsync(http, MemberOrder.Promote)
             ),
             new AdminRoute(
                 HttpMethods.Post,
                 "/admin/cluster/nodes/demote",
-                http => OrderAsync(http, MemberOrder.Demote)
+                http => SendOrderAsync(http, MemberOrder.Demote)
             ),
             new AdminRoute(
                 HttpMethods.Post,
                 "/admin/cluster/nodes/transfer",
-                http => OrderAsync(http, MemberOrder.Transfer)
+                http => SendOrderAsync(http, MemberOrder.Transfer)
             ),
             new AdminRoute(HttpMethods.Post, "/admin/cluster/clock/confirm", ConfirmClockAsync),
             new AdminRoute(HttpMethods.Post, "/admin/cluster/finalize-upgrade", FinalizeUpgradeAsync),
@@ -82,21 +86,21 @@ internal sealed class ClusterRoutes(ILogger log)
         ];
 
     /// <summary>Registers the consensus of a node that is in no cluster, once its data is open.</summary>
-    public RaftConsensus SetSingleNode(RaftConsensus alone, ClusterRecords records)
+    public RaftConsensus SetSingleNode(RaftConsensus singleNode, ClusterRecords records)
     {
-        SingleNodeRecords = new ClusterRecordStore(alone, records, static _ => ChangeAnswer.NotLeader);
-        return SingleNode = alone;
+        SingleNodeRecords = new ClusterRecordStore(singleNode, records, static _ => ChangeAnswer.NotLeader);
+        return SingleNode = singleNode;
     }
 
     private async Task CreateTokenAsync(HttpContext http)
     {
         if (Member is not { RecordStore: { } recordStore } member)
         {
-            await RefuseAloneAsync(http);
+            await RefuseWithoutClusterAsync(http);
             return;
         }
 
-        if (await ReadLifeAsync(http) is not { } life)
+        if (await ReadLifetimeAsync(http) is not { } lifetime)
         {
             await ErrorAnswer.WriteAsync(
                 http,
@@ -108,7 +112,7 @@ internal sealed class ClusterRoutes(ILogger log)
         }
 
         var (token, expires, refusal) = await new JoinTokens(() => member.Identity, recordStore).CreateAsync(
-            life,
+            lifetime,
             CancellationToken.None
         );
         if (token is null)
@@ -125,7 +129,7 @@ internal sealed class ClusterRoutes(ILogger log)
         log.LogInformation(
             LogEvents.JoinToken,
             "A token was made that lets one node join within {Minutes} minutes.",
-            (int)life.TotalMinutes
+            (int)lifetime.TotalMinutes
         );
         await SendAsync(
             http,
@@ -143,7 +147,7 @@ internal sealed class ClusterRoutes(ILogger log)
     {
         if (Member is not { Membership: { } membership })
         {
-            await RefuseAloneAsync(http);
+            await RefuseWithoutClusterAsync(http);
             return;
         }
 
@@ -158,11 +162,11 @@ internal sealed class ClusterRoutes(ILogger log)
         await http.Response.WriteAsync(answer.Text, http.RequestAborted);
     }
 
-    private async Task OrderAsync(HttpContext http, MemberOrder order)
+    private async Task SendOrderAsync(HttpContext http, MemberOrder order)
     {
         if (Member is not { Membership: { } membership })
         {
-            await RefuseAloneAsync(http);
+            await RefuseWithoutClusterAsync(http);
             return;
         }
 
@@ -178,16 +182,16 @@ internal sealed class ClusterRoutes(ILogger log)
     /// </summary>
     private async Task FinalizeUpgradeAsync(HttpContext http)
     {
-        if (SingleNode is { } alone)
+        if (SingleNode is { } singleNode)
         {
             await SendResultAsync(
                 http,
-                await UpgradeEnd.FinalizeAsync(alone, SingleNodeRecords!, CancellationToken.None)
+                await UpgradeEnd.FinalizeAsync(singleNode, SingleNodeRecords!, CancellationToken.None)
             );
         }
         else
         {
-            await OrderAsync(http, MemberOrder.FinalizeUpgrade);
+            await SendOrderAsync(http, MemberOrder.FinalizeUpgrade);
         }
     }
 
@@ -202,7 +206,7 @@ internal sealed class ClusterRoutes(ILogger log)
             || (SingleNode is null ? Member?.RecordStore : SingleNodeRecords) is not { } recordStore
         )
         {
-            return RefuseAloneAsync(http);
+            return RefuseWithoutClusterAsync(http);
         }
 
         var state = UpgradeEnd.Read(consensus, recordStore);
@@ -250,13 +254,13 @@ internal sealed class ClusterRoutes(ILogger log)
     /// <summary>Confirms the voters' clocks. Works also for a node without a cluster.</summary>
     private async Task ConfirmClockAsync(HttpContext http)
     {
-        if (SingleNode is not { } alone)
+        if (SingleNode is not { } singleNode)
         {
-            await OrderAsync(http, MemberOrder.ConfirmClock);
+            await SendOrderAsync(http, MemberOrder.ConfirmClock);
             return;
         }
 
-        var (answer, sentence) = alone.ConfirmClock();
+        var (answer, sentence) = singleNode.ConfirmClock();
         if (answer != ClockAnswer.Confirmed)
         {
             await ErrorAnswer.WriteAsync(
@@ -274,7 +278,7 @@ internal sealed class ClusterRoutes(ILogger log)
 
     private Task ShowAuthorityAsync(HttpContext http) =>
         Member is not { Rotation: { } rotation } member
-            ? RefuseAloneAsync(http)
+            ? RefuseWithoutClusterAsync(http)
             : SendAsync(
                 http,
                 StatusCodes.Status200OK,
@@ -316,7 +320,7 @@ internal sealed class ClusterRoutes(ILogger log)
     {
         if (Member is not { Rotation: { } rotation })
         {
-            await RefuseAloneAsync(http);
+            await RefuseWithoutClusterAsync(http);
         }
         else if (await change(rotation) is { } refusal)
         {
@@ -342,7 +346,7 @@ internal sealed class ClusterRoutes(ILogger log)
             _ => StatusCodes.Status503ServiceUnavailable,
         };
 
-    private static Task RefuseAloneAsync(HttpContext http) =>
+    private static Task RefuseWithoutClusterAsync(HttpContext http) =>
         ErrorAnswer.WriteAsync(
             http,
             StatusCodes.Status409Conflict,
@@ -354,7 +358,7 @@ internal sealed class ClusterRoutes(ILogger log)
     /// <summary>
     /// Reads the lifetime of the token from the body: the default if the body names none, null if the body is invalid.
     /// </summary>
-    private static async Task<TimeSpan?> ReadLifeAsync(HttpContext http)
+    private static async Task<TimeSpan?> ReadLifetimeAsync(HttpContext http)
     {
         byte[] buffer = new byte[MaxBodyBytes];
         int length = await http.Request.Body.ReadAtLeastAsync(
@@ -376,9 +380,9 @@ internal sealed class ClusterRoutes(ILogger log)
                 return JoinTokens.DefaultLife;
             }
 
-            if (seconds.TryGetInt64(out long life) && life is > 0 and <= 7 * 86_400)
+            if (seconds.TryGetInt64(out long lifetime) && lifetime is > 0 and <= 7 * 86_400)
             {
-                return TimeSpan.FromSeconds(life);
+                return TimeSpan.FromSeconds(lifetime);
             }
 
             return null;

@@ -33,7 +33,7 @@ internal sealed partial class FatalFailure : IDisposable
     /// <param name="failure">The exception that no one handles.</param>
     internal void Report(string? thread, Exception failure)
     {
-        bool isMemory = IsLackOfMemory(failure);
+        bool isOutOfMemory = IsLackOfMemory(failure);
         try
         {
             _log.LogError(
@@ -41,25 +41,25 @@ internal sealed partial class FatalFailure : IDisposable
                 "The node ends, because its thread \"{Thread}\" {Reason}. Every acknowledged write is in the "
                     + "journal, and the next start recovers it.",
                 thread ?? "unnamed",
-                isMemory
+                isOutOfMemory
                     ? "has no memory: give the node more with --memory, or less to do at once"
                     : $"met a fault of the program: {failure.Message.TrimEnd('.')}"
             );
         }
         catch (OutOfMemoryException)
         {
-            // Not even for the sentence.
+            // There is not enough memory to format the sentence either.
         }
         finally
         {
-            if (isMemory)
+            if (isOutOfMemory)
             {
                 _exit(ExitCode.Failure);
             }
         }
     }
 
-    // A static constructor and a task wrap the exception.
+    // Looks also at inner exceptions, because static constructors and tasks wrap the exception.
     private static bool IsLackOfMemory(Exception? failure)
     {
         while (failure is not (null or OutOfMemoryException))

@@ -16,23 +16,23 @@ namespace Rookery.Hosting;
 /// </summary>
 internal static class FormedMember
 {
-    private const UnixFileMode ForOthers =
+    private const UnixFileMode AccessOfOthers =
         UnixFileMode.GroupRead | UnixFileMode.GroupWrite | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
 
     private const string Joining = "This node joins the cluster that it formed with others, and serves nothing before.";
 
-    private static readonly TimeSpan Pause = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan RetryInterval = TimeSpan.FromSeconds(10);
 
-    /// <summary>Returns the options for forming a cluster; null if the configuration does not ask for it.</summary>
+    /// <summary>Returns the options for forming a cluster; null if the configuration lacks the setting.</summary>
     /// <param name="configuration">The configuration.</param>
     /// <param name="announcement">The mDNS announcement; null without one.</param>
     /// <param name="secrets">Gets the phrase, so that logs and debug packages do not contain it.</param>
-    /// <param name="letIn">Completes when the other nodes have admitted this one.</param>
+    /// <param name="admitted">Completes when the other nodes have admitted this one.</param>
     public static FormingOptions? OptionsFor(
         ServeConfiguration configuration,
         ServiceAnnouncement? announcement,
         SecretFilter secrets,
-        TaskCompletionSource letIn
+        TaskCompletionSource admitted
     ) =>
         configuration.Form is not { } form
             ? null
@@ -46,7 +46,7 @@ internal static class FormedMember
                     return phrase;
                 },
                 Announce = mark => announcement?.SetMark(mark),
-                Admitted = () => letIn.TrySetResult(),
+                Admitted = () => admitted.TrySetResult(),
             };
 
     /// <summary>
@@ -68,7 +68,7 @@ internal static class FormedMember
         try
         {
             string directory = configuration.DataDirectory;
-            if (In(disk, directory, log) is not { } join)
+            if (FindJoin(disk, directory, log) is not { } join)
             {
                 return true;
             }
@@ -81,28 +81,28 @@ internal static class FormedMember
                     new IoTimeline(time, disk.DeviceOf(directory)),
                     time
                 ) is
-                { } kept
+                { } whyUnchanged
             )
             {
                 log.LogWarning(
                     LogEvents.JoinDeclined,
                     "Others formed a cluster and let this node in, but it stays what it is: {Reason}",
-                    kept
+                    whyUnchanged
                 );
                 return true;
             }
 
             // Joining may take until another machine is switched on again. systemd would kill a service that is not
             // ready for that long, and delay the units after it.
-            systemd.Ready(Joining);
-            using var ends = new CancellationTokenSource();
+            systemd.NotifyReady(Joining);
+            using var cancellation = new CancellationTokenSource();
             var ending = stopping.ContinueWith(
-                _ => ends.Cancel(),
+                _ => cancellation.Cancel(),
                 CancellationToken.None,
                 TaskContinuationOptions.ExecuteSynchronously,
                 TaskScheduler.Default
             );
-            return await JoinAsync(join, disk, configuration, systemd, log, time, ends.Token);
+            return await JoinAsync(join, disk, configuration, systemd, log, time, cancellation.Token);
         }
         catch (Exception wrong)
             when (wrong is IdentityException or DataDirectoryInUseException or DataFormatException or DiskException)
@@ -129,7 +129,7 @@ internal static class FormedMember
         IReadOnlyList<string> announced = [];
         try
         {
-            for (string? told = null; ; )
+            for (string? loggedReason = null; ; )
             {
                 try
                 {
@@ -140,21 +140,21 @@ internal static class FormedMember
                 catch (JoinException refused)
                 {
                     systemd.SetStatus($"{Joining} {refused.Message}");
-                    if (!string.Equals(told, refused.Message, StringComparison.Ordinal))
+                    if (!string.Equals(loggedReason, refused.Message, StringComparison.Ordinal))
                     {
                         log.LogWarning(
                             LogEvents.JoinWaits,
                             "This node was let into a cluster and has not joined it yet; it asks again every "
                                 + "{Seconds} s. {Reason} If that cluster is gone for good, stop this node, and let "
                                 + "it join another: `rookery cluster join TOKEN --data {Directory}`.",
-                            Pause.TotalSeconds,
-                            told = refused.Message,
+                            RetryInterval.TotalSeconds,
+                            loggedReason = refused.Message,
                             configuration.DataDirectory
                         );
                     }
 
-                    await Task.Delay(Pause, time, stopping);
-                    announced = await AnnouncedAsync(join.Token.ClusterId, stopping);
+                    await Task.Delay(RetryInterval, time, stopping);
+                    announced = await FindAnnouncedAddressesAsync(join.Token.ClusterId, stopping);
                 }
             }
         }
@@ -168,7 +168,10 @@ internal static class FormedMember
     /// Returns the addresses that members of the cluster announce now. The addresses in the token may be outdated after
     /// a power cut.
     /// </summary>
-    private static async Task<IReadOnlyList<string>> AnnouncedAsync(string clusterId, CancellationToken stopping)
+    private static async Task<IReadOnlyList<string>> FindAnnouncedAddressesAsync(
+        string clusterId,
+        CancellationToken stopping
+    )
     {
         try
         {
@@ -186,7 +189,8 @@ internal static class FormedMember
         }
     }
 
-    private static FormedJoin? In(PosixDisk disk, string directory, ILogger log)
+    // Returns the cluster that has admitted this node; null if there is none, or if its file cannot be read.
+    private static FormedJoin? FindJoin(PosixDisk disk, string directory, ILogger log)
     {
         try
         {
@@ -204,7 +208,7 @@ internal static class FormedMember
         try
         {
             string phrase = File.ReadAllText(path);
-            if ((new FileInfo(path).UnixFileMode & ForOthers) != UnixFileMode.None)
+            if ((new FileInfo(path).UnixFileMode & AccessOfOthers) != UnixFileMode.None)
             {
                 throw new ConfigurationException(
                     $"{path} holds the phrase and is not for its user alone: `chmod 600 {path}`."

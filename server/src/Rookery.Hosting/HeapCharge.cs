@@ -12,12 +12,12 @@ internal sealed class HeapCharge
     // Code, stacks and the runtime of a program that only starts Kestrel.
     private const long RuntimeBytes = 36 << 20;
 
-    private static HeapCharge? _followed;
+    private static HeapCharge? _current;
 
     private readonly MemoryBudget _memory;
     private readonly Func<long> _committedBytes;
     private readonly MemoryShare _share;
-    private readonly long _leastBytes;
+    private readonly long _minimumBytes;
 
     /// <summary>
     /// Charges at least what the runtime and the heap usually take. Without that, caches filled the budget before the
@@ -28,9 +28,9 @@ internal sealed class HeapCharge
     public HeapCharge(MemoryBudget memory, Func<long> committedBytes)
     {
         (_memory, _committedBytes) = (memory, committedBytes);
-        _leastBytes = Math.Min(RuntimeBytes + (memory.TotalBytes / 8), memory.TotalBytes / 2);
+        _minimumBytes = Math.Min(RuntimeBytes + (memory.TotalBytes / 8), memory.TotalBytes / 2);
         _share = memory.AddShare("runtime", memory.TotalBytes);
-        _share.Reserve(_leastBytes);
+        _share.Reserve(_minimumBytes);
     }
 
     /// <summary>
@@ -38,23 +38,23 @@ internal sealed class HeapCharge
     /// </summary>
     public static void Follow(MemoryBudget memory)
     {
-        _followed = new HeapCharge(memory, static () => GC.GetGCMemoryInfo(GCKind.Any).TotalCommittedBytes);
-        AfterCollection.Begin(_followed);
+        _current = new HeapCharge(memory, static () => GC.GetGCMemoryInfo(GCKind.Any).TotalCommittedBytes);
+        AfterCollection.Begin(_current);
     }
 
     /// <summary>Renews the charge, and makes caches yield what the budget is exceeded by. Not thread-safe.</summary>
     public void Renew()
     {
         // Shares whose memory is on the heap are charged already.
-        long bytes = Math.Max(_leastBytes, RuntimeBytes + _committedBytes() - _memory.ManagedBytes);
-        long more = bytes - _share.UsedBytes;
-        if (more <= 0)
+        long bytes = Math.Max(_minimumBytes, RuntimeBytes + _committedBytes() - _memory.ManagedBytes);
+        long increase = bytes - _share.UsedBytes;
+        if (increase <= 0)
         {
-            _share.Release(-more);
+            _share.Release(-increase);
             return;
         }
 
-        _share.Reserve(more);
+        _share.Reserve(increase);
         if (_memory.UsedBytes > _memory.TotalBytes)
         {
             LargeBuffers.Trim();
@@ -73,7 +73,7 @@ internal sealed class HeapCharge
         {
             try
             {
-                if (charge == _followed)
+                if (charge == _current)
                 {
                     charge.Renew();
                     Begin(charge);

@@ -23,7 +23,7 @@ public sealed record LocalAccess(Uri Address, string? Token)
     private const string ClaimFileName = "claim-code";
     private const int MaxBytes = 64 << 10;
 
-    private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan PollInterval = TimeSpan.FromSeconds(1);
 
     /// <summary>
     /// Writes both files for a node that now serves. Over TLS it then waits until the node has applied all acknowledged
@@ -119,7 +119,7 @@ public sealed record LocalAccess(Uri Address, string? Token)
                 && !await context.Node.Consensus.ReadBarrierAsync()
             )
             {
-                await Task.Delay(Pause, context.Time, context.Stopping);
+                await Task.Delay(PollInterval, context.Time, context.Stopping);
             }
 
             return context.HasOwner;
@@ -134,7 +134,7 @@ public sealed record LocalAccess(Uri Address, string? Token)
     {
         while (!context.HasOwner)
         {
-            await Task.Delay(Pause, context.Time, context.Stopping);
+            await Task.Delay(PollInterval, context.Time, context.Stopping);
         }
     }
 

@@ -22,7 +22,7 @@ namespace Rookery.Hosting;
 internal static class NodeComposition
 {
     /// <summary>Creates the watch of the machine's sensors.</summary>
-    public static BoardWatch WatchOf(NodeSetting setting) =>
+    public static BoardWatch CreateWatch(NodeSetting setting) =>
         new(
             MachineBoard.Open(
                 setting.Disk,
@@ -36,7 +36,7 @@ internal static class NodeComposition
     /// <summary>
     /// Creates the state that all routes share: the memory budget, the timeline of disk work, the options.
     /// </summary>
-    public static ServerContext ContextOf(
+    public static ServerContext CreateContext(
         NodeSetting setting,
         ShownIdentity? identity,
         ClusterRoutes cluster,
@@ -62,7 +62,7 @@ internal static class NodeComposition
     /// Loads the node's membership of its cluster, from the identity beside its data; returns null for a node without a
     /// cluster.
     /// </summary>
-    public static ClusterMember? MemberOf(
+    public static ClusterMember? LoadMember(
         NodeSetting setting,
         ShownIdentity? identity,
         FormingOptions? forming,
@@ -71,9 +71,9 @@ internal static class NodeComposition
     )
     {
         var (configuration, log) = (setting.Configuration, setting.Log);
-        if (configuration.Peers.FirstOrDefault(static place => !MemberAddress.IsValid(place)) is { } wrongPlace)
+        if (configuration.Peers.FirstOrDefault(static address => !MemberAddress.IsValid(address)) is { } invalidAddress)
         {
-            throw new ConfigurationException($"\"{wrongPlace}\" is no address of a member. {MemberAddress.Rule}");
+            throw new ConfigurationException($"\"{invalidAddress}\" is no address of a member. {MemberAddress.Rule}");
         }
 
         try
@@ -154,7 +154,7 @@ internal static class NodeComposition
                 context.Memory,
                 context.Io,
                 time,
-                store => cluster.SetSingleNode(OpenAlone(store, setting.Log), store.ClusterRecords)
+                store => cluster.SetSingleNode(OpenSingleNodeConsensus(store, setting.Log), store.ClusterRecords)
             );
         }
         catch (Exception wrong) when (wrong is DataDirectoryInUseException or ForeignJournalException)
@@ -168,7 +168,7 @@ internal static class NodeComposition
     }
 
     /// <summary>Opens the indexes of the node.</summary>
-    public static IndexHost IndexesOf(
+    public static IndexHost OpenIndexes(
         NodeSetting setting,
         Node node,
         BackgroundThrottle throttle,
@@ -192,7 +192,12 @@ internal static class NodeComposition
         );
 
     /// <summary>Creates the part that returns memory to the system after the node has been idle for a while.</summary>
-    public static IdleMemory IdleMemoryOf(NodeSetting setting, ServerContext context, Node node, IndexHost indexes) =>
+    public static IdleMemory CreateIdleMemory(
+        NodeSetting setting,
+        ServerContext context,
+        Node node,
+        IndexHost indexes
+    ) =>
         new(
             () => context.Metrics.DocumentRequests + node.BackgroundSteps,
             static () => Environment.WorkingSet,
@@ -235,7 +240,7 @@ internal static class NodeComposition
         };
     }
 
-    private static RaftConsensus OpenAlone(NodeStore store, StandardErrorLog log) =>
+    private static RaftConsensus OpenSingleNodeConsensus(NodeStore store, StandardErrorLog log) =>
         RaftConsensus.Open(
             store,
             new ConsensusOptions

@@ -23,7 +23,7 @@ internal sealed class NodeParts : IAsyncDisposable
 
     /// <summary>Adds a part that is disposed asynchronously.</summary>
     /// <returns>The part.</returns>
-    public T AddSlow<T>(T part)
+    public T AddAsyncDisposable<T>(T part)
         where T : IAsyncDisposable
     {
         _disposals.Push(part.DisposeAsync);

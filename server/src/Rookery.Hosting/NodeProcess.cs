@@ -39,7 +39,7 @@ public static class NodeProcess
 
         // A node that is admitted to a cluster while it serves stops, joins, and serves again as a member, all in this
         // process. It keeps its claim code, because a screen may show it.
-        var secrets = AccessSecrets.Create(PresetClaimCode(configuration.ClaimCodeFile));
+        var secrets = AccessSecrets.Create(ReadPresetClaimCode(configuration.ClaimCodeFile));
         log.Recent.Secrets.Hide(secrets.ClaimCode);
         log.Recent.Secrets.Hide(secrets.LocalToken);
         var setting = new NodeSetting(
@@ -63,13 +63,13 @@ public static class NodeProcess
     private static async Task<bool> ServeAsync(NodeSetting setting, StopSignal stop)
     {
         await using var parts = new NodeParts();
-        var letIn = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        var node = await ServedNode.StartAsync(setting, parts, letIn);
-        bool isJoining = await Task.WhenAny(stop.Received, letIn.Task) == letIn.Task;
+        var admitted = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var node = await ServedNode.StartAsync(setting, parts, admitted);
+        bool isJoining = await Task.WhenAny(stop.Received, admitted.Task) == admitted.Task;
         using var deadline = new StopDeadline(setting.Log, setting.Time, Environment.Exit);
         if (!isJoining)
         {
-            setting.Systemd.Stopping();
+            setting.Systemd.NotifyStopping();
         }
 
         await node.StopAsync(deadline);
@@ -98,7 +98,7 @@ public static class NodeProcess
         }
     }
 
-    private static string? PresetClaimCode(string? path)
+    private static string? ReadPresetClaimCode(string? path)
     {
         if (path is null)
         {

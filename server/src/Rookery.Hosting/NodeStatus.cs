@@ -27,7 +27,7 @@ internal static class NodeStatus
                 "Diagnosis mode: {Diagnosis} Only /livez, /readyz, /metrics, /debug and /help answer.",
                 diagnosis
             );
-            systemd.Ready("Diagnosis mode: " + diagnosis);
+            systemd.NotifyReady("Diagnosis mode: " + diagnosis);
             return;
         }
 
@@ -38,7 +38,7 @@ internal static class NodeStatus
             configuration.Url,
             configuration.MemoryBytes >> 20
         );
-        systemd.Ready(Serving);
+        systemd.NotifyReady(Serving);
     }
 
     /// <summary>
@@ -77,12 +77,12 @@ internal static class NodeStatus
             do
             {
                 string serving = context.Readiness.Reason is { } reason ? $"Not serving: {reason}" : Serving;
-                string? company = member?.OtherNames is { Count: > 0 } names
+                string? membership = member?.OtherNames is { Count: > 0 } names
                     ? $"This node is in the cluster {member.Identity.ClusterName}, with {string.Join(", ", names)}."
                     : null;
                 string? owner = context.HasOwner ? "It has an owner." : null;
                 setting.Systemd.SetStatus(
-                    string.Join(' ', ((string?[])[serving, member?.FormingStatus, company, owner]).OfType<string>())
+                    string.Join(' ', ((string?[])[serving, member?.FormingStatus, membership, owner]).OfType<string>())
                 );
                 announcement?.SetRole(member?.IsVoter);
             } while (await timer.WaitForNextTickAsync(context.Stopping));

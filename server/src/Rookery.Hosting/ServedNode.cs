@@ -23,9 +23,11 @@ internal sealed class ServedNode
     private readonly ClusterMember? _member;
     private readonly AlertWatch _alerts;
     private readonly IndexingThread _indexing;
-    private readonly Task _accessTold;
-    private readonly Task _statusTold;
-    private readonly Task _retired;
+
+    // The background tasks of LocalAccess and NodeStatus, which end when the node stops.
+    private readonly Task _accessAnnouncement;
+    private readonly Task _statusUpdates;
+    private readonly Task _indexRetirement;
 
     /// <summary>Starts the background tasks of a node whose parts have started.</summary>
     private ServedNode(
@@ -41,7 +43,7 @@ internal sealed class ServedNode
         (_setting, _app, _context, _member) = (setting, app, context, member);
         (_alerts, _indexing) = (alerts, indexing);
         bool isHealthy = context.Node.Diagnosis is null;
-        _accessTold = LocalAccess.AnnounceAsync(
+        _accessAnnouncement = LocalAccess.AnnounceAsync(
             setting.Disk,
             setting.Configuration,
             setting.Secrets,
@@ -49,8 +51,8 @@ internal sealed class ServedNode
             announcement,
             setting.Log
         );
-        _retired = isHealthy ? NodeStatus.RetireIndexesAsync(context) : Task.CompletedTask;
-        _statusTold = isHealthy
+        _indexRetirement = isHealthy ? NodeStatus.RetireIndexesAsync(context) : Task.CompletedTask;
+        _statusUpdates = isHealthy
             ? NodeStatus.UpdateStatusAsync(setting, announcement, member, context)
             : Task.CompletedTask;
     }
@@ -59,10 +61,10 @@ internal sealed class ServedNode
     /// <param name="setting">The settings of the process.</param>
     /// <param name="parts">Receives each started part, so that all of them are disposed even if a later one cannot
     /// start.</param>
-    /// <param name="letIn">Completes when other nodes have admitted this one to their cluster.</param>
+    /// <param name="admitted">Completes when other nodes have admitted this one to their cluster.</param>
     /// <exception cref="ConfigurationException">An address or directory cannot be used, or another process uses
     /// it.</exception>
-    public static async Task<ServedNode> StartAsync(NodeSetting setting, NodeParts parts, TaskCompletionSource letIn)
+    public static async Task<ServedNode> StartAsync(NodeSetting setting, NodeParts parts, TaskCompletionSource admitted)
     {
         var configuration = setting.Configuration;
         if (JoinClient.WhyUnfinished(setting.Disk, configuration.DataDirectory) is { } unfinished)
@@ -72,40 +74,40 @@ internal sealed class ServedNode
 
         var identity = ShownIdentity.TryLoad(setting.Disk, configuration);
         var announcement = ServiceAnnouncement.TryCreate(setting, identity);
-        var forming = FormedMember.OptionsFor(configuration, announcement, setting.Log.Recent.Secrets, letIn);
+        var forming = FormedMember.OptionsFor(configuration, announcement, setting.Log.Recent.Secrets, admitted);
         var cluster = new ClusterRoutes(setting.Log);
-        var watch = parts.Add(NodeComposition.WatchOf(setting));
-        var context = NodeComposition.ContextOf(setting, identity, cluster, watch);
-        var app = parts.AddSlow(RookeryServer.Build(context));
-        var member = NodeComposition.MemberOf(setting, identity, forming, context, watch);
-        cluster.Member = member is null ? null : parts.AddSlow(member);
+        var watch = parts.Add(NodeComposition.CreateWatch(setting));
+        var context = NodeComposition.CreateContext(setting, identity, cluster, watch);
+        var app = parts.AddAsyncDisposable(RookeryServer.Build(context));
+        var member = NodeComposition.LoadMember(setting, identity, forming, context, watch);
+        cluster.Member = member is null ? null : parts.AddAsyncDisposable(member);
 
         // Listens before the data are opened: a start that cannot listen must not leave a new data directory behind.
         // And a long journal makes opening slow; meanwhile the address answers that the data are being opened.
         await ListenAsync(() => app.StartAsync(), configuration.Url, setting);
-        if (configuration.Welcome is { } place)
+        if (configuration.Welcome is { } welcomeAddress)
         {
-            var welcome = parts.AddSlow(new WelcomeServer(context, place));
-            await ListenAsync(welcome.StartAsync, $"{place} for the welcome page", setting);
+            var welcome = parts.AddAsyncDisposable(new WelcomeServer(context, welcomeAddress));
+            await ListenAsync(welcome.StartAsync, $"{welcomeAddress} for the welcome page", setting);
         }
 
         var opening = Task.Run(() => NodeComposition.OpenNode(setting, member, cluster, context));
         var alerts = parts.Add(new AlertWatch(context));
         if (configuration.Webhook is { } webhook)
         {
-            context.AlertSender = parts.AddSlow(new AlertSender(context, webhook, setting.WebhookToken));
+            context.AlertSender = parts.AddAsyncDisposable(new AlertSender(context, webhook, setting.WebhookToken));
         }
 
         var node = parts.Add(await opening);
         await StartAsync(member, configuration);
         var throttle = parts.Add(new BackgroundThrottle(node, watch, setting.Log));
-        var indexes = NodeComposition.IndexesOf(setting, node, throttle, context);
+        var indexes = NodeComposition.OpenIndexes(setting, node, throttle, context);
         var indexing = parts.Add(new IndexingThread(indexes, node.Databases, setting.Time));
         throttle.IsIndexing = () => indexing.IsWorking;
         context.Readiness.MarkOpen(node, indexes);
         NodeStatus.Announce(setting, node);
         var served = new ServedNode(setting, app, context, member, alerts, indexing, announcement);
-        parts.Add(NodeComposition.IdleMemoryOf(setting, context, node, indexes));
+        parts.Add(NodeComposition.CreateIdleMemory(setting, context, node, indexes));
         return served;
     }
 
@@ -118,21 +120,22 @@ internal sealed class ServedNode
         _app.Lifetime.StopApplication();
         _member?.BeginStop();
         _alerts.Dispose();
-        foreach (var (awaited, stop) in Stops())
+        foreach (var (awaited, stop) in ListStops())
         {
             deadline.Awaited = awaited;
             await stop();
         }
     }
 
-    private IEnumerable<(string Awaited, Func<Task> Stop)> Stops() =>
+    // Returns the steps of a stop in order, each with the subject for the deadline's sentence.
+    private IEnumerable<(string Awaited, Func<Task> Stop)> ListStops() =>
         [
             ("The sending of an alert", async () => await (_context.AlertSender?.DisposeAsync() ?? default)),
             ("The hand-over of leadership", () => _member?.TransferLeadershipAsync() ?? Task.CompletedTask),
             ("A request, such as a write whose disk does not answer,", () => RookeryServer.StopAsync(_app, _context)),
-            ("The writing of the file local-access beside the data", () => _accessTold),
-            ("The status report to systemd", () => _statusTold),
-            ("The removal of unused automatic indexes", () => _retired),
+            ("The writing of the file local-access beside the data", () => _accessAnnouncement),
+            ("The status report to systemd", () => _statusUpdates),
+            ("The removal of unused automatic indexes", () => _indexRetirement),
             ("The node's work as a member of its cluster", async () => await (_member?.DisposeAsync() ?? default)),
             // Indexing must end first, because it reads the store that the node closes.
             ("The current step of indexing", () => Run(_indexing.Dispose)),
@@ -150,13 +153,13 @@ internal sealed class ServedNode
         var node = _context.Node;
         string? before = node.Diagnosis;
         node.StopCleanly();
-        if (before is null && node.Diagnosis is { } unnoted)
+        if (before is null && node.Diagnosis is { } failure)
         {
             _setting.Log.LogWarning(
                 LogEvents.StopUnnoted,
                 "The clean stop could not be noted, so the next start recovers as from a power cut: {Reason} Every "
                     + "acknowledged write is in the journal.",
-                unnoted
+                failure
             );
         }
     }

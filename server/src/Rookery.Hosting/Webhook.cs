@@ -6,8 +6,8 @@ namespace Rookery.Hosting;
 /// <summary>Reads the bearer token of the alert webhook from its file.</summary>
 internal static class Webhook
 {
-    private const int LeastSecret = 12;
-    private const UnixFileMode ForOthers =
+    private const int MinSecretLength = 12;
+    private const UnixFileMode AccessOfOthers =
         UnixFileMode.GroupRead | UnixFileMode.GroupWrite | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
 
     /// <summary>
@@ -27,7 +27,7 @@ internal static class Webhook
         // shorter than 12 characters can be guessed anyway, and hiding it could blank an ordinary word such as
         // `rookery` everywhere.
         string path = webhook.Url.PathAndQuery.TrimStart('/');
-        if (path.Length >= LeastSecret)
+        if (path.Length >= MinSecretLength)
         {
             secrets.Hide(path);
         }
@@ -40,7 +40,7 @@ internal static class Webhook
         string token = System
             .Text.Encoding.UTF8.GetString(ConfigurationFiles.ReadBytes(file, "The file of the webhook's token"))
             .Trim();
-        if ((new FileInfo(file).UnixFileMode & ForOthers) != UnixFileMode.None)
+        if ((new FileInfo(file).UnixFileMode & AccessOfOthers) != UnixFileMode.None)
         {
             throw new ConfigurationException(
                 $"{file} holds the webhook's token and is not for its user alone: `chmod 600 {file}`."

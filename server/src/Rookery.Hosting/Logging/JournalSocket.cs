@@ -14,7 +14,7 @@ namespace Rookery.Hosting.Logging;
 /// </summary>
 internal sealed class JournalSocket : IDisposable
 {
-    private const string Place = "/run/systemd/journal/socket";
+    private const string SocketPath = "/run/systemd/journal/socket";
 
     private readonly Socket _socket;
 
@@ -25,24 +25,24 @@ internal sealed class JournalSocket : IDisposable
     /// </summary>
     public static JournalSocket? TryOpen()
     {
-        // "DEVICE:INODE" of the socket that systemd passed as stderr. Stderr may have been redirected since, while the
-        // variable stays (systemd.exec(5)), so the inode is compared.
+        // The variable contains "DEVICE:INODE" of the socket that systemd passed as stderr. It stays set if stderr is
+        // redirected later (systemd.exec(5)), so the inode is compared.
         return
             Environment.GetEnvironmentVariable("JOURNAL_STREAM")?.Split(':') is [_, var inode]
             && string.Equals(StandardErrorSocket(), inode, StringComparison.Ordinal)
-            ? TryConnect(Place)
+            ? TryConnect(SocketPath)
             : null;
     }
 
     /// <summary>Connects to a socket; returns null if nothing listens on it.</summary>
-    internal static JournalSocket? TryConnect(string place)
+    internal static JournalSocket? TryConnect(string path)
     {
         // Non-blocking, because a stalled journal must not block the caller: a line that the socket does not accept at
         // once is not sent.
         var socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified) { Blocking = false };
         try
         {
-            socket.Connect(new UnixDomainSocketEndPoint(place));
+            socket.Connect(new UnixDomainSocketEndPoint(path));
             return new JournalSocket(socket);
         }
         catch (SocketException)

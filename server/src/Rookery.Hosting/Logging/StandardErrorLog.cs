@@ -15,10 +15,10 @@ internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream
 {
     private static readonly TimeSpan WriteTimeout = TimeSpan.FromSeconds(1);
 
-    private readonly bool _stampedByOthers = Environment.GetEnvironmentVariable("JOURNAL_STREAM") is not null;
+    private readonly bool _isStampedBySystemd = Environment.GetEnvironmentVariable("JOURNAL_STREAM") is not null;
     private readonly StandardStream _stream = stream ?? StandardStream.Error;
-    private readonly Lock _oneLine = new();
-    private long _lost;
+    private readonly Lock _writing = new();
+    private long _droppedLines; // since the last line that was written
 
     /// <summary>The log of this process.</summary>
     /// <param name="time">The clock.</param>
@@ -48,10 +48,10 @@ internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream
 
         var now = time.GetUtcNow();
         // The text may contain strings from clients. A line break in them must not begin a new line of the log.
-        string said = VisibleText.OfLine(formatter(state, exception));
-        said = exception is null ? said : $"{said}: {VisibleText.OnOneLine(exception.ToString())}";
-        Recent.Add(now, logLevel, eventId, said);
-        string text = $"{NameOf(logLevel)}: {said}";
+        string message = VisibleText.OfLine(formatter(state, exception));
+        message = exception is null ? message : $"{message}: {VisibleText.OnOneLine(exception.ToString())}";
+        Recent.Add(now, logLevel, eventId, message);
+        string text = $"{NameOf(logLevel)}: {message}";
         if (journal?.TrySend(logLevel, eventId, text) == true)
         {
             return;
@@ -61,9 +61,9 @@ internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream
         // (sd-daemon(3)).
         string stamp =
             journal is not null ? $"<{JournalSocket.PriorityOf(logLevel)}>"
-            : _stampedByOthers ? string.Empty
+            : _isStampedBySystemd ? string.Empty
             : now.ToString("yyyy-MM-ddTHH:mm:ss.fffZ ");
-        lock (_oneLine)
+        lock (_writing)
         {
             Write(stamp, text);
         }
@@ -77,12 +77,13 @@ internal sealed class StandardErrorLog(TimeProvider time, StandardStream? stream
     {
         // The first dropped line may have been written in part, without its line end.
         string before =
-            _lost == 0
+            _droppedLines == 0
                 ? string.Empty
-                : $"\n{stamp}warning: The log was not read for a while; {Amount.Of(_lost, "line")} were dropped.\n";
-        _lost = _stream.TryWriteWithin($"{before}{stamp}{text}\n", _lost > 0 ? TimeSpan.Zero : WriteTimeout)
-            ? 0
-            : _lost + 1;
+                : $"\n{stamp}warning: The log was not read for a while; "
+                    + $"{Amount.Of(_droppedLines, "line")} were dropped.\n";
+        var timeout = _droppedLines > 0 ? TimeSpan.Zero : WriteTimeout;
+        bool isWritten = _stream.TryWriteWithin($"{before}{stamp}{text}\n", timeout);
+        _droppedLines = isWritten ? 0 : _droppedLines + 1;
     }
 
     private static string NameOf(LogLevel level) =>

@@ -195,7 +195,7 @@ public sealed partial class StandardStream : Stream
     public void ThrowIfUnread()
     {
         var writer = new Poll { Descriptor = _descriptor };
-        if (_isOpen && PollOne(ref writer, count: 1, milliseconds: 0) > 0 && (writer.Found & HasNoReader) != 0)
+        if (_isOpen && PollOne(ref writer, count: 1, milliseconds: 0) > 0 && (writer.ReturnedEvents & HasNoReader) != 0)
         {
             throw new OutputClosedException();
         }
@@ -221,8 +221,8 @@ public sealed partial class StandardStream : Stream
     /// <summary>Polls until the descriptor is writable; returns null if a signal interrupted the wait.</summary>
     private bool? WaitForRoom(int milliseconds)
     {
-        var room = new Poll { Descriptor = _descriptor, Events = IsWritable };
-        int found = PollOne(ref room, count: 1, milliseconds);
+        var poll = new Poll { Descriptor = _descriptor, Events = IsWritable };
+        int found = PollOne(ref poll, count: 1, milliseconds);
         return found < 0 && Marshal.GetLastPInvokeError() == Interrupted ? null : found > 0;
     }
 
@@ -246,6 +246,6 @@ public sealed partial class StandardStream : Stream
     {
         public int Descriptor;
         public short Events;
-        public short Found;
+        public short ReturnedEvents;
     }
 }

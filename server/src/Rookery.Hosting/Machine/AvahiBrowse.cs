@@ -53,10 +53,15 @@ public static class AvahiBrowse
                 return (NetworkTables.Services(await output), null, false);
             }
 
-            string said = (await errors).Trim();
-            return process.ExitCode == 0
-                ? (NetworkTables.Services(await output), null, false)
-                : ([], said.Length > 0 ? said.Split('\n')[^1] : $"avahi-browse ended with {process.ExitCode}.", false);
+            if (process.ExitCode == 0)
+            {
+                return (NetworkTables.Services(await output), null, false);
+            }
+
+            string messages = (await errors).Trim();
+            string trouble =
+                messages.Length > 0 ? messages.Split('\n')[^1] : $"avahi-browse ended with {process.ExitCode}.";
+            return ([], trouble, false);
         }
         catch (Win32Exception)
         {

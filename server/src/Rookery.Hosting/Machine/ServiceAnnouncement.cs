@@ -114,11 +114,12 @@ internal sealed class ServiceAnnouncement
         }
     }
 
-    private void UpdateIfChanged(ref string? what, string? said)
+    // Writes the announcement again if the field has another value. Before the first state nothing is announced.
+    private void UpdateIfChanged(ref string? announced, string? value)
     {
-        bool isNews = !string.Equals(what, said, StringComparison.Ordinal);
-        what = said;
-        if (isNews && _state is not null)
+        bool isChanged = !string.Equals(announced, value, StringComparison.Ordinal);
+        announced = value;
+        if (isChanged && _state is not null)
         {
             Write();
         }
@@ -128,7 +129,7 @@ internal sealed class ServiceAnnouncement
     {
         try
         {
-            LocalAccess.Write(_disk, _directory, FileName, Text());
+            LocalAccess.Write(_disk, _directory, FileName, FormatService());
         }
         catch (DiskException refused)
         {
@@ -136,7 +137,7 @@ internal sealed class ServiceAnnouncement
         }
     }
 
-    private string Text() =>
+    private string FormatService() =>
         $"""
             <?xml version="1.0" standalone="no"?>
             <!DOCTYPE service-group SYSTEM "avahi-service.dtd">

@@ -21,7 +21,7 @@ internal sealed class SystemdNotifier : IDisposable
         : null;
     private readonly Socket? _socket;
     private readonly ITimer? _watchdog;
-    private string? _told;
+    private string? _lastStatus;
 
     public SystemdNotifier(IDisk disk, TimeProvider time)
     {
@@ -34,7 +34,7 @@ internal sealed class SystemdNotifier : IDisposable
         // A leading @ stands for the zero byte that begins a name in the abstract namespace.
         _socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
         _socket.Connect(new UnixDomainSocketEndPoint(path[0] == '@' ? '\0' + path[1..] : path));
-        if (WatchdogPeriod() is { } period)
+        if (ReadWatchdogPeriod() is { } period)
         {
             _watchdog = time.CreateTimer(
                 static notifier => ((SystemdNotifier)notifier!).Send("WATCHDOG=1"),
@@ -48,7 +48,7 @@ internal sealed class SystemdNotifier : IDisposable
     /// <summary>
     /// Reports that the service is up, in diagnosis mode as well, with a status as in <see cref="SetStatus"/>.
     /// </summary>
-    public void Ready(string status)
+    public void NotifyReady(string status)
     {
         Send("READY=1");
         SetStatus(status);
@@ -57,12 +57,12 @@ internal sealed class SystemdNotifier : IDisposable
     /// <summary>Sets the status line, which `systemctl status` shows. Called by one thread at a time.</summary>
     public void SetStatus(string status)
     {
-        if (string.Equals(_told, status, StringComparison.Ordinal))
+        if (string.Equals(_lastStatus, status, StringComparison.Ordinal))
         {
             return;
         }
 
-        _told = status;
+        _lastStatus = status;
 
         // The status may contain text of other machines, and a line end in it would begin another assignment.
         string line = string.Concat(status.Select(static letter => char.IsControl(letter) ? ' ' : letter));
@@ -81,7 +81,7 @@ internal sealed class SystemdNotifier : IDisposable
     }
 
     /// <summary>Reports that the service is stopping.</summary>
-    public void Stopping() => Send("STOPPING=1\nSTATUS=Stopping.");
+    public void NotifyStopping() => Send("STOPPING=1\nSTATUS=Stopping.");
 
     public void Dispose()
     {
@@ -89,9 +89,9 @@ internal sealed class SystemdNotifier : IDisposable
         _socket?.Dispose();
     }
 
-    private static TimeSpan? WatchdogPeriod()
+    private static TimeSpan? ReadWatchdogPeriod()
     {
-        bool forAnother =
+        bool isForAnotherProcess =
             Environment.GetEnvironmentVariable("WATCHDOG_PID") is { Length: > 0 } process
             && !string.Equals(
                 process,
@@ -99,7 +99,7 @@ internal sealed class SystemdNotifier : IDisposable
                 StringComparison.Ordinal
             );
         return
-            !forAnother
+            !isForAnotherProcess
             && long.TryParse(
                 Environment.GetEnvironmentVariable("WATCHDOG_USEC"),
                 CultureInfo.InvariantCulture,

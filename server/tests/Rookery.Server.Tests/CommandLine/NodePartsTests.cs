@@ -10,9 +10,9 @@ public class NodePartsTests
         var ended = new List<int>();
         var parts = new NodeParts();
         parts.Add(new Part(() => ended.Add(1)));
-        parts.AddSlow(new Part(() => ended.Add(2)));
+        parts.AddAsyncDisposable(new Part(() => ended.Add(2)));
         parts.Add(new Part(() => throw new InvalidOperationException("It does not end.")));
-        parts.AddSlow(new Part(() => ended.Add(4)));
+        parts.AddAsyncDisposable(new Part(() => ended.Add(4)));
         parts.Add(new Part(() => ended.Add(5)));
         await Assert.ThrowsAsync<InvalidOperationException>(async () => await parts.DisposeAsync());
         Assert.Equal([5, 4, 2, 1], ended);
