@@ -24,6 +24,7 @@ internal sealed class ClusterClock(SafetyRules rules)
     /// <remarks>1 January 2026, UTC, in ticks since year 1.</remarks>
     public const long EarliestTicks = 639_028_224_000_000_000;
 
+    // Ten years.
     private const long PlausibleTicks = 3653 * TimeSpan.TicksPerDay;
     private const long TicksPerMicrosecond = TimeSpan.TicksPerMicrosecond;
 
@@ -117,14 +118,14 @@ internal sealed class ClusterClock(SafetyRules rules)
         else if (agreeing >= majority)
         {
             Coverage.Count(RareBranch.ClockJumpDoubted);
-            BeginUnlessKnown(now);
+            StartAtEarliestUnlessKnown(now);
             (IsSure, Verdict) = (false, ClockVerdict.Doubted);
         }
         else
         {
             // No majority claims another time, so IsSure stays unchanged.
             Coverage.Count(RareBranch.ClocksDiffer);
-            BeginUnlessKnown(now);
+            StartAtEarliestUnlessKnown(now);
             Verdict = ClockVerdict.Differ;
         }
     }
@@ -133,16 +134,20 @@ internal sealed class ClusterClock(SafetyRules rules)
     /// <returns>Whether a majority of the clocks agrees on a time.</returns>
     public bool Confirm(long now, Span<(long Difference, bool IsSure)> clocks, int majority)
     {
-        if (
-            clocks.Length < majority
-            || MedianOf(clocks) is var median && CountAround(median, clocks).Agreeing < majority
-        )
+        if (clocks.Length < majority)
+        {
+            return false;
+        }
+
+        long median = MedianOf(clocks);
+        if (CountAround(median, clocks).Agreeing < majority)
         {
             return false;
         }
 
         Set(now, median);
-        return IsSure = true;
+        IsSure = true;
+        return true;
     }
 
     /// <summary>
@@ -181,7 +186,7 @@ internal sealed class ClusterClock(SafetyRules rules)
             ? Math.Abs(reference - _difference) <= JumpTicks
             : TicksAt(reference, now) >= EarliestTicks && TicksAt(reference, now) <= EarliestTicks + PlausibleTicks;
 
-    private void BeginUnlessKnown(long now)
+    private void StartAtEarliestUnlessKnown(long now)
     {
         if (!_isKnown)
         {
@@ -190,13 +195,13 @@ internal sealed class ClusterClock(SafetyRules rules)
         }
     }
 
-    private void Set(long now, long taken)
+    private void Set(long now, long difference)
     {
-        if (!_isKnown || taken - _difference > JumpTicks)
+        if (!_isKnown || difference - _difference > JumpTicks)
         {
-            SteadySinceTicks = TicksAt(taken, now);
+            SteadySinceTicks = TicksAt(difference, now);
         }
 
-        (_difference, _isKnown) = (taken, true);
+        (_difference, _isKnown) = (difference, true);
     }
 }

@@ -19,6 +19,8 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
     private readonly List<NodeId> _votes = [];
     private long _cautionEnds;
     private long _deadline;
+
+    // Initially long ago. Half the minimum, so that a time minus this value does not overflow.
     private long _leaderHeardAt = long.MinValue / 2;
     private int _syncsUntilCampaign;
     private long _banEnds;
@@ -32,7 +34,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
     private bool HasLeaderContact =>
         state.IsLeader || (!state.Leader.IsNone && state.Now - _leaderHeardAt < state.ElectionTimeoutMicroseconds);
 
-    private bool IsOverStall => _syncsUntilCampaign == 0 || state.Now >= _banEnds;
+    private bool HasRecoveredFromStall => _syncsUntilCampaign == 0 || state.Now >= _banEnds;
 
     private bool IsEligible => state.Rules.MayCampaign(state.IsVoter);
 
@@ -40,7 +42,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         IsEligible
         && !state.Log.IsDamaged
         && state.Rules.MayCampaignAfterStall(
-            IsOverStall,
+            HasRecoveredFromStall,
             state.Now - _leaderHeardAt,
             state.ElectionTimeoutMicroseconds
         );
@@ -104,7 +106,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
             return;
         }
 
-        if (!IsOverStall)
+        if (!HasRecoveredFromStall)
         {
             Coverage.Count(RareBranch.CampaignSoonAfterStall);
         }
@@ -122,7 +124,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
         if (IsEligible && !state.Log.IsDamaged)
         {
             Coverage.Count(RareBranch.CampaignByTransfer);
-            StandForElection(isTransfer: true);
+            BecomeCandidate(isTransfer: true);
         }
     }
 
@@ -244,11 +246,11 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
 
         if (_votes.Count >= needed)
         {
-            StandForElection(isTransfer: false);
+            BecomeCandidate(isTransfer: false);
         }
     }
 
-    private void StandForElection(bool isTransfer)
+    private void BecomeCandidate(bool isTransfer)
     {
         (state.Role, state.Leader) = (Role.Candidate, NodeId.None);
         state.SetVote(state.Term + 1, state.Self);

@@ -9,9 +9,9 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     private readonly RaftLog _log = state.Log;
     private long _verified;
     private long _verifiedTerm;
-    private long _toldCommit;
+    private long _leaderCommit;
     private long _acknowledged;
-    private bool _isAskedToAcknowledge;
+    private bool _owesAcknowledgement;
 
     /// <summary>Starts to follow in the current term.</summary>
     public void Begin()
@@ -21,10 +21,10 @@ internal sealed class Follower(MemberState state, Outbox outbox)
             // A term has one leader, so entries verified in this term stay verified when contact with the leader was
             // lost for a while. Resetting _verified would delay commits: an idle leader does not send the entries
             // again.
-            (_verifiedTerm, _verified, _toldCommit) = (state.Term, 0, 0);
+            (_verifiedTerm, _verified, _leaderCommit) = (state.Term, 0, 0);
         }
 
-        (_acknowledged, _isAskedToAcknowledge) = (0, false);
+        (_acknowledged, _owesAcknowledgement) = (0, false);
     }
 
     public void HandleAppend(in Message message, ReadOnlySpan<Entry> entries)
@@ -57,7 +57,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
 
         _verified = Math.Max(_verified, message.LastIndex);
         Commit(message.Commit);
-        _isAskedToAcknowledge = true;
+        _owesAcknowledgement = true;
         Acknowledge();
     }
 
@@ -67,16 +67,16 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     /// </summary>
     public void Acknowledge()
     {
-        if (state.Role != Role.Follower || state.Leader.IsNone || !_isAskedToAcknowledge)
+        if (state.Role != Role.Follower || state.Leader.IsNone || !_owesAcknowledgement)
         {
             return;
         }
 
         long match = state.Rules.Acknowledged(_verified, _log.Durability.DurableIndex, _log.Entries.LastIndex);
-        _isAskedToAcknowledge = match < _verified;
-        if (match > _acknowledged || !_isAskedToAcknowledge)
+        _owesAcknowledgement = match < _verified;
+        if (match > _acknowledged || !_owesAcknowledgement)
         {
-            if (_isAskedToAcknowledge)
+            if (_owesAcknowledgement)
             {
                 Coverage.Count(RareBranch.AcknowledgedInPart);
             }
@@ -98,14 +98,14 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     public void AcknowledgeCommitIndex()
     {
         _verified = Math.Max(_verified, _log.CommitIndex);
-        _isAskedToAcknowledge = true;
+        _owesAcknowledgement = true;
         Acknowledge();
     }
 
     /// <summary>Commits through the leader's commit index, as far as this node has verified its log.</summary>
     public void Commit(long leaderCommit)
     {
-        _toldCommit = Math.Max(_toldCommit, leaderCommit);
+        _leaderCommit = Math.Max(_leaderCommit, leaderCommit);
         CommitAnnounced();
     }
 
@@ -118,7 +118,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     {
         if (state.Rules.MayCommitAsFollower(_log.Durability.VoteIsDurable))
         {
-            _log.CommitThrough(state.Rules.FollowerCommit(_toldCommit, _verified));
+            _log.CommitThrough(state.Rules.FollowerCommit(_leaderCommit, _verified));
         }
         else
         {
@@ -142,7 +142,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
             _verified = 0;
         }
 
-        _isAskedToAcknowledge = hasLeader;
+        _owesAcknowledgement = hasLeader;
     }
 
     /// <summary>

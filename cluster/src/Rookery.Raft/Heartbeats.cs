@@ -73,6 +73,7 @@ internal sealed class Heartbeats(
 
     private void Send()
     {
+        // Six heartbeats in an election timeout.
         _due = state.Now + (state.ElectionTimeoutMicroseconds / 6);
         long outcomeIndex = outcomes.IndexToCompare();
         foreach (var peer in tracker)

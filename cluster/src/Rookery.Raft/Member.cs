@@ -68,7 +68,7 @@ internal sealed class Member
     {
         if (State.IsLeader)
         {
-            LeadOn();
+            DoLeaderWork();
         }
         else if (_election.IsDue)
         {
@@ -362,11 +362,11 @@ internal sealed class Member
         _tracker.Refresh();
         _tracker.HoldBackInherited();
         Replication.AppendOwn(EntryType.NoOp, configuration: null);
-        LeadOn();
+        DoLeaderWork();
     }
 
     /// <summary>Does a leader's periodic work.</summary>
-    private void LeadOn()
+    private void DoLeaderWork()
     {
         if (!State.Rules.MayStayLeader(_tracker.HearsMajority()))
         {

@@ -34,13 +34,13 @@ internal sealed class MemberChanges(MemberState state, ProgressTracker tracker, 
     {
         var configuration = state.Configuration;
         bool isVoter = configuration.IsVoter(node);
-        bool isThere = change switch
+        bool hasRoleAlready = change switch
         {
             MemberChange.Voter => isVoter,
             MemberChange.Learner => configuration.IsLearner(node),
             _ => !configuration.IsMember(node),
         };
-        if (isThere)
+        if (hasRoleAlready)
         {
             return change == MemberChange.Removed ? ChangeAnswer.NoSuchMember : ChangeAnswer.NothingToDo;
         }

@@ -69,6 +69,6 @@ internal sealed class MemberState
     }
 
     /// <summary>Whether a store's outstanding journal write has made no progress for too long.</summary>
-    public bool IsStalled(StoreHealth of) =>
-        of.StallMicroseconds > Math.Max(Options.ShortestStallMicroseconds, ElectionTimeoutMicroseconds);
+    public bool IsStalled(StoreHealth health) =>
+        health.StallMicroseconds > Math.Max(Options.ShortestStallMicroseconds, ElectionTimeoutMicroseconds);
 }

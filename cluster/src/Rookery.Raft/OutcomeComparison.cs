@@ -76,6 +76,8 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
         bool differedBefore = VotersDiffer;
         VotersDiffer = count > 0 && hashes[0] != hashes[^1];
         int majority = state.Configuration.Majority;
+
+        // The hashes are sorted, so equal ones are neighbours.
         for (int last = majority - 1; last < count; last++)
         {
             if (hashes[last] == hashes[last - majority + 1])

@@ -13,6 +13,7 @@ public readonly record struct OutcomeHash(long Index, long Hash);
 /// </summary>
 internal sealed class OutcomeHistory
 {
+    // The length is a power of two, so that a bit mask maps an index to its place.
     private readonly OutcomeHash[] _recent = new OutcomeHash[1024];
 
     /// <summary>The newest hash; zeros before the first.</summary>

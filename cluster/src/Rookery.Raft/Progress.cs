@@ -51,7 +51,7 @@ internal sealed class Progress(NodeId node, long next, long now)
     public long StartNumber { get; set; }
 
     /// <summary>The number of the start of the peer's store that acknowledged <see cref="Match"/>.</summary>
-    public long MatchIncarnation { get; private set; }
+    public long MatchStartNumber { get; private set; }
 
     /// <summary>Whether the peer is a voter of the newest configuration.</summary>
     public bool IsVoter { get; set; }
@@ -140,8 +140,8 @@ internal sealed class Progress(NodeId node, long next, long now)
     /// <returns>Whether <see cref="Match"/> increased.</returns>
     public bool RecordAcknowledged(long match, long now)
     {
-        bool isNews = match > Match;
-        MatchIncarnation = match >= Match ? StartNumber : MatchIncarnation;
+        bool isHigher = match > Match;
+        MatchStartNumber = match >= Match ? StartNumber : MatchStartNumber;
         Match = Math.Max(Match, match);
         if (State == ProgressState.Replicate)
         {
@@ -159,7 +159,7 @@ internal sealed class Progress(NodeId node, long next, long now)
         }
 
         Next = Math.Max(Next, Match + 1);
-        return isNews;
+        return isHigher;
     }
 
     /// <summary>Starts probing at <paramref name="next"/>, but never at or below <see cref="Match"/>.</summary>

@@ -13,8 +13,8 @@ internal sealed class ReadIndex(
 )
 {
     private readonly List<(NodeId From, long Number)> _waiting = [];
-    private readonly List<(NodeId From, long Number)> _ofRound = [];
-    private readonly List<long> _ofRequest = [];
+    private readonly List<(NodeId From, long Number)> _inRound = [];
+    private readonly List<long> _inRequest = [];
     private long _roundIndex;
     private long _requestedAt;
 
@@ -22,7 +22,7 @@ internal sealed class ReadIndex(
     // could serve a stale read.
     private long _request = state.StartNumber << 32;
 
-    private bool HasRoom => _waiting.Count + _ofRound.Count + _ofRequest.Count < RaftCore.MaxWaitingReads;
+    private bool HasRoom => _waiting.Count + _inRound.Count + _inRequest.Count < RaftCore.MaxWaitingReads;
 
     /// <summary>Handles a read of this node's host.</summary>
     public void HandleHostRead(long number)
@@ -57,7 +57,7 @@ internal sealed class ReadIndex(
     {
         if (
             !state.IsLeader
-            || _ofRound.Count > 0
+            || _inRound.Count > 0
             || _waiting.Count == 0
             || !state.Rules.MayBeginReads(state.OwnTermIsCommitted)
         )
@@ -65,7 +65,7 @@ internal sealed class ReadIndex(
             return;
         }
 
-        _ofRound.AddRange(_waiting);
+        _inRound.AddRange(_waiting);
         _waiting.Clear();
         _roundIndex = state.Log.CommitIndex;
         heartbeats.BeginRound();
@@ -75,12 +75,12 @@ internal sealed class ReadIndex(
     /// <summary>Serves the reads of the round once a majority has confirmed it.</summary>
     public void FinishRound()
     {
-        if (_ofRound.Count == 0 || !state.Rules.MayServeReads(tracker.MajorityConfirmed(heartbeats.Round)))
+        if (_inRound.Count == 0 || !state.Rules.MayServeReads(tracker.MajorityConfirmed(heartbeats.Round)))
         {
             return;
         }
 
-        foreach (var (from, number) in _ofRound)
+        foreach (var (from, number) in _inRound)
         {
             if (from == state.Self)
             {
@@ -99,7 +99,7 @@ internal sealed class ReadIndex(
             }
         }
 
-        _ofRound.Clear();
+        _inRound.Clear();
         BeginRound();
     }
 
@@ -108,8 +108,8 @@ internal sealed class ReadIndex(
     /// </summary>
     public void EndLeading()
     {
-        _waiting.AddRange(_ofRound);
-        _ofRound.Clear();
+        _waiting.AddRange(_inRound);
+        _inRound.Clear();
         _waiting.RemoveAll(read => read.From != state.Self);
         if (_waiting.Count > 0)
         {
@@ -120,25 +120,25 @@ internal sealed class ReadIndex(
     /// <summary>Moves the requested reads back to the waiting reads, because the leader may have changed.</summary>
     public void WithdrawRequest()
     {
-        foreach (long number in _ofRequest)
+        foreach (long number in _inRequest)
         {
             _waiting.Add((state.Self, number));
         }
 
-        _ofRequest.Clear();
+        _inRequest.Clear();
     }
 
     /// <summary>Requests a read index from the leader for all waiting reads, one request at a time.</summary>
     public void AskLeader()
     {
-        if (state.Role != Role.Follower || state.Leader.IsNone || _ofRequest.Count > 0 || _waiting.Count == 0)
+        if (state.Role != Role.Follower || state.Leader.IsNone || _inRequest.Count > 0 || _waiting.Count == 0)
         {
             return;
         }
 
         foreach (var (_, number) in _waiting)
         {
-            _ofRequest.Add(number);
+            _inRequest.Add(number);
         }
 
         _waiting.Clear();
@@ -153,7 +153,7 @@ internal sealed class ReadIndex(
     /// </summary>
     public void RepeatLateRequest()
     {
-        if (_ofRequest.Count > 0 && state.Now - _requestedAt > state.ElectionTimeoutMicroseconds / 3)
+        if (_inRequest.Count > 0 && state.Now - _requestedAt > state.ElectionTimeoutMicroseconds / 3)
         {
             Coverage.Count(RareBranch.AskedAgain);
             WithdrawRequest();
@@ -170,12 +170,12 @@ internal sealed class ReadIndex(
         }
 
         follower.Commit(message.Commit);
-        foreach (long number in _ofRequest)
+        foreach (long number in _inRequest)
         {
             outbox.Output.Serve(number, message.LastIndex);
         }
 
-        _ofRequest.Clear();
+        _inRequest.Clear();
         AskLeader();
     }
 }

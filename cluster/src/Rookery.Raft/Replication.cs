@@ -73,7 +73,7 @@ internal sealed class Replication(
         {
             if (peer.Next <= _log.Entries.Base.Index)
             {
-                OfferSnapshotIfNew(peer);
+                OfferSnapshotIfNewEnough(peer);
                 return;
             }
 
@@ -89,7 +89,7 @@ internal sealed class Replication(
             bool probes = peer.State == ProgressState.Probe;
             if (!probes && peer.Next > through)
             {
-                TellCommit(peer);
+                AnnounceCommit(peer);
                 return;
             }
 
@@ -120,7 +120,7 @@ internal sealed class Replication(
         if (Manifest.Index >= index)
         {
             Coverage.Count(RareBranch.ManifestForUnreadable);
-            OfferSnapshotIfNew(peer);
+            OfferSnapshotIfNewEnough(peer);
             peer.FetchesThrough = index;
         }
         else
@@ -208,7 +208,7 @@ internal sealed class Replication(
     /// Announces a new commit index to a peer that has all entries. Otherwise the peer would learn of it only from the
     /// next heartbeat.
     /// </summary>
-    private void TellCommit(Progress peer)
+    private void AnnounceCommit(Progress peer)
     {
         long commit = Math.Min(_log.CommitIndex, peer.Match);
         if (commit > peer.CommitSent)
@@ -218,7 +218,7 @@ internal sealed class Replication(
         }
     }
 
-    private void OfferSnapshotIfNew(Progress peer)
+    private void OfferSnapshotIfNewEnough(Progress peer)
     {
         if (Manifest.Index < _log.Entries.Base.Index)
         {
@@ -270,12 +270,12 @@ internal sealed class Replication(
         if (
             message.Position.Index <= peer.Match
             && message.Hint.Index < peer.Match
-            && message.StartNumber > peer.MatchIncarnation
+            && message.StartNumber > peer.MatchStartNumber
         )
         {
             Coverage.Count(RareBranch.PeerLostEntries);
             outbox.Output.Tell(CoreEvent.PeerLostEntries, peer.Node);
-            peer.ResetAfterLoss(CommonEnd(message) + 1, state.Now);
+            peer.ResetAfterLoss(FindCommonEnd(message) + 1, state.Now);
         }
         else if (isOld)
         {
@@ -283,7 +283,7 @@ internal sealed class Replication(
         }
         else
         {
-            long end = CommonEnd(message);
+            long end = FindCommonEnd(message);
             if (end < message.Position.Index - 1)
             {
                 Coverage.Count(RareBranch.LookedBackFar);
@@ -297,6 +297,6 @@ internal sealed class Replication(
     /// Returns the highest index at which the logs may match. A hint below this log's base is returned unchanged, so
     /// that a snapshot is offered.
     /// </summary>
-    private long CommonEnd(in Message message) =>
+    private long FindCommonEnd(in Message message) =>
         Math.Min(message.Hint.Index, _log.Entries.LastAtMost(message.Hint.Index, message.Hint.Term).Index);
 }

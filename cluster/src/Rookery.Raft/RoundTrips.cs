@@ -3,6 +3,7 @@ namespace Rookery.Raft;
 /// <summary>The last 64 round trips to a peer. Their maximum serves as the 99th percentile.</summary>
 internal sealed class RoundTrips
 {
+    // The length is a power of two, so that a bit mask maps the count to the oldest place.
     private readonly long[] _samples = new long[64];
     private int _count;
 

@@ -6,6 +6,7 @@ namespace Rookery.Raft;
 /// </summary>
 internal sealed class SizeRing
 {
+    // The length is a power of two, so that a bit mask wraps a place around.
     private int[] _items = new int[64];
     private int _head;
 

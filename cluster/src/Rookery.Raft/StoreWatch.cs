@@ -12,6 +12,8 @@ internal sealed class StoreWatch(
 )
 {
     private long _betterBoardSince;
+
+    // Initially long ago. Half the minimum, so that a time minus this value does not overflow.
     private long _stallHandledAt = long.MinValue / 2;
 
     /// <summary>Records that this node became leader.</summary>

@@ -98,6 +98,7 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
             clocks[..CollectOfVoters(clocks)],
             state.Configuration.Majority
         );
+        // Report only when the doubt begins and when it ends.
         if (_isDoubted ? _clock.IsSure : _clock.Verdict == ClockVerdict.Doubted)
         {
             _isDoubted = !_isDoubted;
@@ -106,13 +107,14 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
     }
 
     /// <summary>Collects the clocks that voters reported within the last two election timeouts.</summary>
+    /// <returns>The number of clocks written to <paramref name="clocks"/>.</returns>
     private int CollectOfVoters(Span<(long Difference, bool IsSure)> clocks)
     {
-        long lately = state.Now - (2 * state.ElectionTimeoutMicroseconds);
+        long earliest = state.Now - (2 * state.ElectionTimeoutMicroseconds);
         int count = 0;
         foreach (var voter in state.Configuration.Voters)
         {
-            var clock = voter == state.Self ? _own : ClockOfPeer(voter, readSince: lately);
+            var clock = voter == state.Self ? _own : ClockOfPeer(voter, readSince: earliest);
             if (clock is { } known)
             {
                 clocks[count++] = known;
