@@ -9,9 +9,9 @@ namespace Rookery.Cluster;
 /// <see cref="EntrySender"/>. One thread at a time reads, without the consensus lock. Messages for one member keep
 /// their order, because the member cannot use a later one before the earlier ones.
 /// </summary>
-internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<Action> runBeside)
+internal sealed class CatchUp(NodeJournal journal, EntrySender sender, Action<Action> runInBackground)
 {
-    private readonly Dictionary<NodeId, Queue<Message>> _asked = [];
+    private readonly Dictionary<NodeId, Queue<Message>> _requested = [];
 
     // Locked while a thread reads or closes readers. A lagging member needs consecutive entries, so a reader that stays
     // open finds the next ones at once.
@@ -24,7 +24,7 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<
     {
         lock (_gate)
         {
-            Ask(message);
+            Enqueue(message);
             if (_isReading)
             {
                 return;
@@ -33,7 +33,7 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<
             _isReading = true;
         }
 
-        runBeside(ReadAsked);
+        runInBackground(ReadRequested);
     }
 
     /// <summary>
@@ -70,11 +70,11 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<
     /// Queues a message. A message of another term, or one that starts again at an earlier index, replaces the queued
     /// ones.
     /// </summary>
-    private void Ask(in Message message)
+    private void Enqueue(in Message message)
     {
-        if (!_asked.TryGetValue(message.To, out var waiting))
+        if (!_requested.TryGetValue(message.To, out var waiting))
         {
-            _asked.Add(message.To, waiting = new Queue<Message>());
+            _requested.Add(message.To, waiting = new Queue<Message>());
         }
 
         if (
@@ -88,18 +88,18 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<
         waiting.Enqueue(message);
     }
 
-    private void ReadAsked()
+    private void ReadRequested()
     {
-        while (Next() is { } message)
+        while (DequeueNext() is { } message)
         {
             try
             {
                 var entries = new JournalFrame[message.LastIndex - message.Position.Index];
-                receiver.SendRead(message, entries, Read(message, entries));
+                sender.SendRead(message, entries, Read(message, entries));
             }
             catch (Exception failure) when (failure is DiskException or JournalDamagedException)
             {
-                receiver.ReportUnreadable(message, failure);
+                sender.ReportUnreadable(message, failure);
             }
             catch (Exception failure) when (failure is ArgumentOutOfRangeException or ObjectDisposedException)
             {
@@ -109,16 +109,17 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender receiver, Action<
         }
     }
 
-    private Message? Next()
+    /// <summary>Dequeues a message of any member; null ends the read, because none is queued.</summary>
+    private Message? DequeueNext()
     {
         lock (_gate)
         {
-            foreach (var (node, waiting) in _asked)
+            foreach (var (node, waiting) in _requested)
             {
                 var message = waiting.Dequeue();
                 if (waiting.Count == 0)
                 {
-                    _asked.Remove(node);
+                    _requested.Remove(node);
                 }
 
                 return message;

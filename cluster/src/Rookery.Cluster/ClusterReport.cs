@@ -22,7 +22,7 @@ internal sealed class ClusterReport(
     MemberDiagnosis diagnosis
 )
 {
-    private Tuple<(long, long), ClusterView>? _view;
+    private CachedView? _view;
 
     /// <summary>Whether this node is the leader and accepts writes.</summary>
     public bool IsLeader => host.Refusal is null && host.Leadership.IsReady;
@@ -41,21 +41,21 @@ internal sealed class ClusterReport(
         get
         {
             var stamp = Stamp;
-            var known = Volatile.Read(ref _view);
-            if (known is null || known.Item1 != stamp)
+            var cachedView = Volatile.Read(ref _view);
+            if (cachedView is null || cachedView.Stamp != stamp)
             {
-                known = Tuple.Create(stamp, roster.View(ReadState()));
-                Volatile.Write(ref _view, known);
+                cachedView = new CachedView(stamp, roster.View(ReadState()));
+                Volatile.Write(ref _view, cachedView);
             }
 
-            return known.Item2;
+            return cachedView.View;
         }
     }
 
     /// <summary>Whether <see cref="View"/> is computed since the last change.</summary>
-    public bool IsViewCurrent => Volatile.Read(ref _view) is { } known && known.Item1 == Stamp;
+    public bool IsViewCurrent => Volatile.Read(ref _view) is { } cached && cached.Stamp == Stamp;
 
-    private (long, long) Stamp => (host.Leadership.Stamp, store.ClusterRecords.Revision);
+    private (long Leadership, long Records) Stamp => (host.Leadership.Stamp, store.ClusterRecords.Revision);
 
     /// <summary>Returns the current state of consensus.</summary>
     public ConsensusState ReadState()
@@ -237,4 +237,9 @@ internal sealed class ClusterReport(
 
         return new MemberStatistics(member, version, IsReachable: null, LagEntries: null, SyncMicroseconds: null);
     }
+
+    /// <summary>The members as clients see them, as computed after the last change.</summary>
+    /// <param name="Stamp">The revisions from which the view was computed.</param>
+    /// <param name="View">The view.</param>
+    private sealed record CachedView((long Leadership, long Records) Stamp, ClusterView View);
 }

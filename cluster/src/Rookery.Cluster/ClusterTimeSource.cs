@@ -13,6 +13,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     // A clock may be set at any time, so it is read once a second. Between readings the time advances monotonically.
     private const long ClockIntervalMicroseconds = 1_000_000;
 
+    // Initially long ago. Half the minimum, so that a time minus this value does not overflow.
     private long _clockReadAt = long.MinValue / 2;
     private ReadTime? _readTime;
     private long _lastLogTicks;
@@ -42,7 +43,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
                 ReadIfDue();
                 if (_readTime is null)
                 {
-                    KeepTime(host.Now);
+                    CacheTime(host.Now);
                 }
 
                 var (ticks, isSure) = host.Core.ReadClock(host.Now);
@@ -118,7 +119,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
                     new ClockReading(store.Time.GetUtcNow().UtcTicks, host.Options.IsClockSynchronised())
                 )
             );
-            KeepTime(now);
+            CacheTime(now);
         }
     }
 
@@ -140,7 +141,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     public static double AheadSeconds(long ticks, ClusterTime time) =>
         time.UtcTicks == 0 ? 0 : Math.Round(TimeSpan.FromTicks(ticks - time.UtcTicks).TotalSeconds, 3);
 
-    private void KeepTime(long now)
+    private void CacheTime(long now)
     {
         var (ticks, isSure) = host.Core.ReadClock(now);
         Volatile.Write(ref _readTime, ticks > 0 ? new ReadTime(now, ticks, isSure) : null);

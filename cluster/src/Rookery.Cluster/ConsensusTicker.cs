@@ -26,21 +26,21 @@ internal sealed class ConsensusTicker(
 
     private const int TicksBetweenMeasures = 20;
 
-    private ITimer? _clock;
+    private ITimer? _timer;
     private int _ticks;
     private bool _isTicking;
 
     /// <summary>Starts the timer on a node with a network. A node without one needs no ticks.</summary>
     public void Start()
     {
-        if (_clock is null && host.Options.Network is not null)
+        if (_timer is null && host.Options.Network is not null)
         {
-            _clock = store.Time.CreateTimer(_ => TickUnlessOneWaits(), null, TickInterval, TickInterval);
+            _timer = store.Time.CreateTimer(_ => TickUnlessOneWaits(), null, TickInterval, TickInterval);
         }
     }
 
     /// <inheritdoc/>
-    public void Dispose() => _clock?.Dispose();
+    public void Dispose() => _timer?.Dispose();
 
     /// <summary>Steps the core with a tick. Called 20 times a second on a node with a network.</summary>
     public void Tick()

@@ -22,7 +22,7 @@ internal sealed class EntrySender
     private readonly IPeerNetwork? _network;
     private readonly CatchUp _catchUp;
     private JournalFrame[] _outgoing = new JournalFrame[64];
-    private bool _saidWhatIsUnreadable;
+    private bool _hasReportedUnreadable;
 
     /// <summary>Makes a sender for a host, on the network that the host's options name.</summary>
     public EntrySender(RaftHost host, ReplicatedLog log, NodeStore store)
@@ -78,9 +78,9 @@ internal sealed class EntrySender
 
         lock (_host.Gate)
         {
-            if (!_saidWhatIsUnreadable)
+            if (!_hasReportedUnreadable)
             {
-                _saidWhatIsUnreadable = true;
+                _hasReportedUnreadable = true;
                 _host.Options.TroubleFound?.Invoke(
                     $"A part of this node's journal that another member misses cannot be read: "
                         + $"{failure.Message} The member gets the state instead, or another member takes the lead. "
@@ -120,22 +120,22 @@ internal sealed class EntrySender
     {
         lock (_host.Gate)
         {
-            bool stillCounts = _host.Core.Role == Role.Leader && _host.Core.Term == message.Term;
+            bool isCurrent = _host.Core.Role == Role.Leader && _host.Core.Term == message.Term;
 
             // Check each entry: the entries may come from two readers, and some may have been replaced between the
             // reads.
-            for (int i = 0; i < read && stillCounts; i++)
+            for (int i = 0; i < read && isCurrent; i++)
             {
-                stillCounts = _host.Core.TermAt(entries[i].Index) == entries[i].Term;
+                isCurrent = _host.Core.TermAt(entries[i].Index) == entries[i].Term;
             }
 
-            for (int i = read; i < entries.Length && stillCounts; i++)
+            for (int i = read; i < entries.Length && isCurrent; i++)
             {
-                stillCounts = _log.Frames.TryGet(message.Position.Index + 1 + i, out var frame);
+                isCurrent = _log.Frames.TryGet(message.Position.Index + 1 + i, out var frame);
                 entries[i] = frame?.Entry ?? default;
             }
 
-            if (stillCounts)
+            if (isCurrent)
             {
                 _network!.Send(message, entries);
             }

@@ -33,9 +33,9 @@ internal sealed class MemberDiagnosis(
     /// </summary>
     public string? WhyUnready(ConsensusState state)
     {
-        if (WhyNoPart(state) is { } outside)
+        if (WhyNoPart(state) is { } exclusion)
         {
-            return outside;
+            return exclusion;
         }
 
         if (state.Configuration.Voters.IsEmpty)
@@ -57,7 +57,7 @@ internal sealed class MemberDiagnosis(
 
     /// <summary>Explains why this node no longer participates in the cluster; null when it does.</summary>
     public string? WhyNoPart(ConsensusState state) =>
-        host.Refusal is { Kind: RejectionKind.Diagnosis } latched ? latched.Message : WhyNoMember(state);
+        host.Refusal is { Kind: RejectionKind.Diagnosis } halted ? halted.Message : WhyNoMember(state);
 
     /// <summary>
     /// Explains that this node was removed; null when it was not, or when that is not certain. A node that was off when
@@ -149,8 +149,8 @@ internal sealed class MemberDiagnosis(
         string yet =
             unreached.Count == 0
                 ? "."
-                : $", but not {names}: after a crash they wait for it for up to 20 s, and if it leads, this node has "
-                    + "to reach it.";
+                : $", but not {names}: after a crash the voters wait up to 20 s for a missing one, and if that one "
+                    + "leads, this node has to reach it.";
         string why =
             seen < configuration.Majority
                 ? $"No leader is known here: {needed} have to see each other to choose one, and this node does "
@@ -168,14 +168,15 @@ internal sealed class MemberDiagnosis(
     /// </summary>
     private string DescribeStrangers(IReadOnlyList<NodeId> unreached)
     {
-        var met = unreached
+        var stranger = unreached
             .Select(voter =>
                 (Voter: voter, Attempt: AttemptsAt(voter).FirstOrDefault(static attempt => attempt.IsStranger))
             )
             .FirstOrDefault(static found => found.Attempt is not null);
-        return met.Attempt is null
+        return stranger.Attempt is null
             ? string.Empty
-            : $" Where {roster.NameAndTagOf(met.Voter)} was, a node answers that is no member: {met.Attempt.Why} If "
+            : $" Where {roster.NameAndTagOf(stranger.Voter)} was, a node answers that is no member: "
+                + $"{stranger.Attempt.Why} If "
                 + $"the cluster was recovered without this node (`rookery cluster recover`), its data are those of "
                 + $"the old one: keep them until nothing is missing, and let it join anew, empty.";
     }
@@ -245,7 +246,7 @@ internal sealed class MemberDiagnosis(
 
         if (applies.WhyBlocked is { } unapplied)
         {
-            return installer.Trouble is { } vain ? $"{unapplied} {vain}" : unapplied;
+            return installer.Trouble is { } fetchTrouble ? $"{unapplied} {fetchTrouble}" : unapplied;
         }
 
         long left = state.CommitIndex - state.AppliedIndex;

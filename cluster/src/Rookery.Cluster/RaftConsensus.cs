@@ -103,7 +103,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
                 RefuseForeignFormat(store);
             }
 
-            return IsOneOfSeveral(store)
+            return HasOtherMembers(store)
                 ? throw new UnknownCommitException(store.AppliedIndex, store.Journal.LastIndex)
                 : Open(store, new ConsensusOptions());
         };
@@ -209,7 +209,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// <inheritdoc/>
     public long AppliedIndex => Host.Progress.Applied;
 
-    private static bool IsOneOfSeveral(NodeStore store)
+    private static bool HasOtherMembers(NodeStore store)
     {
         if (store.Journal.Configuration.IsEmpty)
         {
@@ -294,6 +294,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     /// </summary>
     internal void RunUntilIdle()
     {
+        // Without short-circuiting, so that each round does both.
         while (Writes.WriteOnce() | Applies.ApplyOnce()) { }
     }
 
@@ -395,13 +396,13 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         while (Host.Leadership.IsAlone && !Host.Leadership.IsReady)
         {
             Ticker.Tick();
-            bool works = Writes.WriteOnce() | Applies.ApplyOrThrow();
+            bool madeProgress = Writes.WriteOnce() | Applies.ApplyOrThrow();
             if (Refusal is { } refusal)
             {
                 throw new DataFormatException(refusal.Message);
             }
 
-            Invariant.Holds(works || Host.Leadership.IsReady, "a node alone becomes leader by itself");
+            Invariant.Holds(madeProgress || Host.Leadership.IsReady, "a node alone becomes leader by itself");
         }
     }
 

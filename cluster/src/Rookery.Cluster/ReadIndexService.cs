@@ -3,8 +3,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Implements linearizable reads: they see every write acknowledged before them (thesis 6.4). All waiting reads share
-/// one request to the core. Reads that arrive meanwhile share the next request.
+/// Implements linearizable reads: they see every write acknowledged before them (Raft thesis, 6.4). All waiting reads
+/// share one request to the core. Reads that arrive meanwhile share the next request.
 /// </summary>
 /// <remarks>
 /// All fields are guarded by the lock of <see cref="RaftHost"/>. Methods take the lock themselves, unless their summary

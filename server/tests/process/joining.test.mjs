@@ -97,7 +97,7 @@ test("nodes join by tokens, wrong joins are refused with what to do, and the aut
 
   assert.equal((await run("cluster", "init", "--data", at("other"), "--name", "other", "--node-name", "pi-9")).code, 0)
   writeFileSync(join(at("other"), "notes.txt"), "x")
-  await refused(78, /is pi-9 of another cluster, other \(.*\), and .*\/other\/notes\.txt is nothing that a node has which was never used\. Nothing was changed\./, "join", ownTicket, "--data", at("other"))
+  await refused(78, /is pi-9 of another cluster, other \(.*\), and .*\/other\/notes\.txt is no file of a node that was never used\. Nothing was changed\./, "join", ownTicket, "--data", at("other"))
 
   const rotated = await run("cluster", "ca", "rotate", "--url", second.url)
   assert.equal(rotated.code, 0, rotated.stderr)

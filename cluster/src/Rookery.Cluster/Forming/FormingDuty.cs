@@ -15,7 +15,7 @@ namespace Rookery.Cluster.Forming;
 /// </summary>
 internal sealed class FormingDuty : IAsyncDisposable
 {
-    private const string Trouble = "This node could not go on to form a cluster";
+    private const string FailureHeading = "This node could not go on to form a cluster";
 
     // Announcements are unauthenticated, so all work that they cause is limited.
     private const int MaxReportedStrangers = 100;
@@ -33,11 +33,11 @@ internal sealed class FormingDuty : IAsyncDisposable
     private readonly JoinTokens _tokens;
     private readonly IJoinRecordStore _recordStore;
     private readonly RepeatedLog _log;
-    private readonly UnknownPeerLog _ofStrangers;
-    private readonly Action<string> _note;
+    private readonly UnknownPeerLog _strangerLog;
+    private readonly Action<string> _logStatus;
     private readonly TimeProvider _time;
     private readonly CancellationTokenSource _stopping = new();
-    private readonly HashSet<string> _told = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _reportedStrangers = new(StringComparer.Ordinal);
     private readonly Lazy<FormingPhrase> _phrase;
     private Task? _loop;
     private string? _status;
@@ -66,14 +66,14 @@ internal sealed class FormingDuty : IAsyncDisposable
         _tokens = tokens;
         _recordStore = recordStore;
         _log = new RepeatedLog(member.Log, time);
-        _ofStrangers = new UnknownPeerLog(member.Log, time);
-        _note = member.Note;
+        _strangerLog = new UnknownPeerLog(member.Log, time);
+        _logStatus = member.Note;
         _time = time;
         _phrase = new Lazy<FormingPhrase>(
             () => FormingPhrase.Derive(options.ReadPhrase(), identity.ClusterName),
             LazyThreadSafetyMode.PublicationOnly
         );
-        Route = new FormingRoute(_node, () => _phrase.Value, tokens, addresses, _ofStrangers.Tell);
+        Route = new FormingRoute(_node, () => _phrase.Value, tokens, addresses, _strangerLog.Tell);
     }
 
     /// <summary>
@@ -103,14 +103,14 @@ internal sealed class FormingDuty : IAsyncDisposable
 
     private async Task RunAsync()
     {
-        var duty = new RepeatedDuty(Trouble, _log.Tell, _time);
+        var duty = new RepeatedDuty(FailureHeading, _log.Tell, _time);
         try
         {
-            await duty.TryAsync(DoOnceAsync, _stopping.Token);
+            await duty.TryAsync(RunRoundAsync, _stopping.Token);
             while (!IsOver)
             {
                 await Task.Delay(Interval, _time, _stopping.Token);
-                await duty.TryAsync(DoOnceAsync, _stopping.Token);
+                await duty.TryAsync(RunRoundAsync, _stopping.Token);
             }
 
             _options.Announce(null);
@@ -127,23 +127,25 @@ internal sealed class FormingDuty : IAsyncDisposable
     }
 
     /// <summary>Runs one round. A failure appears in the status, and the next round tries again.</summary>
-    private async Task DoOnceAsync()
+    private async Task RunRoundAsync()
     {
         try
         {
             _hasBegun = _hasBegun || await BeginAsync();
             if (_hasBegun && !IsOver)
             {
-                await (_node.Note.Step == FormingStep.Founded ? AwaitMembersAsync() : DoRoundAsync());
+                await (_node.Note.Step == FormingStep.Founded ? AwaitMembersAsync() : CallOthersAsync());
             }
         }
         catch (Exception failure) when (!_stopping.IsCancellationRequested)
         {
-            Volatile.Write(ref _status, $"{Trouble}: {failure.Message}");
+            Volatile.Write(ref _status, $"{FailureHeading}: {failure.Message}");
             throw;
         }
     }
 
+    /// <summary>Announces this node, unless it takes no part.</summary>
+    /// <returns>Whether this node has caught up. If not, it announces nothing.</returns>
     private async Task<bool> BeginAsync()
     {
         // Only after catching up does this node know whether it was claimed.
@@ -161,40 +163,42 @@ internal sealed class FormingDuty : IAsyncDisposable
         return true;
     }
 
-    private async Task DoRoundAsync()
+    private async Task CallOthersAsync()
     {
         // The candidate that this node has vowed to is called even if it is no longer announced as forming, to learn
         // whether it released the vow.
-        string? bound = _node.Note.Founder;
+        string? founderId = _node.Note.Founder;
         AnnouncedNode[] announced = [.. await _browse(_stopping.Token)];
 
         // Shuffle, because only some are called: otherwise the first announcements could keep the others out.
         RandomNumberGenerator.Shuffle<AnnouncedNode>(announced);
         var forming = announced
-            .Where(node =>
-                !Same(node.NodeId, _self.NodeId) && (node.FormingMark is not null || Same(node.NodeId, bound))
-            )
-            .ToLookup(node => Same(node.FormingMark, _phrase.Value.Mark) || Same(node.NodeId, bound));
+            .Where(node => !IsSame(node.NodeId, _self.NodeId))
+            .Where(node => node.FormingMark is not null || IsSame(node.NodeId, founderId))
+            // True: nodes with this node's phrase, as far as the mark tells. False: strangers.
+            .ToLookup(node => IsSame(node.FormingMark, _phrase.Value.Mark) || IsSame(node.NodeId, founderId));
         foreach (
             var stranger in forming[false]
-                .Where(stranger => _told.Count < MaxReportedStrangers && _told.Add(stranger.NodeId))
+                .Where(stranger =>
+                    _reportedStrangers.Count < MaxReportedStrangers && _reportedStrangers.Add(stranger.NodeId)
+                )
         )
         {
-            _ofStrangers.Tell(Describe(stranger));
+            _strangerLog.Tell(Describe(stranger));
         }
 
         IGrouping<string, string>[] others =
         [
             .. forming[true]
                 .GroupBy(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal)
-                .OrderByDescending(node => Same(node.Key, bound))
+                .OrderByDescending(node => IsSame(node.Key, founderId))
                 .Take(MaxNodesAsked),
         ];
         await AskAsync(others);
-        if (bound is null && _node.Note is { Step: FormingStep.Vowed, Founder: var founder })
+        if (founderId is null && _node.Note is { Step: FormingStep.Vowed, Founder: var founder })
         {
             // Tell the founder about the vow at once instead of in the next round.
-            await AskAsync(others.Where(node => Same(node.Key, founder)));
+            await AskAsync(others.Where(node => IsSame(node.Key, founder)));
         }
 
         // Name the strangers in the status, so that the operator sees that a node has another phrase.
@@ -228,10 +232,10 @@ internal sealed class FormingDuty : IAsyncDisposable
             .ToArray();
         await foreach (var call in Task.WhenEach(calls))
         {
-            var (said, trouble) = await call;
-            if (said is not null)
+            var (received, trouble) = await call;
+            if (received is not null)
             {
-                answer ??= said;
+                answer ??= received;
                 await answered.CancelAsync();
             }
 
@@ -262,7 +266,7 @@ internal sealed class FormingDuty : IAsyncDisposable
                 _node.CallTo(nodeId),
                 cancellationToken
             );
-            return Same(answer.NodeId, nodeId)
+            return IsSame(answer.NodeId, nodeId)
                 ? (answer, null)
                 : (null, $"{address}: another node, {answer.Name}, is there.");
         }
@@ -298,14 +302,14 @@ internal sealed class FormingDuty : IAsyncDisposable
         return Task.CompletedTask;
     }
 
-    private static bool Same(string? one, string? other) => string.Equals(one, other, StringComparison.Ordinal);
+    private static bool IsSame(string? one, string? other) => string.Equals(one, other, StringComparison.Ordinal);
 
     private void Tell(string status)
     {
-        if (!Same(Status, status))
+        if (!IsSame(Status, status))
         {
             Volatile.Write(ref _status, status);
-            _note(status);
+            _logStatus(status);
         }
     }
 }

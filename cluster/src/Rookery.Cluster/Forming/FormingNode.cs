@@ -23,8 +23,8 @@ internal sealed class FormingNode(
     TimeProvider time
 )
 {
-    // How long a vow counts after it was heard: a few rounds. Vows of nodes that are off must not count.
-    private static readonly TimeSpan FreshFor = TimeSpan.FromSeconds(30);
+    // How long a vow counts after the last call of its node: a few rounds. Vows of nodes that are off must not count.
+    private static readonly TimeSpan VowLifetime = TimeSpan.FromSeconds(30);
 
     private readonly Lock _gate = new();
     private readonly Dictionary<string, (string Name, long HeardAt)> _vows = new(StringComparer.Ordinal);
@@ -115,28 +115,31 @@ internal sealed class FormingNode(
             _heard = answers;
             LeaveIfUsed();
             _hasConcluded = true;
-            FormingAnswer[] alike = [.. answers.Where(answer => answer.Expect == self.Expect)];
+            FormingAnswer[] sameSize = [.. answers.Where(answer => answer.Expect == self.Expect)];
             switch (_note.Step)
             {
                 case FormingStep.Open
                 or FormingStep.Candidate
-                    when Array.Find(alike, static answer => answer.Step == FormingStep.Founded) is { } founder:
+                    when Array.Find(sameSize, static answer => answer.Step == FormingStep.Founded) is { } founder:
                     JoinOrLeave(founder);
                     break;
                 case FormingStep.Open:
-                    VowOrStand(alike);
+                    VowOrBecomeCandidate(sameSize);
                     break;
                 case FormingStep.Candidate
-                    when Array.Exists(alike, answer => answer.Step == FormingStep.Candidate && IsBefore(answer.NodeId)):
+                    when Array.Exists(
+                        sameSize,
+                        answer => answer.Step == FormingStep.Candidate && IsBefore(answer.NodeId)
+                    ):
                     Write(FormingNote.Open);
                     _vows.Clear();
                     break;
                 case FormingStep.Vowed
-                    when answers.FirstOrDefault(answer => Same(answer.NodeId, _note.Founder)) is { } founder:
+                    when answers.FirstOrDefault(answer => IsSame(answer.NodeId, _note.Founder)) is { } founder:
                     FollowCandidate(founder);
                     break;
                 case FormingStep.Vowed
-                    when Array.Find(alike, answer => answer.Members.Contains(_note.Founder!, StringComparer.Ordinal))
+                    when Array.Find(sameSize, answer => answer.Members.Contains(_note.Founder!, StringComparer.Ordinal))
                         is { } other:
                     // The candidate that this node vowed to has itself joined another founder, so it has given up its
                     // candidacy.
@@ -177,7 +180,7 @@ internal sealed class FormingNode(
                     + $"{Names(FreshVows().Select(static vow => vow.Name))} "
                     + $"did{Missing(self.Expect - 1 - FreshVows().Count)}.{others}",
                 FormingStep.Vowed
-                    when _heard.FirstOrDefault(answer => Same(answer.NodeId, _note.Founder)) is { } founder =>
+                    when _heard.FirstOrDefault(answer => IsSame(answer.NodeId, _note.Founder)) is { } founder =>
                     $"This node has vowed to join {_note.FounderName} in {aim}, which has {founder.Vows} of "
                         + $"{self.Expect - 1} vows.{others}",
                 FormingStep.Vowed =>
@@ -195,7 +198,7 @@ internal sealed class FormingNode(
         }
     }
 
-    private static bool Same(string? one, string? other) => string.Equals(one, other, StringComparison.Ordinal);
+    private static bool IsSame(string? one, string? other) => string.Equals(one, other, StringComparison.Ordinal);
 
     private static string Named(FormingAnswer answer) =>
         answer.Step switch
@@ -221,7 +224,7 @@ internal sealed class FormingNode(
     private List<(string NodeId, string Name)> FreshVows() =>
         [
             .. from vow in _vows
-            where time.GetElapsedTime(vow.Value.HeardAt) <= FreshFor
+            where time.GetElapsedTime(vow.Value.HeardAt) <= VowLifetime
             select (vow.Key, vow.Value.Name),
         ];
 
@@ -250,8 +253,8 @@ internal sealed class FormingNode(
         }
 
         if (
-            Same(call.Name, self.Name)
-            || FreshVows().Exists(vow => Same(vow.Name, call.Name) && !Same(vow.NodeId, call.NodeId))
+            IsSame(call.Name, self.Name)
+            || FreshVows().Exists(vow => IsSame(vow.Name, call.Name) && !IsSame(vow.NodeId, call.NodeId))
         )
         {
             return $"{self.Name} does not count the vow of {call.Name}, because another node has that name: give "
@@ -287,20 +290,22 @@ internal sealed class FormingNode(
     /// <summary>
     /// Vows to an existing candidate, or becomes a candidate. Does neither while too few nodes are visible.
     /// </summary>
-    private void VowOrStand(FormingAnswer[] alike)
+    private void VowOrBecomeCandidate(FormingAnswer[] sameSize)
     {
-        FormingAnswer[] open = [.. alike.Where(static answer => answer.Step == FormingStep.Open)];
+        FormingAnswer[] open = [.. sameSize.Where(static answer => answer.Step == FormingStep.Open)];
         if (
-            alike
+            sameSize
                 .Where(static answer => answer.Step == FormingStep.Candidate)
                 .MinBy(static answer => answer.NodeId, StringComparer.Ordinal) is
             { } candidate
         )
         {
-            int bound = alike.Count(answer =>
-                answer.Step == FormingStep.Vowed && Same(answer.Founder, candidate.NodeId)
+            int vowed = sameSize.Count(answer =>
+                answer.Step == FormingStep.Vowed && IsSame(answer.Founder, candidate.NodeId)
             );
-            if (open.Length + bound + 2 >= self.Expect)
+
+            // Besides these nodes, the candidate and this node itself count.
+            if (open.Length + vowed + 2 >= self.Expect)
             {
                 Write(
                     new FormingNote(FormingStep.Vowed)
@@ -324,7 +329,7 @@ internal sealed class FormingNode(
         {
             JoinOrLeave(founder);
         }
-        else if (founder.Step != FormingStep.Candidate || !Same(founder.Candidacy, _note.Candidacy))
+        else if (founder.Step != FormingStep.Candidate || !IsSame(founder.Candidacy, _note.Candidacy))
         {
             Write(FormingNote.Open);
         }

@@ -33,7 +33,7 @@ public sealed class AuthorityRotation(
                 [
                     .. MemberRecord
                         .All(recordStore)
-                        .Where(member => !HasDone(rotation, member.NodeId))
+                        .Where(member => !HasAcknowledged(rotation, member.NodeId))
                         .Select(member => member.Record.Name),
                 ]
             )
@@ -45,12 +45,12 @@ public sealed class AuthorityRotation(
     {
         if (!await recordStore.CatchUpAsync(cancellationToken))
         {
-            return NobodyLeads;
+            return NoLeaderKnown;
         }
 
         if (Find() is not null)
         {
-            return NotNow(
+            return Conflict(
                 "A rotation of the authority is under way already. `rookery cluster ca show` says what it waits for."
             );
         }
@@ -85,18 +85,18 @@ public sealed class AuthorityRotation(
     {
         if (!await recordStore.CatchUpAsync(cancellationToken))
         {
-            return NobodyLeads;
+            return NoLeaderKnown;
         }
 
         if (Find() is not var (rotation, version))
         {
-            return NotNow("There is no old authority to retire. `rookery cluster ca rotate` makes a new one first.");
+            return Conflict("There is no old authority to retire. `rookery cluster ca rotate` makes a new one first.");
         }
 
         string[] missing = [.. Status?.WaitsFor ?? []];
         if (rotation.Stage == RotationStage.Trusting || (rotation.Stage == RotationStage.Signing && missing.Length > 0))
         {
-            return NotNow(
+            return Conflict(
                 $"Not every member shows a certificate of the new authority yet: "
                     + $"{(missing.Length > 0 ? string.Join(", ", missing) : "they are about to")}. Start them, or "
                     + $"remove those that are gone for good, and try again."
@@ -106,7 +106,7 @@ public sealed class AuthorityRotation(
         return rotation.Stage == RotationStage.Retiring
             ? null
             : await recordStore.ChangeAsync(
-                [Stored(rotation with { Stage = RotationStage.Retiring }, version)],
+                [StoreChange(rotation with { Stage = RotationStage.Retiring }, version)],
                 cancellationToken
             );
     }
@@ -126,9 +126,9 @@ public sealed class AuthorityRotation(
         }
 
         string self = identity().NodeId;
-        change(now => Next(now, rotation));
+        change(current => NextIdentity(current, rotation));
 
-        if (!HasDone(rotation, self) && IsDone(identity(), rotation))
+        if (!HasAcknowledged(rotation, self) && HasCompleted(identity(), rotation))
         {
             await recordStore.ChangeAsync(
                 [
@@ -149,11 +149,11 @@ public sealed class AuthorityRotation(
         if (keyless.Length > 0 && rotation.Keys.ContainsKey(self))
         {
             await recordStore.ChangeAsync(
-                [Stored(rotation with { Keys = SealForJoined(rotation, keyless) }, version)],
+                [StoreChange(rotation with { Keys = SealForJoined(rotation, keyless) }, version)],
                 cancellationToken
             );
         }
-        else if (recordStore.IsLeader && Array.TrueForAll(members, member => HasDone(rotation, member.NodeId)))
+        else if (recordStore.IsLeader && Array.TrueForAll(members, member => HasAcknowledged(rotation, member.NodeId)))
         {
             await AdvanceAsync(rotation, version, cancellationToken);
         }
@@ -163,7 +163,7 @@ public sealed class AuthorityRotation(
     {
         RecordChange[] changes = rotation.Stage switch
         {
-            RotationStage.Trusting => [Stored(rotation with { Stage = RotationStage.Signing }, version)],
+            RotationStage.Trusting => [StoreChange(rotation with { Stage = RotationStage.Signing }, version)],
             RotationStage.Retiring =>
             [
                 new RecordChange(RotationRecord.Key, Value: null, version),
@@ -183,15 +183,15 @@ public sealed class AuthorityRotation(
     /// <summary>
     /// Returns the identity that a member needs in the current stage; null when no change is needed or possible.
     /// </summary>
-    private NodeIdentity? Next(NodeIdentity self, RotationRecord rotation)
+    private NodeIdentity? NextIdentity(NodeIdentity self, RotationRecord rotation)
     {
-        if (IsDone(self, rotation))
+        if (HasCompleted(self, rotation))
         {
             return null;
         }
 
         var next = rotation.Load();
-        X509Certificate2[] others = [.. self.Authorities.Where(authority => !IsOf(rotation, authority))];
+        X509Certificate2[] others = [.. self.Authorities.Where(authority => !IsNewAuthority(rotation, authority))];
         return rotation.Stage switch
         {
             RotationStage.Trusting => self.With(
@@ -201,7 +201,7 @@ public sealed class AuthorityRotation(
                 earlierCertificate: null
             ),
             _ when !IsSignedBy(self, next) => rotation.Keys.TryGetValue(self.NodeId, out byte[]? key)
-                ? SignedBy(self, next, key, others)
+                ? SignWithNewAuthority(self, next, key, others)
                 : null,
             RotationStage.Retiring => self.With(
                 [next],
@@ -213,7 +213,12 @@ public sealed class AuthorityRotation(
         };
     }
 
-    private NodeIdentity SignedBy(NodeIdentity self, X509Certificate2 next, byte[] sealedKey, X509Certificate2[] others)
+    private NodeIdentity SignWithNewAuthority(
+        NodeIdentity self,
+        X509Certificate2 next,
+        byte[] sealedKey,
+        X509Certificate2[] others
+    )
     {
         using var authority = ClusterAuthority.OpenKey(
             self.ClusterId,
@@ -238,12 +243,14 @@ public sealed class AuthorityRotation(
         );
     }
 
-    private static bool IsDone(NodeIdentity self, RotationRecord rotation) =>
+    /// <summary>Whether the identity is the one that the current stage requires.</summary>
+    private static bool HasCompleted(NodeIdentity self, RotationRecord rotation) =>
         rotation.Stage switch
         {
-            RotationStage.Trusting => self.Authorities.Any(authority => IsOf(rotation, authority)),
-            RotationStage.Signing => IsOf(rotation, self.Authorities[0]) && IsSignedBy(self, self.Authorities[0]),
-            _ => self.Authorities.Count == 1 && IsOf(rotation, self.Authorities[0]),
+            RotationStage.Trusting => self.Authorities.Any(authority => IsNewAuthority(rotation, authority)),
+            RotationStage.Signing => IsNewAuthority(rotation, self.Authorities[0])
+                && IsSignedBy(self, self.Authorities[0]),
+            _ => self.Authorities.Count == 1 && IsNewAuthority(rotation, self.Authorities[0]),
         };
 
     /// <summary>
@@ -254,14 +261,14 @@ public sealed class AuthorityRotation(
         self.Authorities[0].RawDataMemory.Span.SequenceEqual(authority.RawDataMemory.Span)
         && AuthorityChain.WhyRefused(self.Certificate, [authority], ClusterAuthority.Server, now: null) is null;
 
-    private static bool IsOf(RotationRecord rotation, X509Certificate2 authority) =>
+    private static bool IsNewAuthority(RotationRecord rotation, X509Certificate2 authority) =>
         authority.RawDataMemory.Span.SequenceEqual(rotation.Certificate);
 
     /// <summary>
     /// Whether a member has acknowledged the current stage. Acknowledgements contain the new authority's certificate,
     /// so those of an earlier rotation do not count.
     /// </summary>
-    private bool HasDone(RotationRecord rotation, string nodeId) =>
+    private bool HasAcknowledged(RotationRecord rotation, string nodeId) =>
         recordStore.Find(RotationRecord.AcknowledgementOf(rotation.Stage, nodeId)) is { } done
         && done.Value.Span.SequenceEqual(rotation.Certificate);
 
@@ -296,11 +303,11 @@ public sealed class AuthorityRotation(
             StringComparer.Ordinal
         );
 
-    private static Rejection NobodyLeads =>
+    private static Rejection NoLeaderKnown =>
         new(RejectionKind.NoLeader, "No node leads now. Nothing was changed; try again when one does.");
 
-    private static Rejection NotNow(string sentence) => new(RejectionKind.ConcurrencyConflict, sentence);
+    private static Rejection Conflict(string sentence) => new(RejectionKind.ConcurrencyConflict, sentence);
 
-    private static RecordChange Stored(RotationRecord rotation, long version) =>
+    private static RecordChange StoreChange(RotationRecord rotation, long version) =>
         new(RotationRecord.Key, rotation.ToJson(), version);
 }

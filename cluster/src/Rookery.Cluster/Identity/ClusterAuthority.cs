@@ -235,6 +235,7 @@ public sealed class ClusterAuthority : IDisposable
     private static byte[] NewSerialNumber()
     {
         byte[] number = RandomNumberGenerator.GetBytes(16);
+        // Clear the sign bit, and set the bit below it, so that the encoded number always has 16 bytes.
         number[0] = (byte)((number[0] & 0x7f) | 0x40);
         return number;
     }
@@ -284,9 +285,13 @@ public sealed record NodeNames(string Name, string ClusterName, IReadOnlyList<IP
     /// </summary>
     public IReadOnlyList<string> OtherDnsNames { get; init; } = [];
 
+    /// <summary>The DNS names by which the node is reached, in lower case.</summary>
     internal IEnumerable<string> DnsNames =>
         [Name, Name + ".local", $"{Name}.{NameConstraints.DomainOf(ClusterName)}", "localhost", .. OtherDnsNames];
 
+    /// <summary>
+    /// The current addresses and the loopback ones, without IPv6 zones, and with mapped IPv4 addresses as IPv4.
+    /// </summary>
     internal IEnumerable<IPAddress> Addresses =>
         CurrentAddresses
             .Select(address =>

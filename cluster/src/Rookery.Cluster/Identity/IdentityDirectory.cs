@@ -68,7 +68,7 @@ public static class IdentityDirectory
 
     /// <summary>Returns the path of the retirement note for a cause.</summary>
     public static string NotePathIn(string dataDirectory, RetirementCause cause) =>
-        Path.Join(PathIn(dataDirectory), NameOf(cause));
+        Path.Join(PathIn(dataDirectory), NoteNameOf(cause));
 
     /// <summary>
     /// Reads the retirement note, which says why this node must not participate any more; null when there is none.
@@ -79,9 +79,9 @@ public static class IdentityDirectory
         string path = PathIn(dataDirectory);
         foreach (var cause in (RetirementCause[])[RetirementCause.Excluded, RetirementCause.Halted])
         {
-            if (disk.Exists(Path.Join(path, NameOf(cause))))
+            if (disk.Exists(Path.Join(path, NoteNameOf(cause))))
             {
-                return new Retirement(cause, Read(disk, path, NameOf(cause)).TrimEnd('\n'));
+                return new Retirement(cause, Read(disk, path, NoteNameOf(cause)).TrimEnd('\n'));
             }
         }
 
@@ -91,7 +91,7 @@ public static class IdentityDirectory
     /// <summary>Writes a retirement note durably. Every later start finds it and does not participate.</summary>
     /// <exception cref="DiskException">The disk failed.</exception>
     public static void Retire(IDisk disk, string dataDirectory, Retirement retirement) =>
-        Replace(disk, PathIn(dataDirectory), NameOf(retirement.Cause), retirement.Why + "\n");
+        ReplaceIfChanged(disk, PathIn(dataDirectory), NoteNameOf(retirement.Cause), retirement.Why + "\n");
 
     /// <summary>Writes a new identity durably and atomically.</summary>
     /// <exception cref="IdentityException">The data directory already has an identity.</exception>
@@ -106,7 +106,7 @@ public static class IdentityDirectory
         string unfinished = path + ".new";
         DeleteUnfinished(disk, unfinished);
         disk.CreateDirectory(unfinished);
-        Replace(disk, unfinished, KeyName, identity.Key.ExportPkcs8PrivateKeyPem() + "\n");
+        ReplaceIfChanged(disk, unfinished, KeyName, identity.Key.ExportPkcs8PrivateKeyPem() + "\n");
         WritePublic(disk, unfinished, identity);
         disk.Rename(unfinished, path);
         disk.SyncDirectory(dataDirectory);
@@ -178,7 +178,7 @@ public static class IdentityDirectory
         }
         catch (DataFormatException unreadable)
         {
-            return $"Whose data lie beside it cannot be read: {unreadable.Message}";
+            return $"The ids of the data beside it cannot be read: {unreadable.Message}";
         }
     }
 
@@ -188,26 +188,26 @@ public static class IdentityDirectory
     /// </summary>
     private static void WritePublic(IDisk disk, string path, NodeIdentity identity)
     {
-        Replace(
+        ReplaceIfChanged(
             disk,
             path,
             AuthorityKeyName,
             PemEncoding.WriteString(SealedKeyLabel, identity.SealedAuthorityKey) + "\n"
         );
-        Replace(disk, path, AuthoritiesName, InPem(identity.Authorities));
-        Replace(
+        ReplaceIfChanged(disk, path, AuthoritiesName, ToPem(identity.Authorities));
+        ReplaceIfChanged(
             disk,
             path,
             CertificateName,
-            InPem(new[] { identity.Certificate, identity.EarlierCertificate }.OfType<X509Certificate2>())
+            ToPem(new[] { identity.Certificate, identity.EarlierCertificate }.OfType<X509Certificate2>())
         );
-        Replace(disk, path, TextName, IdentityText.Of(identity).ToString());
+        ReplaceIfChanged(disk, path, TextName, IdentityText.Of(identity).ToString());
     }
 
-    private static string InPem(IEnumerable<X509Certificate2> certificates) =>
+    private static string ToPem(IEnumerable<X509Certificate2> certificates) =>
         string.Concat(certificates.Select(static certificate => certificate.ExportCertificatePem() + "\n"));
 
-    private static void Replace(IDisk disk, string path, string name, string text)
+    private static void ReplaceIfChanged(IDisk disk, string path, string name, string text)
     {
         string target = Path.Join(path, name);
         if (
@@ -293,5 +293,6 @@ public static class IdentityDirectory
         }
     }
 
-    private static string NameOf(RetirementCause cause) => cause == RetirementCause.Excluded ? "excluded" : "halted";
+    private static string NoteNameOf(RetirementCause cause) =>
+        cause == RetirementCause.Excluded ? "excluded" : "halted";
 }

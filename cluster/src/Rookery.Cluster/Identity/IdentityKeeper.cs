@@ -12,7 +12,7 @@ namespace Rookery.Cluster.Identity;
 /// <param name="loaded">The identity that was loaded at the start.</param>
 public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentity loaded)
 {
-    private readonly Lock _writing = new();
+    private readonly Lock _writeLock = new();
     private NodeIdentity _current = loaded;
 
     /// <summary>The current identity. Earlier identities stay usable for connections that began with them.</summary>
@@ -42,7 +42,7 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
     /// stays in use.</exception>
     public bool RenewIfDue(NodeNames names, DateTimeOffset now)
     {
-        lock (_writing)
+        lock (_writeLock)
         {
             var self = Current;
             using var authority = self.OpenAuthority();
@@ -72,7 +72,7 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
     /// <summary>Persists the other members' addresses, so that they can be dialled after a restart.</summary>
     public void KeepPeers(IReadOnlyList<KnownPeer> peers)
     {
-        lock (_writing)
+        lock (_writeLock)
         {
             if (!Current.Peers.SequenceEqual(peers))
             {
@@ -87,7 +87,7 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
     /// <param name="change">Computes the next identity from the current one; null for no change.</param>
     public void Change(Func<NodeIdentity, NodeIdentity?> change)
     {
-        lock (_writing)
+        lock (_writeLock)
         {
             if (change(Current) is { } next)
             {

@@ -36,13 +36,13 @@ internal sealed record IdentityText(
     public static IdentityText? Parse(string text)
     {
         string[][] lines = [.. text.Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(line => line.Split(' '))];
-        string? Value(string word) =>
+        string? ValueOf(string word) =>
             Array
                 .Find(lines, line => line is [var first, _] && string.Equals(first, word, StringComparison.Ordinal))
                 ?[1];
         return
             text.StartsWith(Heading, StringComparison.Ordinal)
-            && (Value("cluster"), Value("cluster-name"), Value("node"), Value("node-name"), Value("tag"))
+            && (ValueOf("cluster"), ValueOf("cluster-name"), ValueOf("node"), ValueOf("node-name"), ValueOf("tag"))
                 is ({ } cluster, { } clusterName, { } node, { } nodeName, { } tag)
             ? new IdentityText(
                 cluster,
@@ -54,8 +54,8 @@ internal sealed record IdentityText(
             )
             {
                 ConfiguredAddresses = Array.Find(lines, static line => line is ["reached-at", ..])?[1..] ?? [],
-                ConfiguredUrl = Value("clients-at"),
-                IsMirror = Value("chosen") is "mirror",
+                ConfiguredUrl = ValueOf("clients-at"),
+                IsMirror = ValueOf("chosen") is "mirror",
             }
             : null;
     }

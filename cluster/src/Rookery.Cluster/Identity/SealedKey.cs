@@ -22,6 +22,9 @@ internal static class SealedKey
     private const int TagBytes = 16;
     private const int NonceBytes = 12;
 
+    // The first byte of a point with both coordinates (SEC 1 2.3.3).
+    private const byte UncompressedPoint = 4;
+
     /// <summary>Encrypts a secret.</summary>
     /// <param name="secret">The secret.</param>
     /// <param name="recipient">The member's public key, on P-256.</param>
@@ -106,13 +109,13 @@ internal static class SealedKey
 
     private static void WritePoint(ECPoint point, Span<byte> target)
     {
-        target[0] = 4;
+        target[0] = UncompressedPoint;
         point.X.CopyTo(target[1..]);
         point.Y.CopyTo(target[(1 + CoordinateBytes)..]);
     }
 
     private static ECPoint ReadPoint(ReadOnlySpan<byte> source) =>
-        source[0] == 4
+        source[0] == UncompressedPoint
             ? new ECPoint
             {
                 X = source.Slice(1, CoordinateBytes).ToArray(),

@@ -33,12 +33,12 @@ public sealed record MemberFacts(
     /// addresses, which work only on its own machine, last.
     /// </summary>
     /// <param name="listened">The addresses at which it listens now.</param>
-    /// <param name="said">The addresses that the operator configured.</param>
-    public static IReadOnlyList<string> AddressesOf(IReadOnlyList<string> listened, IReadOnlyList<string> said) =>
+    /// <param name="configured">The addresses that the operator configured.</param>
+    public static IReadOnlyList<string> AddressesOf(IReadOnlyList<string> listened, IReadOnlyList<string> configured) =>
         [
             .. listened
                 .Where(static address => !IsLoopback(address))
-                .Concat(said)
+                .Concat(configured)
                 .Concat(listened)
                 .Distinct(StringComparer.Ordinal)
                 .Take(MemberAddress.MaxAddresses),
@@ -146,8 +146,8 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
 
             string key = MemberRecord.KeyOf(identity().NodeId);
             var stored = recordStore.Find(key);
-            var known = stored is null ? Founder(facts) : MemberRecord.Parse(stored.Value.Span);
-            if (known is null || Same(known, facts, stored))
+            var known = stored is null ? MakeFounderRecord(facts) : MemberRecord.Parse(stored.Value.Span);
+            if (known is null || IsCurrent(known, facts, stored))
             {
                 return null; // the record is in an unknown format of a newer version, or it is up to date
             }
@@ -173,7 +173,7 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
 
             // Announce the mirror only once, so that a later demotion by the operator prevails.
             bool? isMirror = known is { StoreId: null, IsMirror: null } && identity().IsMirror ? true : known.IsMirror;
-            var told = known with
+            var updated = known with
             {
                 StoreId = facts.StoreId,
                 StartNumber = facts.StartNumber,
@@ -186,9 +186,9 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
             };
             refusal = await recordStore.ChangeAsync(
                 [
-                    new RecordChange(key, told.ToJson(), stored?.Version ?? ClusterRecord.Absent),
+                    new RecordChange(key, updated.ToJson(), stored?.Version ?? ClusterRecord.Absent),
                     new RecordChange(Seats.Key, [], ExpectedVersion: null),
-                    .. stored is null ? LevelOfFounder(facts) : [],
+                    .. stored is null ? ChangeToFounderLevel(facts) : [],
                 ],
                 cancellationToken
             );
@@ -201,7 +201,7 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
         return refusal;
     }
 
-    private static bool Same(MemberRecord known, MemberFacts facts, ClusterRecord? stored) =>
+    private static bool IsCurrent(MemberRecord known, MemberFacts facts, ClusterRecord? stored) =>
         stored is not null
         && known.StoreId == facts.StoreId
         && known.StartNumber == facts.StartNumber
@@ -211,7 +211,10 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
         && known.ClientUrls.SequenceEqual(facts.ClientUrls, StringComparer.Ordinal)
         && string.Equals(known.PublicUrl, facts.PublicUrl, StringComparison.Ordinal);
 
-    private RecordChange[] LevelOfFounder(MemberFacts facts)
+    /// <summary>
+    /// Returns the change to the founder's format level; empty when the cluster has that level or more.
+    /// </summary>
+    private RecordChange[] ChangeToFounderLevel(MemberFacts facts)
     {
         var stored = recordStore.Find(FormatLevel.RecordKey);
         return FormatLevel.Of(stored).Level < facts.FormatLevel.Level
@@ -226,7 +229,9 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
             : [];
     }
 
-    private MemberRecord Founder(MemberFacts facts)
+    /// <summary>Makes the record of the cluster's first member.</summary>
+    /// <exception cref="IdentityException">The cluster has members, so it removed this node.</exception>
+    private MemberRecord MakeFounderRecord(MemberFacts facts)
     {
         var self = identity();
         return recordStore.List(ClusterRecordPrefix.Member).Count == 0

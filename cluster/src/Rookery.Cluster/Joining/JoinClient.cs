@@ -24,8 +24,8 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     private static readonly TimeSpan RequestTimeout = TimeSpan.FromSeconds(20);
 
     // How long to repeat requests. A cluster that needs no operator recovers within this time.
-    private static readonly TimeSpan Persistence = TimeSpan.FromMinutes(1);
-    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(500);
+    private static readonly TimeSpan RetryPeriod = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(500);
 
     /// <summary>
     /// Returns why a node cannot join with this data directory, in a sentence; null when it can. For a node of another
@@ -159,17 +159,17 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             }
 
             wasReached |= round.WasReached;
-            if (!wasReached || time.GetElapsedTime(begun) >= Persistence)
+            if (!wasReached || time.GetElapsedTime(begun) >= RetryPeriod)
             {
                 throw new JoinException(
-                    $"No member of the cluster let the node in. {string.Join(" ", round.Troubles)} Look "
-                        + $"whether a member runs and can be reached from here on its port for members, and order "
-                        + $"the same again: the node asks as the same one each time, so a token that has let it in "
-                        + $"lets it in again, and one that has not holds until it ends."
+                    $"No member of the cluster let the node in. {string.Join(" ", round.Troubles)} Check "
+                        + $"that a member runs and can be reached from here on its port for members, and repeat the "
+                        + $"command: the node asks with the same id each time, so its token is valid even if it has "
+                            + $"let the node in already."
                 );
             }
 
-            await Task.Delay(Pause, time, cancellationToken);
+            await Task.Delay(RetryDelay, time, cancellationToken);
         }
     }
 
@@ -213,7 +213,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
                 )
             {
                 wasReached |= !WasRefused(unreachable);
-                troubles.Add($"{address}: {Reason(unreachable)}");
+                troubles.Add($"{address}: {Explain(unreachable)}");
             }
         }
 
@@ -246,7 +246,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             response.StatusCode == HttpStatusCode.OK ? ClusterJson.TryRead(body, ClusterJson.Default.JoinAnswer) : null;
         return (
             answer,
-            answer is null ? ClusterJson.TryRead(body, ClusterJson.Default.JoinRefusal) ?? NotOurs(address) : null
+            answer is null ? ClusterJson.TryRead(body, ClusterJson.Default.JoinRefusal) ?? NotRookery(address) : null
         );
     }
 
@@ -281,10 +281,10 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             );
     }
 
-    private static JoinRefusal NotOurs(string address) =>
+    private static JoinRefusal NotRookery(string address) =>
         new(JoinError.Malformed, $"What answers at {address} is not Rookery, or another version of it.");
 
-    private static HttpClient CreateClient(Func<X509Certificate2?, bool> believes, X509ChainPolicy policy) =>
+    private static HttpClient CreateClient(Func<X509Certificate2?, bool> accepts, X509ChainPolicy policy) =>
         new(
             new SocketsHttpHandler
             {
@@ -294,7 +294,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
                 {
                     CertificateChainPolicy = policy,
                     RemoteCertificateValidationCallback = (_, presented, _, _) =>
-                        believes(presented as X509Certificate2),
+                        accepts(presented as X509Certificate2),
                 },
             }
         )
@@ -313,7 +313,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
                     or HttpRequestError.NameResolutionError
             };
 
-    private static string Reason(Exception unreachable) =>
+    private static string Explain(Exception unreachable) =>
         unreachable switch
         {
             TaskCanceledException => $"it did not answer within {RequestTimeout.TotalSeconds} s.",

@@ -98,7 +98,7 @@ public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses
         byte[] secret = bytes[..SecretBytes].ToArray();
         byte[] pin = bytes.Slice(SecretBytes, SHA256.HashSizeInBytes).ToArray();
         bytes = bytes[(SecretBytes + SHA256.HashSizeInBytes)..];
-        if (TakeText(ref bytes) is not { } clusterId || bytes.IsEmpty || bytes[0] > MaxAddresses)
+        if (ReadText(ref bytes) is not { } clusterId || bytes.IsEmpty || bytes[0] > MaxAddresses)
         {
             return null;
         }
@@ -107,7 +107,7 @@ public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses
         bytes = bytes[1..];
         for (int i = 0; i < addresses.Length; i++)
         {
-            if (TakeText(ref bytes) is not { } address)
+            if (ReadText(ref bytes) is not { } address)
             {
                 return null;
             }
@@ -118,7 +118,7 @@ public sealed record JoinToken(string ClusterId, IReadOnlyList<string> Addresses
         return bytes.IsEmpty ? new JoinToken(clusterId, addresses, pin, secret) : null;
     }
 
-    private static string? TakeText(ref ReadOnlySpan<byte> bytes)
+    private static string? ReadText(ref ReadOnlySpan<byte> bytes)
     {
         if (bytes.IsEmpty || bytes.Length < 1 + bytes[0])
         {

@@ -16,7 +16,7 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
     public static readonly TimeSpan DefaultLife = TimeSpan.FromHours(1);
 
     // How long used and expired tokens are kept, so that a refusal can tell what happened to them.
-    private static readonly TimeSpan Memory = TimeSpan.FromDays(30);
+    private static readonly TimeSpan RetentionPeriod = TimeSpan.FromDays(30);
 
     private static readonly DateTimeOffset Never = new(9000, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
@@ -35,7 +35,7 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
             return (null, default, "No node leads now. Nothing was made; try again when one does.");
         }
 
-        if (recordStore.Time is not { IsSure: true, Known: { } now } sure)
+        if (recordStore.Time is not { IsSure: true, Known: { } now } trustedTime)
         {
             return (null, default, $"No token was made. {ClusterTime.NoEnds}");
         }
@@ -51,11 +51,13 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
             new TokenRecord { Created = now, Expires = now + life }.ToJson(),
             ClusterRecord.Absent
         );
-        var forgotten =
+        var deleted =
             from record in recordStore.List(ClusterRecordPrefix.JoinToken)
-            where TokenRecord.Parse(record.Value.Span) is not { } known || sure.IsPast(known.Expires + Memory)
+            where
+                TokenRecord.Parse(record.Value.Span) is not { } known
+                || trustedTime.IsPast(known.Expires + RetentionPeriod)
             select new RecordChange(record.Key, null, null);
-        var refusal = await recordStore.ChangeAsync([added, .. forgotten], cancellationToken);
+        var refusal = await recordStore.ChangeAsync([added, .. deleted], cancellationToken);
         return refusal is null ? (token, now + life, null) : (null, default, refusal.Message);
     }
 
@@ -130,16 +132,16 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
             ),
             { UsedBy: { } node } => new JoinRefusal(
                 JoinError.TokenUsed,
-                $"The token has let node {NameOf(node)} in on {Text(token.Used!.Value)}, and each lets in "
+                $"The token has let node {NameOf(node)} in on {FormatTime(token.Used!.Value)}, and each lets in "
                     + $"one. {another}"
             ),
             _ when recordStore.Time.IsPast(token.Expires) => new JoinRefusal(
                 JoinError.TokenExpired,
-                $"The token ended on {Text(token.Expires)}. {another}"
+                $"The token ended on {FormatTime(token.Expires)}. {another}"
             ),
             _ => null,
         };
     }
 
-    private static string Text(DateTimeOffset time) => $"{time.UtcDateTime:yyyy-MM-dd HH:mm} UTC";
+    private static string FormatTime(DateTimeOffset time) => $"{time.UtcDateTime:yyyy-MM-dd HH:mm} UTC";
 }

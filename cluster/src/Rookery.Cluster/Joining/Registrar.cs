@@ -87,8 +87,8 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
                 null,
                 new JoinRefusal(
                     JoinError.Malformed,
-                    $"One of the addresses at which the node says that members reach it is none, or it names "
-                        + $"none, or more than {MemberAddress.MaxAddresses}. {MemberAddress.Rule}"
+                    $"The node must name 1 to {MemberAddress.MaxAddresses} addresses at which members reach it, and "
+                        + $"each must be valid. {MemberAddress.Rule}"
                 )
             );
         }
@@ -99,7 +99,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
                 null,
                 new JoinRefusal(
                     JoinError.Malformed,
-                    "The URL at which the node says that clients reach it is none: it looks like https://pi-2.lan:8443."
+                    "The node's URL for clients is not valid. Write it like https://pi-2.lan:8443."
                 )
             );
         }
@@ -140,7 +140,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
             }
         }
 
-        return (null, Busy());
+        return (null, RefuseAsBusy());
     }
 
     /// <summary>
@@ -156,14 +156,14 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
         var stored = recordStore.Find(TokenRecord.KeyOf(request.Secret));
         var token = stored is null ? null : TokenRecord.Parse(stored.Value.Span);
         byte[] publicKey = key.ExportSubjectPublicKeyInfo();
-        var given =
+        var existing =
             seats.Of(request.NodeId) is { } taken && taken.PublicKey.AsSpan().SequenceEqual(publicKey) ? taken : null;
-        if (given is not null && string.Equals(token?.UsedBy, request.NodeId, StringComparison.Ordinal))
+        if (existing is not null && string.Equals(token?.UsedBy, request.NodeId, StringComparison.Ordinal))
         {
-            return (given, null);
+            return (existing, null);
         }
 
-        if ((_tokens.Judge(token) ?? (given is null ? seats.Judge(request) : null)) is { } refusal)
+        if ((_tokens.Judge(token) ?? (existing is null ? seats.Judge(request) : null)) is { } refusal)
         {
             return (null, refusal);
         }
@@ -174,10 +174,10 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
             (token! with { UsedBy = request.NodeId, Used = now }).ToJson(),
             stored.Version
         );
-        if (given is not null)
+        if (existing is not null)
         {
             // The node was admitted with another token before, and the answer was lost.
-            return Outcome(await recordStore.ChangeAsync([used], CancellationToken.None), given);
+            return SeatOrRefusal(await recordStore.ChangeAsync([used], CancellationToken.None), existing);
         }
 
         var seat = new MemberRecord
@@ -189,7 +189,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
             PublicUrl = request.PublicUrl,
             Joined = now,
         };
-        return Outcome(
+        return SeatOrRefusal(
             await recordStore.ChangeAsync(
                 [
                     used,
@@ -202,7 +202,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
         );
     }
 
-    private static (MemberRecord? Seat, JoinRefusal? Refusal) Outcome(Rejection? rejection, MemberRecord seat) =>
+    private static (MemberRecord? Seat, JoinRefusal? Refusal) SeatOrRefusal(Rejection? rejection, MemberRecord seat) =>
         rejection switch
         {
             null => (seat, null),
@@ -230,7 +230,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
             }
         }
 
-        return (null, Busy());
+        return (null, RefuseAsBusy());
     }
 
     private JoinAnswer Sign(JoinRequest request, PublicKey key, MemberRecord seat)
@@ -279,7 +279,7 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
                     + "Try again with the same token when they do."
             );
 
-    private static JoinRefusal Busy() =>
+    private static JoinRefusal RefuseAsBusy() =>
         new(
             JoinError.Unavailable,
             "The cluster is busy with another change of its members. Try again with the same token in a moment."

@@ -26,10 +26,10 @@ internal sealed class Seats
         Enumerable
             .Range('A', 26)
             .Select(letter => ((char)letter).ToString())
-            .FirstOrDefault(tag => !Array.Exists(_members, member => Same(member.Record.Tag, tag)));
+            .FirstOrDefault(tag => !Array.Exists(_members, member => IsSame(member.Record.Tag, tag)));
 
     /// <summary>Returns the seat of a node, or null.</summary>
-    public MemberRecord? Of(string nodeId) => Array.Find(_members, member => Same(member.NodeId, nodeId)).Record;
+    public MemberRecord? Of(string nodeId) => Array.Find(_members, member => IsSame(member.NodeId, nodeId)).Record;
 
     /// <summary>Returns a record change that fails if a seat was assigned since this object was made.</summary>
     public RecordChange Guard() => new(Key, [], _version);
@@ -47,7 +47,7 @@ internal sealed class Seats
             );
         }
 
-        if (Array.Find(_members, member => Same(member.Record.Name, request.Name)) is { Record: not null } named)
+        if (Array.Find(_members, member => IsSame(member.Record.Name, request.Name)) is { Record: not null } named)
         {
             return new JoinRefusal(
                 JoinError.NameTaken,
@@ -65,5 +65,5 @@ internal sealed class Seats
             : null;
     }
 
-    private static bool Same(string one, string other) => string.Equals(one, other, StringComparison.Ordinal);
+    private static bool IsSame(string one, string other) => string.Equals(one, other, StringComparison.Ordinal);
 }

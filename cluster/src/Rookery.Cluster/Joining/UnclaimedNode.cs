@@ -15,7 +15,7 @@ namespace Rookery.Cluster.Joining;
 public static class UnclaimedNode
 {
     // The names of all files that a node has in its data directory if it was started and never used.
-    private static readonly string[] Names =
+    private static readonly string[] NamesOfUnusedNode =
     [
         "lock",
         "format",
@@ -153,7 +153,7 @@ public static class UnclaimedNode
         if (
             disk.List(directory)
                 .FirstOrDefault(static name =>
-                    !Names.Contains(
+                    !NamesOfUnusedNode.Contains(
                         name.EndsWith(".new", StringComparison.Ordinal) ? name[..^".new".Length] : name,
                         StringComparer.Ordinal
                     )
@@ -161,7 +161,7 @@ public static class UnclaimedNode
             { } foreign
         )
         {
-            return $"{Path.Join(directory, foreign)} is nothing that a node has which was never used";
+            return $"{Path.Join(directory, foreign)} is no file of a node that was never used";
         }
 
         if (store is null)
@@ -188,7 +188,7 @@ public static class UnclaimedNode
         var members = ConfigurationEncoding.Read(store.Configuration.Span).Configuration;
         if (
             keys.Exists(static key =>
-                Begins(key, ClusterRecordPrefix.Access) || Begins(key, ClusterRecordPrefix.ClientCertificate)
+                HasPrefix(key, ClusterRecordPrefix.Access) || HasPrefix(key, ClusterRecordPrefix.ClientCertificate)
             )
         )
         {
@@ -202,9 +202,9 @@ public static class UnclaimedNode
 
         if (
             keys.Exists(key =>
-                Begins(key, ClusterRecordPrefix.JoinToken)
+                HasPrefix(key, ClusterRecordPrefix.JoinToken)
                 || (
-                    Begins(key, ClusterRecordPrefix.Member)
+                    HasPrefix(key, ClusterRecordPrefix.Member)
                     && !string.Equals(key, MemberRecord.KeyOf(identity.NodeId), StringComparison.Ordinal)
                 )
             ) || members.Voters.ToArray().Concat(members.Learners.ToArray()).Any(member => member != identity.Member)
@@ -216,5 +216,5 @@ public static class UnclaimedNode
         return null;
     }
 
-    private static bool Begins(string key, string prefix) => key.StartsWith(prefix, StringComparison.Ordinal);
+    private static bool HasPrefix(string key, string prefix) => key.StartsWith(prefix, StringComparison.Ordinal);
 }

@@ -12,7 +12,11 @@ namespace Rookery.Cluster.Log;
 internal static class ConfigurationEncoding
 {
     private const byte Format = 1;
-    private const int HeadBytes = 1 + sizeof(long) + 3;
+    private const int IndexOffset = 1;
+    private const int VotersOffset = IndexOffset + sizeof(long);
+    private const int SecondVotersOffset = VotersOffset + 1;
+    private const int LearnersOffset = SecondVotersOffset + 1;
+    private const int HeadBytes = LearnersOffset + 1;
 
     public static byte[] Encode(Configuration configuration, long index)
     {
@@ -20,9 +24,9 @@ internal static class ConfigurationEncoding
         var learners = configuration.Learners;
         byte[] content = new byte[HeadBytes + ((voters.Length + learners.Length) * sizeof(long))];
         content[0] = Format;
-        BinaryPrimitives.WriteInt64LittleEndian(content.AsSpan(1), index);
-        content[9] = checked((byte)voters.Length);
-        content[11] = checked((byte)learners.Length);
+        BinaryPrimitives.WriteInt64LittleEndian(content.AsSpan(IndexOffset), index);
+        content[VotersOffset] = checked((byte)voters.Length);
+        content[LearnersOffset] = checked((byte)learners.Length);
         int at = HeadBytes;
         foreach (var node in (ReadOnlySpan<NodeId>)[.. voters, .. learners])
         {
@@ -48,8 +52,8 @@ internal static class ConfigurationEncoding
         if (
             content.Length < HeadBytes
             || content[0] != Format
-            || content[10] != 0
-            || content.Length != HeadBytes + ((content[9] + content[11]) * sizeof(long))
+            || content[SecondVotersOffset] != 0
+            || content.Length != HeadBytes + ((content[VotersOffset] + content[LearnersOffset]) * sizeof(long))
         )
         {
             throw new JournalFormatException(
@@ -58,8 +62,8 @@ internal static class ConfigurationEncoding
             );
         }
 
-        int voters = content[9];
-        var ids = new NodeId[voters + content[11]];
+        int voters = content[VotersOffset];
+        var ids = new NodeId[voters + content[LearnersOffset]];
         for (int i = 0; i < ids.Length; i++)
         {
             ids[i] = new NodeId(BinaryPrimitives.ReadInt64LittleEndian(content.AsSpan(HeadBytes + (i * sizeof(long)))));
@@ -67,7 +71,7 @@ internal static class ConfigurationEncoding
 
         return (
             Configuration.Of(ids[..voters], ids[voters..]),
-            BinaryPrimitives.ReadInt64LittleEndian(content.AsSpan(1))
+            BinaryPrimitives.ReadInt64LittleEndian(content.AsSpan(IndexOffset))
         );
     }
 }

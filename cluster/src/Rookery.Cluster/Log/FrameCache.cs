@@ -63,9 +63,9 @@ internal sealed class FrameCache
     /// <summary>Finds the entry at <paramref name="index"/>.</summary>
     public bool TryGet(long index, [NotNullWhen(true)] out LogFrame? frame)
     {
-        bool isHere = index >= FirstIndex && index <= LastIndex;
-        frame = isHere ? _ring[(_head + (int)(index - FirstIndex)) % _ring.Length] : null;
-        return isHere;
+        bool isCached = index >= FirstIndex && index <= LastIndex;
+        frame = isCached ? _ring[(_head + (int)(index - FirstIndex)) % _ring.Length] : null;
+        return isCached;
     }
 
     /// <summary>

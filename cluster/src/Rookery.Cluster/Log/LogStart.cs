@@ -10,6 +10,11 @@ namespace Rookery.Cluster.Log;
 /// </summary>
 internal static class LogStart
 {
+    /// <summary>Makes the starting point, and writes the number of this start durably.</summary>
+    /// <param name="store">The opened store.</param>
+    /// <param name="self">This node.</param>
+    /// <param name="mayBegin">Whether a store that has never been in a cluster founds one.</param>
+    /// <param name="seed">The seed of the random election timeouts.</param>
     public static StartingPoint Of(NodeStore store, NodeId self, bool mayBegin, int seed)
     {
         var journal = store.Journal;
@@ -27,12 +32,13 @@ internal static class LogStart
         // second cluster beside the one that it belongs to.
         var acknowledged = journal.Recovery.MayHaveAcknowledged;
         bool isDamaged = acknowledged.IsLaterThan(new EntryPosition(journal.LastTerm, journal.LastIndex));
-        var begun = mayBegin && !isDamaged && journal.Configuration.IsEmpty ? Begin(journal, self, ref vote) : [];
-        JournalFrame[] frames = [VoteEncoding.ToFrame(vote, startNumber), .. begun];
+        var founding =
+            mayBegin && !isDamaged && journal.Configuration.IsEmpty ? FoundCluster(journal, self, ref vote) : [];
+        JournalFrame[] frames = [VoteEncoding.ToFrame(vote, startNumber), .. founding];
         journal.Write(frames);
 
         var log = ReadLog(store, entries);
-        if (begun is [var configuration])
+        if (founding is [var configuration])
         {
             log.Append(
                 EntryOf(
@@ -79,7 +85,7 @@ internal static class LogStart
         };
 
     /// <summary>Founds a cluster of this node alone, for a store that has never been in a cluster.</summary>
-    private static JournalFrame[] Begin(NodeJournal journal, NodeId self, ref VoteRecord vote)
+    private static JournalFrame[] FoundCluster(NodeJournal journal, NodeId self, ref VoteRecord vote)
     {
         vote = vote with { Term = Math.Max(vote.Term, 1) };
         long index = journal.LastIndex + 1;

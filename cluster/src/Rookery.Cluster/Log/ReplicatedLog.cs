@@ -40,6 +40,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
 
         if (_installedSnapshot is { } installed)
         {
+            // The snapshot replaces all entries.
             Frames.TruncateAfter(-1);
             LastIndex = installed.Index;
             _operationsBeforeNext = installed.Operations;

@@ -11,15 +11,18 @@ namespace Rookery.Cluster.Log;
 internal static class VoteEncoding
 {
     private const byte Format = 1;
-    private const int Bytes = 1 + (3 * sizeof(long));
+    private const int TermOffset = 1;
+    private const int VotedForOffset = TermOffset + sizeof(long);
+    private const int StartNumberOffset = VotedForOffset + sizeof(long);
+    private const int Bytes = StartNumberOffset + sizeof(long);
 
     public static JournalFrame ToFrame(VoteRecord vote, long startNumber)
     {
         Span<byte> content = stackalloc byte[Bytes];
         content[0] = Format;
-        BinaryPrimitives.WriteInt64LittleEndian(content[1..], vote.Term);
-        BinaryPrimitives.WriteInt64LittleEndian(content[9..], vote.VotedFor.Value);
-        BinaryPrimitives.WriteInt64LittleEndian(content[17..], startNumber);
+        BinaryPrimitives.WriteInt64LittleEndian(content[TermOffset..], vote.Term);
+        BinaryPrimitives.WriteInt64LittleEndian(content[VotedForOffset..], vote.VotedFor.Value);
+        BinaryPrimitives.WriteInt64LittleEndian(content[StartNumberOffset..], startNumber);
         return new JournalFrame(
             FrameType.Vote,
             Index: 0,
@@ -51,10 +54,10 @@ internal static class VoteEncoding
         var span = content.AsSpan();
         return (
             new VoteRecord(
-                BinaryPrimitives.ReadInt64LittleEndian(span[1..]),
-                new NodeId(BinaryPrimitives.ReadInt64LittleEndian(span[9..]))
+                BinaryPrimitives.ReadInt64LittleEndian(span[TermOffset..]),
+                new NodeId(BinaryPrimitives.ReadInt64LittleEndian(span[VotedForOffset..]))
             ),
-            BinaryPrimitives.ReadInt64LittleEndian(span[17..])
+            BinaryPrimitives.ReadInt64LittleEndian(span[StartNumberOffset..])
         );
     }
 }

@@ -23,10 +23,13 @@ namespace Rookery.Cluster.Membership;
 public sealed class ClusterMember : IAsyncDisposable
 {
     /// <summary>The prefix of paths that <see cref="ClusterMemberOptions.AnswerMember"/> answers.</summary>
-    private const string OtherPrefix = "/observe/";
+    private const string ObservePrefix = "/observe/";
 
+    // How often a stopping leader tries to transfer leadership, one attempt each HandOverInterval: 3 s together.
     private const int HandOverAttempts = 30;
-    private const int QuietRounds = 5;
+
+    // The stop goes on once this many consecutive intervals passed without a forwarded command in flight.
+    private const int RoundsWithoutForwards = 5;
 
     private static readonly TimeSpan HandOverInterval = TimeSpan.FromMilliseconds(100);
 
@@ -54,7 +57,7 @@ public sealed class ClusterMember : IAsyncDisposable
         _options = options;
         _time = time;
         _trust = PeerTrust.Of(identity);
-        _keeper = new IdentityKeeper(disk, options.DataDirectory, identity) { Changed = Show };
+        _keeper = new IdentityKeeper(disk, options.DataDirectory, identity) { Changed = PublishIdentity };
     }
 
     /// <summary>The node's current identity.</summary>
@@ -329,7 +332,7 @@ public sealed class ClusterMember : IAsyncDisposable
 
         // Members learn of the next leader from its first heartbeat. Until then they forward commands to this node,
         // which must answer them before it stops.
-        for (int quiet = 0, waited = 0; quiet < QuietRounds && waited < HandOverAttempts; waited++)
+        for (int quiet = 0, waited = 0; quiet < RoundsWithoutForwards && waited < HandOverAttempts; waited++)
         {
             await Task.Delay(HandOverInterval, _time);
             quiet = consensus.Intake.ForwardedInFlight == 0 ? quiet + 1 : 0;
@@ -399,14 +402,15 @@ public sealed class ClusterMember : IAsyncDisposable
         catch (DiskException refused)
         {
             _options.Log(
-                $"That this node takes no part any more could not be noted, so a restart would go on: {refused.Message}"
+                "This node takes no part any more, but the note of that could not be written, so it would take part "
+                    + $"again after a restart: {refused.Message}"
             );
         }
 
         await _network!.DisposeAsync();
     }
 
-    private void Show(NodeIdentity changed)
+    private void PublishIdentity(NodeIdentity changed)
     {
         Volatile.Write(ref _trust, PeerTrust.Of(changed));
         _options.IdentityChanged?.Invoke(changed);
@@ -437,17 +441,17 @@ public sealed class ClusterMember : IAsyncDisposable
         return offer.Since is { } since
             ? string.Create(
                 CultureInfo.InvariantCulture,
-                $"This node {Cause()}: it takes what changed since etag {since} from {member}, "
+                $"This node {DescribeCause()}: it takes what changed since etag {since} from {member}, "
                     + $"{Amount.Bytes(offer.Bytes)} instead of {Amount.Bytes(offer.WholeBytes)} of all files."
             )
             : string.Create(
                 CultureInfo.InvariantCulture,
-                $"This node {Cause()}: it takes all files of {member}, {Amount.Bytes(offer.Bytes)}"
+                $"This node {DescribeCause()}: it takes all files of {member}, {Amount.Bytes(offer.Bytes)}"
                     + $"{(offer.Why is { } why ? $", because {why}" : string.Empty)}."
             );
     }
 
-    private string Cause() =>
+    private string DescribeCause() =>
         _consensus!.Host.Progress.IsBlocked ? "cannot read a part of its data" : "fell behind the journals";
 
     private async Task<int> RepairAsync(NodeStore store, NodeId from, CancellationToken cancellationToken)
@@ -459,14 +463,15 @@ public sealed class ClusterMember : IAsyncDisposable
 
         using (client)
         {
-            return await new StateRepair(store, work => store.Background.DoAsync(() => Done(work)), _time).RunAsync(
-                client,
-                cancellationToken
-            );
+            return await new StateRepair(
+                store,
+                work => store.Background.DoAsync(() => RunAndReturnTrue(work)),
+                _time
+            ).RunAsync(client, cancellationToken);
         }
     }
 
-    private static bool Done(Action work)
+    private static bool RunAndReturnTrue(Action work)
     {
         work();
         return true;
@@ -488,13 +493,13 @@ public sealed class ClusterMember : IAsyncDisposable
             && _consensus!.Roster.Of(proven.Member) is not null;
 
         // A recovery of a stopped member lists the members, and it has no hello. Listing changes nothing.
-        bool onlyLooks = http.Request.Path.Value is MembershipService.Prefix + nameof(MemberOrder.List);
+        bool isListing = http.Request.Path.Value is MembershipService.Prefix + nameof(MemberOrder.List);
         string? refusal = null;
         if (!isRecorded)
         {
             refusal = "This is for members of the cluster only.";
         }
-        else if (!onlyLooks)
+        else if (!isListing)
         {
             refusal = _network!.AdmitOrRefuse(http);
         }
@@ -527,7 +532,7 @@ public sealed class ClusterMember : IAsyncDisposable
                         { } path when path.StartsWith(MembershipService.Prefix, StringComparison.Ordinal) =>
                             AnswerMemberAsync(http, Membership!.AnswerMemberAsync),
                         { } path
-                            when path.StartsWith(OtherPrefix, StringComparison.Ordinal)
+                            when path.StartsWith(ObservePrefix, StringComparison.Ordinal)
                                 && _options.AnswerMember is { } answer => AnswerMemberAsync(http, answer),
                         _ => next(http),
                     }

@@ -17,6 +17,7 @@ internal static class MemberListing
         };
 
     /// <summary>
+    /// Returns the list:
     /// {"Leader","Term","LastIndex","LastTerm","Voters","Tolerance","Note","Unreached":["…"],"Members":[…]}.
     /// </summary>
     public static string ToJson(ConsensusStatistics cluster)

@@ -18,7 +18,7 @@ internal sealed class MemberMaintenance(
     Announcement announcement,
     AuthorityRotation rotation,
     Whereabouts whereabouts,
-    IReadOnlyList<string> saidPlaces,
+    IReadOnlyList<string> configuredPlaces,
     Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>> browse,
     Func<bool> hasDamage,
     Func<NodeId, CancellationToken, Task<int>> repairFrom,
@@ -34,7 +34,7 @@ internal sealed class MemberMaintenance(
     private const int RoundsUntilLeaderless = 20;
 
     // Rounds between searches for members in the network: more than an election takes.
-    private const int RoundsBetweenLooks = 15;
+    private const int RoundsBetweenBrowses = 15;
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
@@ -44,12 +44,12 @@ internal sealed class MemberMaintenance(
 
     private readonly CancellationTokenSource _stopping = new();
     private readonly SeatKeeper _seats = new(consensus, note);
-    private readonly RepeatedDuty _duty = new("What this node keeps of its cluster could not be kept up", log, time);
+    private readonly RepeatedDuty _duty = new("This node's records of its cluster could not be updated", log, time);
     private PeerAddress[] _peers = [];
     private Task? _loop;
     private Task _proposing = Task.CompletedTask;
     private Task _repairing = Task.CompletedTask;
-    private Task _looking = Task.CompletedTask;
+    private Task _browsing = Task.CompletedTask;
     private ILookup<string, string> _announcedPlaces = NoPlaces;
     private MemberFacts? _announced;
     private int _roundsWithDamage;
@@ -66,7 +66,7 @@ internal sealed class MemberMaintenance(
             await _loop;
             await _proposing;
             await _repairing;
-            await _looking;
+            await _browsing;
         }
 
         _stopping.Dispose();
@@ -90,7 +90,7 @@ internal sealed class MemberMaintenance(
 
     private void DoRound()
     {
-        _duty.Try(KeepPeers, _stopping.Token);
+        _duty.Try(UpdatePeers, _stopping.Token);
         _duty.Try(whereabouts.DoRound, _stopping.Token);
         if (_proposing.IsCompleted)
         {
@@ -113,7 +113,7 @@ internal sealed class MemberMaintenance(
     /// Sets the peers to connect to. A node that has just joined has no records, and uses the peers that its join
     /// returned. A restarted node's records may be old, so it also uses the last known peers.
     /// </summary>
-    private void KeepPeers()
+    private void UpdatePeers()
     {
         KnownPeer[] recorded =
         [
@@ -145,7 +145,7 @@ internal sealed class MemberMaintenance(
         }
 
         // Configured and announced addresses come last, because they may belong to other nodes.
-        var said = saidPlaces.Except(whereabouts.Facts.Addresses, StringComparer.Ordinal);
+        var configured = configuredPlaces.Except(whereabouts.Facts.Addresses, StringComparer.Ordinal);
         var announced = Volatile.Read(ref _announcedPlaces);
         PeerAddress[] peers = WithCallers(
             [
@@ -153,14 +153,14 @@ internal sealed class MemberMaintenance(
                     Members.IdOf(peer.NodeId),
                     [
                         .. peer
-                            .Addresses.Union(said, StringComparer.Ordinal)
+                            .Addresses.Union(configured, StringComparer.Ordinal)
                             .Union(announced[peer.NodeId], StringComparer.Ordinal),
                     ]
                 )),
             ],
             network.Callers()
         );
-        if (!Same(peers, _peers))
+        if (!AreSame(peers, _peers))
         {
             _peers = peers;
             network.SetPeers(peers);
@@ -193,12 +193,12 @@ internal sealed class MemberMaintenance(
             Volatile.Write(ref _announcedPlaces, NoPlaces);
         }
         else if (
-            _roundsWithoutLeader % RoundsBetweenLooks == 0
-            && _looking.IsCompleted
+            _roundsWithoutLeader % RoundsBetweenBrowses == 0
+            && _browsing.IsCompleted
             && keeper.Current.Peers.Count > 0
         )
         {
-            _looking = _duty.TryAsync(BrowseAsync, _stopping.Token);
+            _browsing = _duty.TryAsync(BrowseAsync, _stopping.Token);
         }
     }
 
@@ -269,7 +269,7 @@ internal sealed class MemberMaintenance(
         }
     }
 
-    private static bool Same(PeerAddress[] one, PeerAddress[] other) =>
+    private static bool AreSame(PeerAddress[] one, PeerAddress[] other) =>
         one.Length == other.Length
         && one.Zip(other)
             .All(static pair =>

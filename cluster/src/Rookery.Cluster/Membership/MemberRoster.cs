@@ -46,20 +46,20 @@ internal sealed class MemberRoster(NodeStore store)
     /// <summary>Returns the members as clients see them: the topology that the leader recorded.</summary>
     public ClusterView View(ConsensusState state)
     {
-        var told = Current().Topology;
+        var recorded = Current().Topology;
         bool isAlone =
             state.Configuration.Voters.Length == 1
             && state.Configuration.Learners.IsEmpty
             && state.Configuration.IsVoter(Members.IdOf(store.NodeId));
-        if (told is not null && !(isAlone && told.Of(store.NodeId) is null))
+        if (recorded is not null && !(isAlone && recorded.Of(store.NodeId) is null))
         {
-            return new ClusterView(told.Etag, [.. told.Members.Select(member => member.ToView(store.NodeId))]);
+            return new ClusterView(recorded.Etag, [.. recorded.Members.Select(member => member.ToView(store.NodeId))]);
         }
 
-        // While the node is the only member, term and configuration index only grow, so the etag does. A joining node
-        // has no topology for clients.
-        long etag = isAlone ? Math.Max((told?.Etag ?? 0) + 1, state.Term + state.ConfigurationIndex) : 0;
-        return new ClusterView(etag, [Alone(state)]);
+        // While the node is the only member, term and configuration index only grow, so the etag grows too. A joining
+        // node has no topology for clients.
+        long etag = isAlone ? Math.Max((recorded?.Etag ?? 0) + 1, state.Term + state.ConfigurationIndex) : 0;
+        return new ClusterView(etag, [ViewOfSelf(state)]);
     }
 
     /// <summary>Returns the members as this node sees them now, the leader first.</summary>
@@ -81,10 +81,10 @@ internal sealed class MemberRoster(NodeStore store)
             .OrderByDescending(static member => member.IsLeader)
             .ThenBy(static member => member.Tag, StringComparer.Ordinal)
             .ToList();
-        return members.Count == 0 ? [Alone(state)] : members;
+        return members.Count == 0 ? [ViewOfSelf(state)] : members;
     }
 
-    private ClusterViewMember Alone(ConsensusState state) =>
+    private ClusterViewMember ViewOfSelf(ConsensusState state) =>
         new(
             store.Options.NodeTag,
             store.NodeId,
@@ -123,7 +123,9 @@ internal sealed class MemberRoster(NodeStore store)
             let member = MemberRecord.Parse(record.Value.Span)
             where member is not null
             select new RosterEntry(record.Key[ClusterRecordPrefix.Member.Length..], member, record.Version);
-        var topology = _records.TryGet(TopologyRecord.Key, out var told) ? TopologyRecord.Parse(told.Value.Span) : null;
+        var topology = _records.TryGet(TopologyRecord.Key, out var recorded)
+            ? TopologyRecord.Parse(recorded.Value.Span)
+            : null;
         return new Snapshot(revision, [.. entries], topology);
     }
 

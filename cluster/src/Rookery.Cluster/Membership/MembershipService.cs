@@ -22,15 +22,19 @@ public sealed class MembershipService(
     TimeProvider time
 )
 {
-    /// <summary>The path prefix of forwarded orders: POST /members/ORDER?name=&amp;hops=.</summary>
+    /// <summary>
+    /// The path prefix of forwarded orders: POST /members/ORDER?name=&amp;hops=, with the number of forwards left.
+    /// </summary>
     internal const string Prefix = "/members/";
 
     // The maximum number of forwards: one from a follower to the leader, and one to the next leader when the leader
     // itself is to be removed.
     private const int MaxForwards = 2;
+
+    // Repetitions at intervals of RetryDelay: 5 s together.
     private const int Attempts = 50;
 
-    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(100);
     private static readonly TimeSpan AnswerTimeout = TimeSpan.FromSeconds(30);
 
     /// <summary>Carries out an order. The name may be a member's name, tag or id.</summary>
@@ -40,14 +44,20 @@ public sealed class MembershipService(
     /// <summary>Answers an order that another member forwards.</summary>
     internal async Task AnswerMemberAsync(HttpContext http)
     {
+        // Without short-circuiting, so that the compiler sees all variables assigned.
         bool isOrder =
             Enum.TryParse(http.Request.Path.Value.AsSpan(Prefix.Length), ignoreCase: true, out MemberOrder order)
             & Enum.IsDefined(order)
-            & int.TryParse(http.Request.Query["hops"], NumberStyles.None, CultureInfo.InvariantCulture, out int hops);
+            & int.TryParse(
+                http.Request.Query["hops"],
+                NumberStyles.None,
+                CultureInfo.InvariantCulture,
+                out int forwardsLeft
+            );
         string? name = http.Request.Query["name"];
         var answer =
-            isOrder && hops < MaxForwards
-                ? await AskAsync(order, name, hops, http.RequestAborted)
+            isOrder && forwardsLeft < MaxForwards
+                ? await AskAsync(order, name, forwardsLeft, http.RequestAborted)
                 : new MemberAnswer(StatusCodes.Status400BadRequest, "This version does not know that order.");
         http.Response.StatusCode = answer.Status;
         await http.Response.WriteAsync(answer.Text, http.RequestAborted);
@@ -56,7 +66,7 @@ public sealed class MembershipService(
     private async Task<MemberAnswer> AskAsync(
         MemberOrder order,
         string? name,
-        int hops,
+        int forwardsLeft,
         CancellationToken cancellationToken
     )
     {
@@ -70,14 +80,14 @@ public sealed class MembershipService(
             attempt++
         )
         {
-            await Task.Delay(Pause, time, cancellationToken);
+            await Task.Delay(RetryDelay, time, cancellationToken);
         }
 
         if (!consensus.IsLeader)
         {
-            return order == MemberOrder.List && (consensus.Leader.IsNone || hops == 0)
+            return order == MemberOrder.List && (consensus.Leader.IsNone || forwardsLeft == 0)
                 ? List()
-                : await AskLeaderAsync(order, name, hops, cancellationToken);
+                : await AskLeaderAsync(order, name, forwardsLeft, cancellationToken);
         }
 
         if (order == MemberOrder.List)
@@ -95,9 +105,9 @@ public sealed class MembershipService(
             return await UpgradeEnd.FinalizeAsync(consensus, recordStore, cancellationToken);
         }
 
-        bool anyOther = order == MemberOrder.Transfer && string.IsNullOrEmpty(name);
-        var member = anyOther ? null : Find(name);
-        if (member is null && !anyOther)
+        bool toAnyVoter = order == MemberOrder.Transfer && string.IsNullOrEmpty(name);
+        var member = toAnyVoter ? null : Find(name);
+        if (member is null && !toAnyVoter)
         {
             string known = string.Join(", ", consensus.Roster.Entries.Select(static entry => entry.Record.Name));
             return new MemberAnswer(
@@ -110,7 +120,7 @@ public sealed class MembershipService(
         {
             MemberOrder.Promote => await PromoteAsync(member!, cancellationToken),
             MemberOrder.Demote => await DemoteAsync(member!, cancellationToken),
-            MemberOrder.Remove => await RemoveAsync(member!, hops, cancellationToken),
+            MemberOrder.Remove => await RemoveAsync(member!, forwardsLeft, cancellationToken),
             _ => await TransferAsync(member, cancellationToken),
         };
     }
@@ -118,12 +128,12 @@ public sealed class MembershipService(
     private async Task<MemberAnswer> AskLeaderAsync(
         MemberOrder order,
         string? name,
-        int hops,
+        int forwardsLeft,
         CancellationToken cancellationToken
     )
     {
         var leader = consensus.Leader;
-        if (leader.IsNone || leader == consensus.Self || hops == 0)
+        if (leader.IsNone || leader == consensus.Self || forwardsLeft == 0)
         {
             return Unavailable(
                 "No member leads now, or none is known here, so nothing was changed. Ask again in a few "
@@ -142,7 +152,7 @@ public sealed class MembershipService(
         try
         {
             var path = new Uri(
-                $"{Prefix}{order}?hops={hops - 1}&name={Uri.EscapeDataString(name ?? string.Empty)}",
+                $"{Prefix}{order}?hops={forwardsLeft - 1}&name={Uri.EscapeDataString(name ?? string.Empty)}",
                 UriKind.Relative
             );
             using var response = await client.PostAsync(path, content: null, either.Token);
@@ -236,7 +246,7 @@ public sealed class MembershipService(
     {
         if (configuration.Voters.Length == 1)
         {
-            return OnlyVoter(member.Member, configuration, "without its vote nothing could be written");
+            return ExplainOnlyVoter(member.Member, configuration, "without its vote nothing could be written");
         }
 
         if (
@@ -244,8 +254,8 @@ public sealed class MembershipService(
             <= SeatRule.VotersOf(configuration.Voters.Length + configuration.Learners.Length)
         )
         {
-            return "Of so many members no fewer vote: whoever lost its vote would get it back at once. "
-                + "Remove it instead.";
+            return "A cluster of so many members has at least as many voters as now: a demoted member would get its "
+                + "vote back at once. Remove it instead.";
         }
 
         if (member.Member == consensus.Self)
@@ -260,11 +270,15 @@ public sealed class MembershipService(
     /// Removes a member: first from the configuration, then its record. (In the other order, a voter would still count
     /// for majorities while its connections are refused.) If this fails in between, repeating the order completes it.
     /// </summary>
-    private async Task<MemberAnswer> RemoveAsync(RosterEntry member, int hops, CancellationToken cancellationToken)
+    private async Task<MemberAnswer> RemoveAsync(
+        RosterEntry member,
+        int forwardsLeft,
+        CancellationToken cancellationToken
+    )
     {
         if (member.Member == consensus.Self)
         {
-            return await RemoveSelfAsync(member, hops, cancellationToken);
+            return await RemoveSelfAsync(member, forwardsLeft, cancellationToken);
         }
 
         var removed = await ChangeAsync(member, MemberChange.Removed, "is no member any more", cancellationToken);
@@ -273,12 +287,16 @@ public sealed class MembershipService(
             : removed;
     }
 
-    private async Task<MemberAnswer> RemoveSelfAsync(RosterEntry member, int hops, CancellationToken cancellationToken)
+    private async Task<MemberAnswer> RemoveSelfAsync(
+        RosterEntry member,
+        int forwardsLeft,
+        CancellationToken cancellationToken
+    )
     {
         var configuration = consensus.ReadState().Configuration;
         if (configuration.Voters.Length == 1)
         {
-            return Refused(OnlyVoter(member.Member, configuration, "without it nothing could be written"));
+            return Refused(ExplainOnlyVoter(member.Member, configuration, "without it nothing could be written"));
         }
 
         // The core checks this too, but only after the transfer of leadership, which would pause proposals for nothing.
@@ -287,7 +305,7 @@ public sealed class MembershipService(
             < configuration.Without(member.Member).Majority
         )
         {
-            return Refused(NoMajority(member.Record.Name));
+            return Refused(ExplainNoMajority(member.Record.Name));
         }
 
         var handedOver = await TransferAsync(member: null, cancellationToken);
@@ -301,7 +319,7 @@ public sealed class MembershipService(
             };
         }
 
-        var removed = await AskLeaderAsync(MemberOrder.Remove, member.NodeId, hops, cancellationToken);
+        var removed = await AskLeaderAsync(MemberOrder.Remove, member.NodeId, forwardsLeft, cancellationToken);
         return removed with
         {
             Text = $"{member.Record.Name} led, so it handed leadership over first. {handedOver.Text} {removed.Text}",
@@ -346,7 +364,7 @@ public sealed class MembershipService(
                 return rejection;
             }
 
-            await Task.Delay(Pause, time, cancellationToken);
+            await Task.Delay(RetryDelay, time, cancellationToken);
         }
 
         return null;
@@ -370,13 +388,13 @@ public sealed class MembershipService(
 
         if (configuration.Voters.Length == 1)
         {
-            return Refused(OnlyVoter(consensus.Self, configuration, "nobody could take over"));
+            return Refused(ExplainOnlyVoter(consensus.Self, configuration, "nobody could take over"));
         }
 
         consensus.Transfer(member?.Member ?? NodeId.None);
         for (int attempt = 0; attempt < Attempts; attempt++)
         {
-            await Task.Delay(Pause, time, cancellationToken);
+            await Task.Delay(RetryDelay, time, cancellationToken);
             if (consensus.Leader is { IsNone: false } leader && leader != consensus.Self)
             {
                 return new MemberAnswer(StatusCodes.Status200OK, $"{NameOf(leader)} leads now.");
@@ -402,7 +420,7 @@ public sealed class MembershipService(
             answer = consensus.ChangeMember(change, member.Member);
             if (answer == ChangeAnswer.ChangePending)
             {
-                await Task.Delay(Pause, time, cancellationToken);
+                await Task.Delay(RetryDelay, time, cancellationToken);
             }
         }
 
@@ -445,7 +463,7 @@ public sealed class MembershipService(
     {
         for (int attempt = 0; attempt < Attempts && consensus.ReadState().ChangeIsPending; attempt++)
         {
-            await Task.Delay(Pause, time, cancellationToken);
+            await Task.Delay(RetryDelay, time, cancellationToken);
         }
 
         return consensus.ReadState() is { ChangeIsPending: false, Role: Role.Leader };
@@ -461,7 +479,7 @@ public sealed class MembershipService(
     private string NameOf(NodeId member) => consensus.Roster.NameOf(member);
 
     /// <summary>Explains why the only voter must stay a voter, and what to do first.</summary>
-    private string OnlyVoter(NodeId voter, Configuration configuration, string why)
+    private string ExplainOnlyVoter(NodeId voter, Configuration configuration, string why)
     {
         string first = configuration.Learners is [var learner, ..]
             ? $"Let another vote first, with `rookery cluster node promote {NameOf(learner)}`."
@@ -484,7 +502,7 @@ public sealed class MembershipService(
                 $"{name} has not caught up, or does not answer, and as a voter it would hold up every write. "
                     + $"Wait until `rookery cluster node ls` shows that it is reachable and lacks nothing."
             ),
-            ChangeAnswer.NoMajority => Refused(NoMajority(name)),
+            ChangeAnswer.NoMajority => Refused(ExplainNoMajority(name)),
             ChangeAnswer.LeaderItself => Refused(
                 $"{name} leads, and a leader does not take its own vote. Hand leadership over first, with "
                     + $"`rookery cluster node transfer`."
@@ -494,10 +512,10 @@ public sealed class MembershipService(
                     + $"each write wait for more cards. {name} stays a spare that has everything; when a voter is "
                     + $"removed, it votes in its place."
             ),
-            _ => Refused($"{name} has no part in the cluster that could be changed so."),
+            _ => Refused($"The part that {name} has in the cluster cannot be changed in this way."),
         };
 
-    private string NoMajority(string name)
+    private string ExplainNoMajority(string name)
     {
         string[] off = [.. Unreachable(consensus.ReadState().Configuration).Select(consensus.Roster.NameAndTagOf)];
         string first =

@@ -11,8 +11,8 @@ namespace Rookery.Cluster.Membership;
 internal sealed class SeatKeeper(RaftConsensus consensus, Action<string> log)
 {
     /// <summary>
-    /// The number of rounds, one a second, before the leader completes an admission. The join itself usually takes a
-    /// few.
+    /// The number of rounds, one a second, before the leader completes an admission. A join usually completes within
+    /// a few rounds by itself.
     /// </summary>
     internal const int RoundsUntilCompleted = 30;
 
@@ -42,6 +42,7 @@ internal sealed class SeatKeeper(RaftConsensus consensus, Action<string> log)
     /// Makes a node a learner that has a record but is not in the configuration, because the leader that admitted it
     /// stopped in between. Excludes nodes that were ever started: they were learners and have been removed since.
     /// </summary>
+    /// <returns>Whether a node was made a learner.</returns>
     private bool CompleteSeat(Configuration configuration)
     {
         RosterEntry[] incomplete =

@@ -9,6 +9,7 @@ namespace Rookery.Cluster.Membership;
 /// </summary>
 internal static class SeatRule
 {
+    /// <summary>Returns the default number of voters among this many members.</summary>
     public static int VotersOf(int members) =>
         members switch
         {

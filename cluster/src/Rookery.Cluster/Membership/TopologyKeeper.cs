@@ -7,12 +7,12 @@ namespace Rookery.Cluster.Membership;
 /// <summary>
 /// Records the topology for clients when it changes. Only the leader does that. In an idle cluster it writes nothing.
 /// </summary>
-/// <param name="look">Returns the leader's view of the cluster; null when this node does not lead.</param>
+/// <param name="readView">Returns the leader's view of the cluster; null when this node does not lead.</param>
 /// <param name="recordStore">The cluster's records.</param>
 /// <param name="log">Receives failures.</param>
 /// <param name="time">The clock.</param>
 internal sealed class TopologyKeeper(
-    Func<LeaderView?> look,
+    Func<LeaderView?> readView,
     IJoinRecordStore recordStore,
     Action<string> log,
     TimeProvider time
@@ -27,7 +27,7 @@ internal sealed class TopologyKeeper(
     private static readonly TimeSpan HealthInterval = TimeSpan.FromSeconds(5);
 
     private readonly CancellationTokenSource _stopping = new();
-    private readonly RepeatedDuty _duty = new("What clients are told of the members could not be kept up", log, time);
+    private readonly RepeatedDuty _duty = new("The topology for clients could not be recorded", log, time);
     private readonly Channel<bool> _wakes = Channel.CreateBounded<bool>(
         new BoundedChannelOptions(1) { FullMode = BoundedChannelFullMode.DropWrite }
     );
@@ -67,9 +67,9 @@ internal sealed class TopologyKeeper(
     {
         // A new leader waits here until it may write, so that clients learn of it without waiting for the next check.
         if (
-            look() is null
+            readView() is null
             || !(recordStore.IsLeader || await recordStore.CatchUpAsync(cancellationToken))
-            || look() is not { } view
+            || readView() is not { } view
         )
         {
             return;
@@ -82,37 +82,38 @@ internal sealed class TopologyKeeper(
             return; // a newer version wrote it in an unknown format
         }
 
-        var said = view.ToTopology();
-        var withHealthOfBefore = said.WithHealthOf(known);
-        if (!MaySayHealth(view))
+        var topology = view.ToTopology();
+        var withOldHealth = topology.WithHealthOf(known);
+        if (!MayReportHealth(view))
         {
-            said = withHealthOfBefore;
+            topology = withOldHealth;
         }
 
-        bool isHealth = !said.Repeats(withHealthOfBefore);
-        bool isNews =
-            !withHealthOfBefore.Repeats(known)
-            || (isHealth && (_healthWritten is not { } written || time.GetElapsedTime(written) >= HealthInterval));
-        if (!isNews || said.Members.Count == 0)
+        bool healthChanged = !topology.Repeats(withOldHealth);
+        bool mustRecord =
+            !withOldHealth.Repeats(known)
+            || (healthChanged && (_healthWritten is not { } written || time.GetElapsedTime(written) >= HealthInterval));
+        if (!mustRecord || topology.Members.Count == 0)
         {
             return;
         }
 
-        var told = said with { Etag = Math.Max((known?.Etag ?? 0) + 1, view.EtagBefore) + 1 };
+        var updated = topology with { Etag = Math.Max((known?.Etag ?? 0) + 1, view.EtagBefore) + 1 };
         if (
             await recordStore.ChangeAsync(
-                [new RecordChange(TopologyRecord.Key, told.ToJson(), stored?.Version ?? ClusterRecord.Absent)],
+                [new RecordChange(TopologyRecord.Key, updated.ToJson(), stored?.Version ?? ClusterRecord.Absent)],
                 cancellationToken
             )
                 is null
-            && isHealth
+            && healthChanged
         )
         {
             _healthWritten = time.GetTimestamp();
         }
     }
 
-    private bool MaySayHealth(LeaderView view)
+    /// <summary>Whether the leader has led long enough to know which members are up.</summary>
+    private bool MayReportHealth(LeaderView view)
     {
         if (view.Term != _term)
         {

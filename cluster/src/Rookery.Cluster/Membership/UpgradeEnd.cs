@@ -38,8 +38,8 @@ public static class UpgradeEnd
         var guard = new Seats(recordStore).Guard();
         var stored = recordStore.Find(FormatLevel.RecordKey);
         var agreed = FormatLevel.Of(stored);
-        var told = NewestOf(consensus);
-        int newest = told.Values.Max();
+        var newestLevels = NewestOf(consensus);
+        int newest = newestLevels.Values.Max();
         if (newest <= agreed.Level)
         {
             return new MemberAnswer(
@@ -53,12 +53,14 @@ public static class UpgradeEnd
 
         string[] older =
         [
-            .. told.Where(member => member.Value > 0 && member.Value < newest)
+            .. newestLevels
+                .Where(member => member.Value > 0 && member.Value < newest)
                 .Select(member => consensus.Roster.NameAndTagOf(member.Key)),
         ];
         string[] silent =
         [
-            .. told.Where(static member => member.Value == 0)
+            .. newestLevels
+                .Where(static member => member.Value == 0)
                 .Select(member => consensus.Roster.NameAndTagOf(member.Key)),
         ];
         if (older.Length + silent.Length > 0)
@@ -126,16 +128,16 @@ public static class UpgradeEnd
     private static Dictionary<NodeId, int> NewestOf(RaftConsensus consensus)
     {
         var configuration = consensus.ReadState().Configuration;
-        var told = consensus.Roster.Entries.ToDictionary(
+        var newestLevels = consensus.Roster.Entries.ToDictionary(
             static entry => entry.Member,
             static entry => entry.Record.NewestFormatLevel
         );
         foreach (var member in (NodeId[])[.. configuration.Voters, .. configuration.Learners])
         {
-            told.TryAdd(member, 0);
+            newestLevels.TryAdd(member, 0);
         }
 
-        told[consensus.Self] = consensus.NewestFormatLevel;
-        return told;
+        newestLevels[consensus.Self] = consensus.NewestFormatLevel;
+        return newestLevels;
     }
 }

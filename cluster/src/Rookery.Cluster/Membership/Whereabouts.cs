@@ -8,22 +8,22 @@ namespace Rookery.Cluster.Membership;
 /// Used by one thread, except <see cref="Facts"/>, which any thread may read.
 /// </summary>
 /// <param name="keeper">Holds the node's identity.</param>
-/// <param name="look">Reads the node's facts, with the present addresses of its machine.</param>
+/// <param name="readFacts">Reads the node's facts, with the present addresses of its machine.</param>
 /// <param name="now">Returns the current time.</param>
 /// <param name="log">Receives a sentence when the certificate was signed again.</param>
 internal sealed class Whereabouts(
     IdentityKeeper keeper,
-    Func<MemberFacts> look,
+    Func<MemberFacts> readFacts,
     Func<DateTimeOffset> now,
     Action<string> log
 )
 {
-    private const int RoundsBetweenLooks = 60;
+    private const int RoundsBetweenChecks = 60;
 
     private int _round;
 
     /// <summary>The node's facts, as a new object after each change.</summary>
-    public MemberFacts Facts { get; private set; } = look();
+    public MemberFacts Facts { get; private set; } = readFacts();
 
     /// <summary>
     /// Checks the addresses once a minute, and renews the certificate if that is due. Call it once a second.
@@ -32,30 +32,30 @@ internal sealed class Whereabouts(
     /// use.</exception>
     public void DoRound()
     {
-        bool isLook = _round++ % RoundsBetweenLooks == 0;
-        if (isLook)
+        bool isAddressCheck = _round++ % RoundsBetweenChecks == 0;
+        if (isAddressCheck)
         {
-            Look();
+            UpdateFacts();
         }
 
         // Check the certificate each second: the clock of a board without a battery may jump by years when it first
         // reaches a time source.
-        if ((isLook || keeper.NeedsRenewal(now())) && keeper.RenewIfDue(Facts.NamesOf(keeper.Current), now()))
+        if ((isAddressCheck || keeper.NeedsRenewal(now())) && keeper.RenewIfDue(Facts.NamesOf(keeper.Current), now()))
         {
             log("This node's certificate was signed anew.");
         }
     }
 
-    private void Look()
+    private void UpdateFacts()
     {
-        var seen = look();
+        var seen = readFacts();
         bool isSame =
             seen.Addresses.SequenceEqual(Facts.Addresses, StringComparer.Ordinal)
             && seen.ClientUrls.SequenceEqual(Facts.ClientUrls, StringComparer.Ordinal);
 
         // Ignore a temporary loss of the network, which has no addresses.
-        bool isSomewhere = seen.Addresses.Count > 0 && seen.ClientUrls.Count > 0;
-        if (!isSame && isSomewhere)
+        bool hasAddresses = seen.Addresses.Count > 0 && seen.ClientUrls.Count > 0;
+        if (!isSame && hasAddresses)
         {
             Facts = seen;
         }

@@ -10,10 +10,10 @@ internal sealed class Backoff(Random random)
 {
     private const int ShortestMilliseconds = 50;
     private const int LongestMilliseconds = 2_000;
-    private const int ShortestLeastMilliseconds = 20;
-    private const int LongestLeastMilliseconds = 640;
+    private const int ShortestMinimumMilliseconds = 20;
+    private const int LongestMinimumMilliseconds = 640;
     private int _milliseconds = ShortestMilliseconds;
-    private int _leastMilliseconds = ShortestLeastMilliseconds;
+    private int _minimumMilliseconds = ShortestMinimumMilliseconds;
 
     /// <summary>Returns the next delay: the minimum, and the remainder that a wake cuts short.</summary>
     public (TimeSpan Beginning, TimeSpan Remainder) Next()
@@ -21,8 +21,8 @@ internal sealed class Backoff(Random random)
         int longest = _milliseconds;
         _milliseconds = Math.Min(2 * _milliseconds, LongestMilliseconds);
         return (
-            TimeSpan.FromMilliseconds(_leastMilliseconds),
-            TimeSpan.FromMilliseconds(Math.Max(0, random.Next(longest / 2, longest + 1) - _leastMilliseconds))
+            TimeSpan.FromMilliseconds(_minimumMilliseconds),
+            TimeSpan.FromMilliseconds(Math.Max(0, random.Next(longest / 2, longest + 1) - _minimumMilliseconds))
         );
     }
 
@@ -30,13 +30,13 @@ internal sealed class Backoff(Random random)
     public void RecordWake()
     {
         _milliseconds = ShortestMilliseconds;
-        _leastMilliseconds = Math.Min(2 * _leastMilliseconds, LongestLeastMilliseconds);
+        _minimumMilliseconds = Math.Min(2 * _minimumMilliseconds, LongestMinimumMilliseconds);
     }
 
     /// <summary>Records that an attempt succeeded.</summary>
     public void Reset()
     {
         _milliseconds = ShortestMilliseconds;
-        _leastMilliseconds = ShortestLeastMilliseconds;
+        _minimumMilliseconds = ShortestMinimumMilliseconds;
     }
 }

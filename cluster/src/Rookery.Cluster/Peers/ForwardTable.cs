@@ -45,7 +45,7 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
     {
         if (kind != PacketKind.Outcome || body.Length < sizeof(long))
         {
-            throw new PeerProtocolException("A packet came that does not belong here.");
+            throw new PeerProtocolException("A packet arrived of a kind that is not sent on this connection.");
         }
 
         var forward =
@@ -98,6 +98,7 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
             ? queue.Put(new ForwardBody(number, command), charge: 0, mark: number)
             : queue.Put(new OldForwardBody(number, command), charge: 0, mark: number);
 
+    /// <summary>Adds a forward, and returns its number; 0 when the connection is broken.</summary>
     private long Add(PendingForward forward)
     {
         lock (_gate)

@@ -17,6 +17,7 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
     public const long MaxBytesInFlight = 8 << 20;
 
     private const int OverheadBytes = 512; // the objects around a command, and its outcome
+    private const int OutcomeHeadBytes = 64; // more than the bytes before an outcome in its packet
 
     private long _bytesInFlight;
 
@@ -38,7 +39,8 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
         long number = BinaryPrimitives.ReadInt64LittleEndian(body);
         var bytes = body[head..];
         long charge = ChargeOf(bytes.Length);
-        if (Interlocked.Add(ref _bytesInFlight, charge) is var all && all > MaxBytesInFlight && all > charge)
+        long allBytes = Interlocked.Add(ref _bytesInFlight, charge);
+        if (allBytes > MaxBytesInFlight && allBytes > charge)
         {
             throw new PeerProtocolException($"More than {MaxBytesInFlight} bytes of commands were forwarded at once.");
         }
@@ -65,7 +67,7 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
         {
             var body = new OutcomeBody(
                 number,
-                OutcomeCodec.SizeOf(outcome) + 64 > PeerProtocol.MaxBulkPacketBytes
+                OutcomeCodec.SizeOf(outcome) + OutcomeHeadBytes > PeerProtocol.MaxBulkPacketBytes
                     ? PeerRefusals.AnswerTooLarge
                     : outcome
             );

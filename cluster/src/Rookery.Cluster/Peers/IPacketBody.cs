@@ -22,7 +22,9 @@ internal interface IPacketBody
     void Write(Span<byte> destination);
 }
 
-/// <summary>A ping or a pong. The pong repeats the ping's question.</summary>
+/// <summary>
+/// A ping or a pong. Its question is the timestamp at which the ping was sent; the pong repeats it.
+/// </summary>
 internal readonly struct PingBody(PacketKind kind, long question = 0) : IPacketBody
 {
     public PacketKind Kind => kind;

@@ -33,7 +33,7 @@ internal sealed class IncomingLink(
                 onAnnouncement(connection);
                 break;
             default:
-                throw new PeerProtocolException("A packet came that does not belong here.");
+                throw new PeerProtocolException("A packet arrived of a kind that is not sent on this connection.");
         }
     }
 }

@@ -28,10 +28,10 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     public async Task AcceptAsync(IncomingStream incoming, CancellationToken cancellationToken)
     {
         using var reader = new PacketReader(incoming.Stream, PeerProtocol.MaxControlPacketBytes, context.Memory);
-        Action<string> tell = incoming.Verdict.NodeId is null ? context.OfStrangers.Tell : context.Log.Tell;
+        Action<string> log = incoming.Verdict.NodeId is null ? context.OfStrangers.Tell : context.Log.Tell;
         try
         {
-            if (await GreetAsync(incoming, reader, tell, cancellationToken) is not { } remote)
+            if (await GreetAsync(incoming, reader, log, cancellationToken) is not { } remote)
             {
                 return;
             }
@@ -75,7 +75,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         }
         catch (Exception trouble)
         {
-            tell($"A connection from {incoming.From} came to nothing: {PeerConnection.Explain(trouble)}");
+            log($"A connection from {incoming.From} came to nothing: {PeerConnection.Explain(trouble)}");
         }
     }
 
@@ -133,7 +133,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     private async Task<PeerHello?> GreetAsync(
         IncomingStream incoming,
         PacketReader reader,
-        Action<string> tell,
+        Action<string> log,
         CancellationToken cancellationToken
     )
     {
@@ -167,7 +167,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
 
         if (!Volatile.Read(ref _isClosed))
         {
-            tell($"A connection from {incoming.From} was refused: {refusal.Sentence}");
+            log($"A connection from {incoming.From} was refused: {refusal.Sentence}");
         }
 
         await PeerHandshake.WriteAsync(incoming.Stream, new RefusalBody(refusal), either.Token);

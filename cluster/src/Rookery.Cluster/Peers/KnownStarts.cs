@@ -197,9 +197,9 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     }
 
     /// <summary>Adds an item, and removes the oldest one when the list is full.</summary>
-    private static void AddBounded<T>(List<T> items, T item, int most)
+    private static void AddBounded<T>(List<T> items, T item, int maximum)
     {
-        if (items.Count == most)
+        if (items.Count == maximum)
         {
             items.RemoveAt(0);
         }

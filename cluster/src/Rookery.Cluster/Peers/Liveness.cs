@@ -11,8 +11,8 @@ namespace Rookery.Cluster.Peers;
 internal sealed class Liveness(TimeProvider time, LinkKind kind, bool pings)
 {
     private readonly TimeSpan _interval = kind == LinkKind.Control ? TimeSpan.FromSeconds(1) : TimeSpan.FromSeconds(5);
-    private long _sign = time.GetTimestamp();
-    private long _asked;
+    private long _lastSignOfLife = time.GetTimestamp();
+    private long _openPing;
     private long _answered;
 
     /// <summary>
@@ -30,12 +30,12 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool pings)
     /// <summary>
     /// Records that the other end lives: a byte arrived, or the other end accepted bytes after a send had to wait.
     /// </summary>
-    public void RecordSignOfLife() => Volatile.Write(ref _sign, time.GetTimestamp());
+    public void RecordSignOfLife() => Volatile.Write(ref _lastSignOfLife, time.GetTimestamp());
 
     /// <summary>Records that a packet arrived, which also counts as the answer to an open ping.</summary>
     public void RecordPacket()
     {
-        Volatile.Write(ref _asked, 0);
+        Volatile.Write(ref _openPing, 0);
         RecordSignOfLife();
     }
 
@@ -52,13 +52,13 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool pings)
     /// <summary>Whether the silence exceeds <see cref="Limit"/>. Called every second.</summary>
     public bool IsDead()
     {
-        long since = Volatile.Read(ref _sign);
+        long since = Volatile.Read(ref _lastSignOfLife);
         if (!pings)
         {
             return time.GetElapsedTime(since) > Limit;
         }
 
-        long question = Volatile.Read(ref _asked);
+        long question = Volatile.Read(ref _openPing);
         return question != 0 && time.GetElapsedTime(Math.Max(question, since)) > Limit;
     }
 
@@ -68,17 +68,18 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool pings)
     /// <returns>The timestamp, which the pong repeats; 0 when no ping is due.</returns>
     public long TakeDuePing(bool always)
     {
+        // Up to 100 ms early, because the caller's timer fires once a second, and may fire early.
         bool isDue =
             pings
-            && Volatile.Read(ref _asked) == 0
-            && time.GetElapsedTime(Volatile.Read(ref _sign)) >= _interval - TimeSpan.FromMilliseconds(100);
+            && Volatile.Read(ref _openPing) == 0
+            && time.GetElapsedTime(Volatile.Read(ref _lastSignOfLife)) >= _interval - TimeSpan.FromMilliseconds(100);
         if (!isDue && !always)
         {
             return 0;
         }
 
         long question = Math.Max(1, time.GetTimestamp());
-        Interlocked.CompareExchange(ref _asked, question, 0);
+        Interlocked.CompareExchange(ref _openPing, question, 0);
         return question;
     }
 }

@@ -119,7 +119,7 @@ internal static class MessageCodec
             OutcomeIndex = reader.TakeInt64(),
             Clock = new ClockReading(reader.TakeInt64(), (flags & IsClockSure) != 0),
         };
-        Demand(message.Clock.UtcTicks <= DateTime.MaxValue.Ticks, "A message has a time that is none.");
+        Demand(message.Clock.UtcTicks <= DateTime.MaxValue.Ticks, "A message has a time that is out of range.");
         ReadFrames(body, ref reader, message, frames);
         reader.ExpectEnd();
         return message;
@@ -137,11 +137,11 @@ internal static class MessageCodec
         long announced = message.Kind == MessageKind.Append ? message.LastIndex - message.Position.Index : 0;
         Demand(
             count == announced && count <= reader.Remaining / FrameHeadBytes,
-            "A message has other frames than it says."
+            "A message has more or fewer frames than its head says."
         );
         Demand(
             count <= 1 || body.Length <= PeerProtocol.MaxSharedPacketBytes,
-            "Several frames are longer together than they may be."
+            "Several frames together are longer than permitted."
         );
         for (int i = 0; i < count; i++)
         {
@@ -174,13 +174,13 @@ internal static class MessageCodec
                 frame.OperationsBefore == operations && operations <= long.MaxValue - frame.OperationCount,
                 "Frames count their operations with a gap."
             );
-            Demand(IsGood(frame), "The payload of a frame is not as it was made.");
+            Demand(HasValidPayload(frame), "The payload of a frame is damaged.");
             before = new LogPosition(frame.Term, frame.Index);
             operations += frame.OperationCount;
         }
     }
 
-    private static bool IsGood(in JournalFrame frame)
+    private static bool HasValidPayload(in JournalFrame frame)
     {
         var payload = frame.Payload.Span;
         return frame.Type switch

@@ -38,6 +38,8 @@ internal static class OutcomeCodec
         for (int i = 0; i < outcome.Count; i++)
         {
             var result = outcome[i];
+
+            // The lengths of the two texts are part of their SizeOf.
             bytes +=
                 ResultHeadBytes
                 - (2 * sizeof(int))
@@ -194,12 +196,9 @@ internal static class OutcomeCodec
             throw;
         }
 
-        return (
-            count == 1 ? new CommandOutcome(index, logTicks, results[0]) : new CommandOutcome(index, logTicks, results)
-        ) with
-        {
-            Receipt = receipt,
-        };
+        var applied =
+            count == 1 ? new CommandOutcome(index, logTicks, results[0]) : new CommandOutcome(index, logTicks, results);
+        return applied with { Receipt = receipt };
     }
 
     private static OperationResult ReadResult(ref WireReader reader)

@@ -45,7 +45,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
     /// <summary>
     /// After a connection that lasted longer than this, the delay between attempts is reset to the shortest.
     /// </summary>
-    private static readonly TimeSpan GoodLife = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan StableAfter = TimeSpan.FromSeconds(2);
 
     /// <summary>
     /// How long after the first attempt an unreachable member is expected and only noted, because it may still be
@@ -65,7 +65,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
     private readonly Task _running;
     private readonly long _begun;
     private TaskCompletionSource _wake = NewWake();
-    private Carrier? _carrier;
+    private OpenConnection? _open;
     private long _droppedBefore;
     private bool _wasReached;
     private bool _wasRefused;
@@ -73,7 +73,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
 
     // The failures logged since the last connection. Each is logged once, because a member may be off for months while
     // its failures alternate ("no route", timeout).
-    private readonly HashSet<(string Address, string Why, bool IsUsual)> _told = [];
+    private readonly HashSet<(string Address, string Why, bool IsUsual)> _loggedFailures = [];
 
     /// <summary>Starts dialling.</summary>
     public OutgoingLink(LinkContext context, PeerRoute route, LinkKind kind)
@@ -86,14 +86,14 @@ internal sealed class OutgoingLink : IAsyncDisposable
     }
 
     /// <summary>Whether a connection is open now.</summary>
-    public bool IsConnected => Volatile.Read(ref _carrier) is not null;
+    public bool IsConnected => Volatile.Read(ref _open) is not null;
 
     /// <summary>The number of messages dropped because the queue was full or no connection was open.</summary>
     public long Dropped =>
-        Volatile.Read(ref _droppedBefore) + (Volatile.Read(ref _carrier)?.Connection.Queue.Dropped ?? 0);
+        Volatile.Read(ref _droppedBefore) + (Volatile.Read(ref _open)?.Connection.Queue.Dropped ?? 0);
 
     /// <summary>The number of bytes queued or being written.</summary>
-    public long QueuedBytes => Volatile.Read(ref _carrier)?.Connection.Queue.Room.Bytes ?? 0;
+    public long QueuedBytes => Volatile.Read(ref _open)?.Connection.Queue.Room.Bytes ?? 0;
 
     /// <inheritdoc cref="IPeerNetwork.AttemptsAt"/>
     public IReadOnlyList<FailedAttempt> Attempts => Volatile.Read(ref _attempts);
@@ -109,9 +109,9 @@ internal sealed class OutgoingLink : IAsyncDisposable
     /// <summary>Queues a message, or drops it.</summary>
     public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
-        if (Volatile.Read(ref _carrier) is { } carried)
+        if (Volatile.Read(ref _open) is { } open)
         {
-            carried.Connection.Queue.TryPut(new MessageBody(message, frames));
+            open.Connection.Queue.TryPut(new MessageBody(message, frames));
         }
         else
         {
@@ -122,9 +122,9 @@ internal sealed class OutgoingLink : IAsyncDisposable
     /// <inheritdoc cref="IPeerNetwork.ForwardAsync"/>
     public ValueTask<CommandOutcome> ForwardAsync(CommandBuffer command, CancellationToken cancellationToken)
     {
-        if (Volatile.Read(ref _carrier) is { } carried)
+        if (Volatile.Read(ref _open) is { } open)
         {
-            return carried.Forwards.ForwardAsync(command, cancellationToken);
+            return open.Forwards.ForwardAsync(command, cancellationToken);
         }
 
         return new ValueTask<CommandOutcome>(PeerRefusals.NeverSent);
@@ -138,12 +138,12 @@ internal sealed class OutgoingLink : IAsyncDisposable
     /// </summary>
     public void Watch()
     {
-        if (Volatile.Read(ref _carrier) is { } carried)
+        if (Volatile.Read(ref _open) is { } open)
         {
-            carried.Connection.Watch(always: _context.Gate.Starts.IsChallenged(carried.Connection.Remote));
-            if (_context.Gate.Recheck(carried.Connection.Remote, carried.Connection.Answered) is { } refusal)
+            open.Connection.Watch(always: _context.Gate.Starts.IsChallenged(open.Connection.Remote));
+            if (_context.Gate.Recheck(open.Connection.Remote, open.Connection.Answered) is { } refusal)
             {
-                carried.Connection.Close(refusal.Sentence);
+                open.Connection.Close(refusal.Sentence);
             }
         }
     }
@@ -174,7 +174,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
                 _context.Log.Tell(Trouble);
             }
 
-            await RestAsync();
+            await WaitBeforeRetryAsync();
         }
     }
 
@@ -184,7 +184,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         List<FailedAttempt> failed = [];
         foreach (string address in _route.Candidates())
         {
-            if (await TryCarryAsync(address, failed))
+            if (await TryServeAsync(address, failed))
             {
                 failed.Clear();
                 break;
@@ -200,7 +200,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
 
     /// <summary>Connects to an address and serves the connection until it breaks.</summary>
     /// <returns>False when no connection was made.</returns>
-    private async Task<bool> TryCarryAsync(string address, List<FailedAttempt> failed)
+    private async Task<bool> TryServeAsync(string address, List<FailedAttempt> failed)
     {
         try
         {
@@ -211,7 +211,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
             {
                 using (connection)
                 {
-                    await CarryAsync(connection, address);
+                    await ServeAsync(connection, address);
                 }
             }
 
@@ -230,7 +230,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
                 + $": {attempt.Why}";
             bool isUsual =
                 !_wasReached && trouble is SocketException && _context.Time.GetElapsedTime(_begun) < UsualAbsence;
-            if (_told.Count < MaxReported && _told.Add((address, attempt.Why, isUsual)))
+            if (_loggedFailures.Count < MaxReported && _loggedFailures.Add((address, attempt.Why, isUsual)))
             {
                 (isUsual ? _context.Notes : _context.Log).Tell(Trouble);
             }
@@ -245,33 +245,33 @@ internal sealed class OutgoingLink : IAsyncDisposable
         }
     }
 
-    private async Task CarryAsync(PeerConnection connection, string address)
+    private async Task ServeAsync(PeerConnection connection, string address)
     {
         using var stop = _stopping.Token.Register(() => connection.Close(null));
         bool knowsTerms = connection.Remote.FeatureLevel >= PeerProtocol.ForwardInTermSince;
-        var carried = new Carrier(connection, new ForwardTable(connection.Queue, _context.Time, knowsTerms));
+        var open = new OpenConnection(connection, new ForwardTable(connection.Queue, _context.Time, knowsTerms));
         long began = _context.Time.GetTimestamp();
-        Volatile.Write(ref _carrier, carried);
+        Volatile.Write(ref _open, open);
         Refusal = null;
         Volatile.Write(ref _attempts, []);
-        _told.Clear();
+        _loggedFailures.Clear();
         _context.Gate.Starts.CountConnected(connection.Remote);
         if (_kind == LinkKind.Control && connection.Remote.FeatureLevel >= PeerProtocol.PlacesSince)
         {
             connection.Queue.TryPut(new PlacesBody([.. _context.Places().Take(PeerPlaces.MaxPlaces)]));
         }
 
-        string? end = await connection.RunAsync(carried.Forwards);
+        string? end = await connection.RunAsync(open.Forwards);
         _context.Gate.Starts.CountDisconnected(connection.Remote);
-        Volatile.Write(ref _carrier, null);
-        carried.Forwards.Break();
+        Volatile.Write(ref _open, null);
+        open.Forwards.Break();
         Interlocked.Add(ref _droppedBefore, connection.Queue.Dropped);
         if (_stopping.IsCancellationRequested)
         {
             return;
         }
 
-        if (_context.Time.GetElapsedTime(began) > GoodLife)
+        if (_context.Time.GetElapsedTime(began) > StableAfter)
         {
             _backoff.Reset();
         }
@@ -283,7 +283,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         _context.Receiver.Unreachable(_route.Node);
     }
 
-    private async Task RestAsync()
+    private async Task WaitBeforeRetryAsync()
     {
         var (beginning, remainder) = _backoff.Next();
         try
@@ -303,5 +303,5 @@ internal sealed class OutgoingLink : IAsyncDisposable
         }
     }
 
-    private sealed record Carrier(PeerConnection Connection, ForwardTable Forwards);
+    private sealed record OpenConnection(PeerConnection Connection, ForwardTable Forwards);
 }

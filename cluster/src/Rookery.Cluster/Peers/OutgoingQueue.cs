@@ -153,7 +153,7 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
             if (_sending.Length > IdleBytes)
             {
                 _sending.Return();
-                Count();
+                ReportHeldBytes();
             }
         }
     }
@@ -188,7 +188,7 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
             (_fillingCharge, _sendingCharge, _fillingBytes) = (0, 0, 0);
             _filling.Return();
             _sending.Return();
-            Count();
+            ReportHeldBytes();
         }
 
         Room.Leave(charge);
@@ -211,7 +211,7 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
         ValueTaskSourceOnCompletedFlags flags
     ) => _signal.OnCompleted(continuation, state, token, flags);
 
-    private void Count() => _counted.Set(_filling.Length + _sending.Length);
+    private void ReportHeldBytes() => _counted.Set(_filling.Length + _sending.Length);
 
     /// <summary>
     /// Grows the buffer to at least <paramref name="bytes"/>. Returns false when memory is short. The packet is then
@@ -227,7 +227,7 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
         try
         {
             _filling.Grow(_fillingBytes, Math.Max(IdleBytes, Math.Max(bytes, 2 * _fillingBytes)));
-            Count();
+            ReportHeldBytes();
             return true;
         }
         catch (OutOfMemoryException)

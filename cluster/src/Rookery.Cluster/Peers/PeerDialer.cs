@@ -45,7 +45,7 @@ internal sealed class PeerDialer(
                 && learnAddressOf(answering, address)
             )
             {
-                throw NotWhoWasLookedFor(proven);
+                throw WrongNode(proven);
             }
 
             await PeerHandshake.WriteAsync(stream, new HelloBody(self with { Kind = kind }), either.Token);
@@ -58,7 +58,7 @@ internal sealed class PeerDialer(
 
             if (remote.Member != node)
             {
-                throw NotWhoWasLookedFor(proven);
+                throw WrongNode(proven);
             }
 
             // A refusing end sends its hello only to identify itself, so the kind in it means nothing.
@@ -104,10 +104,12 @@ internal sealed class PeerDialer(
         catch (PeerRefusedException other)
             when (Members.IdOf(proven) != node && other.Refusal.Kind != PeerRefusalKind.ForGood)
         {
-            throw NotWhoWasLookedFor(proven, $" {other.Message}");
+            throw WrongNode(proven, $" {other.Message}");
         }
     }
 
-    private PeerProtocolException NotWhoWasLookedFor(string proven, string? said = null) =>
-        new($"Node {nameOf(Members.IdOf(proven)) ?? proven} answers there, and not the one that was looked for.{said}");
+    private PeerProtocolException WrongNode(string proven, string? detail = null) =>
+        new(
+            $"Node {nameOf(Members.IdOf(proven)) ?? proven} answers there, and not the one that was looked for.{detail}"
+        );
 }

@@ -20,7 +20,7 @@ internal static class PeerHandshake
     /// <exception cref="EndOfStreamException">The stream ended.</exception>
     /// <exception cref="PeerProtocolException">The packet is no hello.</exception>
     public static async Task<PeerHello> ReadHelloAsync(PacketReader reader, CancellationToken cancellationToken) =>
-        HelloIn(await ReadAsync(reader, cancellationToken));
+        ParseHello(await ReadAsync(reader, cancellationToken));
 
     /// <summary>
     /// Reads the answer to a hello: the other end's hello, or a refusal. The refusal of a node that is no member is
@@ -35,21 +35,21 @@ internal static class PeerHandshake
     )
     {
         var answer = await ReadAsync(reader, cancellationToken);
-        if (RefusalIn(answer) is not { } refusal)
+        if (ParseRefusal(answer) is not { } refusal)
         {
-            return (HelloIn(answer), null);
+            return (ParseHello(answer), null);
         }
 
-        var speaker = refusal.Kind == PeerRefusalKind.NoMember ? await ReadAsync(reader, cancellationToken) : null;
-        return speaker is null ? throw new PeerRefusedException(refusal) : (HelloIn(speaker), refusal);
+        var refuser = refusal.Kind == PeerRefusalKind.NoMember ? await ReadAsync(reader, cancellationToken) : null;
+        return refuser is null ? throw new PeerRefusedException(refusal) : (ParseHello(refuser), refusal);
     }
 
     /// <summary>Reads the refusal that may answer a hello.</summary>
     /// <returns>The refusal; null when the other end closes the connection without one.</returns>
     public static async Task<PeerRefusal?> ReadRefusalAsync(PacketReader reader, CancellationToken cancellationToken) =>
-        RefusalIn(await ReadAsync(reader, cancellationToken));
+        ParseRefusal(await ReadAsync(reader, cancellationToken));
 
-    private static PeerHello HelloIn((PacketKind Kind, ReadOnlyMemory<byte> Body)? packet) =>
+    private static PeerHello ParseHello((PacketKind Kind, ReadOnlyMemory<byte> Body)? packet) =>
         packet switch
         {
             null => throw new EndOfStreamException("It was closed before a hello."),
@@ -57,7 +57,7 @@ internal static class PeerHandshake
             _ => throw new PeerProtocolException("It did not begin with a hello."),
         };
 
-    private static PeerRefusal? RefusalIn((PacketKind Kind, ReadOnlyMemory<byte> Body)? packet) =>
+    private static PeerRefusal? ParseRefusal((PacketKind Kind, ReadOnlyMemory<byte> Body)? packet) =>
         packet is var (kind, body) ? RefusalBody.TryRead(kind, body.Span) : null;
 
     /// <summary>Reads the next packet, valid until the next read; null at the end of the stream.</summary>

@@ -25,6 +25,7 @@ public sealed record PeerHello
     /// <summary>The bytes "RKPL", with which every hello begins.</summary>
     private const uint Magic = 0x4C504B52;
     private const int MaxTextBytes = 64;
+    private const int GuidBytes = 16;
 
     /// <summary>The cluster's random id.</summary>
     public required string ClusterId { get; init; }
@@ -65,7 +66,7 @@ public sealed record PeerHello
         + (2 * sizeof(ushort))
         + WireWriter.SizeOf(NodeId)
         + WireWriter.SizeOf(ClusterId)
-        + 16
+        + GuidBytes
         + (2 * sizeof(long))
         + sizeof(int)
         + 1;
@@ -97,7 +98,7 @@ public sealed record PeerHello
         var reader = new WireReader(body);
         reader.Take(sizeof(uint));
         ushort version = reader.TakeUInt16();
-        string node = TakeId(ref reader);
+        string node = ReadId(ref reader);
         if (version != PeerProtocol.Version)
         {
             string older = version < PeerProtocol.Version ? $"node {node}" : "the node that says this";
@@ -110,7 +111,7 @@ public sealed record PeerHello
         var hello = new PeerHello
         {
             NodeId = node,
-            ClusterId = TakeId(ref reader),
+            ClusterId = ReadId(ref reader),
             StoreId = reader.TakeGuid(),
             StartNumber = reader.TakeInt64(),
             StartId = reader.TakeUInt64(),
@@ -124,7 +125,7 @@ public sealed record PeerHello
             : throw new PeerProtocolException("A hello is for a connection of no known kind.");
     }
 
-    private static string TakeId(ref WireReader reader) =>
+    private static string ReadId(ref WireReader reader) =>
         reader.TakeText() is { Length: > 0 and <= MaxTextBytes } text && text.All(c => c is > ' ' and <= '~')
             ? text
             : throw new PeerProtocolException("A hello names nobody.");

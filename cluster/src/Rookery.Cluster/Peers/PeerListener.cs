@@ -90,7 +90,7 @@ public static class PeerListener
     {
         var strangers = new UnknownPeers();
         listen.Protocols = HttpProtocols.Http1;
-        listen.Use(next => connection => strangers.CarryAsync(connection, next));
+        listen.Use(next => connection => strangers.ServeAsync(connection, next));
         listen.UseHttps(
             new TlsHandshakeCallbackOptions
             {
@@ -100,7 +100,7 @@ public static class PeerListener
                 ),
             }
         );
-        listen.Use(next => connection => IsLink(connection) ? CarryAsync(connection, network) : next(connection));
+        listen.Use(next => connection => IsLink(connection) ? ServeLinkAsync(connection, network) : next(connection));
         return listen;
     }
 
@@ -140,7 +140,7 @@ public static class PeerListener
         connection.Features.Get<ISslStreamFeature>() is { } tls
         && tls.SslStream.NegotiatedApplicationProtocol == Protocol;
 
-    private static async Task CarryAsync(ConnectionContext connection, PeerNetwork network)
+    private static async Task ServeLinkAsync(ConnectionContext connection, PeerNetwork network)
     {
         // A server that stops cancels this token and waits for the connection to end.
         var stops =

@@ -22,7 +22,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     private readonly TimeProvider _time;
     private readonly RepeatedLog _log;
     private readonly RepeatedLog _notes;
-    private readonly UnknownPeerLog _ofStrangers;
+    private readonly UnknownPeerLog _strangerLog;
     private readonly MemoryShare? _memory;
     private readonly Lock _peersGate = new();
     private OutgoingPeer[] _peers = [];
@@ -62,7 +62,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         _time = time;
         _log = new RepeatedLog(log, time);
         _notes = note is null ? _log : new RepeatedLog(note, time);
-        _ofStrangers = new UnknownPeerLog(log, time);
+        _strangerLog = new UnknownPeerLog(log, time);
         Trust = trust;
         _gate = new PeerGate(_self, admission, node => NameOf(node), time);
     }
@@ -107,7 +107,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
                 _time,
                 _log,
                 _notes,
-                _ofStrangers,
+                _strangerLog,
                 _memory,
                 sentence => Excluded?.Invoke(sentence),
                 () => Places(),
@@ -190,7 +190,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
 
         if (PeerHttp.HelloIn(http.Request) is not { } hello)
         {
-            return "A member says who it is, and how often it was started.";
+            return "The request lacks the hello with which a member says who it is, and how often it was started.";
         }
 
         return _gate.AdmitOrRefuse(hello, node)?.Sentence;
@@ -296,17 +296,17 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     {
         foreach (var peer in Volatile.Read(ref _peers))
         {
-            Guard(peer.Watch);
+            RunAndLogFailure(peer.Watch);
         }
 
-        Guard(() => Volatile.Read(ref _incoming)?.Watch());
+        RunAndLogFailure(() => Volatile.Read(ref _incoming)?.Watch());
     }
 
     /// <summary>
     /// Runs one check, and logs its failure, for example because records cannot be read. An exception that left the
     /// timer's callback would end the process.
     /// </summary>
-    private void Guard(Action watch)
+    private void RunAndLogFailure(Action watch)
     {
         try
         {
@@ -314,7 +314,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
-            _log.Tell($"Connections could not be looked after: {failure.Message}");
+            _log.Tell($"Connections to members could not be checked: {failure.Message}");
         }
     }
 }

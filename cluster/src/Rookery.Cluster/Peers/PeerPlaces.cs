@@ -48,9 +48,12 @@ internal static class PeerPlaces
         }
 
         host = host.IsIPv4MappedToIPv6 ? host.MapToIPv4() : host;
+        // 169.254.0.0/16 is link-local (RFC 3927).
         bool isElsewhere = IPAddress.IsLoopback(host)
             ? from is null || !IPAddress.IsLoopback(from)
             : host.IsIPv6LinkLocal || host.GetAddressBytes() is [169, 254, _, _];
+
+        // From 224.0.0.0 on, IPv4 addresses are multicast or reserved.
         return !isElsewhere
             && !host.Equals(IPAddress.Any)
             && !host.Equals(IPAddress.IPv6Any)

@@ -11,6 +11,8 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     private readonly Lock _gate = new();
     private IReadOnlyList<string> _addresses = addresses;
     private string? _reached;
+
+    // From connections that the member dialled: their source address, and the addresses that it announced.
     private IReadOnlyList<string> _seen = [];
 
     /// <summary>The member.</summary>
@@ -38,9 +40,9 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     {
         lock (_gate)
         {
-            bool isNews = !_addresses.SequenceEqual(addresses, StringComparer.Ordinal);
+            bool isNew = !_addresses.SequenceEqual(addresses, StringComparer.Ordinal);
             _addresses = addresses;
-            return isNews;
+            return isNew;
         }
     }
 
@@ -50,11 +52,11 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     {
         lock (_gate)
         {
-            bool isNews =
+            bool isNew =
                 !string.Equals(_reached, address, StringComparison.Ordinal)
                 && !_seen.Concat(_addresses).Contains(address, StringComparer.Ordinal);
             _reached = address;
-            return isNews;
+            return isNew;
         }
     }
 

@@ -78,7 +78,7 @@ internal static class PeerTls
         SslStreamCertificateContext own,
         SslApplicationProtocol protocol,
         X509ChainPolicy policy,
-        Func<X509Certificate2?, bool> believes,
+        Func<X509Certificate2?, bool> accepts,
         CancellationToken cancellationToken
     )
     {
@@ -93,11 +93,10 @@ internal static class PeerTls
                 TargetHost = host,
                 ApplicationProtocols = [protocol],
                 EnabledSslProtocols = SslProtocols.Tls13,
-                AllowTlsResume = false, // handshakes are rare here, and each shall look at the certificates of now
+                AllowTlsResume = false, // handshakes are rare, and each must check the current certificates
                 ClientCertificateContext = own,
                 CertificateChainPolicy = policy,
-                RemoteCertificateValidationCallback = (_, certificate, _, _) =>
-                    believes((X509Certificate2?)certificate),
+                RemoteCertificateValidationCallback = (_, certificate, _, _) => accepts((X509Certificate2?)certificate),
             };
             await stream.AuthenticateAsClientAsync(options, cancellationToken);
             return stream.NegotiatedApplicationProtocol == protocol

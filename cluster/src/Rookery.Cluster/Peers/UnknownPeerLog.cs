@@ -17,8 +17,8 @@ internal sealed class UnknownPeerLog(Action<string> log, TimeProvider time)
 
     private readonly Lock _gate = new();
     private long _began = time.GetTimestamp();
-    private int _told;
-    private int _untold;
+    private int _logged;
+    private int _notLogged;
 
     /// <summary>
     /// Logs a sentence, or only counts it when this minute's limit is reached. The count is logged with the first
@@ -26,27 +26,27 @@ internal sealed class UnknownPeerLog(Action<string> log, TimeProvider time)
     /// </summary>
     public void Tell(string sentence)
     {
-        int before = 0;
+        int suppressed = 0;
         lock (_gate)
         {
             if (time.GetElapsedTime(_began) >= Window)
             {
-                (before, _began, _told, _untold) = (_untold, time.GetTimestamp(), 0, 0);
+                (suppressed, _began, _logged, _notLogged) = (_notLogged, time.GetTimestamp(), 0, 0);
             }
 
-            if (++_told > MaxSentencesPerMinute)
+            if (++_logged > MaxSentencesPerMinute)
             {
-                _untold++;
+                _notLogged++;
                 return;
             }
         }
 
         log(
-            before == 0
+            suppressed == 0
                 ? sentence
                 : string.Create(
                     CultureInfo.InvariantCulture,
-                    $"{sentence} There were {before} more such attempts before."
+                    $"{sentence} There were {suppressed} more such attempts before."
                 )
         );
     }

@@ -25,7 +25,7 @@ internal sealed class UnknownPeers
     /// Serves an accepted connection until it ends. It counts as a stranger until <see cref="RemoveProven"/>, and may
     /// be aborted to make room for a newer one.
     /// </summary>
-    public async Task CarryAsync(ConnectionContext connection, ConnectionDelegate next)
+    public async Task ServeAsync(ConnectionContext connection, ConnectionDelegate next)
     {
         Add(connection);
         try
@@ -62,7 +62,7 @@ internal sealed class UnknownPeers
             }
         }
 
-        oldest?.Abort(new ConnectionAbortedException("Others who have not shown who they are need its place."));
+        oldest?.Abort(new ConnectionAbortedException("A newer connection without a proven identity took its place."));
     }
 
     // By id, because the same connection is represented by another object later in the handshake.

@@ -22,14 +22,14 @@ internal ref struct WireReader(ReadOnlySpan<byte> body)
     public int TakeInt32()
     {
         int value = BinaryPrimitives.ReadInt32LittleEndian(Take(sizeof(int)));
-        return value >= 0 ? value : throw new PeerProtocolException("A number is negative that cannot be.");
+        return value >= 0 ? value : throw new PeerProtocolException("A number is negative where none may be.");
     }
 
     /// <summary>Reads a non-negative number.</summary>
     public long TakeInt64()
     {
         long value = BinaryPrimitives.ReadInt64LittleEndian(Take(sizeof(long)));
-        return value >= 0 ? value : throw new PeerProtocolException("A number is negative that cannot be.");
+        return value >= 0 ? value : throw new PeerProtocolException("A number is negative where none may be.");
     }
 
     /// <summary>Reads a number of any sign.</summary>

@@ -216,21 +216,21 @@ public sealed class ClusterRecovery : IDisposable
     /// </summary>
     private static SurveyedStore MarkOldCopy(Card card, List<Card> cards)
     {
-        var (met, by) = cards
-            .Select(other => (Starts: other.Met.GetValueOrDefault(card.Member), By: other.Store.Name))
+        var (recorded, by) = cards
+            .Select(other => (Starts: other.RecordedStarts.GetValueOrDefault(card.Member), By: other.Store.Name))
             .MaxBy(static other => other.Starts);
 
         // A damaged or missing journal does not tell the number of starts, and such a store may hold the only copy of
         // the data.
-        return card.Starts == 0 || card.Store.Damage is not null || met <= card.Starts
+        return card.Starts == 0 || card.Store.Damage is not null || recorded <= card.Starts
             ? card.Store
             : card.Store with
             {
                 OldCopy = string.Create(
                     CultureInfo.InvariantCulture,
                     $"{card.Store.Place} is an old copy of {card.Store.Name}: it was started {card.Starts} "
-                        + $"times, but {by} has already seen start {met}. Members refuse it, so it counts for nobody, "
-                        + $"and what was acknowledged after it was made is not on it."
+                        + $"times, but {by} has already seen start {recorded}. Members refuse it, so it counts for "
+                        + $"nobody, and what was acknowledged after it was made is not on it."
                 ),
             };
     }
@@ -307,7 +307,7 @@ public sealed class ClusterRecovery : IDisposable
                 $"{ahead[0].Name} ({ahead[0].Place}) holds the entries through {ahead[0].Last.Index} (term "
                     + $"{ahead[0].Last.Term}), and {own.Name} those through {own.Last.Index} (term {own.Last.Term}"
                     + $"): recover {ahead[0].Name} instead, which loses less. If it cannot be recovered, stop it, "
-                    + $"or leave it out of --with, and say so again."
+                    + $"or leave it out of --with, and run the command again."
             );
     }
 
@@ -421,13 +421,13 @@ public sealed class ClusterRecovery : IDisposable
     /// <param name="Member">The member that owns it.</param>
     /// <param name="Configuration">The newest configuration in its journal.</param>
     /// <param name="Starts">The number of its starts; 0 when its journal cannot be read.</param>
-    /// <param name="Met">For each member, the number of its starts that this store last recorded.</param>
+    /// <param name="RecordedStarts">For each member, the number of its starts that this store last recorded.</param>
     private sealed record Card(
         SurveyedStore Store,
         NodeId Member,
         Configuration Configuration,
         long Starts,
-        Dictionary<NodeId, long> Met
+        Dictionary<NodeId, long> RecordedStarts
     );
 
     /// <summary>An accessible stopped voter whose node can be started.</summary>

@@ -73,7 +73,7 @@ public sealed record SurveyedStore(
     /// <summary>Whether the store's tables contain the rows that every start reads.</summary>
     public bool CanStart { get; init; } = true;
 
-    /// <summary>Whether this store's log is more up to date than the other's (thesis 3.6.1).</summary>
+    /// <summary>Whether this store's log is more up to date than the other's (Raft thesis, 3.6.1).</summary>
     public bool IsAheadOf(SurveyedStore other) =>
         (Last.Term, Last.Index).CompareTo((other.Last.Term, other.Last.Index)) > 0;
 }

@@ -16,6 +16,7 @@ internal static class RowsQuery
     private const string Index = "Rookery-Index";
     private const string Term = "Rookery-Term";
     private const string Operations = "Rookery-Operations";
+    private const int MaxKeyHexDigits = 8192;
 
     /// <summary>Returns the path and query of a request.</summary>
     public static string PathOf(RepairRequest request) =>
@@ -68,7 +69,7 @@ internal static class RowsQuery
         key = new byte[(hex?.Length ?? 0) / 2];
         return !string.IsNullOrEmpty(hex)
             && hex.Length % 2 == 0
-            && hex.Length <= 8192
+            && hex.Length <= MaxKeyHexDigits
             && Convert.FromHexString(hex, key, out _, out _) == System.Buffers.OperationStatus.Done;
     }
 }

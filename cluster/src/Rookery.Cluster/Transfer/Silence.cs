@@ -34,9 +34,9 @@ internal static class Silence
         {
             return await ask(ended.Token);
         }
-        catch (OperationCanceledException given) when (!cancellationToken.IsCancellationRequested)
+        catch (OperationCanceledException cancelled) when (!cancellationToken.IsCancellationRequested)
         {
-            throw new TimeoutException($"It has been silent for {timeout.TotalSeconds:0} s.", given);
+            throw new TimeoutException($"It has been silent for {timeout.TotalSeconds:0} s.", cancelled);
         }
     }
 }

@@ -14,7 +14,7 @@ namespace Rookery.Cluster.Transfer;
 /// leader's journal no longer contains, or when an entry cannot be applied to damaged tables.
 /// </summary>
 /// <remarks>
-/// The lock of <see cref="RaftHost"/> guards the fields, except <c>_troubleTold</c>, which belongs to the running
+/// The lock of <see cref="RaftHost"/> guards the fields, except <c>_troubleLoggedAt</c>, which belongs to the running
 /// fetch. <see cref="Trouble"/> is read without the lock. A state is fetched without the lock and installed under it.
 /// This is the only I/O that is done under the lock.
 /// </remarks>
@@ -36,7 +36,7 @@ internal sealed class SnapshotInstaller(
     private readonly TimeProvider _time = store.Time;
     private bool _isFetching;
     private string? _trouble;
-    private long _troubleTold;
+    private long _troubleLoggedAt;
     private long _fetchedThrough;
 
     /// <summary>
@@ -117,7 +117,7 @@ internal sealed class SnapshotInstaller(
 
             if (isInstalled == false && host.Progress.IsBlocked && !host.IsHalted)
             {
-                ReportTrouble(from, "it does not fit to what this node knows by now of its log and of the terms.");
+                ReportTrouble(from, "it no longer fits this node's log and term.");
             }
         }
         catch (Exception) when (_stopping.IsCancellationRequested)
@@ -167,9 +167,9 @@ internal sealed class SnapshotInstaller(
             );
         }
 
-        if (before is null || _time.GetElapsedTime(_troubleTold) >= FetchTroubleInterval)
+        if (before is null || _time.GetElapsedTime(_troubleLoggedAt) >= FetchTroubleInterval)
         {
-            _troubleTold = _time.GetTimestamp();
+            _troubleLoggedAt = _time.GetTimestamp();
             host.Options.TroubleFound?.Invoke(
                 $"The state of {member} could not be taken: {why} It is asked for again."
             );
@@ -226,18 +226,18 @@ internal sealed class SnapshotInstaller(
         var offer = fetched.Offer;
         var position = new LogPosition(offer.Term, offer.Index);
         bool isAhead = !log.Journal.IsDue && host.Core.MayInstall(position, offer.CommittedBy);
-        bool helps =
+        bool mayReplaceTables =
             host.Progress.IsBlocked
             && offer.Index >= host.Progress.Applied
             && host.Core.MayReplaceTables(position, offer.CommittedBy);
-        if (log.Journal.IsDue && !helps && !host.IsHalted && offer.Index > host.Core.CommitIndex)
+        if (log.Journal.IsDue && !mayReplaceTables && !host.IsHalted && offer.Index > host.Core.CommitIndex)
         {
             // For example, a vote is being written. If the fetch were abandoned, the leader would send everything
             // again.
             return null;
         }
 
-        if (host.IsHalted || !(isAhead || helps))
+        if (host.IsHalted || !(isAhead || mayReplaceTables))
         {
             FailFetch();
             return false;

@@ -217,7 +217,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         using var target = inbox.Open(file, resumeAt);
         for (int breaks = 0; ; )
         {
-            long had = target.Length;
+            long lengthBefore = target.Length;
             if (!await FetchRestAsync(offer, file, target, before, cancellationToken))
             {
                 return false;
@@ -229,12 +229,12 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                 return true;
             }
 
-            breaks = target.Length > had ? 1 : breaks + 1;
+            breaks = target.Length > lengthBefore ? 1 : breaks + 1;
             if (breaks > MaxBrokenConnections)
             {
                 throw new StateTransferException(
                     $"{member.BaseAddress} broke off {breaks} times in a row while {file.Name} of its state "
-                        + $"was fetched. What is here stays, and is gone on with."
+                        + $"was fetched. The fetched part is kept, and the next attempt continues after it."
                 );
             }
 
@@ -322,9 +322,11 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                     );
                 }
 
-                long had = target.Length;
+                long lengthBefore = target.Length;
                 target.Append(buffer.AsSpan(0, read));
-                if (had >> 20 != target.Length >> 20 || target.Length == file.Bytes)
+
+                // Report once a MiB (2^20 bytes).
+                if (lengthBefore >> 20 != target.Length >> 20 || target.Length == file.Bytes)
                 {
                     Progress?.Invoke(new StateFetchProgress(before + target.Length, total));
                 }

@@ -16,7 +16,7 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
 {
     private const int PieceBytes = 64 * 1024;
 
-    private static readonly TimeSpan Look = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(100);
 
     // The other member has applied the entries that the rows contain, so this node normally receives them soon.
     private static readonly TimeSpan Timeout = TimeSpan.FromMinutes(2);
@@ -116,7 +116,7 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
                 store.Storage.Memtables.RequestFlush();
             }
 
-            await Task.Delay(Look, time, cancellationToken);
+            await Task.Delay(PollInterval, time, cancellationToken);
         }
     }
 }

@@ -29,6 +29,7 @@ public sealed class StateRoutes(SnapshotOffers offers, Func<long?, long, Task<Sn
     /// <summary>The prefix of all paths.</summary>
     public const string Prefix = "/state";
 
+    private const string RangePrefix = "bytes=";
     private const int PieceBytes = 256 * 1024;
 
     // Pause three times as long as each read took, so that sending uses a quarter of the disk's time while writes are
@@ -175,7 +176,7 @@ public sealed class StateRoutes(SnapshotOffers offers, Func<long?, long, Task<Sn
 
     private async Task SendAsync(HttpContext http, string offer, IDiskFile file, long offset, long length)
     {
-        // The receiver writes to a disk that may be slow, so the server's minimum data rate does not apply. Patience
+        // The receiver writes to a disk that may be slow, so the server's minimum data rate does not apply. Timeout
         // limits the wait instead.
         if (http.Features.Get<IHttpMinResponseDataRateFeature>() is { } rate)
         {
@@ -238,10 +239,10 @@ public sealed class StateRoutes(SnapshotOffers offers, Func<long?, long, Task<Sn
         from = 0;
         return string.IsNullOrEmpty(header)
             || (
-                header.StartsWith("bytes=", StringComparison.Ordinal)
+                header.StartsWith(RangePrefix, StringComparison.Ordinal)
                 && header.EndsWith('-')
                 && long.TryParse(
-                    header.AsSpan(6, header.Length - 7),
+                    header.AsSpan(RangePrefix.Length, header.Length - RangePrefix.Length - 1),
                     NumberStyles.None,
                     CultureInfo.InvariantCulture,
                     out from

@@ -92,7 +92,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
         }
 
         Assert.Contains(
-            "letters.txt is nothing that a node has which was never used",
+            "letters.txt is no file of a node that was never used",
             Begin(disk, FormedJoin.Find(disk, Directory)!),
             StringComparison.Ordinal
         );

@@ -189,7 +189,7 @@ public sealed class IdentityDirectoryTests : IDisposable
         TestFormat.Write(_disk, Data, new NodeIds(NodeId, ClusterId));
         _disk.Rot("/data/format", 3, 1);
         Assert.Contains(
-            "Whose data lie beside it cannot be read: ",
+            "The ids of the data beside it cannot be read: ",
             Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data)).Message,
             StringComparison.Ordinal
         );

@@ -115,11 +115,7 @@ public sealed class RegistrarTests : IDisposable
                 PublicUrl = url,
             }
         );
-        Assert.StartsWith(
-            "The URL at which the node says that clients reach it is none",
-            refusal.Message,
-            StringComparison.Ordinal
-        );
+        Assert.StartsWith("The node's URL for clients is not valid", refusal.Message, StringComparison.Ordinal);
     }
 
     [Theory]

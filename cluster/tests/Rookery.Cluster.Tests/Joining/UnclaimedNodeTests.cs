@@ -166,7 +166,7 @@ public sealed class UnclaimedNodeTests
         Make();
         Serve(static _ => { }, isFlushed: false);
         _disk.WriteNew($"{Directory}/{name}", "x"u8);
-        AssertKept($"/data/{name} is nothing that a node has which was never used");
+        AssertKept($"/data/{name} is no file of a node that was never used");
     }
 
     /// <summary>Damage may hide the record that names the owner.</summary>

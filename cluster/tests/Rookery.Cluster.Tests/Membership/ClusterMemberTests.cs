@@ -149,7 +149,7 @@ public sealed class ClusterMemberTests : IDisposable
             _log,
             static sentence =>
                 sentence.StartsWith(
-                    "That this node takes no part any more could not be noted, so a restart would go on:",
+                    "This node takes no part any more, but the note of that could not be written",
                     StringComparison.Ordinal
                 )
         );

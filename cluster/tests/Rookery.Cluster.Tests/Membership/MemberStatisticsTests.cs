@@ -75,8 +75,8 @@ public sealed class MemberStatisticsTests
         var statistics = cluster.C.Consensus.ReadCluster();
         Assert.Equal(
             "No leader is known here yet: with itself this node sees 2 of 3 voters, which is enough to choose "
-                + "one, but not b (B): after a crash they wait for it for up to 20 s, and if it leads, this node has "
-                + "to reach it. Documents can be read here meanwhile.",
+                + "one, but not b (B): after a crash the voters wait up to 20 s for a missing one, and if that "
+                + "one leads, this node has to reach it. Documents can be read here meanwhile.",
             statistics.Trouble
         );
         Assert.Equal(
