@@ -94,16 +94,16 @@ internal static class ForeignAnswer
         long? maxBytes = null
     )
     {
-        long most = maxBytes ?? MaxBytes;
+        long bound = maxBytes ?? MaxBytes;
         try
         {
-            await body.LoadIntoBufferAsync(most, cancellation);
+            await body.LoadIntoBufferAsync(bound, cancellation);
         }
         catch (HttpRequestException tooLong)
             when (tooLong.HttpRequestError == HttpRequestError.ConfigurationLimitExceeded)
         {
             throw new AdminException(
-                $"The answer of {address} is longer than the {most >> 20} MiB that this command keeps at once. Ask "
+                $"The answer of {address} is longer than the {bound >> 20} MiB that this command keeps at once. Ask "
                     + $"for less, or for results one by one (`rookery query --ndjson`, `rookery export`).",
                 ExitCode.Failure
             );

@@ -125,9 +125,9 @@ internal sealed class NodeAddress(bool isRemote = false)
             return name;
         }
 
-        if (Environment.GetEnvironmentVariable(DatabaseVariable) is { Length: > 0 } said)
+        if (Environment.GetEnvironmentVariable(DatabaseVariable) is { Length: > 0 } fromEnvironment)
         {
-            return said;
+            return fromEnvironment;
         }
 
         return Settings.Database
@@ -212,38 +212,32 @@ internal sealed class NodeAddress(bool isRemote = false)
                 : [ConnectTo(directory) with { HasLocalReads = _hasLocal }];
         }
 
-        string[] said =
+        string[] named =
             IsNamed(parsed) ? parsed.GetValue(_url)!
             : Environment.GetEnvironmentVariable(UrlVariable) is { Length: > 0 } variable ? [variable]
             : [.. Settings.Urls];
-        bool isDefault = said.Length == 0;
+        bool isDefault = named.Length == 0;
         Uri[] addresses = isDefault
             ? [new Uri(DefaultUrl)]
             :
             [
-                .. said.SelectMany(static urls =>
+                .. named
+                    .SelectMany(static urls =>
                         urls.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries)
                     )
                     .Select(AddressOf),
             ];
         if (addresses.Length == 0)
         {
-            throw new AdminException($"\"{said[0]}\" is not an address such as {DefaultUrl}.", ExitCode.Configuration);
+            throw new AdminException($"\"{named[0]}\" is not an address such as {DefaultUrl}.", ExitCode.Configuration);
         }
 
-        string ifSilent =
-            IsNamed(parsed) ? "Check the address of --url, and whether the node runs."
-            : isDefault
-                ? $"Name its address with --url{(isRemote ? string.Empty : ", or its data directory with --data")}."
-            : Environment.GetEnvironmentVariable(UrlVariable) is { Length: > 0 }
-                ? $"The environment's {UrlVariable} names that address; --url names another."
-            : "`rookery login` saved that address; --url names another.";
-        bool isOfFile = !isDefault && Settings.Urls.Count > 0 && Settings.Knows(addresses);
-        string? token = TokenOf(parsed, addresses, isDefault, isOfFile);
+        bool areFromSettings = !isDefault && Settings.Urls.Count > 0 && Settings.Knows(addresses);
+        string? token = TokenOf(parsed, addresses, isDefault, areFromSettings);
         string? pem =
             parsed.GetValue(_authority)
             ?? Environment.GetEnvironmentVariable(AuthorityVariable)
-            ?? (isOfFile ? Settings.Authority : null);
+            ?? (areFromSettings ? Settings.Authority : null);
         var authorities = string.IsNullOrEmpty(pem) ? null : ReadPem(ReadFile(pem), pem);
         return
         [
@@ -254,10 +248,28 @@ internal sealed class NodeAddress(bool isRemote = false)
             )
             {
                 IsFoundByData = !isRemote,
-                IfSilent = ifSilent,
+                IfSilent = HintIfSilent(parsed, isDefault),
                 HasLocalReads = _hasLocal,
             }),
         ];
+    }
+
+    /// <summary>Returns the sentence on what to check or to name if no node answers.</summary>
+    private string HintIfSilent(ParseResult parsed, bool isDefault)
+    {
+        if (IsNamed(parsed))
+        {
+            return "Check the address of --url, and whether the node runs.";
+        }
+
+        if (isDefault)
+        {
+            return $"Name its address with --url{(isRemote ? string.Empty : ", or its data directory with --data")}.";
+        }
+
+        return Environment.GetEnvironmentVariable(UrlVariable) is { Length: > 0 }
+            ? $"The environment's {UrlVariable} names that address; --url names another."
+            : "`rookery login` saved that address; --url names another.";
     }
 
     private static NodeConnection ConnectTo(string directory)
@@ -280,7 +292,7 @@ internal sealed class NodeAddress(bool isRemote = false)
             ? throw new AdminException(problem, ExitCode.Configuration)
             : new Uri(text);
 
-    private string? TokenOf(ParseResult parsed, Uri[] addresses, bool isDefault, bool isOfFile)
+    private string? TokenOf(ParseResult parsed, Uri[] addresses, bool isDefault, bool areFromSettings)
     {
         // Another server could listen at an address. So the environment's token is not sent to the default address, and
         // the token of the user's file only to the addresses in that file.
@@ -288,7 +300,7 @@ internal sealed class NodeAddress(bool isRemote = false)
         string? variable = isDefault ? null : Environment.GetEnvironmentVariable(TokenVariable);
         string? token =
             tokenFile is not null ? ReadFile(tokenFile).Trim()
-            : string.IsNullOrEmpty(variable) && isOfFile ? Settings.Token
+            : string.IsNullOrEmpty(variable) && areFromSettings ? Settings.Token
             : variable;
         if (token?.AsSpan().IndexOfAnyExceptInRange('!', '~') >= 0)
         {

@@ -22,14 +22,14 @@ internal static class NodeChoice
         using var found = new CancellationTokenSource();
         var asked = new List<Task<string?>>();
         var reasons = new string?[nodes.Count];
-        for (int begun = 0; begun < nodes.Count || asked.Exists(static task => !task.IsCompleted); )
+        for (int started = 0; started < nodes.Count || asked.Exists(static task => !task.IsCompleted); )
         {
-            if (begun < nodes.Count)
+            if (started < nodes.Count)
             {
-                asked.Add(WhyNotAsync(nodes[begun++], found.Token));
+                asked.Add(WhyNotAsync(nodes[started++], found.Token));
             }
 
-            var pause = begun < nodes.Count ? HeadStart : Timeout.InfiniteTimeSpan;
+            var pause = started < nodes.Count ? HeadStart : Timeout.InfiniteTimeSpan;
             await Task.WhenAny([
                 .. asked.Where(static task => !task.IsCompleted).Cast<Task>().DefaultIfEmpty(Task.CompletedTask),
                 Task.Delay(pause, TimeProvider.System, found.Token),
@@ -48,6 +48,7 @@ internal static class NodeChoice
         throw new AdminException(string.Join(' ', reasons.Select(static reason => reason!.Trim())), ExitCode.Failure);
     }
 
+    /// <summary>Returns why a node does not answer, in a sentence; null when it answers.</summary>
     private static async Task<string?> WhyNotAsync(NodeConnection node, CancellationToken cancellation)
     {
         using var client = node.NewClient(AnswerTimeout);

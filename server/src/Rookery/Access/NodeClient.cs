@@ -14,7 +14,7 @@ namespace Rookery.Access;
 /// them.</param>
 internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnection>? named = null) : IDisposable
 {
-    private const long AskFromBytes = 1 << 20;
+    private const long ExpectContinueFromBytes = 1 << 20;
 
     private NodeConnection _node = node;
     private HttpClient _client = node.NewClient(Timeout.InfiniteTimeSpan);
@@ -160,7 +160,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
 
         // A node that refuses a body because of its size closes the connection while the body is being sent, which
         // loses its response. With Expect: 100-continue it refuses before the body is sent.
-        request.Headers.ExpectContinue = content?.Headers.ContentLength > AskFromBytes ? true : null;
+        request.Headers.ExpectContinue = content?.Headers.ContentLength > ExpectContinueFromBytes ? true : null;
         if (header is var (name, value))
         {
             request.Headers.TryAddWithoutValidation(name, value);
@@ -191,7 +191,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
         catch (HttpRequestException)
         {
             throw new AdminException(
-                $"The connection to {_node.Address} broke during its response. Try " + $"again.",
+                $"The connection to {_node.Address} broke during its response. Try again.",
                 ExitCode.Failure
             );
         }
@@ -208,9 +208,15 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
             _ => ExitCode.Failure,
         };
 
-    /// <summary>Returns the exit code of a command for the node: 75 is only for documents and databases.</summary>
-    public static int ExitCodeForNodeOf(HttpStatusCode status) =>
-        ExitCodeOf(status) is not ExitCode.Conflict and var code ? code : ExitCode.Failure;
+    /// <summary>
+    /// Returns the exit code of a command for the node. <see cref="ExitCode.Conflict"/> is only for documents and
+    /// databases.
+    /// </summary>
+    public static int ExitCodeForNodeOf(HttpStatusCode status)
+    {
+        int code = ExitCodeOf(status);
+        return code == ExitCode.Conflict ? ExitCode.Failure : code;
+    }
 
     /// <summary>Returns the reason of a refusal and its exit code.</summary>
     public async Task<AdminException> RefusalOfAsync(

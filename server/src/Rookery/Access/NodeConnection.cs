@@ -16,9 +16,9 @@ namespace Rookery.Access;
 /// <param name="Authorities">The trusted authorities; null for those of the system.</param>
 internal sealed record NodeConnection(Uri Address, string? Token, X509Certificate2Collection? Authorities)
 {
-    private const int SilentSeconds = 30;
-    private const int AskEverySeconds = 10;
-    private const int AskTimes = 6;
+    private const int KeepAliveTimeSeconds = 30;
+    private const int KeepAliveIntervalSeconds = 10;
+    private const int KeepAliveRetries = 6;
 
     /// <summary>
     /// Whether the command accepts --data for a running node. For `backup` and `export` that option names a stopped
@@ -62,8 +62,8 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
             UseProxy = false,
             ConnectCallback = ConnectAsync,
         };
-        handler.SslOptions.RemoteCertificateValidationCallback = (_, _, _, wrong) =>
-            wrong == SslPolicyErrors.None ? true : throw new AdminException(Describe(wrong), ExitCode.Failure);
+        handler.SslOptions.RemoteCertificateValidationCallback = (_, _, _, errors) =>
+            errors == SslPolicyErrors.None ? true : throw new AdminException(Describe(errors), ExitCode.Failure);
         if (Authorities is not null)
         {
             var policy = new X509ChainPolicy
@@ -112,14 +112,14 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     /// Connects with TCP keep-alive, so that a download from a machine that lost its power ends instead of waiting for
     /// ever.
     /// </summary>
-    private async ValueTask<Stream> ConnectAsync(SocketsHttpConnectionContext wanted, CancellationToken cancellation)
+    private async ValueTask<Stream> ConnectAsync(SocketsHttpConnectionContext context, CancellationToken cancellation)
     {
-        var addresses = await Dns.GetHostAddressesAsync(wanted.DnsEndPoint.Host, cancellation);
+        var addresses = await Dns.GetHostAddressesAsync(context.DnsEndPoint.Host, cancellation);
         for (int index = 0; ; index++)
         {
             try
             {
-                return await ConnectAsync(new IPEndPoint(addresses[index], wanted.DnsEndPoint.Port), cancellation);
+                return await ConnectAsync(new IPEndPoint(addresses[index], context.DnsEndPoint.Port), cancellation);
             }
             catch (SocketException) when (index + 1 < addresses.Length)
             {
@@ -134,9 +134,13 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
         try
         {
             socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, true);
-            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, SilentSeconds);
-            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveInterval, AskEverySeconds);
-            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveRetryCount, AskTimes);
+            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, KeepAliveTimeSeconds);
+            socket.SetSocketOption(
+                SocketOptionLevel.Tcp,
+                SocketOptionName.TcpKeepAliveInterval,
+                KeepAliveIntervalSeconds
+            );
+            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveRetryCount, KeepAliveRetries);
             using var timeout = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
             timeout.CancelAfter(ConnectTimeout);
             await socket.ConnectAsync(address, timeout.Token);
@@ -154,8 +158,8 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
         }
     }
 
-    private string Describe(SslPolicyErrors wrong) =>
-        wrong.HasFlag(SslPolicyErrors.RemoteCertificateChainErrors)
+    private string Describe(SslPolicyErrors errors) =>
+        errors.HasFlag(SslPolicyErrors.RemoteCertificateChainErrors)
             ? $"The certificate of the node at {Address} has expired, or "
                 + (
                     Authorities is null

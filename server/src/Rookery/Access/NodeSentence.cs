@@ -9,10 +9,11 @@ namespace Rookery.Access;
 internal static class NodeSentence
 {
     /// <summary>Returns the message with options of commands instead of HTTP headers and parameters.</summary>
-    /// <param name="said">The node's message.</param>
+    /// <param name="message">The node's message.</param>
     /// <param name="node">How the command connects to the node.</param>
-    public static string ForCommandUser(string said, NodeConnection node) =>
-        said.Replace(
+    public static string ForCommandUser(string message, NodeConnection node) =>
+        message
+            .Replace(
                 LocalReads.ForPrograms,
                 node.HasLocalReads ? LocalReads.ForCommands : LocalReads.ForOtherCommands,
                 StringComparison.Ordinal

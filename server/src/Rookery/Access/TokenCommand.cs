@@ -9,6 +9,7 @@ namespace Rookery.Access;
 internal static class TokenCommand
 {
     private const string Path = "/admin/access/tokens";
+    private const long SecondsPerDay = 86_400;
 
     public static Command Create() =>
         new("token", "Bearer tokens and their rights.") { CreateToken(), List(), Remove(), Reset() };
@@ -94,7 +95,7 @@ internal static class TokenCommand
 
                                     if (parsed.GetValue(days) is { } lifetime)
                                     {
-                                        json.WriteNumber("LifetimeSeconds"u8, lifetime * 86_400L);
+                                        json.WriteNumber("LifetimeSeconds"u8, lifetime * SecondsPerDay);
                                     }
                                 }
                             ),
@@ -109,7 +110,7 @@ internal static class TokenCommand
     {
         var address = new NodeAddress();
         var command = address.AddTo(
-            new Command("ls", "List the tokens' names and rights; the tokens themselves " + "are not stored.")
+            new Command("ls", "List the tokens' names and rights; the tokens themselves are not stored.")
         );
         command.SetAction(
             (parsed, _) =>
@@ -130,10 +131,10 @@ internal static class TokenCommand
                                 is { ValueKind: JsonValueKind.Array } named
                                 ? " in " + Join(named)
                                 : string.Empty;
-                            string ends = token.GetProperty("Expires") is { ValueKind: JsonValueKind.String } at
+                            string ends = token.GetProperty("Expires") is { ValueKind: JsonValueKind.String } expiry
                                 ? string.Create(
                                     CultureInfo.InvariantCulture,
-                                    $", until {at.GetDateTimeOffset().UtcDateTime:u}"
+                                    $", until {expiry.GetDateTimeOffset().UtcDateTime:u}"
                                 )
                                 : string.Empty;
                             await Console.Out.WriteLineAsync(

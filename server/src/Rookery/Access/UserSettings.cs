@@ -13,7 +13,7 @@ namespace Rookery.Access;
 /// <param name="Database">The database that `.` stands for.</param>
 internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, string? Authority, string? Database)
 {
-    private const UnixFileMode OfOthers =
+    private const UnixFileMode AccessOfOthers =
         UnixFileMode.GroupRead
         | UnixFileMode.GroupWrite
         | UnixFileMode.GroupExecute
@@ -56,16 +56,16 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
         try
         {
             var settings = Parse(path, NodeAddress.ReadFile(path));
-            return settings.Token is not null && (File.GetUnixFileMode(path) & OfOthers) != UnixFileMode.None
-                ? throw Wrong(
+            return settings.Token is not null && (File.GetUnixFileMode(path) & AccessOfOthers) != UnixFileMode.None
+                ? throw InvalidFile(
                     path,
-                    $"contains a token and other users may access it, so it is not read: chmod " + $"600 {path}"
+                    $"contains a token and other users may access it, so it is not read: chmod 600 {path}"
                 )
                 : settings;
         }
         catch (JsonException malformed)
         {
-            throw Wrong(path, $"is not valid JSON in line {malformed.LineNumber + 1}");
+            throw InvalidFile(path, $"is not valid JSON in line {malformed.LineNumber + 1}");
         }
     }
 
@@ -125,7 +125,7 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
         using var json = JsonDocument.Parse(text);
         if (json.RootElement.ValueKind != JsonValueKind.Object)
         {
-            throw Wrong(path, "must hold one JSON object");
+            throw InvalidFile(path, "must hold one JSON object");
         }
 
         var settings = Nothing;
@@ -137,7 +137,7 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
                 "token" => settings with { Token = TextOf(path, member) },
                 "ca" => settings with { Authority = TextOf(path, member) },
                 "database" => settings with { Database = TextOf(path, member) },
-                _ => throw Wrong(
+                _ => throw InvalidFile(
                     path,
                     $"has the unknown member \"{member.Name}\"; known are url, token, ca and database"
                 ),
@@ -156,10 +156,10 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
             [
                 .. value.EnumerateArray().Select(static url => url.GetString()!),
             ],
-            _ => throw Wrong(path, "must have in \"url\" an address, or a list of them"),
+            _ => throw InvalidFile(path, "must have in \"url\" an address, or a list of them"),
         };
         return Array.Find(urls, static url => !NodeAddress.IsAddress(url)) is { } wrong
-            ? throw Wrong(
+            ? throw InvalidFile(
                 path,
                 $"has in \"url\" the value \"{wrong}\", which is not an address such as {NodeAddress.DefaultUrl}"
             )
@@ -171,10 +171,10 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
         {
             JsonValueKind.Null => null,
             JsonValueKind.String => member.Value.GetString(),
-            _ => throw Wrong(path, $"must have a text in \"{member.Name}\""),
+            _ => throw InvalidFile(path, $"must have a text in \"{member.Name}\""),
         };
 
-    private static AdminException Wrong(string path, string what) =>
+    private static AdminException InvalidFile(string path, string what) =>
         new($"The file {path} {what}.", ExitCode.Configuration);
 
     private void WriteJson(Stream file)
@@ -188,13 +188,13 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
         }
 
         json.WriteEndArray();
-        WriteKnown(json, "token"u8, Token);
-        WriteKnown(json, "ca"u8, Authority);
-        WriteKnown(json, "database"u8, Database);
+        WriteIfPresent(json, "token"u8, Token);
+        WriteIfPresent(json, "ca"u8, Authority);
+        WriteIfPresent(json, "database"u8, Database);
         json.WriteEndObject();
     }
 
-    private static void WriteKnown(Utf8JsonWriter json, ReadOnlySpan<byte> name, string? value)
+    private static void WriteIfPresent(Utf8JsonWriter json, ReadOnlySpan<byte> name, string? value)
     {
         if (value is not null)
         {

@@ -15,20 +15,20 @@ internal static class AuthorityCommand
     public static Command Create() =>
         new("ca", "The cluster's certificate authority.")
         {
-            Ask(
+            MakeCommand(
                 "show",
                 "Show the authorities that members trust, and how far a rotation has come.",
                 HttpMethod.Get,
                 Path
             ),
-            Ask(
+            MakeCommand(
                 "rotate",
                 "Begin to replace the authority. The cluster goes on working, and the old authority stays trusted "
                     + "until it is retired.",
                 HttpMethod.Post,
                 Path + "/rotate"
             ),
-            Ask(
+            MakeCommand(
                 "retire",
                 "End the trust in the old authority, once every member has a certificate of the new one. Client "
                     + "certificates of the old authority become invalid.",
@@ -37,7 +37,7 @@ internal static class AuthorityCommand
             ),
         };
 
-    private static Command Ask(string name, string description, HttpMethod method, string path)
+    private static Command MakeCommand(string name, string description, HttpMethod method, string path)
     {
         var address = new NodeAddress();
         var command = address.AddTo(new Command(name, description));

@@ -68,11 +68,12 @@ internal static class ClockCommand
             return;
         }
 
-        var off = time - here;
+        var difference = time - here;
         string compared =
-            off.Duration() < MaximumClockDifference
+            difference.Duration() < MaximumClockDifference
                 ? "as does this machine's"
-                : $"{Amount.Time(off.Duration())} {(off < TimeSpan.Zero ? "behind" : "ahead of")} this machine's";
+                : $"{Amount.Time(difference.Duration())} "
+                    + $"{(difference < TimeSpan.Zero ? "behind" : "ahead of")} this machine's";
         Question.Confirm(
             $"The clock of the node shows "
                 + $"{time.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss", CultureInfo.InvariantCulture)} UTC, "

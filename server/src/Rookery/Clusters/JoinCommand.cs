@@ -165,8 +165,8 @@ internal static class JoinCommand
         if (!isJson)
         {
             await Console.Out.WriteLineAsync(
-                $"Start it with `rookery serve --data {directory} {Listen(node)}`. It copies all data from the "
-                    + $"leader, and then votes if it is needed."
+                $"Start it with `rookery serve --data {directory} {DescribeListenOptions(node)}`. It copies all data "
+                    + $"from the leader, and then votes if it is needed."
             );
         }
 
@@ -174,7 +174,8 @@ internal static class JoinCommand
     }
 
     /// <summary>
-    /// Removes the data of a node without an owner. Returns why other data are kept; null if the directory is free now.
+    /// Puts away the identity of a node without an owner. Returns why another node is kept; null if the directory is
+    /// free now.
     /// </summary>
     private static string? WhyKept(PosixDisk disk, string directory, JoinToken token)
     {
@@ -250,9 +251,9 @@ internal static class JoinCommand
         }
     }
 
-    private static IReadOnlyList<string> Addresses(string[]? said, int port) =>
-        said is { Length: > 0 }
-            ? [.. said.Select(address => WithPort(address, port))]
+    private static IReadOnlyList<string> Addresses(string[]? configured, int port) =>
+        configured is { Length: > 0 }
+            ? [.. configured.Select(address => WithPort(address, port))]
             : [.. PeerAddresses.Of(new IPEndPoint(IPAddress.Any, port)).Take(MemberAddress.MaxAddresses)];
 
     private static string? WhyNotReached(JoiningNode node) =>
@@ -275,14 +276,14 @@ internal static class JoinCommand
     /// <summary>
     /// Returns the options of `rookery serve` with which members reach the node at its registered address.
     /// </summary>
-    private static string Listen(JoiningNode node)
+    private static string DescribeListenOptions(JoiningNode node)
     {
         string first = node.Addresses[0];
         int port = int.Parse(first.AsSpan(first.LastIndexOf(':') + 1), CultureInfo.InvariantCulture);
         bool isOwn =
             node.HasConfiguredAddresses
-            && IPEndPoint.TryParse(first, out var said)
-            && (IPAddress.IsLoopback(said.Address) || PeerAddresses.OfThisMachine().Contains(said.Address));
+            && IPEndPoint.TryParse(first, out var endpoint)
+            && (IPAddress.IsLoopback(endpoint.Address) || PeerAddresses.OfThisMachine().Contains(endpoint.Address));
         var address = isOwn ? IPEndPoint.Parse(first).Address : IPAddress.Any;
         return port > PeerPortOffset
             ? $"--listen https://{new IPEndPoint(address, port - PeerPortOffset)}"

@@ -12,7 +12,7 @@ internal static class NodeCommand
     private const string Path = "/admin/cluster/nodes";
 
     // A member's card contains the authority's private key, encrypted with a key on the same card.
-    private const string OfItsCard =
+    private const string AdviceOnOldCard =
         "The cluster refuses its old card from now on. Keep the card until you are sure that no data are missing, "
         + "and empty its data directory before you use it again. If someone else may have the card, they can act as "
         + "any member until you replace the authority: `rookery cluster ca rotate`, then `… retire`.";
@@ -134,12 +134,12 @@ internal static class NodeCommand
                         if (!isReplaced)
                         {
                             await PrintAsync(removed, address.IsJson(parsed));
-                            await Console.Error.WriteLineAsync(OfItsCard);
+                            await Console.Error.WriteLineAsync(AdviceOnOldCard);
                             return ExitCode.Success;
                         }
 
                         await Console.Error.WriteLineAsync(removed.GetProperty("Message").GetString());
-                        await Console.Error.WriteLineAsync(OfItsCard);
+                        await Console.Error.WriteLineAsync(AdviceOnOldCard);
                         var token = await MakeTokenAsync(client, node);
                         await Console.Error.WriteLineAsync(
                             $"Within an hour, run on the new machine `rookery cluster join TOKEN --data DIR "
@@ -193,7 +193,7 @@ internal static class NodeCommand
 
         JsonElement[] members = [.. cluster.GetProperty("Members").EnumerateArray()];
         JsonElement[] voters = [.. members.Where(static member => !IsLearner(member))];
-        JsonElement[] left =
+        JsonElement[] remaining =
         [
             .. voters.Where(member =>
                 !member.GetProperty("Name").ValueEquals(node)
@@ -201,7 +201,7 @@ internal static class NodeCommand
                 && !member.GetProperty("NodeId").ValueEquals(node)
             ),
         ];
-        if (voters.Length == 1 && left.Length == 0)
+        if (voters.Length == 1 && remaining.Length == 0)
         {
             // Refused here, not by the node: until the node checks, another member may become a voter, and the user
             // would not have seen the consequences.
@@ -219,8 +219,8 @@ internal static class NodeCommand
         }
 
         await Console.Error.WriteLineAsync(
-            $"Now {DescribeTolerance(voters)}; without {node} {DescribeTolerance(left)}. Its data directory cannot be "
-                + $"used again: the machine must join again with an empty one."
+            $"Now {DescribeTolerance(voters)}; without {node} {DescribeTolerance(remaining)}. Its data directory "
+                + $"cannot be used again: the machine must join again with an empty one."
         );
         if (Console.IsInputRedirected)
         {

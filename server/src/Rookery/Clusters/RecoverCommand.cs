@@ -74,7 +74,7 @@ internal static class RecoverCommand
     private static async Task<int> RunAsync(
         NodeOptions options,
         IReadOnlyList<string> others,
-        string? confirmed,
+        string? confirmedName,
         bool isJson,
         CancellationToken cancellation
     )
@@ -98,7 +98,7 @@ internal static class RecoverCommand
         }
 
         string name = recovery.Identity.ClusterName;
-        if (confirmed is null && Console.IsInputRedirected)
+        if (confirmedName is null && Console.IsInputRedirected)
         {
             if (isJson)
             {
@@ -112,7 +112,7 @@ internal static class RecoverCommand
             );
         }
 
-        if (!string.Equals(confirmed ?? await AskAsync(), name, StringComparison.Ordinal))
+        if (!string.Equals(confirmedName ?? await AskAsync(), name, StringComparison.Ordinal))
         {
             return await Refusal.WriteAsync(
                 $"That is not the name of the cluster, so nothing was changed.",
@@ -154,7 +154,7 @@ internal static class RecoverCommand
         }
 
         return text.Append(
-                "Members of the old cluster will be refused: they must join again with empty data " + "directories.\n"
+                "Members of the old cluster will be refused: they must join again with empty data directories.\n"
             )
             .ToString();
     }

@@ -42,16 +42,16 @@ internal sealed record AskedQuery(string Path, string Text, IReadOnlyList<(strin
 
     /// <summary>Parses NAME=VALUE. The value is JSON if it parses as JSON, otherwise text.</summary>
     /// <exception cref="AdminException">The name is missing.</exception>
-    internal static (string Name, JsonElement Value) ReadParameter(string said)
+    internal static (string Name, JsonElement Value) ReadParameter(string argument)
     {
-        int equals = said.IndexOf('=', StringComparison.Ordinal);
-        string name = equals < 0 ? string.Empty : said[..equals].TrimStart('$').Trim();
+        int equals = argument.IndexOf('=', StringComparison.Ordinal);
+        string name = equals < 0 ? string.Empty : argument[..equals].TrimStart('$').Trim();
         if (name.Length == 0)
         {
-            throw new AdminException($"--param must be NAME=VALUE, not \"{said}\".", ExitCode.Configuration);
+            throw new AdminException($"--param must be NAME=VALUE, not \"{argument}\".", ExitCode.Configuration);
         }
 
-        string value = said[(equals + 1)..];
+        string value = argument[(equals + 1)..];
         try
         {
             using var json = JsonDocument.Parse(value, NodeClient.Parsing);

@@ -89,7 +89,7 @@ internal static class GetCommand
         });
         using var request = client.NewRequest(
             HttpMethod.Post,
-            $"{path}/docs?metadataOnly={(isMetadataOnly ? "true" : "false")}{Local(isLocal)}",
+            $"{path}/docs?metadataOnly={(isMetadataOnly ? "true" : "false")}{LocalParameter(isLocal)}",
             body
         );
         using var answer = await client.AskAsync(request);
@@ -102,7 +102,7 @@ internal static class GetCommand
 
         if (answer.StatusCode == HttpStatusCode.NotFound && ids.Count == 1)
         {
-            return Nothing();
+            return MissingDocument();
         }
 
         throw await client.RefusalOfAsync(answer);
@@ -111,9 +111,9 @@ internal static class GetCommand
     /// <summary>
     /// Returns the query parameter that makes a read use the node's own state; empty if it should not.
     /// </summary>
-    public static string Local(bool isLocal) => isLocal ? "&consistency=local" : string.Empty;
+    public static string LocalParameter(bool isLocal) => isLocal ? "&consistency=local" : string.Empty;
 
-    private static JsonElement Nothing()
+    private static JsonElement MissingDocument()
     {
         using var nothing = JsonDocument.Parse("""{"Results":[null],"Includes":{}}""");
         return nothing.RootElement.Clone();
@@ -134,15 +134,15 @@ internal static class GetCommand
     private static async Task<int> PrintAsync(NodeClient client, string path, string[] ids, bool isLocal)
     {
         int missing = 0;
-        foreach (string[] some in ids.Chunk(IdsAtOnce))
+        foreach (string[] chunk in ids.Chunk(IdsAtOnce))
         {
-            var answer = await ReadAsync(client, path, some, isLocal: isLocal);
-            int at = 0;
+            var answer = await ReadAsync(client, path, chunk, isLocal: isLocal);
+            int index = 0;
             foreach (var document in answer.GetProperty("Results").EnumerateArray())
             {
                 if (document.ValueKind == JsonValueKind.Null)
                 {
-                    await Console.Error.WriteLineAsync($"There is no document '{VisibleText.OfLine(some[at])}'.");
+                    await Console.Error.WriteLineAsync($"There is no document '{VisibleText.OfLine(chunk[index])}'.");
                     missing++;
                 }
                 else
@@ -150,7 +150,7 @@ internal static class GetCommand
                     Output.Visible.Write(Output.Bytes(document, isIndented: ids.Length == 1 && Tty.IsOutput));
                 }
 
-                at++;
+                index++;
             }
         }
 
@@ -161,7 +161,7 @@ internal static class GetCommand
     {
         using var answer = await client.SendAsync(
             HttpMethod.Get,
-            $"{path}/streams/docs?format=jsonl&startsWith={Uri.EscapeDataString(prefix)}{Local(isLocal)}"
+            $"{path}/streams/docs?format=jsonl&startsWith={Uri.EscapeDataString(prefix)}{LocalParameter(isLocal)}"
         );
         ForeignAnswer.RequireStream(answer, client.Address);
         await Streamed.CopyAsync(answer, client.Address, Output.Visible);

@@ -19,15 +19,15 @@ namespace Rookery.Data;
 /// <param name="isPatch">True to change the documents, false to delete them.</param>
 internal sealed class QueryChange(NodeClient client, string database, AskedQuery asked, bool isPatch)
 {
-    private const int Named = 3;
-    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(250);
+    private const int NamedDocuments = 3;
+    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(250);
     private static readonly TimeSpan StopTimeout = TimeSpan.FromSeconds(5);
 
     private readonly TaskCompletionSource<long> _operation = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private long _done;
     private long _total;
 
-    private string Done => isPatch ? "changed" : "deleted";
+    private string DoneVerb => isPatch ? "changed" : "deleted";
 
     /// <summary>Runs the operation and reports its end.</summary>
     /// <param name="isAgreed">Whether the user has confirmed already.</param>
@@ -41,14 +41,14 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         if (count > 0 && !isAgreed)
         {
             Question.Confirm(
-                $"{Amount.Of(count, "document")} of {database} will be {Done}: {some}.",
+                $"{Amount.Of(count, "document")} of {database} will be {DoneVerb}: {some}.",
                 database,
                 "--yes"
             );
         }
 
         using var body = isPatch ? asked.WrappedBody() : asked.Body();
-        string path = $"{asked.Path}/queries{(maxPerSecond is { } most ? $"?maxOpsPerSec={most}" : string.Empty)}";
+        string path = $"{asked.Path}/queries{(maxPerSecond is { } limit ? $"?maxOpsPerSec={limit}" : string.Empty)}";
         _total = count;
         using var progress = new Progress("documents", TimeProvider.System);
         using var interruption = new Interruption(progress, Stop);
@@ -67,9 +67,9 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         long done = ProcessedOf(ended);
         return status switch
         {
-            "Completed" => await SayAsync($"{(isPatch ? "Changed" : "Deleted")} {Amount.Of(done, "document")}."),
+            "Completed" => await PrintAsync($"{(isPatch ? "Changed" : "Deleted")} {Amount.Of(done, "document")}."),
             "Canceled" => throw new AdminException(
-                $"The operation was stopped after {Amount.Of(done, "document")}, which stay {Done}.",
+                $"The operation was stopped after {Amount.Of(done, "document")}, which stay {DoneVerb}.",
                 ExitCode.Failure
             ),
             _ => throw new AdminException(
@@ -79,7 +79,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         };
     }
 
-    private static async Task<int> SayAsync(string sentence)
+    private static async Task<int> PrintAsync(string sentence)
     {
         await Console.Error.WriteLineAsync(sentence);
         return ExitCode.Success;
@@ -92,9 +92,9 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         using var body = (
             asked with
             {
-                Text = query?.Update is { } update ? Without(update) : asked.Text,
+                Text = query?.Update is { } update ? QueryWithout(update) : asked.Text,
                 Waits = true,
-                PageSize = Named,
+                PageSize = NamedDocuments,
             }
         ).Body();
         var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries", body);
@@ -106,7 +106,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
             ", ",
             answer.GetProperty("Results").EnumerateArray().Select(static found => VisibleText.OfLine(IdOf(found)))
         );
-        return (count, count > Named ? $"{names}, …" : names);
+        return (count, count > NamedDocuments ? $"{names}, …" : names);
     }
 
     /// <summary>Returns the id of a result.</summary>
@@ -152,7 +152,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
     }
 
     /// <summary>Returns the query without its clause `update`, to count the documents.</summary>
-    private string Without(ScriptText update)
+    private string QueryWithout(ScriptText update)
     {
         int clause = asked.Text.LastIndexOf("update", update.Position, StringComparison.OrdinalIgnoreCase);
         return $"{asked.Text.AsSpan(0, clause)} {asked.Text.AsSpan(update.Position + update.Text.Length + 1)}";
@@ -181,12 +181,12 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
             JsonElement state;
             try
             {
-                state = await LookAsync(operation);
+                state = await ReadStateAsync(operation);
             }
             catch (AdminException lost)
             {
                 throw new AdminException(
-                    $"{lost.Message} {Figures("when it answered last")} {DescribeLookUp(operation)}",
+                    $"{lost.Message} {DescribeProgress("when it answered last")} {DescribeLookUp(operation)}",
                     ExitCode.Failure
                 );
             }
@@ -198,11 +198,11 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
 
             progress.TotalItems = _total;
             progress.Report(_done, bytes: 0);
-            await Task.Delay(Pause, TimeProvider.System);
+            await Task.Delay(PollInterval, TimeProvider.System);
         }
     }
 
-    private async Task<JsonElement> LookAsync(long operation, CancellationToken cancellation = default)
+    private async Task<JsonElement> ReadStateAsync(long operation, CancellationToken cancellation = default)
     {
         string path = $"{asked.Path}/operations/state?id={operation}";
         var state = await client.GetJsonAsync(HttpMethod.Get, path, cancellation: cancellation);
@@ -235,19 +235,19 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
                 .SendAsync(HttpMethod.Post, $"{asked.Path}/operations/kill?id={operation}", cancellation: timeout.Token)
                 .GetAwaiter()
                 .GetResult();
-            LookAsync(operation, timeout.Token).GetAwaiter().GetResult();
+            ReadStateAsync(operation, timeout.Token).GetAwaiter().GetResult();
         }
         catch (Exception silent) when (silent is AdminException or OperationCanceledException)
         {
-            return $"{Figures("when it answered last")} The node did not confirm the stop, "
+            return $"{DescribeProgress("when it answered last")} The node did not confirm the stop, "
                 + $"so the operation may go on. {DescribeLookUp(operation)}";
         }
 
-        return $"{Figures("by then")} The node stops after its current batch.";
+        return $"{DescribeProgress("by then")} The node stops after its current batch.";
     }
 
-    private string Figures(string when) =>
-        $"{Amount.Number(_done)} of {Amount.Of(_total, "document")} were {Done} {when}; they stay {Done}.";
+    private string DescribeProgress(string when) =>
+        $"{Amount.Number(_done)} of {Amount.Of(_total, "document")} were {DoneVerb} {when}; they stay {DoneVerb}.";
 
     /// <summary>Describes how to look up or stop the operation.</summary>
     private string DescribeLookUp(long operation)

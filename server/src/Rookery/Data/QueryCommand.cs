@@ -100,7 +100,7 @@ internal static class QueryCommand
         using var body = asked.Body();
         var answer = await client.GetJsonAsync(
             HttpMethod.Post,
-            $"{asked.Path}/queries?debug=explain{GetCommand.Local(asked.IsLocal)}",
+            $"{asked.Path}/queries?debug=explain{GetCommand.LocalParameter(asked.IsLocal)}",
             body
         );
         if (isJson)
@@ -112,10 +112,11 @@ internal static class QueryCommand
         var reasons = answer.GetProperty("Results").EnumerateArray().ToArray();
         // A node of an older version marks no row as chosen, and names the chosen index in every row.
         bool isMarked = Array.Exists(reasons, static reason => reason.TryGetProperty("IsChosen", out _));
-        var of = isMarked ? Array.Find(reasons, IsChosen) : reasons.FirstOrDefault();
-        string? chosen = of.ValueKind == JsonValueKind.Object ? of.GetProperty("Index").GetString() : null;
+        var chosenReason = isMarked ? Array.Find(reasons, IsChosen) : reasons.FirstOrDefault();
+        string? chosen =
+            chosenReason.ValueKind == JsonValueKind.Object ? chosenReason.GetProperty("Index").GetString() : null;
         Output.Line(
-            $"The query would use " + $"{(chosen is null ? "a scan of the documents" : VisibleText.OfLine(chosen))}."
+            $"The query would use {(chosen is null ? "a scan of the documents" : VisibleText.OfLine(chosen))}."
         );
         foreach (var reason in reasons)
         {
@@ -217,7 +218,7 @@ internal static class QueryCommand
         using var body = asked.Body();
         using var answer = await client.SendAsync(
             HttpMethod.Post,
-            $"{asked.Path}/streams/queries?format=jsonl{GetCommand.Local(asked.IsLocal)}",
+            $"{asked.Path}/streams/queries?format=jsonl{GetCommand.LocalParameter(asked.IsLocal)}",
             body
         );
         ForeignAnswer.RequireStream(answer, client.Address);
@@ -228,7 +229,7 @@ internal static class QueryCommand
             var lines = new NdjsonSource(new ByteSource(stream));
             while (lines.TryRead(out var line))
             {
-                PassOn(line.Json.Span, output);
+                WriteResult(line.Json.Span, output);
             }
         }
         catch (BadInputException broken)
@@ -242,8 +243,10 @@ internal static class QueryCommand
         return ExitCode.Success;
     }
 
-    /// <summary>A line {"Item":RESULT} is a result; a line {"Stats":…} is the statistics.</summary>
-    private static void PassOn(ReadOnlySpan<byte> line, BufferedStream output)
+    /// <summary>
+    /// Writes the result of a line {"Item":RESULT}, and reports a stale index of the statistics {"Stats":…}.
+    /// </summary>
+    private static void WriteResult(ReadOnlySpan<byte> line, BufferedStream output)
     {
         if (line.StartsWith("{\"Item\":"u8) && line.EndsWith("}"u8))
         {

@@ -60,7 +60,7 @@ internal static class RemoveCommand
                     async client =>
                     {
                         string name = address.DatabaseOf(parsed.GetValue(database)!);
-                        string[]? given = parsed.GetValue(parameters);
+                        string[]? parameterValues = parsed.GetValue(parameters);
                         if (parsed.GetValue(query) is { } text)
                         {
                             if (parsed.GetValue(prefix) is not null || parsed.GetValue(ids)!.Length > 0)
@@ -74,7 +74,7 @@ internal static class RemoveCommand
                             var change = new QueryChange(
                                 client,
                                 name,
-                                await AskedQuery.ReadAsync(name, text, given),
+                                await AskedQuery.ReadAsync(name, text, parameterValues),
                                 isPatch: false
                             );
                             return await change.RunAsync(
@@ -84,7 +84,7 @@ internal static class RemoveCommand
                             );
                         }
 
-                        if (given is { Length: > 0 } || parsed.GetValue(perSecond) is not null)
+                        if (parameterValues is { Length: > 0 } || parsed.GetValue(perSecond) is not null)
                         {
                             throw new AdminException(
                                 "--param and --per-second belong to --query.",
@@ -114,7 +114,7 @@ internal static class RemoveCommand
                         if (found.Count > 0 && (begin is not null || found.Count > 1) && !parsed.GetValue(yes))
                         {
                             Question.Confirm(
-                                $"{Amount.Of(found.Count, "document")} of {name} will be deleted: {Some(found)}.",
+                                $"{Amount.Of(found.Count, "document")} of {name} will be deleted: {NameSome(found)}.",
                                 name,
                                 "--yes"
                             );
@@ -137,7 +137,7 @@ internal static class RemoveCommand
         return command;
     }
 
-    private static string Some(List<string> ids)
+    private static string NameSome(List<string> ids)
     {
         const int Shown = 3;
         string some = string.Join(", ", ids.Take(Shown).Select(VisibleText.OfLine));
@@ -151,14 +151,14 @@ internal static class RemoveCommand
     )
     {
         var found = new List<string>();
-        foreach (string[] some in ids.Chunk(DocumentsAtOnce))
+        foreach (string[] chunk in ids.Chunk(DocumentsAtOnce))
         {
-            var answer = await GetCommand.ReadAsync(client, NodeClient.PathOf(database), some, isMetadataOnly: true);
+            var answer = await GetCommand.ReadAsync(client, NodeClient.PathOf(database), chunk, isMetadataOnly: true);
             found.AddRange(
                 answer
                     .GetProperty("Results")
                     .EnumerateArray()
-                    .Zip(some)
+                    .Zip(chunk)
                     .Where(static pair => pair.First.ValueKind == JsonValueKind.Object)
                     .Select(static pair => pair.Second)
             );
@@ -200,13 +200,13 @@ internal static class RemoveCommand
         int deleted = 0,
             asked = 0;
         using var interruption = new Interruption(progress, () => DescribeDeleted(deleted, asked, ids.Count));
-        foreach (string[] some in ids.Chunk(DocumentsAtOnce))
+        foreach (string[] chunk in ids.Chunk(DocumentsAtOnce))
         {
-            asked += some.Length;
+            asked += chunk.Length;
             using var body = NodeClient.BodyOf(json =>
             {
                 json.WriteStartArray("Commands"u8);
-                foreach (string id in some)
+                foreach (string id in chunk)
                 {
                     json.WriteStartObject();
                     json.WriteString("Id"u8, id);
@@ -226,7 +226,8 @@ internal static class RemoveCommand
                 throw new AdminException($"{lost.Message} {DescribeDeleted(deleted, asked, ids.Count)}", lost.Code);
             }
 
-            progress.Report(deleted += some.Length, bytes: 0);
+            deleted += chunk.Length;
+            progress.Report(deleted, bytes: 0);
         }
     }
 
@@ -236,11 +237,11 @@ internal static class RemoveCommand
     /// <param name="all">Documents to delete in all.</param>
     private static string DescribeDeleted(int deleted, int asked, int all)
     {
-        string open =
+        string unconfirmed =
             asked == deleted ? string.Empty
             : deleted == 0 && asked == all ? " The node has not confirmed whether it deleted all or none of them."
             : $" The node has not confirmed whether it deleted {Amount.Number(asked - deleted)} more.";
-        return $"{Amount.Number(deleted)} of {Amount.Of(all, "document")} were deleted.{open} "
+        return $"{Amount.Number(deleted)} of {Amount.Of(all, "document")} were deleted.{unconfirmed} "
             + "Run the same command again to delete the rest.";
     }
 }

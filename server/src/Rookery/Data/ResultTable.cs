@@ -33,7 +33,7 @@ internal static class ResultTable
         {
             table.Add([
                 .. hasIds ? [IdOf(result) ?? string.Empty] : Array.Empty<string>(),
-                .. names.Select(name => Text(result, name)),
+                .. names.Select(name => FormatCell(result, name)),
             ]);
         }
 
@@ -64,7 +64,7 @@ internal static class ResultTable
             ? value.ToString("G15", CultureInfo.InvariantCulture)
             : written;
 
-    private static string Text(JsonElement result, string name) =>
+    private static string FormatCell(JsonElement result, string name) =>
         result.ValueKind != JsonValueKind.Object || !result.TryGetProperty(name, out var value)
             ? string.Empty
             : Table.Cut(

@@ -27,19 +27,19 @@ internal static class Streamed
     {
         byte[] part = new byte[PartBytes];
         await using var input = await answer.Content.ReadAsStreamAsync(cancellation);
-        for (
-            int read;
-            (
-                read = await Silence.BoundAsync(
-                    address,
-                    time ?? TimeProvider.System,
-                    ends => ReadAsync(input, part, address, ends),
-                    cancellation
-                )
-            ) > 0;
-
-        )
+        while (true)
         {
+            int read = await Silence.BoundAsync(
+                address,
+                time ?? TimeProvider.System,
+                ends => ReadAsync(input, part, address, ends),
+                cancellation
+            );
+            if (read == 0)
+            {
+                return;
+            }
+
             await output.WriteAsync(part.AsMemory(0, read), cancellation);
             copied?.Invoke(part.AsMemory(0, read));
         }

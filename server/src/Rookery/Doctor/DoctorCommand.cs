@@ -117,6 +117,7 @@ internal static class DoctorCommand
 
     private static string InText(IReadOnlyList<Finding> findings)
     {
+        // Columns of 8 and 12 characters, then a space; a remedy begins below its sentence.
         var text = new StringBuilder();
         foreach (var finding in findings)
         {
@@ -130,7 +131,7 @@ internal static class DoctorCommand
         return text.ToString().TrimEnd('\n');
     }
 
-    /// <summary>The findings as JSON.</summary>
+    /// <summary>Returns the findings as JSON.</summary>
     internal static string InJson(IReadOnlyList<Finding> findings)
     {
         using var body = new MemoryStream();

@@ -29,7 +29,8 @@ internal sealed record ExaminedNode(NodeConnection Connection)
         // Use the file local-access only if its address fits the configuration: a file of an earlier start without TLS
         // does not.
         var known =
-            configuration.IsSecure && Known(disk, configuration.DataDirectory) is { Address.Scheme: "https" } written
+            configuration.IsSecure
+            && FindLocalConnection(disk, configuration.DataDirectory) is { Address.Scheme: "https" } written
                 ? written
                 : null;
         return new ExaminedNode(
@@ -59,7 +60,7 @@ internal sealed record ExaminedNode(NodeConnection Connection)
             throw new AdminException($"There is no directory {directory}.", ExitCode.Configuration);
         }
 
-        var known = Known(disk, directory);
+        var known = FindLocalConnection(disk, directory);
         var connection =
             known
             ?? new NodeConnection(new Uri(NodeAddress.DefaultUrl), Token: null, Authorities: null)
@@ -73,7 +74,7 @@ internal sealed record ExaminedNode(NodeConnection Connection)
         };
     }
 
-    private static NodeConnection? Known(PosixDisk disk, string directory)
+    private static NodeConnection? FindLocalConnection(PosixDisk disk, string directory)
     {
         try
         {

@@ -30,7 +30,7 @@ internal static class FactGathering
         var network = NetworkFactGathering.GatherAsync(identity, cancellationToken);
         using var answer = await AskAsync(node, cancellationToken);
         var (mdns, peers) = await network;
-        var sockets = Sockets(disk);
+        var sockets = ReadSockets(disk);
         var facts = new DoctorFacts
         {
             Now = time.GetUtcNow(),
@@ -106,7 +106,7 @@ internal static class FactGathering
         }
     }
 
-    private static string Sockets(PosixDisk disk) =>
+    private static string ReadSockets(PosixDisk disk) =>
         string.Concat(((string[])["/proc/net/tcp", "/proc/net/tcp6"]).Select(table => KernelTable.Read(disk, table)));
 
     private static DoctorFacts WithSilence(DoctorFacts facts, ExaminedNode node, string silence, string sockets)
@@ -233,10 +233,11 @@ internal static class FactGathering
         try
         {
             // Probes the device on which writes are synced. A separate journal device has a small reserve.
-            bool isApart = node.JournalDirectory is not null && disk.Exists(node.JournalDirectory);
-            string directory = isApart ? node.JournalDirectory! : node.DataDirectory!;
+            bool hasSeparateJournal = node.JournalDirectory is not null && disk.Exists(node.JournalDirectory);
+            string directory = hasSeparateJournal ? node.JournalDirectory! : node.DataDirectory!;
             var space = disk.SpaceOf(directory);
-            long needed = DiskProbe.FileBytes + (isApart ? 0 : ReserveRule.Default.BytesOf(space.TotalBytes));
+            long needed =
+                DiskProbe.FileBytes + (hasSeparateJournal ? 0 : ReserveRule.Default.BytesOf(space.TotalBytes));
             return space.FreeBytes < needed
                 ? facts with
                 {
@@ -256,11 +257,13 @@ internal static class FactGathering
         }
     }
 
-    private static JsonElement? Member(JsonElement? of, string name) =>
-        of is { ValueKind: JsonValueKind.Object } found && found.TryGetProperty(name, out var member) ? member : null;
+    private static JsonElement? Member(JsonElement? parent, string name) =>
+        parent is { ValueKind: JsonValueKind.Object } found && found.TryGetProperty(name, out var member)
+            ? member
+            : null;
 
-    private static string? Text(JsonElement? of, string name) =>
-        Member(of, name) is { ValueKind: JsonValueKind.String } text ? text.GetString() : null;
+    private static string? Text(JsonElement? parent, string name) =>
+        Member(parent, name) is { ValueKind: JsonValueKind.String } text ? text.GetString() : null;
 
     private sealed record Answer(JsonDocument? Status, string Silence) : IDisposable
     {

@@ -20,7 +20,7 @@ internal static class NetworkFactGathering
     // The kernel decides after 8 s whether a neighbour is reachable: it waits 5 s for traffic, then sends three
     // requests, one per second.
     private const int MaxNeighbourChecks = 7;
-    private static readonly TimeSpan LookInterval = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan CheckInterval = TimeSpan.FromSeconds(1);
 
     private enum Reach
     {
@@ -85,14 +85,14 @@ internal static class NetworkFactGathering
             [.. peers.SelectMany(static peer => peer).Concat(router).Distinct(StringComparer.Ordinal)],
             cancellationToken
         );
-        Reach Best(IEnumerable<string> places) =>
+        Reach BestOf(IEnumerable<string> places) =>
             places.Select(place => reached[place]).DefaultIfEmpty(Reach.Silent).Max();
-        Reach[] best = [.. peers.Select(Best)];
+        Reach[] best = [.. peers.Select(BestOf)];
         return (
             new MdnsFacts(trouble, isMissing, CountOf(services), CountOf(others), isAnnounced),
             new NetworkFacts(
                 gateway,
-                Best(router) switch
+                BestOf(router) switch
                 {
                     Reach.Unknown => null,
                     var reach => reach > Reach.Unknown,
@@ -102,7 +102,7 @@ internal static class NetworkFactGathering
             )
             {
                 PeersShut = best.Count(static reach => reach == Reach.Shut),
-                MembersServing = members.Count(member => Best(member.Addresses) == Reach.Accepts),
+                MembersServing = members.Count(member => BestOf(member.Addresses) == Reach.Accepts),
             }
         );
     }
@@ -135,7 +135,7 @@ internal static class NetworkFactGathering
         }
 
         string[] silent = [.. places.Where(place => reached[place] == Reach.Silent)];
-        for (int looks = 1; silent.Length > 0; looks++)
+        for (int checks = 1; silent.Length > 0; checks++)
         {
             string? neighbours = await NeighboursAsync(cancellationToken);
             foreach (string place in silent)
@@ -145,14 +145,14 @@ internal static class NetworkFactGathering
 
             if (
                 neighbours is null
-                || looks == MaxNeighbourChecks
+                || checks == MaxNeighbourChecks
                 || !Array.Exists(silent, place => reached[place] == Reach.Unknown)
             )
             {
                 break;
             }
 
-            await Task.Delay(LookInterval, cancellationToken);
+            await Task.Delay(CheckInterval, cancellationToken);
         }
 
         return reached;
