@@ -87,7 +87,7 @@ internal static class BackupCommand
         using var interruption = new Interruption(progress, () => DescribeDirectory(writer));
         foreach (var piece in backup.Read())
         {
-            Take(writer, piece, progress);
+            WritePiece(writer, piece, progress);
         }
 
         return await CompleteAsync(writer, progress);
@@ -99,7 +99,7 @@ internal static class BackupCommand
         using var writer = new BackupWriter(new PosixDisk(), directory);
         using var progress = new Progress("files", TimeProvider.System);
         using var interruption = new Interruption(progress, () => DescribeDirectory(writer));
-        while (Take(writer, await download.NextAsync(cancellation), progress)) { }
+        while (WritePiece(writer, await download.NextAsync(cancellation), progress)) { }
 
         return await CompleteAsync(writer, progress);
     }
@@ -110,11 +110,13 @@ internal static class BackupCommand
             ? $"The backup in {writer.Directory} is complete and checked."
             : $"{writer.Directory} is no complete backup. Delete it and run the command again.";
 
-    private static bool Take(BackupWriter writer, in BackupPiece piece, Progress progress)
+    /// <summary>Writes a piece and reports the progress.</summary>
+    /// <returns>Whether more pieces follow.</returns>
+    private static bool WritePiece(BackupWriter writer, in BackupPiece piece, Progress progress)
     {
-        bool goesOn = writer.TryWritePiece(piece);
+        bool hasMore = writer.TryWritePiece(piece);
         progress.Report(writer.Files, writer.Bytes);
-        return goesOn;
+        return hasMore;
     }
 
     private static async Task<int> CompleteAsync(BackupWriter writer, Progress progress)

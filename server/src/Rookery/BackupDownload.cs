@@ -96,8 +96,8 @@ internal sealed class BackupDownload : IDisposable
         try
         {
             using var json = JsonDocument.Parse(body);
-            return json.RootElement.GetProperty("Message").GetString() is { } said
-                ? NodeSentence.ForCommandUser(said, node)
+            return json.RootElement.GetProperty("Message").GetString() is { } message
+                ? NodeSentence.ForCommandUser(message, node)
                 : $"status {(int)response.StatusCode}";
         }
         catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)

@@ -79,7 +79,7 @@ internal static class CommandLine
             return ExitCode.Configuration;
         }
 
-        string? empty = Empty(parsed.CommandResult);
+        string? empty = FindEmpty(parsed.CommandResult);
         if (parsed.Errors.Count > 0 || unknown is not null || empty is not null)
         {
             string mistake = DescribeMistake(parsed, empty, unknown);
@@ -127,13 +127,13 @@ internal static class CommandLine
             return $"\"{unknown}\" is not a command or option here.{suggestion}";
         }
 
-        return Missing(parsed) is { } missing ? $"{missing} is missing." : parsed.Errors[0].Message;
+        return FindMissing(parsed) is { } missing ? $"{missing} is missing." : parsed.Errors[0].Message;
     }
 
     /// <summary>
     /// Returns the name of the first required argument that is missing; the library's message does not name it.
     /// </summary>
-    private static string? Missing(ParseResult parsed) =>
+    private static string? FindMissing(ParseResult parsed) =>
         parsed
             .CommandResult.Command.Arguments.FirstOrDefault(argument =>
                 argument.Arity.MinimumNumberOfValues > 0 && parsed.GetResult(argument) is not { Tokens.Count: > 0 }
@@ -141,7 +141,7 @@ internal static class CommandLine
             ?.Name;
 
     /// <summary>Returns the name of the first argument or option with an empty value, which is never valid.</summary>
-    private static string? Empty(CommandResult command) =>
+    private static string? FindEmpty(CommandResult command) =>
         command.Children.FirstOrDefault(static child =>
             child.Tokens.Any(static token => token.Value.Length == 0)
         ) switch

@@ -30,9 +30,9 @@ internal static class CompletionCommand
                     Output.Lines(
                         parsed.GetValue(shell)! switch
                         {
-                            "bash" => Bash(nodes),
-                            "zsh" => Zsh(nodes),
-                            "fish" => Fish(nodes),
+                            "bash" => MakeBashScript(nodes),
+                            "zsh" => MakeZshScript(nodes),
+                            "fish" => MakeFishScript(nodes),
                             var other => throw new AdminException(
                                 $"SHELL must be one of {string.Join(", ", Shells)}, not \"{other}\".",
                                 ExitCode.Configuration
@@ -77,7 +77,7 @@ internal static class CompletionCommand
 
     // The script follows the words as long as they name commands, then offers the subcommands and options of the last
     // one. If there are none, it offers file names.
-    private static IEnumerable<string> Bash(List<Node> nodes)
+    private static IEnumerable<string> MakeBashScript(List<Node> nodes)
     {
         yield return "# bash completion of rookery: source <(rookery completion bash)";
         yield return "_rookery() {";
@@ -91,8 +91,8 @@ internal static class CompletionCommand
         yield return "  case \"$path\" in";
         foreach (var node in nodes)
         {
-            yield return $"    '{node.Path}') [[ $current == -* ]] && words='{Names(node.Options)}' || "
-                + $"words='{Names(node.Commands)}' ;;";
+            yield return $"    '{node.Path}') [[ $current == -* ]] && words='{JoinNames(node.Options)}' || "
+                + $"words='{JoinNames(node.Commands)}' ;;";
         }
 
         yield return "  esac";
@@ -101,7 +101,7 @@ internal static class CompletionCommand
         yield return "complete -o bashdefault -o default -F _rookery rookery";
     }
 
-    private static IEnumerable<string> Zsh(List<Node> nodes)
+    private static IEnumerable<string> MakeZshScript(List<Node> nodes)
     {
         yield return "#compdef rookery";
         yield return "# zsh completion of rookery: rookery completion zsh >\"${fpath[1]}/_rookery\"";
@@ -117,8 +117,8 @@ internal static class CompletionCommand
         yield return "  case \"$place\" in";
         foreach (var node in nodes)
         {
-            yield return $"    '{node.Path}') if [[ $PREFIX == -* ]]; then offered=({Described(node.Options)}); else "
-                + $"offered=({Described(node.Commands)}); fi ;;";
+            yield return $"    '{node.Path}') if [[ $PREFIX == -* ]]; then offered=({Describe(node.Options)}); else "
+                + $"offered=({Describe(node.Commands)}); fi ;;";
         }
 
         yield return "  esac";
@@ -128,7 +128,7 @@ internal static class CompletionCommand
             + "else compdef _rookery rookery; fi";
     }
 
-    private static IEnumerable<string> Fish(List<Node> nodes)
+    private static IEnumerable<string> MakeFishScript(List<Node> nodes)
     {
         yield return "# fish completion of rookery: rookery completion fish >~/.config/fish/completions/rookery.fish";
         yield return "function __rookery_at";
@@ -146,14 +146,14 @@ internal static class CompletionCommand
             foreach (var (name, description) in node.Commands)
             {
                 yield return $"complete -c rookery -n \"__rookery_at '{node.Path}'\" -f -a {name} -d "
-                    + $"{InFish(Short(description))}";
+                    + $"{QuoteForFish(Shorten(description))}";
             }
 
             foreach (var (name, description) in node.Options)
             {
                 yield return $"complete -c rookery -n \"__rookery_at '{node.Path}'\" "
                     + $"{(name.StartsWith("--", StringComparison.Ordinal) ? $"-l {name[2..]}" : $"-s {name[1..]}")}"
-                    + $" -d {InFish(Short(description))}";
+                    + $" -d {QuoteForFish(Shorten(description))}";
             }
         }
     }
@@ -164,27 +164,27 @@ internal static class CompletionCommand
             nodes.Where(static node => node.Path.Length > 0).Select(static node => $"'{node.Path}'")
         );
 
-    private static string Names(IEnumerable<(string Name, string Description)> words) =>
+    private static string JoinNames(IEnumerable<(string Name, string Description)> words) =>
         string.Join(' ', words.Select(static word => word.Name));
 
-    private static string Described(IEnumerable<(string Name, string Description)> words) =>
+    private static string Describe(IEnumerable<(string Name, string Description)> words) =>
         string.Join(
             ' ',
             words.Select(static word =>
-                InZsh($"{word.Name}:{Short(word.Description).Replace(":", "\\:", StringComparison.Ordinal)}")
+                QuoteForZsh($"{word.Name}:{Shorten(word.Description).Replace(":", "\\:", StringComparison.Ordinal)}")
             )
         );
 
     /// <summary>Returns the first sentence of a description, without its default.</summary>
-    private static string Short(string description)
+    private static string Shorten(string description)
     {
         int end = description.IndexOfAny(['.', '[', ';', '\n']);
         return end < 0 ? description : description[..end].TrimEnd();
     }
 
-    private static string InZsh(string text) => $"'{text.Replace("'", "'\\''", StringComparison.Ordinal)}'";
+    private static string QuoteForZsh(string text) => $"'{text.Replace("'", "'\\''", StringComparison.Ordinal)}'";
 
-    private static string InFish(string text) =>
+    private static string QuoteForFish(string text) =>
         $"'{text.Replace("\\", "\\\\", StringComparison.Ordinal).Replace("'", "\\'", StringComparison.Ordinal)}'";
 
     /// <summary>A command. <c>Path</c> contains the words that lead to it, each after a space.</summary>

@@ -96,7 +96,7 @@ internal static class ExportCommand
         string? database,
         string? to,
         bool replaces,
-        string? ofStopped
+        string? stoppedNodeOption
     )
     {
         if (database is null)
@@ -112,7 +112,7 @@ internal static class ExportCommand
             return await Refusal.WriteAsync("--replace needs --to, which names the file.", ExitCode.Configuration);
         }
 
-        if (ofStopped is not null)
+        if (stoppedNodeOption is not null)
         {
             return await Refusal.WriteAsync(
                 "--journal and --database need --data, which names a stopped node.",

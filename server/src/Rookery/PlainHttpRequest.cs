@@ -132,23 +132,23 @@ internal static unsafe partial class PlainHttpRequest
         }
     }
 
-    private static bool SetTimeout(int socket, int which, long milliseconds)
+    private static bool SetTimeout(int socket, int option, long milliseconds)
     {
         long* time = stackalloc long[] { milliseconds / 1000, milliseconds % 1000 * 1000 };
-        return SetOption(socket, SocketLevel, which, time, 2 * sizeof(long)) == 0;
+        return SetOption(socket, SocketLevel, option, time, 2 * sizeof(long)) == 0;
     }
 
-    private static bool TryReadNumber(string text, ref int at, char end, int most, out int value)
+    private static bool TryReadNumber(string text, ref int at, char end, int maximum, out int value)
     {
         value = 0;
         int begin = at;
-        for (; at < text.Length && text[at] is >= '0' and <= '9' && value <= most; at++)
+        for (; at < text.Length && text[at] is >= '0' and <= '9' && value <= maximum; at++)
         {
             value = (10 * value) + (text[at] - '0');
         }
 
         // Leading zeros are refused, because other programs read them as octal numbers.
-        bool isNumber = at > begin && value <= most && (text[begin] != '0' || at == begin + 1);
+        bool isNumber = at > begin && value <= maximum && (text[begin] != '0' || at == begin + 1);
         bool isEnd = end == '\0' ? at == text.Length : at < text.Length && text[at++] == end;
         return isNumber && isEnd;
     }

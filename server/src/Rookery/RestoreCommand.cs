@@ -58,7 +58,7 @@ internal static class RestoreCommand
         return command;
     }
 
-    private static string WhatToDelete(NodeOptions options) =>
+    private static string DescribeWhatToDelete(NodeOptions options) =>
         options.JournalDirectory is { } journal ? $"it and {journal}" : "it";
 
     private static async Task<int> RunAsync(string from, NodeOptions options, string? database)
@@ -86,7 +86,7 @@ internal static class RestoreCommand
             () =>
                 restoration.IsUnfinished
                     ? $"{options.DataDirectory} is incomplete, and no node opens it. Delete "
-                        + $"{WhatToDelete(options)}, and run the same command again."
+                        + $"{DescribeWhatToDelete(options)}, and run the same command again."
                     : $"{options.DataDirectory} is unchanged or complete."
         );
         foreach (var (name, documents) in restoration.Run(from, database))

@@ -62,7 +62,7 @@ internal static class StoppedNode
                 new MemoryBudget(memory),
                 new IoTimeline(TimeProvider.System, disk.DeviceOf(path)),
                 TimeProvider.System,
-                store => OpenConsensus(store, tells: commandLeftOut is not null)
+                store => OpenConsensus(store, reports: commandLeftOut is not null)
             );
             if (node.Diagnosis is { } diagnosis)
             {
@@ -88,13 +88,13 @@ internal static class StoppedNode
         }
     }
 
-    private static IConsensusHost OpenConsensus(NodeStore store, bool tells)
+    private static IConsensusHost OpenConsensus(NodeStore store, bool reports)
     {
         try
         {
             return RaftConsensus.Alone(store);
         }
-        catch (UnknownCommitException unknown) when (tells)
+        catch (UnknownCommitException unknown) when (reports)
         {
             Console.Error.WriteLine(
                 $"This node is a member of a cluster. Its whole journal is read, entries "

@@ -15,9 +15,9 @@ internal static class WholeNumber
         {
             Description = description,
             HelpName = helpName,
-            CustomParser = said =>
+            CustomParser = argument =>
             {
-                string text = said.Tokens[0].Value;
+                string text = argument.Tokens[0].Value;
                 if (
                     int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int number)
                     && number >= least
@@ -27,7 +27,7 @@ internal static class WholeNumber
                     return number;
                 }
 
-                said.AddError(
+                argument.AddError(
                     string.Create(
                         CultureInfo.InvariantCulture,
                         $"{name} must be a whole number from {least} to {most}, not \"{text}\"."

@@ -132,6 +132,7 @@ internal static class BenchCommand
             return $"This writes about {Amount.Bytes(3 * prepared)} to the disk of each member before the load begins.";
         }
 
+        // A sync of the journal rounds up to blocks of 4 KiB: at most two blocks more than the documents.
         double bytesPerRound = (2 * 4096) + (connections * BenchLoad.DocumentBytes);
         string most = before?.SyncSeconds is > 0 and var sync
             ? $", at the pace of its syncs about "

@@ -120,7 +120,8 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
 
     private HttpRequestMessage Request(int number)
     {
-        int some = number * 7919 % PreparedDocuments;
+        // A prime number spreads consecutive requests over all documents. The product may overflow to below zero.
+        int spread = number * 7919 % PreparedDocuments;
         switch (kind)
         {
             case BenchKind.Put:
@@ -128,12 +129,12 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
                 body.Headers.ContentType = new MediaTypeHeaderValue("application/json");
                 return client.NewRequest(HttpMethod.Put, $"{_path}/docs?id=birds%2F{number}", body);
             case BenchKind.Get:
-                return client.NewRequest(HttpMethod.Get, $"{_path}/docs?id=birds%2F{Math.Abs(some)}");
+                return client.NewRequest(HttpMethod.Get, $"{_path}/docs?id=birds%2F{Math.Abs(spread)}");
             default:
                 return client.NewRequest(
                     HttpMethod.Post,
                     $"{_path}/queries",
-                    QueryBody(Math.Abs(some) % Ages, waits: false)
+                    QueryBody(Math.Abs(spread) % Ages, waits: false)
                 );
         }
     }

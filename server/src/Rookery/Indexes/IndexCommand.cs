@@ -22,8 +22,8 @@ internal static class IndexCommand
             Put(),
             Remove(),
             Reset(),
-            Switch("pause", "stop", "Pause building an index, or all, on this node."),
-            Switch("resume", "start", "Resume building an index, or all, on this node."),
+            PauseOrResume("pause", "stop", "Pause building an index, or all, on this node."),
+            PauseOrResume("resume", "start", "Resume building an index, or all, on this node."),
             Enable(),
             Disable(),
             Errors(),
@@ -38,10 +38,10 @@ internal static class IndexCommand
         new("NAME") { Description = "The index [default: all].", Arity = ArgumentArity.ZeroOrOne };
 
     /// <summary>Returns a path with the index's name as a query parameter, if a name is given.</summary>
-    public static string With(string path, string? name) =>
+    public static string PathWithName(string path, string? name) =>
         name is null ? path : $"{path}?name={Uri.EscapeDataString(name)}";
 
-    private static string NoIndex(string name) => $"There is no index '{VisibleText.OfLine(name)}'.";
+    private static string DescribeMissing(string name) => $"There is no index '{VisibleText.OfLine(name)}'.";
 
     private static Command List()
     {
@@ -75,15 +75,17 @@ internal static class IndexCommand
                         foreach (var index in statistics.GetProperty("Results").EnumerateArray())
                         {
                             string name = index.GetProperty("Name").GetString()!;
-                            var going = progress.GetValueOrDefault(name);
+                            var indexProgress = progress.GetValueOrDefault(name);
                             table.Add(
                                 name,
                                 index.GetProperty("Type").GetString()!,
                                 StateOf(index),
                                 Amount.Number(index.GetProperty("EntriesCount").GetInt64()),
-                                going.ValueKind == JsonValueKind.Object ? Amount.Number(LeftOf(going)) : "?",
+                                indexProgress.ValueKind == JsonValueKind.Object
+                                    ? Amount.Number(LeftOf(indexProgress))
+                                    : "?",
                                 Amount.Number(index.GetProperty("ErrorsCount").GetInt64()),
-                                index.GetProperty("Trouble").GetString() ?? TimeLeft(going)
+                                index.GetProperty("Trouble").GetString() ?? TimeLeft(indexProgress)
                             );
                         }
 
@@ -148,7 +150,7 @@ internal static class IndexCommand
         var database = DocumentArguments.Database();
         var name = Name();
         var command = address.AddTo(
-            new Command("show", "Print the definition of an index, in the form that `rookery index put` " + "accepts.")
+            new Command("show", "Print the definition of an index, in the form that `rookery index put` accepts.")
             {
                 database,
                 name,
@@ -162,11 +164,11 @@ internal static class IndexCommand
                     {
                         var answer = await client.GetJsonAsync(
                             HttpMethod.Get,
-                            With(
+                            PathWithName(
                                 NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + Definitions,
                                 parsed.GetValue(name)
                             ),
-                            missing: NoIndex(parsed.GetValue(name)!)
+                            missing: DescribeMissing(parsed.GetValue(name)!)
                         );
                         if (address.IsJson(parsed))
                         {
@@ -235,11 +237,11 @@ internal static class IndexCommand
 
     private static Action<Utf8JsonWriter> Members(string name, byte[] text)
     {
-        JsonElement said;
+        JsonElement root;
         try
         {
             using var json = JsonDocument.Parse(text);
-            said = json.RootElement.Clone();
+            root = json.RootElement.Clone();
         }
         catch (JsonException malformed)
         {
@@ -253,9 +255,9 @@ internal static class IndexCommand
         {
             json.WriteStartArray("Indexes"u8);
             var definitions =
-                said.ValueKind == JsonValueKind.Object && said.TryGetProperty("Indexes", out var several)
+                root.ValueKind == JsonValueKind.Object && root.TryGetProperty("Indexes", out var several)
                     ? several
-                    : said;
+                    : root;
             if (definitions.ValueKind == JsonValueKind.Array)
             {
                 foreach (var definition in definitions.EnumerateArray())
@@ -316,11 +318,11 @@ internal static class IndexCommand
                     {
                         await client.GetJsonAsync(
                             method,
-                            With(
+                            PathWithName(
                                 NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + path,
                                 parsed.GetValue(name)
                             ),
-                            missing: NoIndex(parsed.GetValue(name)!)
+                            missing: DescribeMissing(parsed.GetValue(name)!)
                         );
                         await Console.Error.WriteLineAsync(
                             done.Replace("{0}", parsed.GetValue(name), StringComparison.Ordinal)
@@ -332,7 +334,7 @@ internal static class IndexCommand
         return command;
     }
 
-    private static Command Switch(string verb, string route, string description)
+    private static Command PauseOrResume(string verb, string route, string description)
     {
         var address = new NodeAddress();
         var database = DocumentArguments.Database();
@@ -347,7 +349,7 @@ internal static class IndexCommand
                         string? index = parsed.GetValue(name);
                         await client.GetJsonAsync(
                             HttpMethod.Post,
-                            With(
+                            PathWithName(
                                 $"{NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!))}"
                                     + $"/admin/indexes/{route}",
                                 index
@@ -384,7 +386,7 @@ internal static class IndexCommand
                     parsed,
                     async client =>
                     {
-                        string path = With(
+                        string path = PathWithName(
                             $"{NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!))}/indexes/errors",
                             parsed.GetValue(name)
                         );

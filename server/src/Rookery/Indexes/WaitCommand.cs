@@ -18,7 +18,7 @@ internal static class WaitCommand
     private const string Replacement = "ReplacementOf/";
 
     // The pause between requests, for a node that does not support the parameter `wait`.
-    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(200);
+    private static readonly TimeSpan PollInterval = TimeSpan.FromMilliseconds(200);
 
     public static Command Create()
     {
@@ -30,7 +30,7 @@ internal static class WaitCommand
             "Give up after so many seconds [default: never].",
             "SECONDS",
             least: 1,
-            most: 1_000_000
+            limit: 1_000_000
         );
         var command = address.AddTo(
             new Command("wait", "Wait until an index, or all, is up to date on this node.") { database, name, timeout }
@@ -56,14 +56,14 @@ internal static class WaitCommand
         NodeClient client,
         string path,
         string? name,
-        TimeSpan? most,
+        TimeSpan? limit,
         TimeProvider time
     )
     {
         if (name is not null)
         {
             // Throws if there is no index of that name.
-            await client.GetJsonAsync(HttpMethod.Get, IndexCommand.With($"{path}/indexes/staleness", name));
+            await client.GetJsonAsync(HttpMethod.Get, IndexCommand.PathWithName($"{path}/indexes/staleness", name));
         }
 
         using var progress = new Progress("documents", time);
@@ -71,7 +71,7 @@ internal static class WaitCommand
             progress,
             static () => "The wait has ended; the node goes on building its indexes."
         );
-        long first = -1;
+        long leftAtStart = -1;
         for (long begun = time.GetTimestamp(); ; )
         {
             JsonElement[] behind =
@@ -97,7 +97,7 @@ internal static class WaitCommand
             }
 
             string names = string.Join(", ", behind.Select(NameOf));
-            if (most is { } timeout && time.GetElapsedTime(begun) > timeout)
+            if (limit is { } timeout && time.GetElapsedTime(begun) > timeout)
             {
                 throw new AdminException(
                     $"After {Amount.Time(timeout)} these indexes are not up to date: {names}.",
@@ -106,9 +106,9 @@ internal static class WaitCommand
             }
 
             long left = behind.Sum(IndexCommand.LeftOf);
-            first = Math.Max(first, left);
-            progress.Report(first - left, bytes: 0);
-            await Task.Delay(Pause, time);
+            leftAtStart = Math.Max(leftAtStart, left);
+            progress.Report(leftAtStart - left, bytes: 0);
+            await Task.Delay(PollInterval, time);
         }
     }
 

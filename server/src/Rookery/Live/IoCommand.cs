@@ -11,7 +11,7 @@ namespace Rookery.Live;
 internal static class IoCommand
 {
     private const int Seconds = 60;
-    private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan PollInterval = TimeSpan.FromSeconds(1);
 
     public static Command Create()
     {
@@ -43,7 +43,7 @@ internal static class IoCommand
                     parsed,
                     client =>
                     {
-                        string path = $"/debug/io?span={Seconds}{Of(parsed.GetValue(node), '&')}";
+                        string path = $"/debug/io?span={Seconds}{NodeParameter(parsed.GetValue(node), '&')}";
                         return parsed.GetValue(follow)
                             ? FollowAsync(
                                 client,
@@ -76,8 +76,8 @@ internal static class IoCommand
     /// <summary>
     /// Returns the query parameter that names a member, after the separator; empty for the node itself.
     /// </summary>
-    public static string Of(string? tag, char before) =>
-        tag is null ? string.Empty : $"{before}node={Uri.EscapeDataString(tag)}";
+    public static string NodeParameter(string? tag, char separator) =>
+        tag is null ? string.Empty : $"{separator}node={Uri.EscapeDataString(tag)}";
 
     private static async Task<int> ShowAsync(
         NodeClient client,
@@ -204,7 +204,7 @@ internal static class IoCommand
                 );
             }
 
-            await Task.Delay(Pause, time);
+            await Task.Delay(PollInterval, time);
             Output.Stream.ThrowIfUnread();
         }
     }

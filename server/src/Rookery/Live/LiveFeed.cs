@@ -18,11 +18,11 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
     // A state of nine members with hundreds of indexes and alerts has some hundred kilobytes.
     private const int LongestLine = 16 << 20;
 
-    private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
-    private static readonly TimeSpan Silence = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan LongestSilence = TimeSpan.FromSeconds(10);
 
-    private MetricsPage? _before;
-    private long _beforeAt;
+    private MetricsPage? _previous;
+    private long _previousAt;
 
     /// <summary>Reports each state, and each error, until it is cancelled.</summary>
     /// <param name="seen">Called with each state and its event's JSON; the JSON is null without a live stream.</param>
@@ -71,7 +71,7 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
                 throw refusal;
             }
 
-            await Task.Delay(Pause, time, cancellation);
+            await Task.Delay(RetryDelay, time, cancellation);
         }
     }
 
@@ -85,7 +85,7 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
         var line = new StringBuilder();
         char[] part = new char[PartLength];
         while (
-            await reader.ReadAsync(part, cancellation).AsTask().WaitAsync(Silence, time, cancellation)
+            await reader.ReadAsync(part, cancellation).AsTask().WaitAsync(LongestSilence, time, cancellation)
                 is > 0
                     and var read
         )
@@ -97,19 +97,20 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
                 from = end < 0 ? read : from + end + 1;
                 if (line.Length > LongestLine)
                 {
-                    throw new JsonException("A state is longer than any that a node tells.");
+                    throw new JsonException("A state is longer than any that a node sends.");
                 }
 
                 if (end >= 0)
                 {
-                    Read(line.ToString().TrimEnd('\r'), seen);
+                    ReadLine(line.ToString().TrimEnd('\r'), seen);
                     line.Clear();
                 }
             }
         }
     }
 
-    private static void Read(string line, Action<LiveView, string?> seen)
+    /// <summary>Reports the state of a line "data: JSON"; ignores other lines of the stream.</summary>
+    private static void ReadLine(string line, Action<LiveView, string?> seen)
     {
         if (line.StartsWith("data: ", StringComparison.Ordinal))
         {
@@ -128,15 +129,15 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
         var now = MetricsPage.Read(
             Encoding.UTF8.GetString(await ForeignAnswer.ReadAsync(metrics.Content, client.Address, cancellation))
         );
-        double seconds = _before is null ? 0 : time.GetElapsedTime(_beforeAt).TotalSeconds;
-        var view = ViewOf(ready, now, _before, seconds);
-        (_before, _beforeAt) = (now, time.GetTimestamp());
+        double seconds = _previous is null ? 0 : time.GetElapsedTime(_previousAt).TotalSeconds;
+        var view = ViewOf(ready, now, _previous, seconds);
+        (_previous, _previousAt) = (now, time.GetTimestamp());
         return view;
     }
 
     private LiveView ViewOf(JsonElement ready, MetricsPage now, MetricsPage? before, double seconds)
     {
-        double? Rate(string name, Func<string, bool>? labels = null) =>
+        double? RateOf(string name, Func<string, bool>? labels = null) =>
             before is null || seconds <= 0
                 ? null
                 : Math.Max(0, (now.Sum(name, labels) - before.Sum(name, labels)) / seconds);
@@ -154,9 +155,9 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
             State = "up",
             IsSelf = true,
             SyncP99Milliseconds = now.Of("rookery_io_recent_seconds{kind=\"journal_sync\",quantile=\"0.99\"}") * 1000,
-            ReadsPerSecond = Rate("rookery_http_requests_total"),
-            WritesPerSecond = Rate("rookery_commands_total"),
-            SyncsPerSecond = Rate(
+            ReadsPerSecond = RateOf("rookery_http_requests_total"),
+            WritesPerSecond = RateOf("rookery_commands_total"),
+            SyncsPerSecond = RateOf(
                 "rookery_io_operations_total",
                 static labels => labels.Contains("journal_sync", StringComparison.Ordinal)
             ),

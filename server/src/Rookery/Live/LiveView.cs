@@ -71,17 +71,17 @@ internal sealed record LiveView
     }
 
     /// <summary>Returns a text member; null if there is none.</summary>
-    public static string? TextOf(JsonElement of, string name) =>
-        of.ValueKind == JsonValueKind.Object
-        && of.TryGetProperty(name, out var value)
+    public static string? TextOf(JsonElement parent, string name) =>
+        parent.ValueKind == JsonValueKind.Object
+        && parent.TryGetProperty(name, out var value)
         && value.ValueKind == JsonValueKind.String
             ? value.GetString()
             : null;
 
     /// <summary>Returns a number member; null if there is none.</summary>
-    public static double? NumberOf(JsonElement of, string name) =>
-        of.ValueKind == JsonValueKind.Object
-        && of.TryGetProperty(name, out var value)
+    public static double? NumberOf(JsonElement parent, string name) =>
+        parent.ValueKind == JsonValueKind.Object
+        && parent.TryGetProperty(name, out var value)
         && value.ValueKind == JsonValueKind.Number
             ? value.GetDouble()
             : null;

@@ -10,7 +10,7 @@ namespace Rookery.Live;
 /// <summary>`rookery logs`: prints the last lines of a node's log.</summary>
 internal static class LogsCommand
 {
-    private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan PollInterval = TimeSpan.FromSeconds(1);
     private static readonly string[] Levels = ["information", "warning", "error"];
 
     public static Command Create()
@@ -46,14 +46,14 @@ internal static class LogsCommand
                     parsed,
                     client =>
                     {
-                        string said = parsed.GetValue(level)!;
+                        string levelText = parsed.GetValue(level)!;
                         int least = Array.FindIndex(
                             Levels,
-                            name => name.StartsWith(said, StringComparison.OrdinalIgnoreCase)
+                            name => name.StartsWith(levelText, StringComparison.OrdinalIgnoreCase)
                         );
-                        return least < 0 || said.Length == 0
+                        return least < 0 || levelText.Length == 0
                             ? throw new AdminException(
-                                $"--level must be one of {string.Join(", ", Levels)}, not \"{said}\".",
+                                $"--level must be one of {string.Join(", ", Levels)}, not \"{levelText}\".",
                                 ExitCode.Configuration
                             )
                             : PrintAsync(
@@ -86,7 +86,7 @@ internal static class LogsCommand
             var answer = await client.GetJsonAsync(
                 HttpMethod.Get,
                 $"/admin/logs?limit={limit}{(after is { } sequence ? $"&after={sequence}" : string.Empty)}"
-                    + $"{IoCommand.Of(node, '&')}"
+                    + $"{IoCommand.NodeParameter(node, '&')}"
             );
             foreach (var line in answer.GetProperty("Lines").EnumerateArray())
             {
@@ -110,7 +110,7 @@ internal static class LogsCommand
                 return ExitCode.Success;
             }
 
-            await Task.Delay(Pause, time);
+            await Task.Delay(PollInterval, time);
             Output.Stream.ThrowIfUnread();
         }
     }

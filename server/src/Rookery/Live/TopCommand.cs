@@ -12,6 +12,8 @@ namespace Rookery.Live;
 internal static class TopCommand
 {
     private const int TimelineSeconds = 60;
+    private const int LeastPrintedWidth = 160;
+    private const int LinesPerPage = 10;
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
     // A node waits up to 30 s for another member whose disk operations are asked for. Until then no other node's
@@ -88,16 +90,14 @@ internal static class TopCommand
         }
 
         (await ReadIoAsync(client, screen.Member, time, default))(screen);
-        Output.Lines(screen.Whole(Math.Max(Tty.Size().Width, 160)).Select(static line => line.TrimEnd()));
+        Output.Lines(screen.Whole(Math.Max(Tty.Size().Width, LeastPrintedWidth)).Select(static line => line.TrimEnd()));
         return ExitCode.Success;
     }
 
     private static async Task<int> WatchAsync(NodeClient client, TimeProvider time)
     {
         // Keys, states and window sizes are queued and handled one after the other. A redraw follows each.
-        var happenings = Channel.CreateUnbounded<Action<TopScreen>>(
-            new UnboundedChannelOptions { SingleReader = true }
-        );
+        var changes = Channel.CreateUnbounded<Action<TopScreen>>(new UnboundedChannelOptions { SingleReader = true });
         using var end = new CancellationTokenSource();
         var screen = new TopScreen(new Paint(string.IsNullOrEmpty(Environment.GetEnvironmentVariable("NO_COLOR"))));
         AdminException? refusal = null;
@@ -114,7 +114,7 @@ internal static class TopCommand
             using var hangUp = PosixSignalRegistration.Create(PosixSignal.SIGHUP, Stop);
             using var resize = PosixSignalRegistration.Create(
                 PosixSignal.SIGWINCH,
-                _ => happenings.Writer.TryWrite(static _ => { })
+                _ => changes.Writer.TryWrite(static _ => { })
             );
             using var stops = PosixSignalRegistration.Create(
                 PosixSignal.SIGTSTP,
@@ -126,9 +126,9 @@ internal static class TopCommand
             );
             using var goesOn = PosixSignalRegistration.Create(
                 PosixSignal.SIGCONT,
-                _ => happenings.Writer.TryWrite(_ => terminal.SetUpAgain())
+                _ => changes.Writer.TryWrite(_ => terminal.SetUpAgain())
             );
-            new Thread(() => RawTerminal.ReadKeys(key => happenings.Writer.TryWrite(now => Press(now, key, end))))
+            new Thread(() => RawTerminal.ReadKeys(key => changes.Writer.TryWrite(now => Press(now, key, end))))
             {
                 IsBackground = true,
                 Name = "keys",
@@ -138,11 +138,11 @@ internal static class TopCommand
             try
             {
                 Draw(screen);
-                while (await happenings.Reader.WaitToReadAsync(end.Token))
+                while (await changes.Reader.WaitToReadAsync(end.Token))
                 {
-                    while (happenings.Reader.TryRead(out var happening))
+                    while (changes.Reader.TryRead(out var change))
                     {
-                        happening(screen);
+                        change(screen);
                     }
 
                     Draw(screen);
@@ -165,12 +165,12 @@ internal static class TopCommand
             {
                 await new LiveFeed(client, time).RunAsync(
                     (view, _) =>
-                        happenings.Writer.TryWrite(now =>
+                        changes.Writer.TryWrite(now =>
                         {
                             now.Trouble = null;
                             now.View = now.IsPaused ? now.View : view;
                         }),
-                    trouble => happenings.Writer.TryWrite(now => now.Trouble = trouble),
+                    trouble => changes.Writer.TryWrite(now => now.Trouble = trouble),
                     end.Token
                 );
             }
@@ -193,7 +193,7 @@ internal static class TopCommand
                 {
                     if (!screen.IsPaused)
                     {
-                        happenings.Writer.TryWrite(await ReadIoAsync(client, screen.Member, time, end.Token));
+                        changes.Writer.TryWrite(await ReadIoAsync(client, screen.Member, time, end.Token));
                     }
 
                     await Task.Delay(Interval, time, end.Token);
@@ -234,10 +234,10 @@ internal static class TopCommand
                 screen.Scroll++;
                 break;
             case Key.PageUp:
-                screen.Scroll -= 10;
+                screen.Scroll -= LinesPerPage;
                 break;
             case Key.PageDown:
-                screen.Scroll += 10;
+                screen.Scroll += LinesPerPage;
                 break;
         }
     }
@@ -257,12 +257,12 @@ internal static class TopCommand
             return static _ => { };
         }
 
-        using var patience = new CancellationTokenSource(IoTimeout, time);
-        using var ends = CancellationTokenSource.CreateLinkedTokenSource(cancellation, patience.Token);
+        using var timeout = new CancellationTokenSource(IoTimeout, time);
+        using var ends = CancellationTokenSource.CreateLinkedTokenSource(cancellation, timeout.Token);
         long since = (time.GetUtcNow().ToUnixTimeSeconds() - TimelineSeconds) * 1_000_000;
         try
         {
-            string node = member.IsSelf ? string.Empty : IoCommand.Of(member.Tag, '&');
+            string node = member.IsSelf ? string.Empty : IoCommand.NodeParameter(member.Tag, '&');
             var answer = await client.GetJsonAsync(
                 HttpMethod.Get,
                 $"/debug/io?span=86400&since={since}{node}",

@@ -11,6 +11,8 @@ internal sealed class TopScreen(Paint paint)
 {
     private const int MaxAlerts = 4;
     private const int TimelineSeconds = 60;
+    private const int MaxSlow = 50;
+    private const string TimelineLabel = "syncs ";
 
     /// <summary>The newest state; null before the first one.</summary>
     public LiveView? View { get; set; }
@@ -73,7 +75,7 @@ internal sealed class TopScreen(Paint paint)
     {
         if (View is not { } view)
         {
-            return [paint.Bold("rookery top"), Shown(Trouble ?? "Waiting for the node's first state.", width)];
+            return [paint.Bold("rookery top"), FitLine(Trouble ?? "Waiting for the node's first state.", width)];
         }
 
         string leader = view.Leader is null ? "nobody leads" : $"{view.Leader} leads";
@@ -82,20 +84,20 @@ internal sealed class TopScreen(Paint paint)
             : string.Empty;
         string who = view.Cluster is null ? "one node" : $"{view.Cluster}, {leader}{inTerm}";
         string time = view.Time.UtcDateTime.ToString("HH:mm:ss", CultureInfo.InvariantCulture);
-        string sentence = Shown(view.Sentence, width);
+        string sentence = FitLine(view.Sentence, width);
         return
         [
-            paint.Bold(Shown($"rookery top   {who}   {time} UTC{(IsPaused ? "   (paused)" : string.Empty)}", width)),
+            paint.Bold(FitLine($"rookery top   {who}   {time} UTC{(IsPaused ? "   (paused)" : string.Empty)}", width)),
             view.Level switch
             {
                 "ok" => paint.Good(sentence),
                 "warning" => paint.Warning(sentence),
                 _ => paint.Bad(sentence),
             },
-            .. Trouble is null ? [] : new[] { paint.Bad(Shown(Trouble, width)) },
+            .. Trouble is null ? [] : new[] { paint.Bad(FitLine(Trouble, width)) },
             .. view
                 .Alerts.Take(MaxAlerts)
-                .Select(alert => Colour(alert.Severity, Shown($"! {alert.Sentence} {alert.Fix}", width))),
+                .Select(alert => Colour(alert.Severity, FitLine($"! {alert.Sentence} {alert.Fix}", width))),
             .. view.Alerts.Count > MaxAlerts ? [$"! and {view.Alerts.Count - MaxAlerts} more"] : Array.Empty<string>(),
             string.Empty,
             .. Nodes(view, width),
@@ -131,21 +133,21 @@ internal sealed class TopScreen(Paint paint)
                 member.State is "down" && member.SeenSeconds is { } seen
                     ? $"down, seen {Amount.Time(TimeSpan.FromSeconds(seen))} ago"
                     : member.State,
-                Known(member.LagEntries, static lag => Amount.Number(lag)),
-                Known(member.ReadsPerSecond, static rate => Amount.Number(Math.Round(rate))),
-                Known(member.WritesPerSecond, static rate => Amount.Number(Math.Round(rate))),
-                Known(member.WriteP99Milliseconds, static p99 => Amount.Microseconds(p99 * 1000)),
-                Known(member.SyncP99Milliseconds, static p99 => Amount.Microseconds(p99 * 1000)),
-                Known(
+                FormatKnown(member.LagEntries, static lag => Amount.Number(lag)),
+                FormatKnown(member.ReadsPerSecond, static rate => Amount.Number(Math.Round(rate))),
+                FormatKnown(member.WritesPerSecond, static rate => Amount.Number(Math.Round(rate))),
+                FormatKnown(member.WriteP99Milliseconds, static p99 => Amount.Microseconds(p99 * 1000)),
+                FormatKnown(member.SyncP99Milliseconds, static p99 => Amount.Microseconds(p99 * 1000)),
+                FormatKnown(
                     member.MachineCpuRatio,
                     static ratio => string.Create(CultureInfo.InvariantCulture, $"{ratio * 100:0} %")
                 ),
-                Known(member.ResidentBytes, Amount.Bytes),
-                Known(
+                FormatKnown(member.ResidentBytes, Amount.Bytes),
+                FormatKnown(
                     member.TemperatureCelsius,
                     static heat => string.Create(CultureInfo.InvariantCulture, $"{heat:0} °C")
                 ),
-                Known(member.DiskFreeBytes, Amount.Bytes)
+                FormatKnown(member.DiskFreeBytes, Amount.Bytes)
             );
         }
 
@@ -168,7 +170,7 @@ internal sealed class TopScreen(Paint paint)
             if (throttled.Length > 0 || shown.Unplug is not null)
             {
                 yield return paint.Dim(
-                    Shown(
+                    FitLine(
                         $"{shown.Tag}: {throttled}"
                             + $"{(shown.Unplug is null ? string.Empty : $"May I unplug it? {shown.Unplug}")}",
                         width
@@ -189,15 +191,15 @@ internal sealed class TopScreen(Paint paint)
         if (EventsOf is not null)
         {
             long now = view.Time.ToUnixTimeSeconds();
-            lines.Add(paint.Accent(Shown($"Disk of {EventsOf}, last {TimelineSeconds} s", width)));
+            lines.Add(paint.Accent(FitLine($"Disk of {EventsOf}, last {TimelineSeconds} s", width)));
             lines.AddRange(IoCommand.TableOf(IoPage.Summarize(Events, TimelineSeconds)).Lines(width, paint));
             var syncs = Events.Where(static happened => happened.Kind is "journal_sync");
-            int columns = Math.Min(TimelineSeconds, Math.Max(1, width - 7));
-            lines.Add($"syncs {IoPage.Timeline(syncs, now - TimelineSeconds + 1, columns)}");
+            int columns = Math.Min(TimelineSeconds, Math.Max(1, width - TimelineLabel.Length - 1));
+            lines.Add($"{TimelineLabel}{IoPage.Timeline(syncs, now - TimelineSeconds + 1, columns)}");
             lines.Add(string.Empty);
             lines.Add(
                 paint.Accent(
-                    Shown(
+                    FitLine(
                         Slow.Count == 0
                             ? $"Slow disk work of {EventsOf}: none"
                             : $"Slow disk work of {EventsOf}, slower than 99.9 % of its kind",
@@ -208,7 +210,7 @@ internal sealed class TopScreen(Paint paint)
             if (Slow.Count > 0)
             {
                 var slow = new Table("TIME (UTC)", "KIND", ">DURATION", ">BYTES");
-                foreach (var happened in Slow.Reverse().Take(50))
+                foreach (var happened in Slow.Reverse().Take(MaxSlow))
                 {
                     slow.Add(
                         IoCommand.TimeOf(happened.Start),
@@ -236,9 +238,9 @@ internal sealed class TopScreen(Paint paint)
                     index.State is not "Normal" ? index.State
                         : index.IsStale ? "behind"
                         : "up to date",
-                    Known(index.DocumentsLeft, static left => Amount.Number(left)),
+                    FormatKnown(index.DocumentsLeft, static left => Amount.Number(left)),
                     index.IsStale
-                        ? Known(index.SecondsLeft, static left => Amount.Time(TimeSpan.FromSeconds(left)))
+                        ? FormatKnown(index.SecondsLeft, static left => Amount.Time(TimeSpan.FromSeconds(left)))
                         : string.Empty,
                     Amount.Number(index.Errors)
                 );
@@ -250,7 +252,8 @@ internal sealed class TopScreen(Paint paint)
         return lines;
     }
 
-    private static string Shown(string text, int width) => Table.Cut(VisibleText.OfLine(text), width);
+    private static string FitLine(string text, int width) => Table.Cut(VisibleText.OfLine(text), width);
 
-    private static string Known(double? value, Func<double, string> text) => value is { } known ? text(known) : "?";
+    private static string FormatKnown(double? value, Func<double, string> text) =>
+        value is { } known ? text(known) : "?";
 }

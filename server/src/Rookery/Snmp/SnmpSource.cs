@@ -13,7 +13,7 @@ internal sealed class SnmpSource(NodeConnection node, TimeProvider time) : IDisp
 {
     // An SNMP manager repeats its request after a second, and gives up after a few.
     private static readonly TimeSpan Timeout = TimeSpan.FromSeconds(3);
-    private static readonly TimeSpan Kept = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan CacheTime = TimeSpan.FromSeconds(5);
 
     private readonly HttpClient _client = node.NewClient(Timeout);
     private IReadOnlyList<SnmpObject> _objects = [];
@@ -21,7 +21,7 @@ internal sealed class SnmpSource(NodeConnection node, TimeProvider time) : IDisp
 
     public async Task<IReadOnlyList<SnmpObject>> ReadAsync(CancellationToken cancellationToken)
     {
-        if (_readAt is not { } readAt || time.GetElapsedTime(readAt) >= Kept)
+        if (_readAt is not { } readAt || time.GetElapsedTime(readAt) >= CacheTime)
         {
             _objects = SnmpTable.Of(await AskAsync(cancellationToken));
             _readAt = time.GetTimestamp();

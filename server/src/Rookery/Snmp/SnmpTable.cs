@@ -30,7 +30,7 @@ internal static class SnmpTable
 
         // 1: the node
         Add(objects, [1, 1], Text, samples.Values("rookery_build_info", "version").FirstOrDefault());
-        Add(objects, [1, 2], Number, Truth(samples.Sum("rookery_ready") ?? 0));
+        Add(objects, [1, 2], Number, ToTruthValue(samples.Sum("rookery_ready") ?? 0));
         Add(objects, [1, 3], Text, samples.Silence ?? string.Empty);
         Add(objects, [1, 4], Gauge, samples.Sum("rookery_alerts"));
         Add(objects, [1, 5], Gauge, samples.Sum("rookery_alerts", "severity=\"critical\""));
@@ -38,13 +38,13 @@ internal static class SnmpTable
         Add(objects, [1, 7], Counter, samples.Sum("process_cpu_seconds_total") * 100);
 
         // 2: the cluster as this node sees it
-        Add(objects, [2, 1], Number, Truth(samples.Sum("rookery_cluster_healthy")));
-        Add(objects, [2, 2], Number, Truth(samples.Sum("rookery_cluster_has_leader")));
-        Add(objects, [2, 3], Number, Truth(samples.Sum("rookery_cluster_is_leader")));
+        Add(objects, [2, 1], Number, ToTruthValue(samples.Sum("rookery_cluster_healthy")));
+        Add(objects, [2, 2], Number, ToTruthValue(samples.Sum("rookery_cluster_has_leader")));
+        Add(objects, [2, 3], Number, ToTruthValue(samples.Sum("rookery_cluster_is_leader")));
         Add(objects, [2, 4], Counter, samples.Sum("rookery_cluster_term"));
         Add(objects, [2, 5], Gauge, samples.Sum("rookery_cluster_voters"));
         Add(objects, [2, 6], Number, samples.Sum("rookery_cluster_margin_voters"));
-        Add(objects, [2, 7], Number, Truth(samples.Sum("rookery_cluster_time_sure")));
+        Add(objects, [2, 7], Number, ToTruthValue(samples.Sum("rookery_cluster_time_sure")));
         AddMembers(objects, samples);
 
         // 3: what it does
@@ -68,13 +68,13 @@ internal static class SnmpTable
             objects,
             [4, 2],
             Number,
-            Truth(samples.Sum("rookery_board_throttled", "kind=\"under_voltage\"", "when=\"now\""))
+            ToTruthValue(samples.Sum("rookery_board_throttled", "kind=\"under_voltage\"", "when=\"now\""))
         );
         Add(
             objects,
             [4, 3],
             Number,
-            Truth(samples.Sum("rookery_board_throttled", "kind=\"throttled\"", "when=\"now\""))
+            ToTruthValue(samples.Sum("rookery_board_throttled", "kind=\"throttled\"", "when=\"now\""))
         );
 
         // 5: the disk
@@ -104,15 +104,21 @@ internal static class SnmpTable
             tags,
             3,
             Number,
-            tag => Whole(Truth(samples.Sum("rookery_cluster_member_reachable", Label(tag))))
+            tag => FormatWhole(ToTruthValue(samples.Sum("rookery_cluster_member_reachable", Label(tag))))
         );
-        AddColumn(objects, tags, 4, Gauge, tag => Whole(samples.Sum("rookery_cluster_member_lag_entries", Label(tag))));
+        AddColumn(
+            objects,
+            tags,
+            4,
+            Gauge,
+            tag => FormatWhole(samples.Sum("rookery_cluster_member_lag_entries", Label(tag)))
+        );
         AddColumn(
             objects,
             tags,
             5,
             Gauge,
-            tag => Whole(samples.Sum("rookery_cluster_member_sync_seconds", Label(tag)) * Micro)
+            tag => FormatWhole(samples.Sum("rookery_cluster_member_sync_seconds", Label(tag)) * Micro)
         );
     }
 
@@ -143,7 +149,7 @@ internal static class SnmpTable
             ? tag.Aggregate(0u, static (row, letter) => (row * 26) + (uint)(letter - 'A') + 1)
             : 0;
 
-    private static double? Truth(double? value)
+    private static double? ToTruthValue(double? value)
     {
         if (value is null)
         {
@@ -158,10 +164,10 @@ internal static class SnmpTable
         return 2;
     }
 
-    private static string? Whole(double? value) => value?.ToString("0", CultureInfo.InvariantCulture);
+    private static string? FormatWhole(double? value) => value?.ToString("0", CultureInfo.InvariantCulture);
 
     private static void Add(List<SnmpObject> objects, ReadOnlySpan<uint> place, string type, double? value) =>
-        Add(objects, place, type, Whole(value));
+        Add(objects, place, type, FormatWhole(value));
 
     private static void Add(List<SnmpObject> objects, ReadOnlySpan<uint> place, string type, string? value)
     {

@@ -28,7 +28,7 @@ internal static class AlertsCommand
         command.SetAction(
             async (parsed, _) =>
             {
-                await Console.Out.WriteAsync(parsed.GetValue(prometheus) ? PrometheusRules.Write() : Table());
+                await Console.Out.WriteAsync(parsed.GetValue(prometheus) ? PrometheusRules.Write() : FormatTable());
                 return ExitCode.Success;
             }
         );
@@ -58,7 +58,7 @@ internal static class AlertsCommand
         return command;
     }
 
-    private static string Table()
+    private static string FormatTable()
     {
         int width = AlertCatalogue.All.Max(static alert => alert.Name.Length);
         return string.Concat(

@@ -22,7 +22,7 @@ internal static class DebugPackageCommand
     private const int BufferBytes = 64 << 10;
     private const int LongestName = 200;
     private const string Readme = "README.txt";
-    private const string UsualName = "rookery-debug.tar.gz";
+    private const string DefaultName = "rookery-debug.tar.gz";
 
     // Long, because the node examines its network for the package.
     private static readonly TimeSpan Timeout = TimeSpan.FromMinutes(2);
@@ -193,15 +193,15 @@ internal static class DebugPackageCommand
     /// Returns the file name that the node suggests if it has the expected form, otherwise a default name. The
     /// suggestion comes from another machine: it could be a path, or a file that a shell reads.
     /// </summary>
-    internal static string NameOf(string? told)
+    internal static string NameOf(string? suggested)
     {
-        string name = told?.Trim('"') ?? string.Empty;
+        string name = suggested?.Trim('"') ?? string.Empty;
         bool isPlain =
             name.StartsWith("rookery-debug-", StringComparison.Ordinal)
             && name.EndsWith(".tar.gz", StringComparison.Ordinal)
             && name.Length <= LongestName
             && name.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' or '_' or '.');
-        return isPlain ? name : UsualName;
+        return isPlain ? name : DefaultName;
     }
 
     private static async Task<string> ReasonAsync(
@@ -214,8 +214,8 @@ internal static class DebugPackageCommand
         try
         {
             using var json = JsonDocument.Parse(body);
-            return json.RootElement.GetProperty("Message").GetString() is { } said
-                ? NodeSentence.ForCommandUser(said, node)
+            return json.RootElement.GetProperty("Message").GetString() is { } message
+                ? NodeSentence.ForCommandUser(message, node)
                 : $"The node refused with status {(int)answer.StatusCode}.";
         }
         catch (Exception other) when (other is JsonException or KeyNotFoundException or InvalidOperationException)

@@ -77,7 +77,7 @@ internal static class SystemParts
     private static string List(ServeConfiguration configuration)
     {
         var text = new StringBuilder();
-        int left = MaxFiles;
+        int remaining = MaxFiles;
         foreach (
             string directory in (
                 (string?[])[configuration.DataDirectory, configuration.JournalDirectory]
@@ -97,7 +97,7 @@ internal static class SystemParts
                     .OrderBy(static file => file.FullName, StringComparer.Ordinal)
             )
             {
-                if (left-- == 0)
+                if (remaining-- == 0)
                 {
                     text.Append(CultureInfo.InvariantCulture, $"and more than these {MaxFiles}\n");
                     return text.ToString();

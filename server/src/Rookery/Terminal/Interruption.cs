@@ -40,11 +40,11 @@ internal sealed class Interruption : IDisposable
 
         signal.Cancel = true;
         _progress?.End();
-        Console.Error.WriteLine($"Interrupted. {Clean()}");
+        Console.Error.WriteLine($"Interrupted. {CleanUpAndDescribe()}");
         Environment.Exit(code);
     }
 
-    private string Clean()
+    private string CleanUpAndDescribe()
     {
         try
         {

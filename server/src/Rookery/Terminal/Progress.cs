@@ -59,12 +59,12 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
         _shownAt = time.GetTimestamp();
         if (_redraws)
         {
-            Messages.Draw($"\r\u001b[K{Table.Cut(Text(), Tty.Size().Width - 1)}");
+            Messages.Draw($"\r\u001b[K{Table.Cut(Format(), Tty.Size().Width - 1)}");
             _isDrawn = true;
         }
         else
         {
-            Console.Error.WriteLine(Text());
+            Console.Error.WriteLine(Format());
         }
     }
 
@@ -94,7 +94,7 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
 
     public void Dispose() => End();
 
-    private string Text()
+    private string Format()
     {
         var text = new StringBuilder();
         if ((_bytes.Share ?? _items.Share) is { } share)

@@ -49,6 +49,7 @@ internal sealed class ProgressEstimate(TimeProvider time)
     }
 
     /// <summary>The remaining time; null if it cannot be estimated.</summary>
+    // More than 1e7 seconds, about four months, is no estimate.
     public TimeSpan? Left =>
         Total is { } total && PerSecond is > 0 and var pace && (total - Done) / pace is < 1e7 and var seconds
             ? TimeSpan.FromSeconds(Math.Max(0, seconds))

@@ -33,22 +33,27 @@ internal sealed unsafe partial class RawTerminal : IDisposable
     private const uint Echo = 8;
     private const int Now = 0;
     private const int StopSignal = 19;
+    private const int InterruptedError = 4; // EINTR
 
-    private readonly byte[] _before = new byte[SettingsBytes];
+    // The alternate screen without a cursor, erased; and back.
+    private const string EnterScreen = "\u001b[?1049h\u001b[?25l\u001b[2J";
+    private const string LeaveScreen = "\u001b[?25h\u001b[?1049l";
+
+    private readonly byte[] _savedSettings = new byte[SettingsBytes];
     private readonly bool _isTerminal;
-    private int _isGivenBack;
+    private int _isRestored;
 
     /// <summary>Saves the terminal's settings and sets it up.</summary>
     public RawTerminal()
     {
-        fixed (byte* settings = _before)
+        fixed (byte* settings = _savedSettings)
         {
             _isTerminal = GetAttributes(Input, settings) == 0;
         }
 
         AppDomain.CurrentDomain.ProcessExit += OnExit;
         SetKeys(isRaw: true);
-        Write("\u001b[?1049h\u001b[?25l\u001b[2J");
+        Write(EnterScreen);
     }
 
     /// <summary>Draws a whole screen over the previous one, without flicker.</summary>
@@ -92,9 +97,9 @@ internal sealed unsafe partial class RawTerminal : IDisposable
                     pressed(TakeKey(ref rest));
                 }
             }
-            else if (Marshal.GetLastPInvokeError() != 4)
+            else if (Marshal.GetLastPInvokeError() != InterruptedError)
             {
-                return; // not EINTR, so the terminal is gone
+                return; // the terminal is gone
             }
         }
     }
@@ -139,7 +144,7 @@ internal sealed unsafe partial class RawTerminal : IDisposable
     public void Stop()
     {
         SetKeys(isRaw: false);
-        Write("\u001b[?25h\u001b[?1049l");
+        Write(LeaveScreen);
         _ = Send(Environment.ProcessId, StopSignal);
     }
 
@@ -147,16 +152,16 @@ internal sealed unsafe partial class RawTerminal : IDisposable
     public void SetUpAgain()
     {
         SetKeys(isRaw: true);
-        Write("\u001b[?1049h\u001b[?25l\u001b[2J");
+        Write(EnterScreen);
     }
 
     public void Dispose()
     {
-        if (Interlocked.Exchange(ref _isGivenBack, 1) == 0)
+        if (Interlocked.Exchange(ref _isRestored, 1) == 0)
         {
             AppDomain.CurrentDomain.ProcessExit -= OnExit;
             SetKeys(isRaw: false);
-            Write("\u001b[?25h\u001b[?1049l");
+            Write(LeaveScreen);
         }
     }
 
@@ -182,7 +187,7 @@ internal sealed unsafe partial class RawTerminal : IDisposable
         }
 
         byte* settings = stackalloc byte[SettingsBytes];
-        _before.CopyTo(new Span<byte>(settings, SettingsBytes));
+        _savedSettings.CopyTo(new Span<byte>(settings, SettingsBytes));
         if (isRaw)
         {
             *(uint*)(settings + LocalFlagsOffset) &= ~(Canonical | Echo);

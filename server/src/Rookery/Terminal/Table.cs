@@ -64,7 +64,7 @@ internal sealed class Table(params string[] columns)
     /// <summary>Narrows the widest columns first, until the table fits or every column has its minimum.</summary>
     private static void Narrow(int[] widths, int room)
     {
-        for (int over = widths.Sum() + (Gap * (widths.Length - 1)) - room; over > 0; )
+        for (int excess = widths.Sum() + (Gap * (widths.Length - 1)) - room; excess > 0; )
         {
             int widest = Array.IndexOf(widths, widths.Max());
             if (widths[widest] <= NarrowestColumn)
@@ -72,10 +72,10 @@ internal sealed class Table(params string[] columns)
                 return;
             }
 
-            int second = widths.Where((_, column) => column != widest).DefaultIfEmpty(0).Max();
-            int less = Math.Clamp(widths[widest] - Math.Max(second, NarrowestColumn), 1, over);
-            widths[widest] -= less;
-            over -= less;
+            int secondWidest = widths.Where((_, column) => column != widest).DefaultIfEmpty(0).Max();
+            int reduction = Math.Clamp(widths[widest] - Math.Max(secondWidest, NarrowestColumn), 1, excess);
+            widths[widest] -= reduction;
+            excess -= reduction;
         }
     }
 

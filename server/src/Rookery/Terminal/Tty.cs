@@ -6,8 +6,8 @@ namespace Rookery.Terminal;
 /// <summary>Properties of the terminal, if there is one.</summary>
 internal static partial class Tty
 {
-    private const int UsualWidth = 80;
-    private const int UsualHeight = 24;
+    private const int DefaultWidth = 80;
+    private const int DefaultHeight = 24;
 
     // ioctl_tty(2): the size of the window, on Linux for x86-64 and arm64.
     private const nuint GetWindowSize = 0x5413;
@@ -43,18 +43,18 @@ internal static partial class Tty
             }
         }
 
-        return (Said("COLUMNS", UsualWidth), Said("LINES", UsualHeight));
+        return (FromEnvironment("COLUMNS", DefaultWidth), FromEnvironment("LINES", DefaultHeight));
     }
 
-    private static int Said(string name, int otherwise) =>
+    private static int FromEnvironment(string name, int otherwise) =>
         int.TryParse(
             Environment.GetEnvironmentVariable(name),
             NumberStyles.None,
             CultureInfo.InvariantCulture,
-            out int said
+            out int value
         )
-        && said > 0
-            ? said
+        && value > 0
+            ? value
             : otherwise;
 
     [LibraryImport("libc", EntryPoint = "ioctl")]

@@ -14,11 +14,11 @@ internal sealed class VisibleStream(Stream to) : Stream
     private static readonly SearchValues<byte> Plain = SearchValues.Create([
         (byte)'\n',
         (byte)'\t',
-        .. Enumerable.Range(' ', 0x5f).Select(static value => (byte)value),
+        .. Enumerable.Range(' ', '~' - ' ' + 1).Select(static value => (byte)value),
     ]);
 
     private readonly Decoder _decoder = Encoding.UTF8.GetDecoder();
-    private bool _isInsideLetter;
+    private bool _isInsideCharacter;
 
     public override bool CanRead => false;
 
@@ -39,7 +39,7 @@ internal sealed class VisibleStream(Stream to) : Stream
         for (; !buffer.IsEmpty; buffer = buffer[Math.Min(buffer.Length, PieceBytes)..])
         {
             var piece = buffer[..Math.Min(buffer.Length, PieceBytes)];
-            if (!_isInsideLetter && !piece.ContainsAnyExcept(Plain))
+            if (!_isInsideCharacter && !piece.ContainsAnyExcept(Plain))
             {
                 to.Write(piece);
             }
@@ -83,9 +83,10 @@ internal sealed class VisibleStream(Stream to) : Stream
 
     private void WriteVisible(ReadOnlySpan<byte> piece, bool flush)
     {
+        // Up to four bytes of a character may be left from the previous piece.
         char[] letters = new char[Encoding.UTF8.GetMaxCharCount(piece.Length + 4)];
         int count = _decoder.GetChars(piece, letters, flush);
-        _isInsideLetter = !flush && piece is [.., >= 0x80];
+        _isInsideCharacter = !flush && piece is [.., >= 0x80];
         var visible = new StringBuilder(count);
         VisibleText.Append(visible, letters.AsSpan(0, count));
         to.Write(Encoding.UTF8.GetBytes(visible.ToString()));

@@ -20,6 +20,9 @@ internal sealed class CsvSource : IRecordSource
     // Stands for an invalid byte. Unlike the usual U+FFFD, a noncharacter occurs in no exchanged text.
     private const char Undecodable = '\uFDD0';
 
+    // A longer text is a text even if it looks like a number.
+    private const int LongestNumber = 32;
+
     private static readonly JsonWriterOptions Writing = new()
     {
         Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
@@ -72,7 +75,7 @@ internal sealed class CsvSource : IRecordSource
         )
         {
             throw new BadInputException(
-                "The table's heading has a column name twice, or the name @metadata. " + "Rename the column."
+                "The table's heading has a column name twice, or the name @metadata. Rename the column."
             );
         }
 
@@ -204,7 +207,7 @@ internal sealed class CsvSource : IRecordSource
     /// </summary>
     private static bool IsNumber(string text)
     {
-        if (text.Length > 32 || (!char.IsAsciiDigit(text[0]) && text[0] != '-'))
+        if (text.Length > LongestNumber || (!char.IsAsciiDigit(text[0]) && text[0] != '-'))
         {
             return false;
         }

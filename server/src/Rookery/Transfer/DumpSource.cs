@@ -84,8 +84,8 @@ internal sealed class DumpSource : IRecordSource
         {
             return TryReadNext(out record);
         }
-        catch (Exception odd)
-            when (odd
+        catch (Exception unexpected)
+            when (unexpected
                     is FormatException
                         or OverflowException
                         or KeyNotFoundException
@@ -93,7 +93,9 @@ internal sealed class DumpSource : IRecordSource
                         or JsonException
             )
         {
-            throw new BadInputException($"After document {_documents} the dump has an unexpected form: {odd.Message}");
+            throw new BadInputException(
+                $"After document {_documents} the dump has an unexpected form: {unexpected.Message}"
+            );
         }
     }
 
@@ -111,7 +113,7 @@ internal sealed class DumpSource : IRecordSource
             bool isElement = TryTakeElement(out var element);
             if (isElement && section is not ("Docs" or "Results"))
             {
-                TakeOf(section, element);
+                StoreElement(section, element);
                 if (_identities.Count >= IdentitiesAtOnce)
                 {
                     record = ImportRecord.Pause;
@@ -177,7 +179,7 @@ internal sealed class DumpSource : IRecordSource
         }
         else
         {
-            Skip(Table.Cut(name, LongestKind), count: 1);
+            CountSkipped(Table.Cut(name, LongestKind), count: 1);
         }
     }
 
@@ -187,18 +189,21 @@ internal sealed class DumpSource : IRecordSource
     {
         using var parsed = JsonDocument.Parse(_json.TakeValue(), JsonElements.Parsing);
         element = parsed.RootElement.Clone();
-        var (kind, size) = BlobBehind(element);
+        var (kind, size) = BlobAfter(element);
         if (kind is not null)
         {
             _json.Skip(size);
-            Skip(kind, count: 1);
+            CountSkipped(kind, count: 1);
         }
 
         _section = _json.TakeCommaOr(']') ? _section : null;
         return kind is null;
     }
 
-    private static (string? Kind, long Size) BlobBehind(JsonElement element)
+    /// <summary>
+    /// Returns the kind and the size in bytes of the raw bytes that follow an element; null and 0 for none.
+    /// </summary>
+    private static (string? Kind, long Size) BlobAfter(JsonElement element)
     {
         if (element.ValueKind != JsonValueKind.Object)
         {
@@ -233,13 +238,13 @@ internal sealed class DumpSource : IRecordSource
             && metadata.TryGetProperty("@id", out _);
         if (!isDocument)
         {
-            Skip("Docs without an id", count: 1);
+            CountSkipped("Docs without an id", count: 1);
         }
 
         return isDocument;
     }
 
-    private void TakeOf(string section, JsonElement element)
+    private void StoreElement(string section, JsonElement element)
     {
         switch (section)
         {
@@ -250,32 +255,32 @@ internal sealed class DumpSource : IRecordSource
                 string name = key.GetString() ?? throw new FormatException("An identity has no name.");
                 _identities.Add((name, long.Parse(last, CultureInfo.InvariantCulture)));
                 break;
-            case "Indexes" when element.TryGetProperty("IndexDefinition", out var definition) && IsWritten(element):
-                Keep(definition);
+            case "Indexes" when element.TryGetProperty("IndexDefinition", out var definition) && IsStatic(element):
+                KeepIndex(definition);
                 break;
-            case "Indexes" when !IsWritten(element):
-                Skip("Indexes (automatic; queries create them again)", count: 1);
+            case "Indexes" when !IsStatic(element):
+                CountSkipped("Indexes (automatic; queries create them again)", count: 1);
                 break;
             case "Indexes":
-                Skip("Indexes without a definition", count: 1);
+                CountSkipped("Indexes without a definition", count: 1);
                 break;
             default:
-                Skip(Table.Cut(section, LongestKind), count: 1);
+                CountSkipped(Table.Cut(section, LongestKind), count: 1);
                 break;
         }
     }
 
-    private static bool IsWritten(JsonElement index) =>
+    private static bool IsStatic(JsonElement index) =>
         index.TryGetProperty("Type", out var type)
         && type.GetString() is "Map" or "MapReduce" or "JavaScriptMap" or "JavaScriptMapReduce";
 
-    private void Skip(string name, long count)
+    private void CountSkipped(string name, long count)
     {
         string kind = _skipped.Count < MaxKinds || _skipped.ContainsKey(name) ? name : "other members";
         _skipped[kind] = _skipped.GetValueOrDefault(kind) + count;
     }
 
-    private void Keep(JsonElement index)
+    private void KeepIndex(JsonElement index)
     {
         if (index.ValueKind != JsonValueKind.Object)
         {

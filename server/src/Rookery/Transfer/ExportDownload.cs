@@ -114,8 +114,8 @@ internal static class ExportDownload
             File.Delete(Path.GetFullPath(to) + ".part");
         }
 
-        string came = $"{Amount.Number(documents)} of about {Amount.Of(expected, "document")} were received";
-        return $"{came}{(to is null ? "; the written data are incomplete" : $"; {to} is unchanged")}. An "
+        string received = $"{Amount.Number(documents)} of about {Amount.Of(expected, "document")} were received";
+        return $"{received}{(to is null ? "; the written data are incomplete" : $"; {to} is unchanged")}. An "
             + $"export cannot be resumed. Run the same command again.";
     }
 

@@ -31,7 +31,7 @@ internal sealed class Import(
     private ImportJournal _journal = begun;
     private long _reasonsShown;
     private BadInputException? _failure;
-    private bool _hasToldOfNote;
+    private bool _hasReportedUnwritable;
     private bool _isPaused;
 
     /// <summary>How far the import has come.</summary>
@@ -69,15 +69,15 @@ internal sealed class Import(
         }
 
         progress.BeginAt(_journal.Stored, bytesRead());
-        var (filling, flying) = (new Part(), new Part());
-        Task<PartResult>? flight = null;
+        var (next, sent) = (new Part(), new Part());
+        Task<PartResult>? sending = null;
         long records = _journal.Records;
-        for (bool goesOn = true; goesOn; )
+        for (bool hasMore = true; hasMore; )
         {
-            goesOn = Fill(filling, source, ref records);
-            if (flight is not null)
+            hasMore = Fill(next, source, ref records);
+            if (sending is not null)
             {
-                Note(flying, await flight, source.PlaceName);
+                RecordResult(sent, await sending, source.PlaceName);
                 progress.Report(_journal.Stored, bytesRead());
             }
 
@@ -87,14 +87,14 @@ internal sealed class Import(
                 await atPause(source);
             }
 
-            (filling, flying) = (flying, filling);
-            flight = flying.Records == 0 ? null : SendAsync(flying);
-            filling.Clear();
+            (next, sent) = (sent, next);
+            sending = sent.Records == 0 ? null : SendAsync(sent);
+            next.Clear();
         }
 
-        if (flight is not null)
+        if (sending is not null)
         {
-            Note(flying, await flight, source.PlaceName);
+            RecordResult(sent, await sending, source.PlaceName);
         }
 
         if (_failure is not null)
@@ -128,6 +128,8 @@ internal sealed class Import(
         }
     }
 
+    /// <summary>Fills a part with the next records.</summary>
+    /// <returns>False at the end of the input, or where it cannot be read further.</returns>
     private bool Fill(Part part, IRecordSource source, ref long records)
     {
         while (part.Lines.Length < PartBytes && part.Records < PartRecords)
@@ -158,7 +160,7 @@ internal sealed class Import(
         return true;
     }
 
-    private void Note(Part part, PartResult result, string placeName)
+    private void RecordResult(Part part, PartResult result, string placeName)
     {
         foreach (
             var (place, reason) in part.Refused.Concat(
@@ -201,9 +203,9 @@ internal sealed class Import(
         }
         catch (Exception refused) when (refused is IOException or UnauthorizedAccessException)
         {
-            if (!_hasToldOfNote)
+            if (!_hasReportedUnwritable)
             {
-                _hasToldOfNote = true;
+                _hasReportedUnwritable = true;
                 progress.Say(
                     $"The progress of this import cannot be recorded in {path}; the import goes on. {refused.Message}"
                 );

@@ -15,6 +15,7 @@ internal static class ImportCommand
     private const string Json = "json";
     private const string Rows = "csv";
     private const string Dump = "ravendbdump";
+    private const string Gzip = ".gz";
 
     private const string StoredTwice =
         "An import from a pipe cannot be resumed. If it is sent again, documents with ids are overwritten and those "
@@ -78,13 +79,13 @@ internal static class ImportCommand
         );
         var source = Open(order, input);
         var dump = source as DumpSource;
-        Rest rest;
+        StoredRest rest;
         try
         {
             await import.RunAsync(source, () => input.Read);
             await TakeIdentitiesAsync(source);
             rest = dump is null
-                ? new Rest(Identities: 0, Indexes: 0, Refused: 0)
+                ? new StoredRest(Identities: 0, Indexes: 0, Refused: 0)
                 : await FinishAsync(upload, dump, identities, progress);
         }
         catch (Exception stopped)
@@ -122,7 +123,7 @@ internal static class ImportCommand
         }
         else
         {
-            await Console.Error.WriteLineAsync($"{Told(import.Result)}.");
+            await Console.Error.WriteLineAsync($"{DescribeResult(import.Result)}.");
         }
 
         dump?.RequireEnd();
@@ -154,7 +155,7 @@ internal static class ImportCommand
         return statistics.GetProperty("DatabaseId"u8).GetString()!;
     }
 
-    private static string Told(ImportJournal result)
+    private static string DescribeResult(ImportJournal result)
     {
         string bad =
             result.Bad == 0 ? string.Empty : $", {Amount.Number(result.Bad)} {(result.Bad == 1 ? "was" : "were")} not";
@@ -163,7 +164,7 @@ internal static class ImportCommand
 
     /// <summary>Describes the result so far. Documents of a part without a response may be stored as well.</summary>
     private static string DescribeStopped(Import import) =>
-        import.IsUnanswered ? $"At least {Told(import.Result)}" : Told(import.Result);
+        import.IsUnanswered ? $"At least {DescribeResult(import.Result)}" : DescribeResult(import.Result);
 
     /// <summary>Returns the command that continues the interrupted import.</summary>
     private static string DescribeResume(Order order, Import import)
@@ -291,14 +292,14 @@ internal static class ImportCommand
     }
 
     /// <summary>Stores what follows the documents of a dump: defines indexes, and reports the skipped parts.</summary>
-    private static async Task<Rest> FinishAsync(
+    private static async Task<StoredRest> FinishAsync(
         ImportUpload upload,
         DumpSource dump,
         long identities,
         Progress progress
     )
     {
-        var rest = new Rest(identities, Indexes: 0, Refused: 0);
+        var rest = new StoredRest(identities, Indexes: 0, Refused: 0);
         foreach (var index in dump.Indexes)
         {
             try
@@ -326,7 +327,7 @@ internal static class ImportCommand
         return rest;
     }
 
-    private static string ToJson(ImportJournal result, Rest rest, DumpSource? dump) =>
+    private static string ToJson(ImportJournal result, StoredRest rest, DumpSource? dump) =>
         Clusters.JsonLine.Of(json =>
         {
             json.WriteNumber("Records"u8, result.Records);
@@ -350,7 +351,7 @@ internal static class ImportCommand
         });
 
     /// <summary>The stored identities and indexes of a dump, and the number of refused indexes.</summary>
-    private sealed record Rest(long Identities, int Indexes, int Refused);
+    private sealed record StoredRest(long Identities, int Indexes, int Refused);
 
     /// <summary>The options of an import.</summary>
     /// <param name="Database">The database.</param>
@@ -426,15 +427,13 @@ internal static class ImportCommand
             };
 
         public Option<bool> Restarts { get; } =
-            new("--restart") { Description = "Start over instead of " + "continuing an interrupted import." };
+            new("--restart") { Description = "Start over instead of continuing an interrupted import." };
 
         public Order Read(ParseResult parsed)
         {
             string file = parsed.GetValue(File)!;
-            string name =
-                Path.GetFileName(file) is var whole && whole.EndsWith(".gz", StringComparison.OrdinalIgnoreCase)
-                    ? whole[..^3]
-                    : whole;
+            string whole = Path.GetFileName(file);
+            string name = whole.EndsWith(Gzip, StringComparison.OrdinalIgnoreCase) ? whole[..^Gzip.Length] : whole;
             string format =
                 parsed.GetValue(Format)
                 ?? (
@@ -459,8 +458,9 @@ internal static class ImportCommand
             }
 
             string? collection = parsed.GetValue(Collection);
-            bool isTold = collection is not null || parsed.GetValue(IdColumn) is not null || parsed.GetValue(Infers);
-            if (format is not Rows && isTold)
+            bool hasTableOptions =
+                collection is not null || parsed.GetValue(IdColumn) is not null || parsed.GetValue(Infers);
+            if (format is not Rows && hasTableOptions)
             {
                 throw new AdminException(
                     $"--collection, --id-column and --infer are for tables, but {file} is read as {format}. "

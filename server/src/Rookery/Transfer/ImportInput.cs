@@ -33,6 +33,8 @@ internal sealed class ImportInput : IDisposable
         byte[] begin = new byte[4];
         int length = raw.ReadAtLeast(begin, begin.Length, throwOnEndOfStream: false);
         raw.PutBack(begin.AsMemory(0, length));
+
+        // The magic numbers of gzip (RFC 1952) and of Zstandard (RFC 8878).
         Stream unpacked = begin switch
         {
             [0x1F, 0x8B, ..] => new GzipInputStream(raw),
@@ -77,10 +79,10 @@ internal sealed class ImportInput : IDisposable
         {
             if (!_back.IsEmpty)
             {
-                int some = Math.Min(buffer.Length, _back.Length);
-                _back.Span[..some].CopyTo(buffer);
-                _back = _back[some..];
-                return some;
+                int count = Math.Min(buffer.Length, _back.Length);
+                _back.Span[..count].CopyTo(buffer);
+                _back = _back[count..];
+                return count;
             }
 
             int read = inner.Read(buffer);

@@ -32,7 +32,7 @@ internal interface IRecordSource
 /// <param name="message">One sentence: what is wrong, and where.</param>
 internal sealed class BadInputException(string message) : Exception(message)
 {
-    /// <summary>Says why the input's stream cannot be read.</summary>
+    /// <summary>Describes why the input's stream cannot be read.</summary>
     public static string ReasonOf(Exception damaged) =>
         damaged is InvalidDataException ? "its compression is damaged or cut off." : damaged.Message;
 }

@@ -26,7 +26,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
 {
     // How long to retry. Also the limit of one attempt, because a node that loses its power during it never responds.
     private static readonly TimeSpan RequestTimeout = TimeSpan.FromMinutes(2);
-    private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
 
     // An election or the sync of a part takes less time, except on dying cards.
     private static readonly TimeSpan QuietWait = TimeSpan.FromSeconds(10);
@@ -60,8 +60,8 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
         bool[] isDone = new bool[identities.Length];
         return RetryAsync(async timeout =>
         {
-            string? passing = null;
-            var several = new ParallelOptions
+            string? retryReason = null;
+            var options = new ParallelOptions
             {
                 MaxDegreeOfParallelism = IdentitiesAtOnce,
                 CancellationToken = timeout,
@@ -69,23 +69,23 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
             await Parallel.ForAsync(
                 0,
                 identities.Length,
-                several,
-                async (at, ends) =>
+                options,
+                async (index, ends) =>
                 {
-                    if (isDone[at] || passing is not null)
+                    if (isDone[index] || retryReason is not null)
                     {
                         return;
                     }
 
-                    string name = Uri.EscapeDataString(identities[at].Name);
-                    string path = $"identity/seed?name={name}&value={identities[at].Value}";
+                    string name = Uri.EscapeDataString(identities[index].Name);
+                    string path = $"identity/seed?name={name}&value={identities[index].Value}";
                     using var answer = await AskAsync(HttpMethod.Post, path, body: null, ends);
                     string? reason = await WhyRetryAsync(answer, ends);
-                    isDone[at] = reason is null;
-                    passing ??= reason;
+                    isDone[index] = reason is null;
+                    retryReason ??= reason;
                 }
             );
-            return (0, passing);
+            return (0, retryReason);
         });
     }
 
@@ -110,7 +110,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     {
         bool wasSilent = false;
         string? reason = null;
-        await using var telling = time.CreateTimer(
+        await using var slowTimer = time.CreateTimer(
             _ =>
                 tell?.Invoke(
                     (
@@ -158,7 +158,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
                 throw new AdminException(reason, ExitCode.Failure);
             }
 
-            await Task.Delay(Pause, time);
+            await Task.Delay(RetryDelay, time);
             await client.SwitchNodeAsync();
         }
     }

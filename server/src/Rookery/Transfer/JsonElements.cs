@@ -105,8 +105,8 @@ internal sealed class JsonElements(ByteSource bytes)
             catch (JsonException malformed)
             {
                 throw new BadInputException(
-                    $"Behind byte {bytes.Position + OffsetOf(malformed, bytes.Window.Span)} of the unpacked input "
-                        + $"is no JSON: {SentenceOf(malformed)}"
+                    $"After byte {bytes.Position + OffsetOf(malformed, bytes.Window.Span)} the decompressed input "
+                        + $"is not JSON: {SentenceOf(malformed)}"
                 );
             }
 

@@ -88,15 +88,15 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
             }
 
             var value = input[..(int)reader.BytesConsumed];
-            var behind = input[value.Length..].TrimStart(" \t\r"u8);
+            var rest = input[value.Length..].TrimStart(" \t\r"u8);
             if (value.Contains((byte)'\n'))
             {
                 return true;
             }
 
-            if (!behind.IsEmpty)
+            if (!rest.IsEmpty)
             {
-                return behind[0] != '\n';
+                return rest[0] != '\n';
             }
 
             if (isEnd)

@@ -37,10 +37,10 @@ public sealed class JsonSourceTests
     [Theory]
     [InlineData("""[{"n":1},{"n":""", "cut off")]
     [InlineData("""[{"n":1}{"n":2}]""", "']' is expected")]
-    [InlineData("""[{"n":1},nonsense]""", "Behind byte 10 of the unpacked input is no JSON: '")]
+    [InlineData("""[{"n":1},nonsense]""", "After byte 10 the decompressed input is not JSON: '")]
     [InlineData(
         "[\n{\"n\":1},\n{\n\"m\":2,\nx}]",
-        "Behind byte 20 of the unpacked input is no JSON: 'x' is an invalid"
+        "After byte 20 the decompressed input is not JSON: 'x' is an invalid"
     )]
     public void Truncated_JSON_is_reported_with_its_position(string input, string sentence)
     {
