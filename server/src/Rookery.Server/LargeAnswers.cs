@@ -19,14 +19,14 @@ internal sealed class LargeAnswers
     private static readonly TimeSpan SendTimeout = TimeSpan.FromMinutes(1);
 
     private readonly TimeProvider _time;
-    private readonly Channel<bool> _slices = Channel.CreateBounded<bool>(MaxConcurrent);
+    private readonly Channel<bool> _turns = Channel.CreateBounded<bool>(MaxConcurrent);
 
     /// <summary>Creates the limit, with all turns free.</summary>
     /// <param name="time">The clock.</param>
     public LargeAnswers(TimeProvider time)
     {
         _time = time;
-        while (_slices.Writer.TryWrite(item: true))
+        while (_turns.Writer.TryWrite(item: true))
         {
             // One token for each answer that may be in progress.
         }
@@ -39,7 +39,7 @@ internal sealed class LargeAnswers
     /// <param name="answer">Builds and sends the answer.</param>
     public async Task SendAsync(HttpContext http, Func<Task> answer)
     {
-        if (!_slices.Reader.TryRead(out _) && !await WaitAsync(http.RequestAborted))
+        if (!_turns.Reader.TryRead(out _) && !await WaitAsync(http.RequestAborted))
         {
             http.Response.Headers.RetryAfter = "1";
             await ErrorAnswer.WriteAsync(
@@ -58,7 +58,7 @@ internal sealed class LargeAnswers
         }
         finally
         {
-            _slices.Writer.TryWrite(item: true);
+            _turns.Writer.TryWrite(item: true);
         }
     }
 
@@ -69,8 +69,8 @@ internal sealed class LargeAnswers
     {
         if (!sending.IsCompleted)
         {
-            using var late = _time.CreateTimer(
-                static left => ((HttpContext)left!).Abort(),
+            using var abortTimer = _time.CreateTimer(
+                static request => ((HttpContext)request!).Abort(),
                 http,
                 SendTimeout,
                 Timeout.InfiniteTimeSpan
@@ -82,16 +82,16 @@ internal sealed class LargeAnswers
         await sending;
     }
 
-    private async Task<bool> WaitAsync(CancellationToken left)
+    private async Task<bool> WaitAsync(CancellationToken disconnected)
     {
         using var waitTimeout = new CancellationTokenSource(WaitTimeout, _time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(waitTimeout.Token, left);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(waitTimeout.Token, disconnected);
         try
         {
-            await _slices.Reader.ReadAsync(either.Token);
+            await _turns.Reader.ReadAsync(either.Token);
             return true;
         }
-        catch (OperationCanceledException) when (!left.IsCancellationRequested)
+        catch (OperationCanceledException) when (!disconnected.IsCancellationRequested)
         {
             return false;
         }

@@ -17,16 +17,16 @@ internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
 
     // One more line passes in each such period, so that the retained log covers a day even if this limit is always
     // reached.
-    private static readonly TimeSpan Between = TimeSpan.FromMinutes(3);
+    private static readonly TimeSpan LinePeriod = TimeSpan.FromMinutes(3);
 
     private readonly Lock _gate = new();
     private readonly long _begun = time.GetTimestamp();
     private long _passed;
-    private long _leftOut;
-    private long _told;
+    private long _dropped;
+    private long _reported;
 
     /// <summary>Number of dropped lines.</summary>
-    public long DroppedLines => Interlocked.Read(ref _leftOut);
+    public long DroppedLines => Interlocked.Read(ref _dropped);
 
     /// <inheritdoc/>
     public IDisposable? BeginScope<TState>(TState state)
@@ -66,18 +66,18 @@ internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
         lock (_gate)
         {
             // Unused lines accumulate up to the burst only.
-            long due = Burst + (time.GetElapsedTime(_begun).Ticks / Between.Ticks);
+            long due = Burst + (time.GetElapsedTime(_begun).Ticks / LinePeriod.Ticks);
             _passed = Math.Max(_passed, due - Burst);
             if (_passed >= due)
             {
-                _leftOut++;
+                _dropped++;
                 omitted = 0;
                 return false;
             }
 
             _passed++;
-            omitted = _leftOut - _told;
-            _told = _leftOut;
+            omitted = _dropped - _reported;
+            _reported = _dropped;
             return true;
         }
     }

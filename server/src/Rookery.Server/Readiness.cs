@@ -19,7 +19,7 @@ public sealed class Readiness
     /// <summary>Reason of a node that stops.</summary>
     internal const string NodeStops = "The node is stopping.";
 
-    private volatile string? _announced = "The node is opening its data.";
+    private volatile string? _openingOrStopping = "The node is opening its data.";
     private volatile Node? _node;
     private volatile IndexHost? _indexes;
 
@@ -30,10 +30,10 @@ public sealed class Readiness
     public IndexHost? Indexes => _indexes;
 
     /// <summary>Why documents are not served, in one sentence; null if they are served.</summary>
-    public string? Reason => _announced ?? _node?.Diagnosis;
+    public string? Reason => _openingOrStopping ?? _node?.Diagnosis;
 
     /// <summary>Whether the node is opening or stopping, as opposed to diagnosis mode.</summary>
-    public bool IsOpeningOrStopping => _announced is not null;
+    public bool IsOpeningOrStopping => _openingOrStopping is not null;
 
     /// <summary>Records that the data is open. Documents are served unless the node has a diagnosis.</summary>
     /// <param name="opened">The node.</param>
@@ -42,9 +42,9 @@ public sealed class Readiness
     {
         _indexes = indexed;
         _node = opened;
-        _announced = null;
+        _openingOrStopping = null;
     }
 
     /// <summary>Records that the process ends. Documents are no longer served.</summary>
-    public void MarkStopping() => _announced = NodeStops;
+    public void MarkStopping() => _openingOrStopping = NodeStops;
 }

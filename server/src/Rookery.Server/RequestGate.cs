@@ -92,16 +92,16 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         bool needsDocuments = endpoint?.Metadata.GetMetadata<WithoutData>() is null;
         var route = endpoint?.Metadata.GetMetadata<RouteMetrics>();
         var total = endpoint?.Metadata.GetMetadata<RouteTotal>();
-        long begun = context.Metrics.Begin(needsDocuments);
+        long startedAt = context.Metrics.Begin(needsDocuments);
         http.Response.Headers["Raven-Server-Version"] = "7.2.0.0";
         var handling = Answer(http, endpoint, needsDocuments);
         if (handling.IsCompletedSuccessfully && !EarlyAnswer.IsDue(http))
         {
-            context.Metrics.End(route, total, begun, http.Response.StatusCode);
+            context.Metrics.End(route, total, startedAt, http.Response.StatusCode);
             return Task.CompletedTask;
         }
 
-        return FinishAsync(http, handling, route, total, begun);
+        return FinishAsync(http, handling, route, total, startedAt);
     }
 
     private Task Answer(HttpContext http, Endpoint? endpoint, bool needsDocuments)
@@ -241,10 +241,18 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         );
     }
 
-    private async Task FinishAsync(HttpContext http, Task handling, RouteMetrics? route, RouteTotal? total, long begun)
+    private async Task FinishAsync(
+        HttpContext http,
+        Task handling,
+        RouteMetrics? route,
+        RouteTotal? total,
+        long startedAt
+    )
     {
         bool isRead = IsRead(http);
-        var end = isRead ? context.ReadsEnd.UnsafeRegister(static late => ((HttpContext)late!).Abort(), http) : default;
+        var end = isRead
+            ? context.ReadsEnd.UnsafeRegister(static request => ((HttpContext)request!).Abort(), http)
+            : default;
         try
         {
             await handling;
@@ -264,8 +272,8 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
                 Readiness.NodeStops
             );
         }
-        catch (OperationCanceledException left)
-            when (left.CancellationToken == http.RequestAborted
+        catch (OperationCanceledException cancelled)
+            when (cancelled.CancellationToken == http.RequestAborted
                 || http.RequestAborted.IsCancellationRequested
                 || context.Stopping.IsCancellationRequested
             )
@@ -274,7 +282,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             // before the token is cancelled.
             http.Abort();
         }
-        catch (Exception left) when (left is ConnectionResetException or ConnectionAbortedException)
+        catch (Exception failure) when (failure is ConnectionResetException or ConnectionAbortedException)
         {
             // The client closed the connection. That is ordinary, so it is not logged.
             http.Abort();
@@ -321,7 +329,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         {
             // DisposeAsync would allocate 32 bytes more for each read that waits.
             end.Dispose();
-            context.Metrics.End(route, total, begun, http.Response.StatusCode);
+            context.Metrics.End(route, total, startedAt, http.Response.StatusCode);
         }
 
         if (EarlyAnswer.IsDue(http))

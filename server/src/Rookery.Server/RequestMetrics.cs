@@ -78,10 +78,10 @@ public sealed class RequestMetrics(TimeProvider time)
         Interlocked.Decrement(ref _inFlight);
     }
 
-    internal void End(RouteMetrics? route, RouteTotal? total, long begun, int status)
+    internal void End(RouteMetrics? route, RouteTotal? total, long startedAt, int status)
     {
         Interlocked.Decrement(ref _inFlight);
-        long microseconds = (long)time.GetElapsedTime(begun).TotalMicroseconds;
+        long microseconds = (long)time.GetElapsedTime(startedAt).TotalMicroseconds;
         route?.Record(status, microseconds);
 
         // Errors are quick and do no work, so the totals exclude them. 404 is an ordinary answer.

@@ -165,12 +165,12 @@ public static class RookeryServer
         if (endpoint is RouteEndpointBuilder route)
         {
             var scope = endpoint.Metadata.OfType<RouteScope>().LastOrDefault();
-            Invariant.Holds(scope is not null, "every route says who may use it");
+            Invariant.Holds(scope is not null, "every route has a scope");
             string pattern = route.RoutePattern.RawText ?? string.Empty;
             Invariant.Holds(
                 !pattern.StartsWith("/databases/", StringComparison.Ordinal)
                     || endpoint.Metadata.OfType<Raven.RouteParameters>().Any(),
-                "every route of a database says which parameters it reads"
+                "every route of a database declares its parameters"
             );
             endpoint.Metadata.Add(context.Metrics.ForRoute(pattern));
             if (endpoint.Metadata.OfType<OnAnyMember>().Any())

@@ -57,7 +57,7 @@ public sealed class LongBody
     // A heartbeat has 22 bytes in 40 s. The minimum of a tenth of a byte per second is below that, and still ends a
     // connection that goes silent early. It is an average over the whole body: a client that has sent much may be
     // silent for long, but holds no room meanwhile (see LargeRequests).
-    private static readonly MinDataRate Trickle = new(bytesPerSecond: 0.1, gracePeriod: TimeSpan.FromMinutes(3));
+    private static readonly MinDataRate MinimumRate = new(bytesPerSecond: 0.1, gracePeriod: TimeSpan.FromMinutes(3));
 
     /// <summary>The only instance.</summary>
     public static LongBody Instance { get; } = new();
@@ -73,7 +73,7 @@ public sealed class LongBody
 
         if (http.Features.Get<IHttpMinRequestBodyDataRateFeature>() is { } rate)
         {
-            rate.MinDataRate = Trickle;
+            rate.MinDataRate = MinimumRate;
         }
     }
 }

@@ -32,7 +32,7 @@ public sealed class ServerContext(
     private Raven.Indexes.AutomaticIndexes? _automaticIndexes;
     private QueryEngine? _queries;
     private Observation.NodeObservation? _observation;
-    private Observation.ForwardedRequests? _passedOn;
+    private Observation.ForwardedRequests? _forwarding;
     private CredentialRoom? _credentialRoom;
 
     /// <summary>Options of the server.</summary>
@@ -149,7 +149,7 @@ public sealed class ServerContext(
 
     /// <summary>Forwards requests to other members, and answers theirs.</summary>
     internal Observation.ForwardedRequests Forwarding =>
-        LazyInitializer.EnsureInitialized(ref _passedOn, () => new Observation.ForwardedRequests(this));
+        LazyInitializer.EnsureInitialized(ref _forwarding, () => new Observation.ForwardedRequests(this));
 
     /// <summary>
     /// Answers a request of another member, whose path begins with /observe/. The port for members has already

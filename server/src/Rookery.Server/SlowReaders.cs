@@ -11,10 +11,10 @@ namespace Rookery.Server;
 /// again in the connection's buffer. If all such parts together exceed the limit, the clients that wait longest are
 /// disconnected, but none before <see cref="MinReadTime"/>. Thread-safe.
 /// </summary>
-/// <param name="mostBytes">Limit of the memory in bytes.</param>
+/// <param name="maxBytes">Limit of the memory in bytes.</param>
 /// <param name="log">Log of the node.</param>
 /// <param name="time">The clock.</param>
-internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time)
+internal sealed class SlowReaders(long maxBytes, ILogger log, TimeProvider time)
 {
     /// <summary>Time that every client has to read a part of its answer.</summary>
     public static readonly TimeSpan MinReadTime = TimeSpan.FromSeconds(5);
@@ -69,7 +69,7 @@ internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time
         lock (_gate)
         {
             while (
-                _heldBytes > mostBytes
+                _heldBytes > maxBytes
                 && _waiting.First is { } longest
                 && time.GetElapsedTime(longest.Value.Since) >= MinReadTime
             )
@@ -88,7 +88,7 @@ internal sealed class SlowReaders(long mostBytes, ILogger log, TimeProvider time
                 LogEvents.SlowReader,
                 "Answers that their clients do not read held more than {Bytes} of memory, which is the limit: "
                     + "{Count} connections whose clients read nothing for {Seconds} s or longer were closed.",
-                Amount.Bytes(mostBytes),
+                Amount.Bytes(maxBytes),
                 broken,
                 MinReadTime.TotalSeconds
             );

@@ -38,9 +38,9 @@ internal enum CredentialKind
 /// </summary>
 internal sealed class AccessGate(ServerContext context)
 {
-    private static readonly object OfConnection = new();
+    private static readonly object ConnectionCacheKey = new();
 
-    private readonly Lock _loading = new();
+    private readonly Lock _loadLock = new();
     private AccessTable? _table;
 
     /// <summary>The browser sessions of this node.</summary>
@@ -249,7 +249,7 @@ internal sealed class AccessGate(ServerContext context)
         var items = http.Features.Get<IConnectionItemsFeature>()?.Items;
         if (
             items is not null
-            && items.TryGetValue(OfConnection, out object? kept)
+            && items.TryGetValue(ConnectionCacheKey, out object? kept)
             && kept is CachedPrincipal known
             && ReferenceEquals(known.From, current)
             && !HasExpired(node, known.Expires)
@@ -283,7 +283,7 @@ internal sealed class AccessGate(ServerContext context)
 
         if (items is not null)
         {
-            items[OfConnection] = new CachedPrincipal(current, found, new DateTimeOffset(certificate.NotAfter));
+            items[ConnectionCacheKey] = new CachedPrincipal(current, found, new DateTimeOffset(certificate.NotAfter));
         }
 
         principal = found;
@@ -326,7 +326,7 @@ internal sealed class AccessGate(ServerContext context)
 
     private AccessTable Load(Node node)
     {
-        lock (_loading)
+        lock (_loadLock)
         {
             if (_table is null || _table.Revision != node.ClusterRecords.Revision)
             {

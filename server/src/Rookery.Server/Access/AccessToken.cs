@@ -13,6 +13,7 @@ namespace Rookery.Server.Access;
 internal static class AccessToken
 {
     /// <summary>Length of a token in characters.</summary>
+    /// <remarks>The prefix, and 32 bytes in base64url without padding.</remarks>
     public const int Length = 8 + 43;
 
     /// <summary>Length of a hash in bytes.</summary>

@@ -13,7 +13,7 @@ internal sealed class FeedAccess(ServerContext context, HttpContext http)
     /// <summary>Time between two checks.</summary>
     public static readonly TimeSpan Interval = TimeSpan.FromSeconds(10);
 
-    private long _lookedAt = context.Time.GetTimestamp();
+    private long _checkedAt = context.Time.GetTimestamp();
     private string? _reason;
 
     /// <summary>Checks now; returns why the listener is no longer allowed, or null.</summary>
@@ -22,9 +22,9 @@ internal sealed class FeedAccess(ServerContext context, HttpContext http)
     /// <summary>Returns the result of <see cref="WhyEnded"/>, at most <see cref="Interval"/> old.</summary>
     public string? WhyEndedCached()
     {
-        if (context.Time.GetElapsedTime(_lookedAt) >= Interval)
+        if (context.Time.GetElapsedTime(_checkedAt) >= Interval)
         {
-            (_lookedAt, _reason) = (context.Time.GetTimestamp(), WhyEnded());
+            (_checkedAt, _reason) = (context.Time.GetTimestamp(), WhyEnded());
         }
 
         return _reason;

@@ -22,13 +22,13 @@ internal sealed class SecureEndpoint(Func<IServerIdentity?> identity)
     // that object.
     private SslServerAuthenticationOptions OptionsNow()
     {
-        var shown = identity() ?? throw new AuthenticationException("This node has no certificate yet.");
-        if (_current is { } known && ReferenceEquals(known.Identity, shown))
+        var currentIdentity = identity() ?? throw new AuthenticationException("This node has no certificate yet.");
+        if (_current is { } known && ReferenceEquals(known.Identity, currentIdentity))
         {
             return known.Options;
         }
 
-        var made = new Current(shown, OptionsOf(shown));
+        var made = new Current(currentIdentity, OptionsOf(currentIdentity));
         _current = made;
         return made.Options;
     }

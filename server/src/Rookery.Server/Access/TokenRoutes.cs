@@ -17,6 +17,10 @@ namespace Rookery.Server.Access;
 internal sealed class TokenRoutes(ServerContext context)
 {
     private const string Path = "/admin/access/tokens";
+
+    // A century, so that the time of expiry is a date that DateTimeOffset can hold.
+    private const long MaxLifetimeSeconds = 100L * 365 * 86_400;
+
     private readonly TokenMaker _maker = new(context);
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
@@ -64,13 +68,17 @@ internal sealed class TokenRoutes(ServerContext context)
                 .Any(known => string.Equals(known.Token.Name, request.Name, StringComparison.Ordinal))
         )
         {
-            throw new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, Taken(request.Name));
+            throw new RefusedException(
+                StatusCodes.Status409Conflict,
+                RavenType.Concurrency,
+                DescribeTaken(request.Name)
+            );
         }
 
         // The first admin token gives the node an owner; it cannot be claimed afterwards.
         var made = await _maker.MakeAsync(
             request,
-            Taken(request.Name),
+            DescribeTaken(request.Name),
             writer =>
             {
                 if (request.Scopes.Contains("admin", StringComparer.Ordinal))
@@ -148,7 +156,7 @@ internal sealed class TokenRoutes(ServerContext context)
         await AccessAnswer.SendTokenAsync(http, made);
     }
 
-    private static string Taken(string? name) =>
+    private static string DescribeTaken(string? name) =>
         $"There is a token '{name}'. Revoke it first with `rookery token rm {name}`, or choose another name.";
 
     private void DeleteNamed(ClusterRecordWriter writer, string name)
@@ -194,8 +202,7 @@ internal sealed class TokenRoutes(ServerContext context)
         json.TokenType switch
         {
             JsonTokenType.Null => null,
-            // At most a century, so that the time of expiry is a date that DateTimeOffset can hold.
-            JsonTokenType.Number when json.TryGetInt64(out long seconds) && seconds is > 0 and <= 100L * 365 * 86_400 =>
+            JsonTokenType.Number when json.TryGetInt64(out long seconds) && seconds is > 0 and <= MaxLifetimeSeconds =>
                 TimeSpan.FromSeconds(seconds),
             _ => throw RefusedException.BadRequest(
                 $"'{member}' must be a whole number of seconds, at least one and at most a century."

@@ -465,12 +465,12 @@ public static class AlertCatalogue
     private static IEnumerable<(string Member, string Sentence)> MembersWhere(
         AlertFacts facts,
         Func<MemberStatistics, bool> holds,
-        Func<MemberStatistics, string> say
+        Func<MemberStatistics, string> describe
     ) =>
         facts.IsLeader
             ? facts
                 .Cluster!.Members.Where(one => !one.Member.IsSelf && holds(one))
-                .Select(one => (one.Member.Tag, say(one)))
+                .Select(one => (one.Member.Tag, describe(one)))
             : [];
 
     private static string Count(int number, string what) => $"{number} {what}{(number == 1 ? string.Empty : "s")}";

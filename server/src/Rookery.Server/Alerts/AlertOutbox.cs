@@ -9,7 +9,7 @@ internal sealed class AlertOutbox
     // The previous leader may have failed before it sent an alert, so a new leader sends alerts younger than this.
     private static readonly TimeSpan NewAlertAge = TimeSpan.FromSeconds(30);
 
-    private readonly Dictionary<(string Of, string Name), ReportedAlert> _reported = [];
+    private readonly Dictionary<(string Subject, string Name), ReportedAlert> _reported = [];
 
     /// <summary>Returns the alerts to send: those that began and those that ended.</summary>
     /// <param name="alerts">The alerts that are active now.</param>
@@ -24,7 +24,7 @@ internal sealed class AlertOutbox
         DateTimeOffset now
     )
     {
-        var told = new List<(string, MemberAlert)>();
+        var toSend = new List<(string, MemberAlert)>();
         var endedKeys = _reported.Keys.ToHashSet();
         foreach (var alert in alerts)
         {
@@ -35,14 +35,14 @@ internal sealed class AlertOutbox
                 {
                     Alert = alert,
                 }
-                : new ReportedAlert(alert, now, IsTold: false);
-            bool isToldHere = isMine(alert);
-            if (!seen.IsTold && (isToldHere || now - seen.Since >= NewAlertAge))
+                : new ReportedAlert(alert, now, IsSent: false);
+            bool isSentHere = isMine(alert);
+            if (!seen.IsSent && (isSentHere || now - seen.Since >= NewAlertAge))
             {
-                seen = seen with { IsTold = true };
-                if (isToldHere)
+                seen = seen with { IsSent = true };
+                if (isSentHere)
                 {
-                    told.Add((AlertMessage.Firing, alert));
+                    toSend.Add((AlertMessage.Firing, alert));
                 }
             }
 
@@ -52,13 +52,13 @@ internal sealed class AlertOutbox
         foreach (var key in endedKeys.Where(key => mayBeOver(_reported[key].Alert)))
         {
             _reported.Remove(key, out var ended);
-            if (ended!.IsTold && isMine(ended.Alert))
+            if (ended!.IsSent && isMine(ended.Alert))
             {
-                told.Add((AlertMessage.Resolved, ended.Alert));
+                toSend.Add((AlertMessage.Resolved, ended.Alert));
             }
         }
 
-        return told;
+        return toSend;
     }
 
     /// <summary>
@@ -69,5 +69,8 @@ internal sealed class AlertOutbox
         alert.Alert.Member
         ?? (AlertCatalogue.Find(alert.Alert.Name) is { IsOfCluster: true } ? string.Empty : alert.Node);
 
-    private sealed record ReportedAlert(MemberAlert Alert, DateTimeOffset Since, bool IsTold);
+    /// <param name="Alert">The alert, as last reported.</param>
+    /// <param name="Since">When this node first saw the alert.</param>
+    /// <param name="IsSent">Whether this node or another one has sent the alert.</param>
+    private sealed record ReportedAlert(MemberAlert Alert, DateTimeOffset Since, bool IsSent);
 }

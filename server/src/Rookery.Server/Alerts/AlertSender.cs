@@ -31,7 +31,7 @@ public sealed class AlertSender : IAsyncDisposable
     private readonly HttpClient _client;
     private readonly AlertOutbox _outbox = new();
     private readonly Channel<AlertMessage> _waiting;
-    private readonly CancellationTokenSource _ends = new();
+    private readonly CancellationTokenSource _stopping = new();
     private readonly ITimer _timer;
     private readonly Task _sending;
     private (string? Tag, long Since) _leader;
@@ -126,10 +126,10 @@ public sealed class AlertSender : IAsyncDisposable
 
         // After this no check runs, so the caller may close the node.
         await _timer.DisposeAsync();
-        await _ends.CancelAsync();
+        await _stopping.CancelAsync();
         await _sending;
         _client.Dispose();
-        _ends.Dispose();
+        _stopping.Dispose();
     }
 
     private void QueueChangesSafely()
@@ -181,13 +181,13 @@ public sealed class AlertSender : IAsyncDisposable
         }
     }
 
-    private bool MayBeOver(MemberAlert alert) => IsJudgedAgain(alert.Alert.Name, TimeThatJudgeWorks(alert));
+    private bool MayBeOver(MemberAlert alert) => IsJudgedAgain(alert.Alert.Name, ReadJudgingTime(alert));
 
     /// <summary>
     /// Returns how long the leader has led, for an alert of the cluster, or the uptime of the alert's node. Null if the
     /// node is not observed.
     /// </summary>
-    private TimeSpan? TimeThatJudgeWorks(MemberAlert alert)
+    private TimeSpan? ReadJudgingTime(MemberAlert alert)
     {
         if (AlertCatalogue.Find(alert.Alert.Name) is { IsOfCluster: true })
         {
@@ -225,7 +225,7 @@ public sealed class AlertSender : IAsyncDisposable
     {
         try
         {
-            await foreach (var message in _waiting.Reader.ReadAllAsync(_ends.Token))
+            await foreach (var message in _waiting.Reader.ReadAllAsync(_stopping.Token))
             {
                 await SendUntilTakenAsync(message);
             }
@@ -240,7 +240,7 @@ public sealed class AlertSender : IAsyncDisposable
     {
         for (var pause = FirstPause; ; pause = pause * 2 < MaxPause ? pause * 2 : MaxPause)
         {
-            var (failure, isFinal) = await SendAsync(message, _ends.Token);
+            var (failure, isFinal) = await SendAsync(message, _stopping.Token);
             if (failure is null)
             {
                 if (_isFailing)
@@ -268,7 +268,7 @@ public sealed class AlertSender : IAsyncDisposable
                 return;
             }
 
-            await Task.Delay(pause, _context.Time, _ends.Token);
+            await Task.Delay(pause, _context.Time, _stopping.Token);
         }
     }
 
@@ -288,8 +288,8 @@ public sealed class AlertSender : IAsyncDisposable
     )
     {
         Volatile.Write(ref _isSending, 1);
-        using var late = new CancellationTokenSource(SendTimeout, _context.Time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(late.Token, cancellationToken);
+        using var timeout = new CancellationTokenSource(SendTimeout, _context.Time);
+        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         try
         {
             using var content = new ByteArrayContent(message.Encode(Topic));

@@ -22,6 +22,9 @@ public sealed record MachineNotes(DateTimeOffset? LastBackup, bool? IsSlotOnTria
     /// <summary>Metric of <see cref="HasSlotFallenBack"/>.</summary>
     public const string FallenBackMetric = "rookery_slot_fell_back";
 
+    // The first second of the year 3000, since 1970 UTC.
+    private const double Year3000 = 32_503_680_000;
+
     /// <summary>No reports.</summary>
     public static MachineNotes None { get; } = new(LastBackup: null, IsSlotOnTrial: null, HasSlotFallenBack: null);
 
@@ -88,7 +91,7 @@ public sealed record MachineNotes(DateTimeOffset? LastBackup, bool? IsSlotOnTria
     private MachineNotes With(string metric, double value) =>
         metric switch
         {
-            BackupMetric when value is > 0 and < 32_503_680_000 => this with
+            BackupMetric when value is > 0 and < Year3000 => this with
             {
                 LastBackup = DateTimeOffset.FromUnixTimeMilliseconds((long)(value * 1000)),
             },

@@ -22,19 +22,19 @@ public static class PrometheusRules
         foreach (var alert in AlertCatalogue.All)
         {
             text.Append($"      - alert: {alert.PrometheusName}\n");
-            Fold(text, indent: 8, "expr", alert.Expression);
-            Last(text, "for", alert.For);
-            Last(text, "keep_firing_for", alert.KeepFiring);
+            WriteFolded(text, indent: 8, "expr", alert.Expression);
+            WriteDuration(text, "for", alert.For);
+            WriteDuration(text, "keep_firing_for", alert.KeepFiring);
             text.Append($"        labels:\n          severity: {alert.Severity}\n        annotations:\n");
-            Fold(text, indent: 10, "summary", alert.Summary);
-            Fold(text, indent: 10, "description", alert.Fix);
-            Fold(text, indent: 10, "runbook_url", $"https://{{{{ $labels.instance }}}}{alert.Help}");
+            WriteFolded(text, indent: 10, "summary", alert.Summary);
+            WriteFolded(text, indent: 10, "description", alert.Fix);
+            WriteFolded(text, indent: 10, "runbook_url", $"https://{{{{ $labels.instance }}}}{alert.Help}");
         }
 
         return text.ToString();
     }
 
-    private static void Last(StringBuilder text, string name, TimeSpan time)
+    private static void WriteDuration(StringBuilder text, string name, TimeSpan time)
     {
         if (time > TimeSpan.Zero)
         {
@@ -45,7 +45,7 @@ public static class PrometheusRules
     /// <summary>
     /// Writes text as a folded block, which YAML joins again. A block needs no quotes, whatever it contains.
     /// </summary>
-    private static void Fold(StringBuilder text, int indent, string name, string value)
+    private static void WriteFolded(StringBuilder text, int indent, string name, string value)
     {
         string margin = new(' ', indent + 2);
         text.Append(' ', indent).Append(name).Append(": >-\n").Append(margin);

@@ -53,33 +53,33 @@ public static class ConfigurationFile
             {
                 string name = _reader.GetString()!;
                 Require(seen.Add(name), $"names \"{name}\" a second time");
-                settings = Take(settings, name);
+                settings = ReadSetting(settings, name);
             }
 
             _reader.Read();
             return settings;
         }
 
-        private ServeSettings Take(ServeSettings settings, string name) =>
+        private ServeSettings ReadSetting(ServeSettings settings, string name) =>
             name switch
             {
-                "data" => settings with { Data = Text(name) },
-                "journal" => settings with { Journal = Text(name) },
-                "listen" => settings with { Listen = Text(name) },
-                "peerListen" => settings with { PeerListen = Text(name) },
-                "welcome" => settings with { Welcome = Text(name) },
-                "peers" => settings with { Peers = Text(name) },
-                "publicUrl" => settings with { PublicUrl = Text(name) },
-                "memory" => settings with { Memory = Text(name) },
-                "machineMetrics" => settings with { MachineMetrics = Text(name) },
-                "claimCodeFile" => settings with { ClaimCodeFile = Text(name) },
-                "form" => settings with { Form = Form(name) },
-                "webhook" => settings with { Webhook = Webhook(name) },
-                "insecure" => settings with { Insecure = Flag(name) },
-                _ => throw Wrong($"has the unknown setting \"{name}\""),
+                "data" => settings with { Data = ReadText(name) },
+                "journal" => settings with { Journal = ReadText(name) },
+                "listen" => settings with { Listen = ReadText(name) },
+                "peerListen" => settings with { PeerListen = ReadText(name) },
+                "welcome" => settings with { Welcome = ReadText(name) },
+                "peers" => settings with { Peers = ReadText(name) },
+                "publicUrl" => settings with { PublicUrl = ReadText(name) },
+                "memory" => settings with { Memory = ReadText(name) },
+                "machineMetrics" => settings with { MachineMetrics = ReadText(name) },
+                "claimCodeFile" => settings with { ClaimCodeFile = ReadText(name) },
+                "form" => settings with { Form = ReadForm(name) },
+                "webhook" => settings with { Webhook = ReadWebhook(name) },
+                "insecure" => settings with { Insecure = ReadFlag(name) },
+                _ => throw Invalid($"has the unknown setting \"{name}\""),
             };
 
-        private FormSettings Form(string name)
+        private FormSettings ReadForm(string name)
         {
             int? expect = null;
             string? phraseFile = null;
@@ -91,7 +91,7 @@ public static class ConfigurationFile
                 Require(member is "expect" or "phraseFile", $"has the unknown setting \"{name}.{member}\"");
                 if (member is "phraseFile")
                 {
-                    phraseFile = Text($"{name}.{member}");
+                    phraseFile = ReadText($"{name}.{member}");
                     continue;
                 }
 
@@ -110,35 +110,35 @@ public static class ConfigurationFile
             return new FormSettings(expect!.Value, phraseFile!);
         }
 
-        private WebhookSettings Webhook(string name)
+        private WebhookSettings ReadWebhook(string name)
         {
-            var said = new Dictionary<string, string>(StringComparer.Ordinal);
+            var texts = new Dictionary<string, string>(StringComparer.Ordinal);
             _reader.Read();
             Require(_reader.TokenType == JsonTokenType.StartObject, $"gives \"{name}\" a value that is not an object");
             while (_reader.Read() && _reader.TokenType == JsonTokenType.PropertyName)
             {
                 string member = _reader.GetString()!;
                 Require(member is "url" or "form" or "tokenFile", $"has the unknown setting \"{name}.{member}\"");
-                Require(!said.ContainsKey(member), $"names \"{name}.{member}\" a second time");
-                said[member] = Text($"{name}.{member}");
+                Require(!texts.ContainsKey(member), $"names \"{name}.{member}\" a second time");
+                texts[member] = ReadText($"{name}.{member}");
             }
 
-            Require(said.ContainsKey("url"), $"must say \"url\" in \"{name}\"");
+            Require(texts.ContainsKey("url"), $"must say \"url\" in \"{name}\"");
             return new WebhookSettings(
-                said["url"],
-                said.GetValueOrDefault("form"),
-                said.GetValueOrDefault("tokenFile")
+                texts["url"],
+                texts.GetValueOrDefault("form"),
+                texts.GetValueOrDefault("tokenFile")
             );
         }
 
-        private string Text(string name)
+        private string ReadText(string name)
         {
             _reader.Read();
             Require(_reader.TokenType == JsonTokenType.String, $"gives \"{name}\" a value that is not a string");
             return _reader.GetString()!;
         }
 
-        private bool Flag(string name)
+        private bool ReadFlag(string name)
         {
             _reader.Read();
             Require(
@@ -152,11 +152,11 @@ public static class ConfigurationFile
         {
             if (!condition)
             {
-                throw Wrong(problem);
+                throw Invalid(problem);
             }
         }
 
-        private readonly ConfigurationException Wrong(string problem)
+        private readonly ConfigurationException Invalid(string problem)
         {
             int line = 1 + _bytes[..(int)_reader.TokenStartIndex].Count((byte)'\n');
             return new ConfigurationException($"The configuration file {_path} {problem} in line {line}.");

@@ -18,43 +18,43 @@ public sealed record ShownSetting(string Name, string? Value, string Source)
         ServeConfiguration effective
     ) =>
         [
-            Shown("data", effective.DataDirectory, line.Data, file?.Data),
-            Shown(
+            Make("data", effective.DataDirectory, line.Data, file?.Data),
+            Make(
                 "journal",
                 effective.JournalDirectory ?? Path.Join(effective.DataDirectory, "journal"),
                 line.Journal,
                 file?.Journal
             ),
-            Shown("listen", effective.Url, line.Listen, file?.Listen),
-            Shown("peerListen", effective.PeerListen.ToString(), line.PeerListen, file?.PeerListen),
-            Shown("welcome", effective.Welcome?.ToString(), line.Welcome, file?.Welcome),
-            Shown(
+            Make("listen", effective.Url, line.Listen, file?.Listen),
+            Make("peerListen", effective.PeerListen.ToString(), line.PeerListen, file?.PeerListen),
+            Make("welcome", effective.Welcome?.ToString(), line.Welcome, file?.Welcome),
+            Make(
                 "peers",
                 effective.Peers.Count > 0 ? string.Join(',', effective.Peers) : null,
                 line.Peers,
                 file?.Peers
             ),
-            Shown(
+            Make(
                 "form",
                 effective.Form is { } form ? $"{form.Expect} nodes with the phrase in {form.PhraseFile}" : null,
                 line.Form,
                 file?.Form
             ),
-            Shown(
+            Make(
                 "publicUrl",
                 effective.PublicUrl is { } url ? PlaceOf(new Uri(url)) : null,
                 line.PublicUrl,
                 file?.PublicUrl
             ),
-            Shown(
+            Make(
                 "memory",
                 string.Create(CultureInfo.InvariantCulture, $"{effective.MemoryBytes >> 20}M"),
                 line.Memory,
                 file?.Memory
             ),
-            Shown("machineMetrics", effective.MachineMetrics.ToString(), line.MachineMetrics, file?.MachineMetrics),
-            Shown("claimCodeFile", effective.ClaimCodeFile, line.ClaimCodeFile, file?.ClaimCodeFile),
-            Shown(
+            Make("machineMetrics", effective.MachineMetrics.ToString(), line.MachineMetrics, file?.MachineMetrics),
+            Make("claimCodeFile", effective.ClaimCodeFile, line.ClaimCodeFile, file?.ClaimCodeFile),
+            Make(
                 "webhook",
                 effective.Webhook is { } hook
                     ? $"{hook.Form} to {PlaceOf(hook.Url)}"
@@ -63,7 +63,7 @@ public sealed record ShownSetting(string Name, string? Value, string Source)
                 line.Webhook,
                 file?.Webhook
             ),
-            Shown(
+            Make(
                 "insecure",
                 line.Insecure ?? file?.Insecure ?? false ? "true" : "false",
                 line.Insecure,
@@ -74,7 +74,7 @@ public sealed record ShownSetting(string Name, string? Value, string Source)
     /// <summary>Returns scheme, host and port of a URL. Its path and user may be secret.</summary>
     public static string PlaceOf(Uri url) => url.GetComponents(UriComponents.SchemeAndServer, UriFormat.UriEscaped);
 
-    private static ShownSetting Shown(string name, string? value, object? line, object? file) =>
+    private static ShownSetting Make(string name, string? value, object? line, object? file) =>
         new(
             name,
             value,

@@ -100,6 +100,7 @@ internal sealed class DashboardFile
                 .Equals("br", StringComparison.OrdinalIgnoreCase);
             if (isBrotli)
             {
+                // A quality of 0, as in "br;q=0", refuses the coding (RFC 9110 12.4.2).
                 return parameters < 0 || coding[parameters..].Trim(" ;qQ=").Trim("0.") is not [];
             }
         }

@@ -92,7 +92,7 @@ internal static class DashboardRoutes
             <li><a href="/help">/help</a>: the manual
             <li><a href="/readyz?verbose">/readyz?verbose</a>: how this node is
             <li><a href="/metrics">/metrics</a>: its counters, for Prometheus
-            <li><a href="/debug/io">/debug/io</a>: what its disk was asked to do
+            <li><a href="/debug/io">/debug/io</a>: its disk operations
             </ul>
 
             """,

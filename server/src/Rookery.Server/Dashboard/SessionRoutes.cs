@@ -92,19 +92,19 @@ internal sealed class SessionRoutes(ServerContext context)
 
     private Task ShowAsync(HttpContext http)
     {
-        var who = context.Access.FindCaller(http, out var kind);
+        var caller = context.Access.FindCaller(http, out var kind);
         http.Response.Headers.CacheControl = "no-store";
         return JsonAnswer.SendAsync(
             http,
             json =>
             {
-                json.WriteBoolean("SignedIn"u8, who is not null);
-                json.WriteString("By"u8, who is null ? null : NameOf(kind));
-                json.WriteString("Name"u8, who?.Name);
-                WriteScopes(json, "Scopes", who is null ? AccessScopes.None : who.Everywhere);
-                WriteDatabases(json, who);
+                json.WriteBoolean("SignedIn"u8, caller is not null);
+                json.WriteString("By"u8, caller is null ? null : NameOf(kind));
+                json.WriteString("Name"u8, caller?.Name);
+                WriteScopes(json, "Scopes", caller is null ? AccessScopes.None : caller.Everywhere);
+                WriteDatabases(json, caller);
                 json.WriteBoolean("IsSecure"u8, context.Options.IsSecure);
-                WriteOwned(json);
+                WriteIsClaimed(json);
                 json.WriteString("NodeTag"u8, context.Options.NodeTag);
                 json.WriteString("NodeName"u8, context.Options.NodeName);
                 json.WriteString("ClusterName"u8, context.Options.ClusterName);
@@ -114,16 +114,16 @@ internal sealed class SessionRoutes(ServerContext context)
         );
     }
 
-    private void WriteDatabases(Utf8JsonWriter json, Principal? who)
+    private void WriteDatabases(Utf8JsonWriter json, Principal? caller)
     {
-        if (who is null || who.ByDatabase.Count == 0)
+        if (caller is null || caller.ByDatabase.Count == 0)
         {
             json.WriteNull("Databases"u8);
             return;
         }
 
         json.WriteStartObject("Databases"u8);
-        foreach (var (lower, scopes) in who.ByDatabase)
+        foreach (var (lower, scopes) in caller.ByDatabase)
         {
             // Rights are stored by lower-case names. A caller with rights in a database may see its name in the
             // original case.
@@ -138,7 +138,7 @@ internal sealed class SessionRoutes(ServerContext context)
     }
 
     // Null on plain HTTP, which needs no owner, and while the data are not open, because the node then does not know.
-    private void WriteOwned(Utf8JsonWriter json)
+    private void WriteIsClaimed(Utf8JsonWriter json)
     {
         if (context.Options.IsSecure && context.Readiness.Node is { Diagnosis: null } node)
         {

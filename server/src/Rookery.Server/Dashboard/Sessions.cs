@@ -37,11 +37,11 @@ internal sealed class Sessions(TimeProvider time)
     public string Begin(ReadOnlySpan<byte> tokenHash)
     {
         string secret = Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(RandomBytes));
-        Key.TryOf(secret, out var key);
+        Key.TryHash(secret, out var key);
         long now = time.GetTimestamp();
         lock (_access)
         {
-            MakeRoomOf(tokenHash);
+            MakeRoomFor(tokenHash);
             if (_sessions.Count >= MaxSessions)
             {
                 DropEnded(now);
@@ -65,7 +65,7 @@ internal sealed class Sessions(TimeProvider time)
     public bool TryUse(string secret, [NotNullWhen(true)] out byte[]? tokenHash)
     {
         tokenHash = null;
-        if (!Key.TryOf(secret, out var key))
+        if (!Key.TryHash(secret, out var key))
         {
             return false;
         }
@@ -93,7 +93,7 @@ internal sealed class Sessions(TimeProvider time)
     /// <summary>Ends a session.</summary>
     public void End(string secret)
     {
-        if (Key.TryOf(secret, out var key))
+        if (Key.TryHash(secret, out var key))
         {
             lock (_access)
             {
@@ -103,7 +103,7 @@ internal sealed class Sessions(TimeProvider time)
     }
 
     /// <summary>Ends the least recently used session of a token that has <see cref="MaximumPerToken"/>.</summary>
-    private void MakeRoomOf(ReadOnlySpan<byte> tokenHash)
+    private void MakeRoomFor(ReadOnlySpan<byte> tokenHash)
     {
         int count = 0;
         Key oldest = default;
@@ -157,7 +157,7 @@ internal sealed class Sessions(TimeProvider time)
     /// </summary>
     private readonly record struct Key(long First, long Second, long Third, long Fourth)
     {
-        public static bool TryOf(string secret, out Key key)
+        public static bool TryHash(string secret, out Key key)
         {
             key = default;
             if (secret.Length != Base64Url.GetEncodedLength(RandomBytes) || !Ascii.IsValid(secret))

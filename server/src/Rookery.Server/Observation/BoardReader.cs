@@ -25,7 +25,7 @@ internal sealed class BoardReader(IBoard? board)
             return BoardReadings.Nothing;
         }
 
-        Task<BoardReadings> one;
+        Task<BoardReadings> reading;
         lock (_access)
         {
             if (_reading is { IsCompleted: false } && _isLate)
@@ -45,17 +45,17 @@ internal sealed class BoardReader(IBoard? board)
                 );
             }
 
-            one = _reading;
+            reading = _reading;
         }
 
-        if (Task.WaitAny([one], ReadTimeout) >= 0)
+        if (Task.WaitAny([reading], ReadTimeout) >= 0)
         {
-            return one.GetAwaiter().GetResult();
+            return reading.GetAwaiter().GetResult();
         }
 
         lock (_access)
         {
-            _isLate |= _reading == one;
+            _isLate |= _reading == reading;
         }
 
         return BoardReadings.Nothing;

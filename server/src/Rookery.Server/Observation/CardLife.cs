@@ -22,6 +22,7 @@ internal static class CardLife
     /// </summary>
     public static double? DaysLeftOf(StorageReading device, DateTimeOffset now)
     {
+        // Without short-circuiting, so that the compiler sees the date assigned.
         bool isKnown =
             UsedOf(device) is > 0
             & DateTime.TryParseExact(

@@ -15,7 +15,7 @@ namespace Rookery.Server.Observation;
 /// </summary>
 internal sealed class FindRoute(ServerContext context)
 {
-    private const int UsualSeconds = 30;
+    private const int DefaultSeconds = 30;
     private const int MaxSeconds = 300;
 
     private readonly Lock _access = new();
@@ -31,7 +31,7 @@ internal sealed class FindRoute(ServerContext context)
 
     private Task AnswerAsync(HttpContext http)
     {
-        long seconds = new QueryParameters(http).Number("seconds", UsualSeconds);
+        long seconds = new QueryParameters(http).Number("seconds", DefaultSeconds);
         if (seconds is < 1 or > MaxSeconds)
         {
             throw RefusedException.BadRequest(
@@ -82,7 +82,7 @@ internal sealed class FindRoute(ServerContext context)
     {
         try
         {
-            while (Remaining() is { } rest && rest > TimeSpan.Zero)
+            while (ReadRemaining() is { } rest && rest > TimeSpan.Zero)
             {
                 await Task.Delay(rest, context.Time, context.Stopping);
             }
@@ -101,7 +101,7 @@ internal sealed class FindRoute(ServerContext context)
         }
     }
 
-    private TimeSpan? Remaining()
+    private TimeSpan? ReadRemaining()
     {
         lock (_access)
         {

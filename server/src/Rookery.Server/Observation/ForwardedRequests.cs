@@ -32,7 +32,7 @@ internal sealed class ForwardedRequests(ServerContext context)
     private static readonly TimeSpan NextPartTimeout = TimeSpan.FromSeconds(30);
 
     private readonly ConcurrentDictionary<(string Method, string Path), RequestDelegate> _handlers = new();
-    private int _passing;
+    private int _forwarding;
 
     /// <summary>
     /// Builds the routes of the server. Without it they are built at the first request of a client, but a forwarded
@@ -134,9 +134,9 @@ internal sealed class ForwardedRequests(ServerContext context)
         }
 
         var member = Find(tag);
-        if (Interlocked.Increment(ref _passing) > MaxConcurrent)
+        if (Interlocked.Increment(ref _forwarding) > MaxConcurrent)
         {
-            Interlocked.Decrement(ref _passing);
+            Interlocked.Decrement(ref _forwarding);
             http.Response.Headers.RetryAfter = "1";
             throw new RefusedException(
                 StatusCodes.Status429TooManyRequests,
@@ -152,7 +152,7 @@ internal sealed class ForwardedRequests(ServerContext context)
         }
         finally
         {
-            Interlocked.Decrement(ref _passing);
+            Interlocked.Decrement(ref _forwarding);
         }
     }
 
@@ -167,7 +167,7 @@ internal sealed class ForwardedRequests(ServerContext context)
         using var timeoutOrClient = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, http.RequestAborted);
         using var request = new HttpRequestMessage(
             HttpMethod.Parse(http.Request.Method),
-            new Uri(MemberRequests.ForwardedPrefix + path + QueryWithout(http), UriKind.Relative)
+            new Uri(MemberRequests.ForwardedPrefix + path + QueryWithoutNode(http), UriKind.Relative)
         );
         request.Headers.TryAddWithoutValidation("Accept", http.Request.Headers.Accept.ToString());
         request.Headers.TryAddWithoutValidation(AskedByHeader, Principal.Of(http).Name);
@@ -214,7 +214,7 @@ internal sealed class ForwardedRequests(ServerContext context)
                 members.Count == 0
                     ? $"This node, {context.Options.NodeTag}, does not know the other members now: "
                         + $"{context.Readiness.Reason ?? "it takes no part in a cluster."}"
-                    : $"No member has the letter '{tag}'; there are " + $"{string.Join(", ", tags)}."
+                    : $"No member has the letter '{tag}'; there are {string.Join(", ", tags)}."
             );
     }
 
@@ -227,7 +227,7 @@ internal sealed class ForwardedRequests(ServerContext context)
                 + $"before is in /dashboard/history and /dashboard/slow."
         );
 
-    private static string QueryWithout(HttpContext http)
+    private static string QueryWithoutNode(HttpContext http)
     {
         var rest = new System.Text.StringBuilder();
         foreach (

@@ -16,14 +16,14 @@ internal static class GrowthRule
     {
         LiveNode[] voters = [.. cluster.Nodes.Where(static node => node.IsVoter)];
         LiveNode[] full = [.. voters.Where(static node => node.State != NodeState.Down && IsFull(node))];
-        int there = voters.Count(static node => node.State != NodeState.Down);
-        return full.Length == 0 || there < cluster.Majority || there - full.Length >= cluster.Majority
+        int answering = voters.Count(static node => node.State != NodeState.Down);
+        return full.Length == 0 || answering < cluster.Majority || answering - full.Length >= cluster.Majority
             ? null
-            : $"Nothing new can be written: {Cards(cluster, voters, full)}. Documents can be read and deleted; "
-                + $"free some space, or give {(full.Length == 1 ? "it a larger card" : "them larger cards")}.";
+            : $"Nothing new can be written: {DescribeFullCards(cluster, voters, full)}. Documents can be read and "
+                + $"deleted; free some space, or give {(full.Length == 1 ? "it a larger card" : "them larger cards")}.";
     }
 
-    private static string Cards(LiveCluster cluster, LiveNode[] voters, LiveNode[] full)
+    private static string DescribeFullCards(LiveCluster cluster, LiveNode[] voters, LiveNode[] full)
     {
         if (cluster.IsAlone)
         {
@@ -49,11 +49,11 @@ internal static class GrowthRule
             return $"all {voters.Length} cards are full";
         }
 
-        return $"{(full.Length == 1 ? "the card of" : "the cards of")} {Listed(full)} "
+        return $"{(full.Length == 1 ? "the card of" : "the cards of")} {JoinNames(full)} "
             + $"{(full.Length == 1 ? "is" : "are")} full{off}";
     }
 
-    private static string Listed(LiveNode[] nodes) =>
+    private static string JoinNames(LiveNode[] nodes) =>
         nodes.Length == 1
             ? nodes[0].DisplayName
             : $"{string.Join(", ", nodes[..^1].Select(static node => node.DisplayName))} and {nodes[^1].DisplayName}";

@@ -14,7 +14,7 @@ namespace Rookery.Server.Observation;
 /// </summary>
 internal sealed class HistoryRoutes(ServerContext context)
 {
-    private const int UsualPoints = 600;
+    private const int DefaultPoints = 600;
     private const int MaxPoints = 1440;
     private const long LastSecond = 253_402_300_799; // the last second of the year 9999
 
@@ -39,7 +39,7 @@ internal sealed class HistoryRoutes(ServerContext context)
             parameters.Number("from", Math.Max(0, to - (long)SampleHistory.Retention.TotalSeconds)),
             LastSecond
         );
-        long points = parameters.Number("points", UsualPoints);
+        long points = parameters.Number("points", DefaultPoints);
         if (from > to || points is < 1 or > MaxPoints)
         {
             throw RefusedException.BadRequest(
@@ -69,10 +69,10 @@ internal sealed class HistoryRoutes(ServerContext context)
         int points
     )
     {
-        var widened = new MergedHistory(from, to, points);
+        var merged = new MergedHistory(from, to, points);
         long newest = node.History.NewestUnixMilliseconds;
         json.WriteString("Node"u8, node.Tag);
-        json.WriteNumber("SpanSeconds"u8, widened.SpanSeconds);
+        json.WriteNumber("SpanSeconds"u8, merged.SpanSeconds);
         if (newest > 0)
         {
             json.WriteString("LastSeen"u8, DocumentJson.Date(DateTimeOffset.FromUnixTimeMilliseconds(newest).UtcTicks));
@@ -92,7 +92,7 @@ internal sealed class HistoryRoutes(ServerContext context)
 
         json.WriteEndArray();
         json.WriteStartArray("Rows"u8);
-        foreach (var row in widened.Of(node.History.Between(from * 1000, (to * 1000) + 999)))
+        foreach (var row in merged.Of(node.History.Between(from * 1000, (to * 1000) + 999)))
         {
             json.WriteStartArray();
             json.WriteNumberValue(row.UnixMilliseconds / 1000);

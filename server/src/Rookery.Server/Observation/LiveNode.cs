@@ -134,9 +134,9 @@ internal sealed record LiveCluster(
 
         var watchedFor = observation.WatchedFor;
         var sight = ClusterReport.Of(own);
-        var told = LeaderReport.Of(own, observation);
-        bool isLeadersSight = sight.IsLeader || told is not null;
-        sight = told?.Sight ?? sight;
+        var leaderReport = LeaderReport.Of(own, observation);
+        bool isLeadersSight = sight.IsLeader || leaderReport is not null;
+        sight = leaderReport?.Sight ?? sight;
         return new LiveCluster(
             [.. own.Members.Select(one => NodeOf(one, sight, observation, watchedFor, self, reason))],
             sight.LeaderTag,

@@ -13,7 +13,7 @@ namespace Rookery.Server.Observation;
 internal static class LiveRoute
 {
     private const string ContentType = "text/event-stream; charset=utf-8";
-    private static readonly TimeSpan SignOfLife = TimeSpan.FromSeconds(15);
+    private static readonly TimeSpan KeepAliveInterval = TimeSpan.FromSeconds(15);
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
@@ -52,7 +52,7 @@ internal static class LiveRoute
         var access = new FeedAccess(context, http);
         while (true)
         {
-            byte[]? state = await listener.NextAsync(SignOfLife, context.Time, ends.Token);
+            byte[]? state = await listener.NextAsync(KeepAliveInterval, context.Time, ends.Token);
             if (access.WhyEndedCached() is { } reason)
             {
                 await EndAsync(http, reason);

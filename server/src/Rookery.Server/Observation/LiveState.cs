@@ -127,9 +127,9 @@ internal sealed class LiveState(ServerContext context)
         {
             own.WriteTo(json);
         }
-        else if (node.Sample is { } said)
+        else if (node.Sample is { } sampleJson)
         {
-            json.WriteRawValue(said, skipInputValidation: true);
+            json.WriteRawValue(sampleJson, skipInputValidation: true);
         }
         else
         {

@@ -129,18 +129,18 @@ internal sealed class LiveStream(ServerContext context)
 
         _buffer.Write("\n\n"u8);
         byte[] frame = _buffer.WrittenSpan.ToArray();
-        TaskCompletionSource<byte[]> told;
+        TaskCompletionSource<byte[]> signal;
         lock (_access)
         {
             _newest = frame;
-            told = _next;
+            signal = _next;
             _next = NewSignal();
         }
 
-        told.SetResult(frame);
+        signal.SetResult(frame);
     }
 
-    private Task<byte[]> Next()
+    private Task<byte[]> NextFrame()
     {
         lock (_access)
         {
@@ -152,7 +152,7 @@ internal sealed class LiveStream(ServerContext context)
     {
         lock (_access)
         {
-            Invariant.Holds(--_listeners >= 0, "who leaves the live view had come");
+            Invariant.Holds(--_listeners >= 0, "a listener that leaves was counted");
             if (name is not null && --_byName[name] == 0)
             {
                 _byName.Remove(name);
@@ -184,7 +184,7 @@ internal sealed class LiveStream(ServerContext context)
             try
             {
                 byte[] frame = await _next.WaitAsync(timeout, time, cancellationToken);
-                _next = stream.Next();
+                _next = stream.NextFrame();
                 return frame;
             }
             catch (TimeoutException)

@@ -80,7 +80,7 @@ internal sealed class MemberRequests(ServerContext context)
 
                 json.WritePropertyName("Alerts"u8);
                 ObservationJson.WriteAlerts(json, context.ActiveAlerts().Select(alert => new MemberAlert(tag, alert)));
-                WriteMemory(json, history, since, SlowSince(slowSince));
+                WriteSamples(json, history, since, SlowSince(slowSince));
             }
         );
     }
@@ -92,7 +92,7 @@ internal sealed class MemberRequests(ServerContext context)
         var kept = context.Observation.Find(tag);
         return JsonAnswer.SendAsync(
             http,
-            json => WriteMemory(json, kept?.History, since, kept?.Slow.Since(slowSince) ?? [])
+            json => WriteSamples(json, kept?.History, since, kept?.Slow.Since(slowSince) ?? [])
         );
     }
 
@@ -106,7 +106,7 @@ internal sealed class MemberRequests(ServerContext context)
         long now = (context.Time.GetUtcNow() - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
         var happened =
             unixMicroseconds > now ? context.Io.SlowEventsSince(0, now) : context.Io.SlowEventsSince(unixMicroseconds);
-        return happened.Select(static one => SlowEvent.Of(one));
+        return happened.Select(static slow => SlowEvent.Of(slow));
     }
 
     private static (long Since, long SlowSince, bool IsShown) ReadRequest(HttpContext http)
@@ -119,7 +119,7 @@ internal sealed class MemberRequests(ServerContext context)
         );
     }
 
-    private static void WriteMemory(
+    private static void WriteSamples(
         Utf8JsonWriter json,
         SampleHistory? history,
         long after,

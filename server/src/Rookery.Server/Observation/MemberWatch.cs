@@ -13,8 +13,8 @@ namespace Rookery.Server.Observation;
 internal sealed class MemberWatch(ServerContext context, NodeObservation observation, ObservedNode seen, string nodeId)
 {
     // A client is replaced after this time, because certificate and addresses may have changed.
-    private static readonly TimeSpan ClientKept = TimeSpan.FromMinutes(10);
-    private static readonly TimeSpan Watched = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan ClientLifetime = TimeSpan.FromMinutes(10);
+    private static readonly TimeSpan WatchedInterval = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan WatchedTimeout = TimeSpan.FromSeconds(2.5);
     private static readonly TimeSpan UnwatchedTimeout = MemberRequests.MaxWait + TimeSpan.FromSeconds(5);
 
@@ -64,7 +64,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
             )
             {
                 seen.RecordFailure();
-                await PauseAsync(isWatched ? Watched : SampleHistory.Span, begun, isWatched, stopping);
+                await PauseAsync(isWatched ? WatchedInterval : SampleHistory.Span, begun, isWatched, stopping);
             }
 
             return;
@@ -72,7 +72,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
 
         // If nobody watches, the member delays its answer until it has a sample. The pause is for a member that answers
         // at once.
-        await PauseAsync(Watched, begun, isWatched, stopping);
+        await PauseAsync(WatchedInterval, begun, isWatched, stopping);
     }
 
     private async Task PauseAsync(TimeSpan atLeast, long begun, bool isWatched, CancellationToken stopping)
@@ -97,11 +97,11 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         }
     }
 
-    /// <summary>Sends one request and records the answer.</summary>
+    /// <summary>Sends one request for samples and records the answer.</summary>
     /// <returns>False if the next request is due at once.</returns>
     private async Task<bool> PollAsync(bool isWatched, CancellationToken stopping)
     {
-        if (_client is not null && context.Time.GetElapsedTime(_clientMadeAt) >= ClientKept)
+        if (_client is not null && context.Time.GetElapsedTime(_clientMadeAt) >= ClientLifetime)
         {
             _client.Dispose();
             _client = null;
@@ -122,12 +122,12 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
             _hasRestored = true;
         }
 
-        string question = string.Create(
+        string path = string.Create(
             CultureInfo.InvariantCulture,
             $"{MemberRequests.SamplesPath}?since={seen.History.NewestUnixMilliseconds}"
                 + $"&slowSince={seen.Slow.NewestUnixMicroseconds}&show={(isWatched ? "true" : "false")}"
         );
-        using var answer = await GetAsync(question, isWatched, stopping);
+        using var answer = await GetAsync(path, isWatched, stopping);
         var root = answer.RootElement;
         seen.RecordAnswer(
             new MemberAnswer(
@@ -141,7 +141,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
                     : null
             )
         );
-        return !Remember(root, seen);
+        return !RecordHistory(root, seen);
     }
 
     /// <summary>Restores this node's history from before its start, which the other member remembers.</summary>
@@ -154,12 +154,12 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
             bool hasMore = true;
             while (hasMore)
             {
-                string question = string.Create(
+                string path = string.Create(
                     CultureInfo.InvariantCulture,
                     $"{MemberRequests.KeptPath}?node={Uri.EscapeDataString(self.Tag)}"
                         + $"&since={restored.NewestUnixMilliseconds}&slowSince=0"
                 );
-                using var answer = await GetAsync(question, isWatched: true, stopping);
+                using var answer = await GetAsync(path, isWatched: true, stopping);
                 int before = restored.Count;
                 self.Slow.Add(ObservationJson.ReadSlow(answer.RootElement.GetProperty("Slow"u8)));
                 foreach (var row in ObservationJson.ReadHistory(answer.RootElement.GetProperty("History"u8)))
@@ -180,7 +180,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
 
     /// <summary>Records the history and the slow events of an answer.</summary>
     /// <returns>Whether the member has more.</returns>
-    private static bool Remember(JsonElement answer, ObservedNode node)
+    private static bool RecordHistory(JsonElement answer, ObservedNode node)
     {
         node.Slow.Add(ObservationJson.ReadSlow(answer.GetProperty("Slow"u8)));
         foreach (var row in ObservationJson.ReadHistory(answer.GetProperty("History"u8)))
@@ -191,7 +191,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         return answer.GetProperty("HasMore"u8).GetBoolean();
     }
 
-    private async Task<JsonDocument> GetAsync(string question, bool isWatched, CancellationToken stopping)
+    private async Task<JsonDocument> GetAsync(string path, bool isWatched, CancellationToken stopping)
     {
         using var timeout = new CancellationTokenSource(isWatched ? WatchedTimeout : UnwatchedTimeout, context.Time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(
@@ -200,7 +200,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
             isWatched ? CancellationToken.None : observation.WatchBegins
         );
         using var answer = await _client!.GetAsync(
-            new Uri(question, UriKind.Relative),
+            new Uri(path, UriKind.Relative),
             HttpCompletionOption.ResponseContentRead,
             either.Token
         );

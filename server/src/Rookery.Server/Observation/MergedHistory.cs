@@ -17,10 +17,11 @@ internal sealed class MergedHistory
     {
         long step = (long)SampleHistory.Span.TotalSeconds;
         // Spans begin at multiples of their width, so the range can touch one span more than the quotient.
-        long wanted =
+        long width =
             Math.Min(toUnixSecond - fromUnixSecond, (long)SampleHistory.Retention.TotalSeconds)
             / Math.Max(1, points - 1);
-        SpanSeconds = Math.Max(step, (wanted + step - 1) / step * step);
+        // Rounded up to a multiple of the step.
+        SpanSeconds = Math.Max(step, (width + step - 1) / step * step);
     }
 
     /// <summary>Width of a span in seconds, a multiple of ten.</summary>
@@ -40,7 +41,7 @@ internal sealed class MergedHistory
             {
                 if (begin != long.MinValue)
                 {
-                    yield return Close(begin);
+                    yield return FinishSpan(begin);
                 }
 
                 begin = second;
@@ -52,7 +53,7 @@ internal sealed class MergedHistory
 
         if (begin != long.MinValue)
         {
-            yield return Close(begin);
+            yield return FinishSpan(begin);
         }
     }
 
@@ -78,7 +79,7 @@ internal sealed class MergedHistory
         }
     }
 
-    private SampleRow Close(long second)
+    private SampleRow FinishSpan(long second)
     {
         double[] figures = new double[Figures.Count];
         for (int figure = 0; figure < figures.Length; figure++)

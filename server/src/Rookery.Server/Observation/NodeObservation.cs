@@ -196,7 +196,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
             return;
         }
 
-        var named = cluster
+        var current = cluster
             .Members.Where(static one => !one.Member.IsSelf)
             .Select(static one => one.Member)
             .ToDictionary(static member => member.NodeId, StringComparer.Ordinal);
@@ -204,9 +204,9 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         {
             // A node that was removed or halted no longer knows the members. It keeps the samples that it has.
             if (
-                named.Count > 0
+                current.Count > 0
                 && (
-                    !named.TryGetValue(nodeId, out var member)
+                    !current.TryGetValue(nodeId, out var member)
                     || !string.Equals(member.Tag, known.Seen.Tag, StringComparison.Ordinal)
                 )
                 && _others.TryRemove(nodeId, out _)
@@ -216,16 +216,16 @@ internal sealed class NodeObservation : IHostedService, IDisposable
             }
         }
 
-        foreach (var (nodeId, member) in named)
+        foreach (var (nodeId, member) in current)
         {
             if (!_others.ContainsKey(nodeId))
             {
-                _others[nodeId] = Begin(nodeId, member);
+                _others[nodeId] = BeginPolling(nodeId, member);
             }
         }
     }
 
-    private Member Begin(string nodeId, ClusterViewMember member)
+    private Member BeginPolling(string nodeId, ClusterViewMember member)
     {
         var seen = new ObservedNode(member.Tag, Memory, _context.Time);
         var stop = CancellationTokenSource.CreateLinkedTokenSource(_stopping.Token);

@@ -23,9 +23,9 @@ internal sealed class NodeSampler(ServerContext context)
     private readonly Lock _access = new();
     private readonly BoardReader _board = new(context.Options.Board?.Board);
     private readonly long _started = context.Time.GetTimestamp();
-    private Counts? _kept;
-    private Counts? _keptBefore;
-    private Counts? _shown;
+    private Counts? _latestKept;
+    private Counts? _previousKept;
+    private Counts? _shownCounts;
     private NodeSample? _lastShown;
     private bool _isTaking;
     private long? _documents;
@@ -40,13 +40,13 @@ internal sealed class NodeSampler(ServerContext context)
         lock (_access)
         {
             _documents = counted;
-            since = _kept;
+            since = _latestKept;
         }
 
         var (sample, counts) = TakeSample(since, counted);
         lock (_access)
         {
-            (_keptBefore, _kept) = (_kept, counts);
+            (_previousKept, _latestKept) = (_latestKept, counts);
         }
 
         return sample;
@@ -62,13 +62,16 @@ internal sealed class NodeSampler(ServerContext context)
         long? counted;
         lock (_access)
         {
-            if (_lastShown is not null && (_isTaking || context.Time.GetElapsedTime(_shown!.Timestamp) < Freshness))
+            if (
+                _lastShown is not null
+                && (_isTaking || context.Time.GetElapsedTime(_shownCounts!.Timestamp) < Freshness)
+            )
             {
                 return _lastShown;
             }
 
             _isTaking = true;
-            since = Nearest();
+            since = ChooseEarlierCounts();
             counted = _documents;
         }
 
@@ -79,7 +82,7 @@ internal sealed class NodeSampler(ServerContext context)
             lock (_access)
             {
                 _documents ??= counted;
-                (_lastShown, _shown) = (sample, counts);
+                (_lastShown, _shownCounts) = (sample, counts);
             }
 
             return sample;
@@ -97,9 +100,9 @@ internal sealed class NodeSampler(ServerContext context)
     /// Returns the newest counters that are old enough to compute rates. If the page was not open, those are from the
     /// last sample for the history.
     /// </summary>
-    private Counts? Nearest()
+    private Counts? ChooseEarlierCounts()
     {
-        var latest = new[] { _kept, _keptBefore, _shown }
+        var latest = new[] { _latestKept, _previousKept, _shownCounts }
             .OfType<Counts>()
             .OrderByDescending(static counts => counts.Timestamp)
             .ToList();

@@ -77,7 +77,7 @@ internal static class ObservationJson
 
                 if (string.Equals(name, TimeColumn, StringComparison.Ordinal))
                 {
-                    time = value.TryGetInt64(out long told) ? told : 0;
+                    time = value.TryGetInt64(out long milliseconds) ? milliseconds : 0;
                 }
                 else if (Figures.TryFind(name, out var figure))
                 {

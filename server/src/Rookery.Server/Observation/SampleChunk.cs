@@ -57,7 +57,7 @@ internal sealed class SampleChunk
         }
 
         int at = Used;
-        Write(ref at, unixMilliseconds - LastUnixMilliseconds);
+        WriteNumber(ref at, unixMilliseconds - LastUnixMilliseconds);
         int mask = at;
         _bytes.AsSpan(mask, MaskBytes).Clear();
         at += MaskBytes;
@@ -69,10 +69,12 @@ internal sealed class SampleChunk
                 continue;
             }
 
-            _bytes[mask + (figure >> 3)] |= (byte)(1 << (figure & 7));
-            Write(
+            _bytes[mask + (figure / 8)] |= (byte)(1 << (figure % 8));
+            WriteNumber(
                 ref at,
-                steps == Unknown ? 0 : Folded(steps - (_lastSteps[figure] == Unknown ? 0 : _lastSteps[figure])) + 1
+                steps == Unknown
+                    ? 0
+                    : EncodeZigzag(steps - (_lastSteps[figure] == Unknown ? 0 : _lastSteps[figure])) + 1
             );
             _lastSteps[figure] = steps;
         }
@@ -99,11 +101,13 @@ internal sealed class SampleChunk
             double[] figures = new double[Figures.Count];
             for (int figure = 0; figure < figures.Length; figure++)
             {
-                if ((_bytes[mask + (figure >> 3)] & (1 << (figure & 7))) != 0)
+                if ((_bytes[mask + (figure / 8)] & (1 << (figure % 8))) != 0)
                 {
                     long number = ReadNumber(ref at);
                     steps[figure] =
-                        number == 0 ? Unknown : Unfolded(number - 1) + (steps[figure] == Unknown ? 0 : steps[figure]);
+                        number == 0
+                            ? Unknown
+                            : DecodeZigzag(number - 1) + (steps[figure] == Unknown ? 0 : steps[figure]);
                 }
 
                 figures[figure] =
@@ -121,9 +125,10 @@ internal sealed class SampleChunk
             ? Unknown
             : (long)Math.Clamp(Math.Round(value / Figures.StepOf(figure)), -MaxSteps, MaxSteps);
 
-    private static long Folded(long difference) => (difference << 1) ^ (difference >> 63);
+    // 0, -1, 1, -2, 2 become 0, 1, 2, 3, 4, so that small differences of either sign take few bytes.
+    private static long EncodeZigzag(long difference) => (difference << 1) ^ (difference >> 63);
 
-    private static long Unfolded(long number) => (number >>> 1) ^ -(number & 1);
+    private static long DecodeZigzag(long number) => (number >>> 1) ^ -(number & 1);
 
     private static long[] NewSteps()
     {
@@ -132,7 +137,8 @@ internal sealed class SampleChunk
         return steps;
     }
 
-    private void Write(ref int at, long number)
+    // As a varint: 7 bits a byte, the lowest first; the top bit of a byte means that more follow.
+    private void WriteNumber(ref int at, long number)
     {
         ulong rest = (ulong)number;
         while (rest >= 0x80)

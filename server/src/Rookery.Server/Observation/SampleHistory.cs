@@ -26,9 +26,9 @@ internal sealed class SampleHistory(MemoryShare memory)
 
     private readonly Lock _access = new();
 
-    // In order of arrival. The first _before chunks are restored from other members.
+    // In order of arrival. The first ones were restored from other members.
     private readonly List<SampleChunk> _chunks = [];
-    private int _before;
+    private int _restoredChunks;
     private int _count;
 
     /// <summary>Time of the last sample that arrived, in milliseconds since 1970; 0 if there is none.</summary>
@@ -74,7 +74,7 @@ internal sealed class SampleHistory(MemoryShare memory)
     {
         lock (_access)
         {
-            if (_chunks.Count == _before || !_chunks[^1].TryAdd(unixMilliseconds, figures))
+            if (_chunks.Count == _restoredChunks || !_chunks[^1].TryAdd(unixMilliseconds, figures))
             {
                 _chunks.Add(NewChunk(unixMilliseconds, figures));
             }
@@ -92,13 +92,13 @@ internal sealed class SampleHistory(MemoryShare memory)
     {
         lock (_access)
         {
-            var known = Read(Taken(0)).Select(static row => row.UnixMilliseconds).ToHashSet();
-            var merged = Read(Taken(0)[.._before])
+            var known = Decode(PartsFrom(0)).Select(static row => row.UnixMilliseconds).ToHashSet();
+            var merged = Decode(PartsFrom(0)[.._restoredChunks])
                 .Concat(earlier.Where(row => !known.Contains(row.UnixMilliseconds)))
                 .OrderBy(static row => row.UnixMilliseconds)
                 .ToList();
-            var own = _chunks[_before..];
-            memory.Release((long)_before * ChunkBytes);
+            var own = _chunks[_restoredChunks..];
+            memory.Release((long)_restoredChunks * ChunkBytes);
             _chunks.Clear();
             foreach (var row in merged)
             {
@@ -108,7 +108,7 @@ internal sealed class SampleHistory(MemoryShare memory)
                 }
             }
 
-            _before = _chunks.Count;
+            _restoredChunks = _chunks.Count;
             _chunks.AddRange(own);
             _count = _chunks.Sum(static chunk => chunk.Count);
             DropOldest();
@@ -122,7 +122,7 @@ internal sealed class SampleHistory(MemoryShare memory)
         {
             memory.Release((long)_chunks.Count * ChunkBytes);
             _chunks.Clear();
-            (_before, _count) = (0, 0);
+            (_restoredChunks, _count) = (0, 0);
         }
     }
 
@@ -132,23 +132,23 @@ internal sealed class SampleHistory(MemoryShare memory)
     /// </summary>
     public IEnumerable<SampleRow> Between(long fromUnixMilliseconds, long throughUnixMilliseconds)
     {
-        Part[] taken;
+        Part[] parts;
         lock (_access)
         {
-            taken =
+            parts =
             [
-                .. Taken(0)
+                .. PartsFrom(0)
                     .Where(part => part.Latest >= fromUnixMilliseconds && part.Earliest <= throughUnixMilliseconds),
             ];
         }
 
-        var rows = Read(taken)
+        var rows = Decode(parts)
             .Where(row =>
                 row.UnixMilliseconds >= fromUnixMilliseconds && row.UnixMilliseconds <= throughUnixMilliseconds
             );
         bool isOrdered =
-            taken.All(static part => part.IsOrdered)
-            && taken.Zip(taken.Skip(1)).All(static pair => pair.First.Latest <= pair.Second.Earliest);
+            parts.All(static part => part.IsOrdered)
+            && parts.Zip(parts.Skip(1)).All(static pair => pair.First.Latest <= pair.Second.Earliest);
         return isOrdered ? rows : rows.OrderBy(static row => row.UnixMilliseconds);
     }
 
@@ -159,19 +159,19 @@ internal sealed class SampleHistory(MemoryShare memory)
     /// <param name="unixMilliseconds">Time of the given sample; 0 to return all samples.</param>
     public IEnumerable<SampleRow> After(long unixMilliseconds)
     {
-        Part[] taken;
+        Part[] parts;
         lock (_access)
         {
-            taken = [.. Taken(unixMilliseconds == 0 ? 0 : _before)];
+            parts = [.. PartsFrom(unixMilliseconds == 0 ? 0 : _restoredChunks)];
         }
 
         // Search backwards, because the sample is nearly always the last but one.
-        for (int at = taken.Length - 1; at >= 0 && unixMilliseconds != 0; at--)
+        for (int index = parts.Length - 1; index >= 0 && unixMilliseconds != 0; index--)
         {
             if (
-                unixMilliseconds >= taken[at].Earliest
-                && unixMilliseconds <= taken[at].Latest
-                && Read(taken[at..(at + 1)])
+                unixMilliseconds >= parts[index].Earliest
+                && unixMilliseconds <= parts[index].Latest
+                && Decode(parts[index..(index + 1)])
                     .Select(static row => row.UnixMilliseconds)
                     .ToList()
                     .LastIndexOf(unixMilliseconds)
@@ -179,15 +179,15 @@ internal sealed class SampleHistory(MemoryShare memory)
                         and >= 0
             )
             {
-                return Read(taken[at..]).Skip(place + 1);
+                return Decode(parts[index..]).Skip(place + 1);
             }
         }
 
-        return Read(taken);
+        return Decode(parts);
     }
 
     /// <summary>Returns the chunks from an index on with their current lengths; written bytes never change.</summary>
-    private Part[] Taken(int from) =>
+    private Part[] PartsFrom(int from) =>
         [
             .. _chunks
                 .Skip(from)
@@ -200,8 +200,8 @@ internal sealed class SampleHistory(MemoryShare memory)
                 )),
         ];
 
-    private static IEnumerable<SampleRow> Read(Part[] taken) =>
-        taken.SelectMany(static part => part.Chunk.Read(part.Used));
+    private static IEnumerable<SampleRow> Decode(Part[] parts) =>
+        parts.SelectMany(static part => part.Chunk.Read(part.Used));
 
     private SampleChunk NewChunk(long unixMilliseconds, ReadOnlySpan<double> figures)
     {
@@ -217,7 +217,7 @@ internal sealed class SampleHistory(MemoryShare memory)
         {
             _count -= _chunks[0].Count;
             _chunks.RemoveAt(0);
-            _before = Math.Max(0, _before - 1);
+            _restoredChunks = Math.Max(0, _restoredChunks - 1);
             memory.Release(ChunkBytes);
         }
     }

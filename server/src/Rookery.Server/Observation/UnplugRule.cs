@@ -40,7 +40,7 @@ internal static class UnplugRule
             return (
                 true,
                 $"Yes. It does not answer, so nothing waits for it. "
-                    + $"{Capital(Margin(cluster, CountRemaining(cluster, node)))}."
+                    + $"{Capitalize(DescribeMargin(cluster, CountRemaining(cluster, node)))}."
             );
         }
 
@@ -54,7 +54,7 @@ internal static class UnplugRule
             : (
                 true,
                 "Yes. It has no vote, so nothing waits for it. "
-                    + $"{Capital(Margin(cluster, CountRemaining(cluster, node)))}."
+                    + $"{Capitalize(DescribeMargin(cluster, CountRemaining(cluster, node)))}."
             );
     }
 
@@ -70,8 +70,8 @@ internal static class UnplugRule
             return (false, "No. There are two voters, and while either is off nothing is written.");
         }
 
-        int stay = CountRemaining(cluster, node);
-        if (stay < cluster.Majority)
+        int remaining = CountRemaining(cluster, node);
+        if (remaining < cluster.Majority)
         {
             return (false, $"No. {ExplainTooFew(cluster, node)}: nothing could be written.");
         }
@@ -85,13 +85,16 @@ internal static class UnplugRule
             );
         }
 
-        LiveNode[] full = [.. cluster.Nodes.Where(other => other != node && Counts(other) && GrowthRule.IsFull(other))];
-        if (stay - full.Length < cluster.Majority)
+        LiveNode[] full =
+        [
+            .. cluster.Nodes.Where(other => other != node && CanAcknowledge(other) && GrowthRule.IsFull(other)),
+        ];
+        if (remaining - full.Length < cluster.Majority)
         {
             string[] names = [.. full.Select(static other => other.DisplayName)];
             return (
                 false,
-                $"No. The {(names.Length == 1 ? "card" : "cards")} of {Listed(names)} "
+                $"No. The {(names.Length == 1 ? "card" : "cards")} of {JoinNames(names)} "
                     + $"{(names.Length == 1 ? "is" : "are")} full, and without this one too few voters would have "
                     + $"room: nothing new could be written."
             );
@@ -101,17 +104,18 @@ internal static class UnplugRule
             !node.IsLeader ? $"{NameOf(cluster, cluster.LeaderTag!)} goes on leading"
             : cluster.SuccessorTag is { } successor ? $"{NameOf(cluster, successor)} leads next"
             : "The others choose who leads next";
-        return (true, $"Yes. {next}; {Margin(cluster, stay)}.");
+        return (true, $"Yes. {next}; {DescribeMargin(cluster, remaining)}.");
     }
 
     /// <summary>Returns the number of voters, without this node, that can acknowledge writes.</summary>
     private static int CountRemaining(LiveCluster cluster, LiveNode node) =>
-        cluster.Nodes.Count(other => other != node && Counts(other));
+        cluster.Nodes.Count(other => other != node && CanAcknowledge(other));
 
-    private static bool Counts(LiveNode node) => node is { IsVoter: true, State: NodeState.Up, HasCaughtUp: true };
+    private static bool CanAcknowledge(LiveNode node) =>
+        node is { IsVoter: true, State: NodeState.Up, HasCaughtUp: true };
 
-    private static string Margin(LiveCluster cluster, int stay) =>
-        (stay - cluster.Majority) switch
+    private static string DescribeMargin(LiveCluster cluster, int remaining) =>
+        (remaining - cluster.Majority) switch
         {
             < 0 => "nothing is written until others are back",
             0 => "after that no other may fail",
@@ -121,25 +125,28 @@ internal static class UnplugRule
 
     private static string ExplainTooFew(LiveCluster cluster, LiveNode node)
     {
-        LiveNode[] missing = [.. cluster.Nodes.Where(other => other != node && other.IsVoter && !Counts(other))];
+        LiveNode[] missing =
+        [
+            .. cluster.Nodes.Where(other => other != node && other.IsVoter && !CanAcknowledge(other)),
+        ];
         string[] off =
         [
             .. missing.Where(static other => other.State != NodeState.Up).Select(static other => other.DisplayName),
         ];
         if (off.Length > 0)
         {
-            return $"{Listed(off)} {(off.Length == 1 ? "does" : "do")} not answer, and without this one too few "
+            return $"{JoinNames(off)} {(off.Length == 1 ? "does" : "do")} not answer, and without this one too few "
                 + $"voters would be left";
         }
 
-        var behind = missing[0];
-        return behind.LagEntries is { } lag
+        var lagging = missing[0];
+        return lagging.LagEntries is { } lag
             ? string.Create(
                 CultureInfo.InvariantCulture,
-                $"{behind.DisplayName} still lacks {lag} entries, and without this one too few voters would have "
+                $"{lagging.DisplayName} still lacks {lag} entries, and without this one too few voters would have "
                     + $"everything"
             )
-            : $"{behind.DisplayName} has not reported yet what it has, and without this one too few voters would be "
+            : $"{lagging.DisplayName} has not reported yet what it has, and without this one too few voters would be "
                 + $"known to have everything";
     }
 
@@ -147,8 +154,8 @@ internal static class UnplugRule
         cluster.Nodes.FirstOrDefault(node => string.Equals(node.Tag, tag, StringComparison.Ordinal))?.DisplayName
         ?? $"node {tag}";
 
-    private static string Listed(string[] names) =>
+    private static string JoinNames(string[] names) =>
         names.Length == 1 ? names[0] : $"{string.Join(", ", names[..^1])} and {names[^1]}";
 
-    private static string Capital(string sentence) => char.ToUpperInvariant(sentence[0]) + sentence[1..];
+    private static string Capitalize(string sentence) => char.ToUpperInvariant(sentence[0]) + sentence[1..];
 }

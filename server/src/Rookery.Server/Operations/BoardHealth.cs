@@ -196,11 +196,11 @@ internal static class BoardHealth
             ("manufacturer", card.ManufacturerId ?? string.Empty),
             ("oem", card.OemId ?? string.Empty),
             ("date", card.Date ?? string.Empty),
-            ("speed_class", Said(card.Classes?.Speed)),
-            ("uhs_grade", Said(card.Classes?.Uhs)),
-            ("video_class", Said(card.Classes?.Video)),
-            ("application_class", Said(card.Classes?.Application))
+            ("speed_class", TextOf(card.Classes?.Speed)),
+            ("uhs_grade", TextOf(card.Classes?.Uhs)),
+            ("video_class", TextOf(card.Classes?.Video)),
+            ("application_class", TextOf(card.Classes?.Application))
         );
 
-    private static string Said(int? value) => value?.ToString(CultureInfo.InvariantCulture) ?? string.Empty;
+    private static string TextOf(int? value) => value?.ToString(CultureInfo.InvariantCulture) ?? string.Empty;
 }

@@ -21,10 +21,10 @@ namespace Rookery.Server.Operations;
 internal static class ChangesStreamRoute
 {
     private const string ContentType = "text/event-stream; charset=utf-8";
-    private const string NoMore =
+    private const string DatabaseGone =
         "The database was deleted, or replaced by a restored one or by the state of another member: connect "
         + "again, with the last id.";
-    private static readonly TimeSpan SignOfLife = TimeSpan.FromSeconds(15);
+    private static readonly TimeSpan KeepAliveInterval = TimeSpan.FromSeconds(15);
 
     private static ReadOnlySpan<byte> Reset => "event: reset\ndata: {}\n\n"u8;
 
@@ -49,12 +49,12 @@ internal static class ChangesStreamRoute
         using var answer = AnswerBuffer.Rent();
         var access = new FeedAccess(context, http);
         var slices = new RequestTimeSlices(context, http);
-        var place = Begin(answer, database, since);
+        var reached = Begin(answer, database, since);
         try
         {
             while (true)
             {
-                await SendChangesAsync(http, answer, database, access, place, slices);
+                await SendChangesAsync(http, answer, database, access, reached, slices);
                 if (access.WhyEndedCached() is { } reason)
                 {
                     await EndAsync(http, answer, reason);
@@ -65,7 +65,7 @@ internal static class ChangesStreamRoute
                 if (!await WaitAsync(subscription, answer, context.Time, stopping.Token))
                 {
                     stopping.Token.ThrowIfCancellationRequested();
-                    await EndAsync(http, answer, NoMore);
+                    await EndAsync(http, answer, DatabaseGone);
                     return;
                 }
             }
@@ -119,14 +119,14 @@ internal static class ChangesStreamRoute
         AnswerBuffer answer,
         Database database,
         FeedAccess access,
-        FeedPosition place,
+        FeedPosition reached,
         RequestTimeSlices slices
     )
     {
         for (bool isMore = true; isMore && access.WhyEndedCached() is null; )
         {
             await slices.YieldWhenDueAsync();
-            isMore = WritePart(answer, database, place, slices);
+            isMore = WritePart(answer, database, reached, slices);
             if (answer.Length > 0)
             {
                 await answer.SendPartAsync(http, pause: null, ContentType);
@@ -139,34 +139,39 @@ internal static class ChangesStreamRoute
     /// was sent. If deletions after that etag were forgotten meanwhile, the client is told to begin again.
     /// </summary>
     /// <returns>Whether there are more.</returns>
-    private static bool WritePart(AnswerBuffer answer, Database database, FeedPosition place, RequestTimeSlices slices)
+    private static bool WritePart(
+        AnswerBuffer answer,
+        Database database,
+        FeedPosition reached,
+        RequestTimeSlices slices
+    )
     {
         using var reader = database.OpenReader();
         long horizon = reader.ReadStatistics().TombstoneHorizon;
-        if (horizon > place.Horizon)
+        if (horizon > reached.Horizon)
         {
             // Documents that the feed reported may have been deleted since, and those deletions are forgotten now.
-            if (place.Etag > 0 && place.Etag < horizon)
+            if (reached.Etag > 0 && reached.Etag < horizon)
             {
                 answer.Write(Reset);
-                place.Etag = 0;
+                reached.Etag = 0;
             }
 
-            place.Horizon = horizon;
+            reached.Horizon = horizon;
         }
 
-        using var changes = reader.Changes(place.Etag);
+        using var changes = reader.Changes(reached.Etag);
         while (changes.MoveNext())
         {
             slices.CountSkipped();
 
             // A document that moved to another collection makes two changes with one etag.
-            if (answer.IsPartDue && changes.Etag != place.Etag)
+            if (answer.IsPartDue && changes.Etag != reached.Etag)
             {
                 return true;
             }
 
-            place.Etag = changes.Etag;
+            reached.Etag = changes.Etag;
             WriteEvent(answer, database, changes);
         }
 
@@ -241,6 +246,7 @@ internal static class ChangesStreamRoute
     /// Waits for a change. After 15 s without one it writes a comment, so that proxies and clients see that the feed is
     /// alive.
     /// </summary>
+    /// <returns>False if the subscription has ended: there are no more changes.</returns>
     private static async Task<bool> WaitAsync(
         ChangeSubscription<DocumentChange> subscription,
         AnswerBuffer answer,
@@ -248,7 +254,7 @@ internal static class ChangesStreamRoute
         CancellationToken stopping
     )
     {
-        using var quiet = new CancellationTokenSource(SignOfLife, time);
+        using var quiet = new CancellationTokenSource(KeepAliveInterval, time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(stopping, quiet.Token);
         try
         {

@@ -99,12 +99,12 @@ internal static class DebugIoRoute
             WriteEvents(json, "SlowEvents", context.Io.SlowEventsSince(since, page.UntilUnixMicroseconds));
         }
 
-        WriteRollUps(json, span, RollUps(context, since, until, span));
+        WriteRollUps(json, span, ReadRollUps(context, since, until, span));
         json.WriteEndObject();
     }
 
     // The second that contains the end is included as a whole, because totals are kept for whole seconds.
-    private static IReadOnlyList<IoRollUp> RollUps(ServerContext context, long since, long until, long span)
+    private static IReadOnlyList<IoRollUp> ReadRollUps(ServerContext context, long since, long until, long span)
     {
         long end = Math.Min(until / 1_000_000, context.Time.GetUtcNow().ToUnixTimeSeconds()) + 1;
         return context.Io.RollUps(
@@ -126,14 +126,14 @@ internal static class DebugIoRoute
         Utf8JsonWriter json,
         string name,
         IReadOnlyList<IoEvent> events,
-        IoEventPage? whole = null
+        IoEventPage? page = null
     )
     {
         json.WriteStartObject(name);
-        if (whole is not null)
+        if (page is not null)
         {
-            json.WriteNumber("FromUnixMicroseconds"u8, whole.FromUnixMicroseconds);
-            json.WriteNumber("UntilUnixMicroseconds"u8, whole.UntilUnixMicroseconds);
+            json.WriteNumber("FromUnixMicroseconds"u8, page.FromUnixMicroseconds);
+            json.WriteNumber("UntilUnixMicroseconds"u8, page.UntilUnixMicroseconds);
         }
 
         WriteColumns(json, "Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes");

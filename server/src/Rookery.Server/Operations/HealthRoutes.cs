@@ -28,7 +28,7 @@ internal static class HealthRoutes
         bool inWords = http.Request.Query.ContainsKey("words");
         if (inWords || http.Request.Query.ContainsKey("verbose"))
         {
-            return AnswerAtLengthAsync(http, context, reason, inWords);
+            return AnswerVerboseAsync(http, context, reason, inWords);
         }
 
         http.Response.ContentType = "text/plain; charset=utf-8";
@@ -39,7 +39,7 @@ internal static class HealthRoutes
         );
     }
 
-    private static async Task AnswerAtLengthAsync(HttpContext http, ServerContext context, string? reason, bool inWords)
+    private static async Task AnswerVerboseAsync(HttpContext http, ServerContext context, string? reason, bool inWords)
     {
         var body = new ArrayBufferWriter<byte>();
         await using (var json = new Utf8JsonWriter(body, new JsonWriterOptions { Indented = true }))
@@ -75,6 +75,7 @@ internal static class HealthRoutes
         }
     }
 
+    /// <summary>Returns why nothing that grows the data can be written; null if it can.</summary>
     private static string? FindGrowthRefusal(ServerContext context) =>
         context.Readiness.Node?.ReadStatistics()?.Consensus is { } cluster
             ? GrowthRule.WhyRefused(

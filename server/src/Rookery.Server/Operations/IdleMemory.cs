@@ -7,13 +7,14 @@ namespace Rookery.Server.Operations;
 /// </summary>
 public sealed class IdleMemory : IDisposable
 {
-    private const long Growth = 4 << 20;
+    private const long ReleasableGrowth = 4 << 20;
+    private const long StillGrowing = ReleasableGrowth / 8;
     private static readonly TimeSpan Period = TimeSpan.FromSeconds(10);
-    private readonly Func<long> _work;
-    private readonly Func<long> _resident;
-    private readonly Action _giveBack;
+    private readonly Func<long> _countWork;
+    private readonly Func<long> _measureResident;
+    private readonly Action _release;
     private readonly ITimer _timer;
-    private long _workSeen = -1;
+    private long _lastWork = -1;
     private long _leastBytes;
     private long _lastBytes;
 
@@ -24,37 +25,37 @@ public sealed class IdleMemory : IDisposable
     /// <param name="time">The clock.</param>
     public IdleMemory(Func<long> work, Func<long> resident, Action giveBack, TimeProvider time)
     {
-        _work = work;
-        _resident = resident;
-        _giveBack = giveBack;
-        _timer = time.CreateTimer(static idle => ((IdleMemory)idle!).Look(), this, Period, Period);
+        _countWork = work;
+        _measureResident = resident;
+        _release = giveBack;
+        _timer = time.CreateTimer(static idle => ((IdleMemory)idle!).ReleaseIfIdle(), this, Period, Period);
     }
 
     /// <summary>Stops the timer.</summary>
     public void Dispose() => _timer.Dispose();
 
-    private void Look()
+    private void ReleaseIfIdle()
     {
-        long seen = _work();
-        long bytes = _resident();
-        bool isGrowing = bytes - _lastBytes >= Growth / 8;
+        long work = _countWork();
+        long bytes = _measureResident();
+        bool isGrowing = bytes - _lastBytes >= StillGrowing;
         _lastBytes = bytes;
-        if (seen != _workSeen)
+        if (work != _lastWork)
         {
-            _workSeen = seen;
+            _lastWork = work;
             _leastBytes = 0;
             return;
         }
 
         // The resident size also falls by itself, when the kernel drops pages of the executable.
         _leastBytes = Math.Min(_leastBytes, bytes);
-        if (bytes - _leastBytes >= Growth && !isGrowing)
+        if (bytes - _leastBytes >= ReleasableGrowth && !isGrowing)
         {
-            _giveBack();
+            _release();
 
             // Count from the size after the release, so that memory that could not be released causes no further
             // attempt.
-            _leastBytes = _lastBytes = _resident();
+            _leastBytes = _lastBytes = _measureResident();
         }
     }
 }

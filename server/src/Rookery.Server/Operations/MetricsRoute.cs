@@ -68,7 +68,7 @@ internal static class MetricsRoute
     private static void AddRequests(PrometheusText text, RequestMetrics metrics)
     {
         var routes = metrics
-            .Routes.Where(route => Count(route) > 0)
+            .Routes.Where(route => CountRequests(route) > 0)
             .OrderBy(route => route.Pattern, StringComparer.Ordinal)
             .ToArray();
         text.Gauge("rookery_http_requests_in_flight", "Requests being answered now.").Sample(metrics.InFlight);
@@ -124,7 +124,7 @@ internal static class MetricsRoute
         text.Sample("_count", count, ("route", route.Pattern));
     }
 
-    private static long Count(RouteMetrics route)
+    private static long CountRequests(RouteMetrics route)
     {
         long count = 0;
         for (int bucket = 0; bucket <= RouteMetrics.BucketBounds.Length; bucket++)

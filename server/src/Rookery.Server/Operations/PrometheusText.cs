@@ -34,11 +34,11 @@ internal sealed class PrometheusText
     public PrometheusText Sample(string suffix, double value, params ReadOnlySpan<(string Name, string Value)> labels)
     {
         _text.Append(_family).Append(suffix);
-        char before = '{';
+        char separator = '{';
         foreach (var (name, content) in labels)
         {
-            _text.Append(before).Append(name).Append("=\"").Append(Escape(content)).Append('"');
-            before = ',';
+            _text.Append(separator).Append(name).Append("=\"").Append(Escape(content)).Append('"');
+            separator = ',';
         }
 
         _text

@@ -130,15 +130,15 @@ public static class StatusWords
 
     private static string DescribeMember(JsonElement member)
     {
-        string who = $"{member.GetProperty("Tag").GetString()} {member.GetProperty("Role").GetString()}";
+        string name = $"{member.GetProperty("Tag").GetString()} {member.GetProperty("Role").GetString()}";
         string heard = member.TryGetProperty("HeardSeconds", out var seconds)
             ? string.Create(CultureInfo.InvariantCulture, $" (heard {seconds.GetDouble():0.0} s ago)")
             : string.Empty;
         return !member.TryGetProperty("IsReachable", out var reachable)
-            ? who
+            ? name
             : string.Create(
                 CultureInfo.InvariantCulture,
-                $"{who}, {(reachable.GetBoolean() ? "reachable" : "not reachable")}"
+                $"{name}, {(reachable.GetBoolean() ? "reachable" : "not reachable")}"
                     + $"{heard}, {DescribeLag(member)}, {DescribeSync(member)}{DescribeClock(member)}"
                     + $"{DescribeRoom(member)}"
             );
@@ -149,8 +149,8 @@ public static class StatusWords
             ? string.Create(CultureInfo.InvariantCulture, $"{lag.GetInt64()} entries behind")
             : "? entries behind";
 
-    private static string DescribeSync(JsonElement of) =>
-        of.TryGetProperty("SyncP99Milliseconds", out var sync)
+    private static string DescribeSync(JsonElement source) =>
+        source.TryGetProperty("SyncP99Milliseconds", out var sync)
             ? string.Create(CultureInfo.InvariantCulture, $"sync p99 {sync.GetDouble():0.0} ms")
             : "sync p99 ?";
 

@@ -168,15 +168,15 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         /// <summary>Grows the lease to <paramref name="bytes"/> in all if there is room now; false otherwise.</summary>
         public bool TryGrow(long bytes)
         {
-            long more = bytes - _bytes;
-            if (more > 0)
+            long additional = bytes - _bytes;
+            if (additional > 0)
             {
-                if (!requests._admission.TryEnter(more))
+                if (!requests._admission.TryEnter(additional))
                 {
                     return false;
                 }
 
-                Take(more);
+                Take(additional);
             }
 
             return true;
@@ -214,14 +214,14 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         /// <inheritdoc cref="GrowAsync(long)"/>
         public async ValueTask GrowAsync(long bytes, bool waitsLong, CancellationToken cancellation)
         {
-            long more = bytes - _bytes;
-            if (more <= 0)
+            long additional = bytes - _bytes;
+            if (additional <= 0)
             {
                 return;
             }
 
             var entering = requests._admission.EnterAsync(
-                more,
+                additional,
                 _bytes,
                 waitsLong ? LongWaitTimeout : Admission.WaitTimeout,
                 cancellation
@@ -231,17 +231,17 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
                 throw requests.NoRoom(http, bytes);
             }
 
-            Take(more);
+            Take(additional);
         }
 
         /// <summary>Releases all but <paramref name="bytes"/>.</summary>
         public void Shrink(long bytes)
         {
-            long given = _bytes - bytes;
-            if (given > 0)
+            long released = _bytes - bytes;
+            if (released > 0)
             {
                 _bytes = bytes;
-                requests._admission.Leave(given);
+                requests._admission.Leave(released);
             }
         }
 
@@ -250,25 +250,25 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
 
         public void Dispose()
         {
-            long given;
+            long released;
             lock (_gate)
             {
-                given = _bytes;
+                released = _bytes;
                 _bytes = 0;
                 _deadline?.Dispose();
                 _deadline = null;
             }
 
-            if (given > 0)
+            if (released > 0)
             {
-                requests._admission.Leave(given);
+                requests._admission.Leave(released);
             }
         }
 
-        private void Take(long more)
+        private void Take(long additional)
         {
             Credit = _bytes == 0 ? SlowBodies.MaxDelay : Credit;
-            _bytes += more;
+            _bytes += additional;
 
             // The timer repeats: if the read completed just before the first expiry cancelled it, the next expiry
             // closes the connection while the answer is sent.

@@ -58,11 +58,11 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         await answer.SendAsync(http);
     }
 
-    private async Task RunAsync(HttpContext part, Part asked, Database database, MultiGetPart body)
+    private async Task RunAsync(HttpContext part, Part requested, Database database, MultiGetPart body)
     {
         try
         {
-            await RunAsync(part, asked, database);
+            await RunAsync(part, requested, database);
         }
         catch (Exception refused) when (RavenErrors.TryRefuse(refused) is not null && !body.TryDiscard())
         {
@@ -71,14 +71,14 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         }
     }
 
-    private Task RunAsync(HttpContext part, Part asked, Database database)
+    private Task RunAsync(HttpContext part, Part requested, Database database)
     {
         string prefix = "/databases/" + database.Name;
-        string path = asked.Url.StartsWith(prefix, StringComparison.OrdinalIgnoreCase)
-            ? asked.Url[prefix.Length..]
-            : asked.Url;
+        string path = requested.Url.StartsWith(prefix, StringComparison.OrdinalIgnoreCase)
+            ? requested.Url[prefix.Length..]
+            : requested.Url;
         (RouteParameters Parameters, DatabaseHandler Handle) route = (
-            asked.Method.ToUpperInvariant(),
+            requested.Method.ToUpperInvariant(),
             path.ToLowerInvariant()
         ) switch
         {
@@ -86,7 +86,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
             ("POST", "/docs") => (RavenParameters.DocumentsOfBody, documents.PostAsync),
             ("POST", "/queries") => (RavenParameters.Query, queries.HandleAsync),
             _ => throw RefusedException.NotSupported(
-                $"{asked.Method} {asked.Url} inside multi_get of database '{database.Name}' is not supported "
+                $"{requested.Method} {requested.Url} inside multi_get of database '{database.Name}' is not supported "
                     + $"by this version: it takes GET and POST of its docs, and POST of its queries."
             ),
         };
@@ -98,22 +98,22 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
             );
     }
 
-    private static DefaultHttpContext ContextOf(HttpContext http, Part asked, MultiGetPart answer)
+    private static DefaultHttpContext ContextOf(HttpContext http, Part requested, MultiGetPart answer)
     {
         var part = new DefaultHttpContext();
-        part.Request.Method = asked.Method;
+        part.Request.Method = requested.Method;
         part.Request.Scheme = http.Request.Scheme;
         part.Request.Host = http.Request.Host;
-        part.Request.Path = asked.Url.StartsWith('/') ? asked.Url : "/" + asked.Url;
+        part.Request.Path = requested.Url.StartsWith('/') ? requested.Url : "/" + requested.Url;
         part.Request.QueryString = new QueryString(
-            asked.Query.Length == 0 || asked.Query[0] == '?' ? asked.Query : "?" + asked.Query
+            requested.Query.Length == 0 || requested.Query[0] == '?' ? requested.Query : "?" + requested.Query
         );
-        part.Request.Body = new MemoryStream(asked.Content);
+        part.Request.Body = new MemoryStream(requested.Content);
         part.Response.Body = answer;
         part.Features.Set(answer);
         part.Features.Set(Principal.Of(http));
         part.RequestAborted = http.RequestAborted;
-        foreach (var (name, value) in asked.Headers)
+        foreach (var (name, value) in requested.Headers)
         {
             part.Request.Headers[name] = value;
         }

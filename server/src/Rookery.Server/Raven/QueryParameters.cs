@@ -88,20 +88,20 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
         int written = 0;
         while (!escaped.IsEmpty)
         {
-            int plain = escaped.IndexOf('%');
-            var run = plain < 0 ? escaped : escaped[..plain];
+            int percent = escaped.IndexOf('%');
+            var run = percent < 0 ? escaped : escaped[..percent];
             if (!Encoding.UTF8.TryGetBytes(run, destination[written..], out int runBytes))
             {
                 return -1;
             }
 
             written += runBytes;
-            if (plain < 0)
+            if (percent < 0)
             {
                 break;
             }
 
-            escaped = escaped[plain..];
+            escaped = escaped[percent..];
             if (written == destination.Length)
             {
                 return -1;

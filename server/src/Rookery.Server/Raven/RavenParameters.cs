@@ -8,15 +8,15 @@ internal static class RavenParameters
 {
     private const string Consistency = "consistency";
 
-    private static readonly Dictionary<string, string> OfDocuments = new(StringComparer.Ordinal)
+    private static readonly Dictionary<string, string> IgnoredForDocuments = new(StringComparer.Ordinal)
     {
         ["loadHash"] = "gives each list of ids in a body its own URL, for the client's cache",
     };
 
-    private static readonly Dictionary<string, string> OfQueries = new(StringComparer.Ordinal)
+    private static readonly Dictionary<string, string> IgnoredForQueries = new(StringComparer.Ordinal)
     {
         ["queryHash"] = "gives each query in a body its own URL, for the client's cache",
-        ["addTimeSeriesNames"] = "requests the names of time series in results, which there are none of",
+        ["addTimeSeriesNames"] = "requests the names of time series in results, of which there are none",
         ["tag"] = "names the query for tools that observe the traffic",
     };
 
@@ -35,12 +35,12 @@ internal static class RavenParameters
             Consistency
         )
         {
-            Ignored = OfDocuments,
+            Ignored = IgnoredForDocuments,
         };
 
     /// <summary>POST docs.</summary>
     public static RouteParameters DocumentsOfBody { get; } =
-        new("include*", "metadataOnly", Consistency) { Ignored = OfDocuments };
+        new("include*", "metadataOnly", Consistency) { Ignored = IgnoredForDocuments };
 
     /// <summary>HEAD docs.</summary>
     public static RouteParameters DocumentHead { get; } = new("id", Consistency);
@@ -90,14 +90,15 @@ internal static class RavenParameters
     public static RouteParameters IdentitySeed { get; } = new("name", "value", "force") { TakesKey = true };
 
     /// <summary>POST queries.</summary>
-    public static RouteParameters Query { get; } = new("metadataOnly", "debug", Consistency) { Ignored = OfQueries };
+    public static RouteParameters Query { get; } =
+        new("metadataOnly", "debug", Consistency) { Ignored = IgnoredForQueries };
 
     /// <summary>DELETE and PATCH of queries.</summary>
     public static RouteParameters ChangeByQuery { get; } =
         new("allowStale", "staleTimeout", "maxOpsPerSec", "details", "ignoreMaxStepsForScript", Consistency);
 
     /// <summary>POST streams/queries.</summary>
-    public static RouteParameters StreamOfQuery { get; } = new("format", Consistency) { Ignored = OfQueries };
+    public static RouteParameters StreamOfQuery { get; } = new("format", Consistency) { Ignored = IgnoredForQueries };
 
     /// <summary>GET streams/docs.</summary>
     public static RouteParameters StreamOfDocuments { get; } =

@@ -17,8 +17,8 @@ internal static class ReceiptHeader
     /// <summary>Whether a request asks for a receipt.</summary>
     public static bool IsAskedFor(HttpContext http)
     {
-        var asked = http.Request.Headers[Name];
-        return asked.Count == 1 && string.Equals(asked[0], "1", StringComparison.Ordinal);
+        var values = http.Request.Headers[Name];
+        return values.Count == 1 && string.Equals(values[0], "1", StringComparison.Ordinal);
     }
 
     /// <summary>Sets the header of the answer if the outcome carries a receipt.</summary>

@@ -3,7 +3,7 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Thrown by a handler that refuses its request. The message has what is wrong, where, and what to do. For cold paths
+/// Thrown by a handler that refuses its request. The message says what is wrong, where, and what to do. For cold paths
 /// only; <see cref="RavenRoute"/> turns it into an error answer.
 /// </summary>
 /// <param name="status">The HTTP status.</param>

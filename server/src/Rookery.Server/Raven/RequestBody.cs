@@ -31,7 +31,7 @@ internal readonly struct RequestBody : IDisposable
     private const int FirstBytes = 16 << 10;
 
     // A body of unknown length takes room for 1 MiB first, and for the largest body once it is longer.
-    private const int UnknownBytes = 1 << 20;
+    private const int UnknownLengthBytes = 1 << 20;
 
     // Three bytes of JSON (an empty string and a comma) can become an object of 32 bytes and its slot in a list.
     private const int BytesPerByteOfObjects = 12;
@@ -136,9 +136,9 @@ internal readonly struct RequestBody : IDisposable
         BodyUse use
     )
     {
-        int held = use == BodyUse.Objects ? BytesPerByteOfObjects : LargeRequests.CopiesOfWrite;
-        int announced = (int)Math.Clamp(http.Request.ContentLength ?? 4096, 256, FirstBytes);
-        var copy = PooledMemory.Rent(announced);
+        int memoryFactor = use == BodyUse.Objects ? BytesPerByteOfObjects : LargeRequests.CopiesOfWrite;
+        int initialBytes = (int)Math.Clamp(http.Request.ContentLength ?? 4096, 256, FirstBytes);
+        var copy = PooledMemory.Rent(initialBytes);
         int length = 0;
         LargeRequests.Lease? room = null;
         ReadOnlySequence<byte>? unread = null;
@@ -159,25 +159,25 @@ internal readonly struct RequestBody : IDisposable
                     throw TooLarge(http, maxBytes, use);
                 }
 
-                int longer = length + (int)bytes.Length;
+                int newLength = length + (int)bytes.Length;
                 if (
-                    (long)longer * held > Math.Max(LargeRequests.FreeBytes, room?.Bytes ?? 0)
+                    (long)newLength * memoryFactor > Math.Max(LargeRequests.FreeBytes, room?.Bytes ?? 0)
                     && http.Features.Get<MultiGetPart>() is null
                 )
                 {
                     room ??= Begin(http, reader, requests);
                     long max =
                         http.Request.ContentLength
-                        ?? (longer <= UnknownBytes ? Math.Min(UnknownBytes, maxBytes) : maxBytes);
-                    await room.GrowAsync(Math.Max(max, longer) * held);
+                        ?? (newLength <= UnknownLengthBytes ? Math.Min(UnknownLengthBytes, maxBytes) : maxBytes);
+                    await room.GrowAsync(Math.Max(max, newLength) * memoryFactor);
                 }
 
                 copy.Grow(
                     length,
-                    longer <= copy.Length ? longer : Math.Min(maxBytes, Math.Max(longer, 4 * copy.Length))
+                    newLength <= copy.Length ? newLength : Math.Min(maxBytes, Math.Max(newLength, 4 * copy.Length))
                 );
                 bytes.CopyTo(copy.Span[length..]);
-                length = longer;
+                length = newLength;
                 reader.AdvanceTo(bytes.End);
                 unread = null;
                 if (read.IsCompleted)
@@ -199,7 +199,7 @@ internal readonly struct RequestBody : IDisposable
 
             if (failure is OutOfMemoryException)
             {
-                throw requests.NoRoom(http, (long)length * held);
+                throw requests.NoRoom(http, (long)length * memoryFactor);
             }
 
             throw;

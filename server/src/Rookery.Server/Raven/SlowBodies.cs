@@ -17,7 +17,7 @@ internal sealed class SlowBodies(TimeProvider time)
     public static readonly TimeSpan MaxDelay = TimeSpan.FromSeconds(10);
 
     private readonly Lock _gate = new();
-    private readonly Dictionary<LargeRequests.Lease, long> _waitsSince = [];
+    private readonly Dictionary<LargeRequests.Lease, long> _waitingSince = [];
 
     /// <summary>Reads from a body.</summary>
     public ValueTask<ReadResult> ReadAsync(LargeRequests.Lease room, PipeReader body, CancellationToken cancellation)
@@ -34,7 +34,7 @@ internal sealed class SlowBodies(TimeProvider time)
         {
             slow =
             [
-                .. _waitsSince
+                .. _waitingSince
                     .Where(body => time.GetElapsedTime(body.Value) >= body.Key.Credit)
                     .Select(static body => body.Key),
             ];
@@ -52,7 +52,7 @@ internal sealed class SlowBodies(TimeProvider time)
         long since = time.GetTimestamp();
         lock (_gate)
         {
-            _waitsSince[room] = since;
+            _waitingSince[room] = since;
         }
 
         long bytes = 0;
@@ -66,7 +66,7 @@ internal sealed class SlowBodies(TimeProvider time)
         {
             lock (_gate)
             {
-                _waitsSince.Remove(room);
+                _waitingSince.Remove(room);
             }
 
             var credit =

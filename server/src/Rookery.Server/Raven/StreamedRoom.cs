@@ -13,7 +13,7 @@ namespace Rookery.Server.Raven;
 internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeRequests requests) : IDisposable
 {
     // The chunk being gathered, the chunk being stored, and a copy of the latter for a retry.
-    private const int Chunks = 3;
+    private const int ChunksInMemory = 3;
 
     // The document as split from the stream, parsed, encoded, and perhaps kept for a retry.
     private const int CopiesOfDocument = LargeRequests.CopiesOfWrite + 1;
@@ -29,7 +29,7 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
     /// Whether the chunk, now <paramref name="length"/> bytes, may grow to <paramref name="fullLength"/> bytes.
     /// </summary>
     public bool HasRoomForChunk(int length, int fullLength) =>
-        length <= LargeRequests.FreeBytes || _document.Bytes > 0 || _chunk.TryGrow((long)Chunks * fullLength);
+        length <= LargeRequests.FreeBytes || _document.Bytes > 0 || _chunk.TryGrow((long)ChunksInMemory * fullLength);
 
     /// <summary>
     /// Reads from the body. If a part of a document holds room and other requests wait, the read may be cancelled.

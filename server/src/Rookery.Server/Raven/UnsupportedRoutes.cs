@@ -9,7 +9,7 @@ namespace Rookery.Server.Raven;
 /// </summary>
 internal static class UnsupportedRoutes
 {
-    private static readonly (string Path, string Feature)[] OfDatabase =
+    private static readonly (string Path, string Feature)[] DatabaseFeatures =
     [
         ("indexes", "this part of indexes"),
         ("admin/indexes", "this part of indexes"),
@@ -52,7 +52,7 @@ internal static class UnsupportedRoutes
         ("admin/record", "the record of a database under this path (GET /admin/databases?name=NAME answers it)"),
     ];
 
-    private static readonly (string Path, string Feature)[] OfServer =
+    private static readonly (string Path, string Feature)[] ServerFeatures =
     [
         ("admin/certificates", "certificates"),
         ("admin/compact", "compaction on demand (it goes on by itself)"),
@@ -60,7 +60,7 @@ internal static class UnsupportedRoutes
         ("admin/backup", "backup over HTTP (there is the command `rookery backup`)"),
         ("periodic-backup", "periodic backup"),
         ("admin/configuration", "server-wide configuration"),
-        ("admin/databases", "changing where databases lie and whether they are locked"),
+        ("admin/databases", "changing where databases are stored and whether they are locked"),
         ("admin/cluster", "changing the members of a cluster"),
         ("admin/logs", "configuration of logs"),
         ("admin/sorters", "custom sorters"),
@@ -75,13 +75,13 @@ internal static class UnsupportedRoutes
         bool isQuery = rest.Equals("queries", StringComparison.OrdinalIgnoreCase);
         throw Refuse(
             http,
-            isQuery ? "queries in the URL (send them in the body of a POST)" : FeatureOf(OfDatabase, rest)
+            isQuery ? "queries in the URL (send them in the body of a POST)" : FeatureOf(DatabaseFeatures, rest)
         );
     }
 
     /// <summary>Refuses any other path.</summary>
     public static Task OnServerAsync(HttpContext http) =>
-        throw Refuse(http, FeatureOf(OfServer, http.Request.Path.Value.AsSpan().TrimStart('/')));
+        throw Refuse(http, FeatureOf(ServerFeatures, http.Request.Path.Value.AsSpan().TrimStart('/')));
 
     private static string? FeatureOf((string Path, string Feature)[] features, ReadOnlySpan<char> path)
     {

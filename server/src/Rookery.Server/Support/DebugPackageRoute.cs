@@ -21,13 +21,13 @@ internal static class DebugPackageRoute
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
-        var one = new SemaphoreSlim(1);
+        var building = new SemaphoreSlim(1);
         routes
-            .MapWithoutData("/admin/node/debug-package", RouteScope.Admin, http => AnswerAsync(http, context, one))
+            .MapWithoutData("/admin/node/debug-package", RouteScope.Admin, http => AnswerAsync(http, context, building))
             .OnAnyMember();
     }
 
-    private static async Task AnswerAsync(HttpContext http, ServerContext context, SemaphoreSlim one)
+    private static async Task AnswerAsync(HttpContext http, ServerContext context, SemaphoreSlim building)
     {
         http.Response.ContentType = ContentType;
         if (HttpMethods.IsHead(http.Request.Method))
@@ -35,7 +35,7 @@ internal static class DebugPackageRoute
             return;
         }
 
-        if (!await one.WaitAsync(TimeSpan.Zero, http.RequestAborted))
+        if (!await building.WaitAsync(TimeSpan.Zero, http.RequestAborted))
         {
             http.Response.Headers.RetryAfter = "5";
             await ErrorAnswer.WriteAsync(
@@ -56,7 +56,7 @@ internal static class DebugPackageRoute
         }
         finally
         {
-            one.Release();
+            building.Release();
         }
     }
 
@@ -94,7 +94,7 @@ internal static class DebugPackageRoute
                 // On a failing node any file can fail. The other files are still useful.
                 content.SetLength(0);
                 file += ".failed.txt";
-                content.Write(Encoding.UTF8.GetBytes($"This could not be found out: {failure}\n"));
+                content.Write(Encoding.UTF8.GetBytes($"This file could not be built: {failure}\n"));
             }
 
             using var clean = new MemoryStream(
@@ -125,9 +125,9 @@ internal static class DebugPackageRoute
                 + $"{ProductVersion.Text}.\n\n"
         );
         text.Append(
-            "It holds no documents, no keys, no tokens and no passwords. It does hold names: of nodes, their "
-                + "addresses, of databases and indexes; and where a card is damaged, the ids of the first and last "
-                + "document that are.\n"
+            "It contains no documents, keys, tokens or passwords. It contains the names and addresses of nodes, "
+                + "the names of databases and indexes and, if a card is damaged, the ids of the first and the last "
+                + "damaged document.\n"
         );
         text.Append(
             "All files are text or JSON. `rookery debug-package show FILE` lists them, and shows one by its name.\n\n"
@@ -137,7 +137,7 @@ internal static class DebugPackageRoute
             text.Append(CultureInfo.InvariantCulture, $"{part.Name, -24} {part.About}\n");
         }
 
-        return text.Append("\nA file whose name ends with .failed.txt says why that could not be found out.\n")
+        return text.Append("\nA file whose name ends with .failed.txt has the reason why it could not be built.\n")
             .ToString();
     }
 }

@@ -26,12 +26,12 @@ internal static class DebugParts
         [
             DebugPart.OfJson(
                 "version.json",
-                "which version runs, since when, on what",
+                "the version that runs, and its machine",
                 json => WriteVersion(json, context)
             ),
             DebugPart.OfJson(
                 "settings.json",
-                "the settings that hold, and who said them; of secrets only where they lie",
+                "the settings in effect and their sources; of a secret only the path of its file",
                 json => SettingsRoute.Write(json, context.Options.Settings)
             ),
             DebugPart.OfWholeJson(
@@ -39,14 +39,10 @@ internal static class DebugParts
                 "what /readyz?verbose answers: ready or why not, board, storage, cluster",
                 json => HealthRoutes.WriteVerbose(json, context, ReasonOf(context), context.Options.Forming?.Invoke())
             ),
-            DebugPart.OfJson(
-                "alerts.json",
-                "the alerts that hold now",
-                json => WriteAlerts(json, context.ActiveAlerts())
-            ),
+            DebugPart.OfJson("alerts.json", "the active alerts", json => WriteAlerts(json, context.ActiveAlerts())),
             DebugPart.OfJson(
                 "raft.json",
-                "the node's part in its cluster: role, term, log, members, clocks, where others are looked for",
+                "the node's part in its cluster: role, term, log, members, clocks, members it cannot reach",
                 json => WriteRaft(json, context)
             ),
             DebugPart.OfJson(
@@ -57,7 +53,7 @@ internal static class DebugParts
             ),
             DebugPart.OfJson(
                 "indexes.json",
-                "each index: state, trouble, how far it is",
+                "each index: state, trouble, progress",
                 json => WriteIndexes(json, context)
             ),
             DebugPart.OfText(
@@ -67,16 +63,12 @@ internal static class DebugParts
             ),
             DebugPart.OfWholeJson(
                 "io-timeline.json",
-                "what the disk was asked to do: the newest events, the slow ones, and 24 hours by the minute "
+                "disk operations: the newest events, the slow ones, and 24 hours by the minute "
                     + "(docs/reference/http.md, /debug/io)",
                 json => DebugIoRoute.Write(json, context, since: 0, long.MaxValue, MinuteSeconds),
                 isIndented: false
             ),
-            DebugPart.OfText(
-                "log.txt",
-                "the last lines of the log, as people read them",
-                () => LogText(context.RecentLog)
-            ),
+            DebugPart.OfText("log.txt", "the last lines of the log as text", () => LogText(context.RecentLog)),
             DebugPart.OfJson(
                 "log.json",
                 "the same for programs, with the numbers of docs/reference/log-events.md",

@@ -20,9 +20,9 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
     private const int LineOverheadBytes = 64;
 
     // Longest text that is searched for secrets; a longer one is shortened first. A secret that crosses the cut would
-    // not be recognised, so the last LongestSecret characters before the cut are dropped.
+    // not be recognised, so the last MaxSecretCharacters before the cut are dropped.
     private const int MaxSearchedCharacters = 2 * MaxCharacters;
-    private const int MaxSecret = 1 << 10;
+    private const int MaxSecretCharacters = 1 << 10;
 
     private readonly Lock _access = new();
     private readonly Queue<LogLine> _lines = new();
@@ -64,7 +64,7 @@ public sealed class LogRing(int mostLines = LogRing.DefaultLines, int mostBytes 
     {
         bool isCut = text.Length > MaxSearchedCharacters;
         string clean = Secrets.Clean(isCut ? text[..MaxSearchedCharacters] : text);
-        int max = Math.Min(MaxCharacters, isCut ? Math.Max(0, clean.Length - MaxSecret) : clean.Length);
+        int max = Math.Min(MaxCharacters, isCut ? Math.Max(0, clean.Length - MaxSecretCharacters) : clean.Length);
         return max == clean.Length ? clean : string.Concat(clean.AsSpan(0, max), " …");
     }
 

@@ -17,7 +17,7 @@ namespace Rookery.Server.Transfer;
 /// </summary>
 internal static class BackupRoute
 {
-    private const int RestsPerRead = 3;
+    private const int RestPerReadTime = 3;
     private static readonly TimeSpan MaxRest = TimeSpan.FromSeconds(2);
 
     // Longer than any disk stall that a backup can survive; `rookery backup` gives up after two minutes of silence.
@@ -80,11 +80,11 @@ internal static class BackupRoute
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
         using var answer = AnswerBuffer.Rent();
         answer.Write(BackupWire.Preamble);
-        long begun = context.Time.GetTimestamp();
+        long readStart = context.Time.GetTimestamp();
         long appliedIndex = context.Node.Consensus.AppliedIndex;
         foreach (var piece in backup.Read())
         {
-            var took = context.Time.GetElapsedTime(begun);
+            var readTime = context.Time.GetElapsedTime(readStart);
             BackupWire.Write(answer, piece);
             if (!await SendAsync(http, context, answer.Written, ended.Token))
             {
@@ -96,13 +96,13 @@ internal static class BackupRoute
             {
                 appliedIndex = context.Node.Consensus.AppliedIndex;
                 await Task.Delay(
-                    TimeSpan.FromTicks(Math.Min(RestsPerRead * took.Ticks, MaxRest.Ticks)),
+                    TimeSpan.FromTicks(Math.Min(RestPerReadTime * readTime.Ticks, MaxRest.Ticks)),
                     context.Time,
                     ended.Token
                 );
             }
 
-            begun = context.Time.GetTimestamp();
+            readStart = context.Time.GetTimestamp();
         }
     }
 

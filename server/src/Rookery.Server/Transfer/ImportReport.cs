@@ -12,19 +12,19 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
     /// Number of bad lines that are listed; further ones are only counted. Some clients send the whole body before they
     /// read the answer. The answer must then fit into the socket's buffers, or both sides would wait forever.
     /// </summary>
-    private const int BadLinesNamed = 100;
+    private const int MaxListedBadLines = 100;
 
     private const string ContentType = "application/x-ndjson; charset=utf-8";
     private static readonly TimeSpan ProgressPeriod = TimeSpan.FromSeconds(1);
     private readonly List<(long Line, string Reason)> _badLines = [];
     private long _progressAt = time.GetTimestamp();
-    private int _named;
+    private int _listed;
 
     public void AddBadLine(long line, string reason)
     {
-        if (_named < BadLinesNamed)
+        if (_listed < MaxListedBadLines)
         {
-            _named++;
+            _listed++;
             _badLines.Add((line, reason));
         }
     }
@@ -45,9 +45,9 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
 
     public async Task EndAsync()
     {
-        if (import.Rejection is { } found && !http.Response.HasStarted)
+        if (import.Rejection is { } refused && !http.Response.HasStarted)
         {
-            var rejection = Explain(found);
+            var rejection = Explain(refused);
             await RavenErrors.WriteAsync(
                 http,
                 rejection with
@@ -79,8 +79,8 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
 
         // After an unknown outcome, lines without an id could be stored twice if they were sent again.
         bool mayBeSentAgain = rejection.Kind != RejectionKind.OutcomeUnknown || import.MayBeRepeated;
-        string goOn = mayBeSentAgain ? ": send the lines after it again." : ".";
-        return explained with { Message = $"{explained.Message} All lines through {line} are stored{goOn}" };
+        string advice = mayBeSentAgain ? ": send the lines after it again." : ".";
+        return explained with { Message = $"{explained.Message} All lines through {line} are stored{advice}" };
     }
 
     private void WriteBadLines(AnswerBuffer answer)

@@ -84,7 +84,7 @@ internal sealed class WelcomePage(ServerContext context, int port)
                 return RefuseAsync(
                     http,
                     StatusCodes.Status404NotFound,
-                    $"Here is only the page /, and the authority's certificate. Everything else is at {Url}."
+                    $"This port has only the page / and the authority's certificate. Everything else is at {Url}."
                 );
         }
     }
@@ -117,7 +117,7 @@ internal sealed class WelcomePage(ServerContext context, int port)
 
     private const string ClaimSection = """
         <h2>Become its owner</h2>
-        <p>Who knows the one-time code of this machine becomes its owner. The code is where the fingerprint is, on the screen and in <code>rookery-first-boot.log</code>, unless you preset one. On another computer with <code>rookery</code>:</p>
+        <p>Whoever knows the one-time code of this machine becomes its owner. The code is where the fingerprint is, on the screen and in <code>rookery-first-boot.log</code>, unless you preset one. On another computer with <code>rookery</code>:</p>
         <pre><code>rookery claim --url {url} \
           --ca rookery-ca.pem --code CODE</code></pre>
         <p>It prints a token, once, that may do everything: keep it. To let the machine join a cluster that is there already, do not claim it; give it a token of that cluster in <code>rookery.toml</code>, or run <code>rookery cluster join</code>.</p>
@@ -149,14 +149,14 @@ internal sealed class WelcomePage(ServerContext context, int port)
         [
             .. authority
                 .GetCertHash(HashAlgorithmName.SHA256)
-                .Select(static one => one.ToString("X2", CultureInfo.InvariantCulture)),
+                .Select(static part => part.ToString("X2", CultureInfo.InvariantCulture)),
         ];
         var groups = pairs.Chunk(PairsInGroup).Select(static group => $"<code>{string.Join(':', group)}</code>");
         return $"<div class=\"fingerprint\">{string.Join(' ', groups)}</div>";
     }
 
-    private static string PortAfter(int port, int usual) =>
-        port == usual ? string.Empty : string.Create(CultureInfo.InvariantCulture, $":{port}");
+    private static string PortAfter(int port, int defaultPort) =>
+        port == defaultPort ? string.Empty : string.Create(CultureInfo.InvariantCulture, $":{port}");
 
     /// <summary>Refuses a request and closes its connection without reading the body.</summary>
     private static Task RefuseAsync(HttpContext http, int status, string sentence)

@@ -125,7 +125,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         try
         {
             reached = await Task.WhenAll(
-                names.Select(name => FollowsAsync(context, database, name, etag, collections, cancellationToken))
+                names.Select(name => CatchesUpAsync(context, database, name, etag, collections, cancellationToken))
             );
         }
         catch (OperationCanceledException) when (context.Stopping.IsCancellationRequested)
@@ -151,7 +151,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         }
     }
 
-    private async Task<bool> FollowsAsync(
+    private async Task<bool> CatchesUpAsync(
         ServerContext context,
         Database database,
         string name,
@@ -160,7 +160,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         CancellationToken cancellationToken
     )
     {
-        long begun = context.Time.GetTimestamp();
+        long startedAt = context.Time.GetTimestamp();
         var left = Timeout;
         bool isOpen = context.Indexes.ReadPosition(database, name) is not null;
         if (!isOpen && context.Indexes.WhyNotKept(database, name) is not null)
@@ -181,7 +181,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
                 return true;
             }
 
-            left -= context.Time.GetElapsedTime(begun);
+            left -= context.Time.GetElapsedTime(startedAt);
         }
 
         return await context.Indexes.WaitAsync(database, name, etag, left, cancellationToken, evenAtRest: true);

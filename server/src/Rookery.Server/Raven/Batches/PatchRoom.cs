@@ -32,10 +32,10 @@ internal static class PatchRoom
         try
         {
             long patchedBytes = PatchedBytes(database, batch.Command);
-            long beside =
+            long extraBytes =
                 ((long)batch.Count * DocumentLimits.BytesPerBatchCommand)
                 + (patchedBytes * LargeRequests.CopiesOfPatch);
-            if (beside <= LargeRequests.FreeBytes)
+            if (extraBytes <= LargeRequests.FreeBytes)
             {
                 return;
             }
@@ -61,7 +61,7 @@ internal static class PatchRoom
             // The body is released, so only the command still counts. Two requests that each wait for the other's
             // memory are refused after a moment.
             room.Shrink(batch.Command.Length);
-            await room.GrowAsync(beside + ((long)batch.Command.Length * LargeRequests.CopiesOfWrite));
+            await room.GrowAsync(extraBytes + ((long)batch.Command.Length * LargeRequests.CopiesOfWrite));
         }
         catch
         {

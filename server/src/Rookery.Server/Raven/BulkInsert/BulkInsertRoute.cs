@@ -42,10 +42,15 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
             operation.Cancel();
             http.Abort();
         }
-        catch (Exception left)
-            when (left is OperationCanceledException or IOException or InvalidDataException or BadHttpRequestException)
+        catch (Exception failure)
+            when (failure
+                    is OperationCanceledException
+                        or IOException
+                        or InvalidDataException
+                        or BadHttpRequestException
+            )
         {
-            operation.Fail(RefusedException.BadRequest($"The stream broke off: {Explain(left)}."));
+            operation.Fail(RefusedException.BadRequest($"The stream broke off: {Explain(failure)}."));
             await FailAsync(http, operation, operation.Failure!);
         }
         finally
@@ -55,8 +60,8 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         }
     }
 
-    private string Explain(Exception left) =>
-        left switch
+    private string Explain(Exception failure) =>
+        failure switch
         {
             InvalidDataException => "its gzip is damaged or cut off",
             TrailingBytesException trailing => trailing.Message,
@@ -70,7 +75,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
     private static Task FailAsync(HttpContext http, BulkOperation operation, RefusedException refused)
     {
         http.Response.Headers.Connection = "close";
-        bool isTold =
+        bool keepsStatus =
             refused.Status
             is StatusCodes.Status400BadRequest
                 or StatusCodes.Status413PayloadTooLarge
@@ -80,7 +85,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
                 or StatusCodes.Status507InsufficientStorage;
         return ErrorAnswer.WriteAsync(
             http,
-            isTold ? refused.Status : StatusCodes.Status500InternalServerError,
+            keepsStatus ? refused.Status : StatusCodes.Status500InternalServerError,
             refused.Type,
             $"Bulk insert {operation.Id} stopped after {operation.Total} documents, which are stored: {refused.Message}"
         );

@@ -37,7 +37,7 @@ internal static class ProposalRetry
     )
     {
         long begun = time.GetTimestamp();
-        using var kept = CopyOf(command);
+        using var original = CopyOf(command);
         while (true)
         {
             var outcome = await consensus.ProposeAsync(command, cancellation);
@@ -50,7 +50,7 @@ internal static class ProposalRetry
             }
 
             await Task.Delay(Pause, time, CancellationToken.None);
-            command = CopyOf(kept);
+            command = CopyOf(original);
         }
     }
 

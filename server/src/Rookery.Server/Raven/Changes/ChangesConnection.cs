@@ -32,7 +32,7 @@ internal sealed class ChangesConnection(
     private const string ChangesLost =
         "Changes were lost or the database is gone. Connect again and read what changed.";
 
-    private static readonly TimeSpan GoodbyeTime = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan CloseTimeout = TimeSpan.FromSeconds(2);
 
     // Longest time for sending one message. Changes queue up meanwhile.
     private static readonly TimeSpan SendTimeout = TimeSpan.FromSeconds(30);
@@ -57,7 +57,7 @@ internal sealed class ChangesConnection(
         operations.Changed += Post;
         try
         {
-            var refused = AwaitRefusalAsync(ending.Token);
+            var accessEnd = WaitForAccessEndAsync(ending.Token);
             var receiving = ReceiveAsync(ending.Token);
             var sending = Task.WhenAny(
                 SendChangesAsync(changes, ending.Token),
@@ -65,8 +65,8 @@ internal sealed class ChangesConnection(
                 SendIndexChangesAsync(indexChanges, ending.Token),
                 SendBatchesAsync(ending.Token)
             );
-            await Task.WhenAny(receiving, sending, refused);
-            var (status, reason) = (refused.IsCompletedSuccessfully, sending.IsCompleted) switch
+            await Task.WhenAny(receiving, sending, accessEnd);
+            var (status, reason) = (accessEnd.IsCompletedSuccessfully, sending.IsCompleted) switch
             {
                 (true, _) => (WebSocketCloseStatus.PolicyViolation, AccessEnded),
                 (false, true) => (WebSocketCloseStatus.InternalServerError, ChangesLost),
@@ -74,9 +74,9 @@ internal sealed class ChangesConnection(
             };
             await CloseAsync(receiving, status, reason);
             await ending.CancelAsync();
-            await Task.WhenAll(receiving, sending, refused);
+            await Task.WhenAll(receiving, sending, accessEnd);
         }
-        catch (Exception left) when (left is WebSocketException or OperationCanceledException or IOException)
+        catch (Exception ended) when (ended is WebSocketException or OperationCanceledException or IOException)
         {
             // The client disconnected, or the node stops.
         }
@@ -96,7 +96,7 @@ internal sealed class ChangesConnection(
         }
     }
 
-    private async Task AwaitRefusalAsync(CancellationToken ending)
+    private async Task WaitForAccessEndAsync(CancellationToken ending)
     {
         using var timer = new PeriodicTimer(FeedAccess.Interval, time);
         while (access.WhyEnded() is null)
@@ -180,10 +180,10 @@ internal sealed class ChangesConnection(
                 return;
             }
 
-            bool tellCaches = any && _watches.Caches;
-            if (wanted.Count > 0 || tellCaches)
+            bool notifiesCaches = any && _watches.Caches;
+            if (wanted.Count > 0 || notifiesCaches)
             {
-                await SendAsync(json => WriteChanges(json, wanted, tellCaches), ending);
+                await SendAsync(json => WriteChanges(json, wanted, notifiesCaches), ending);
                 wanted.Clear();
             }
         }
@@ -264,7 +264,7 @@ internal sealed class ChangesConnection(
         json.WriteEndArray();
     }
 
-    private void WriteChanges(Utf8JsonWriter json, List<DocumentChange> changes, bool tellCaches)
+    private void WriteChanges(Utf8JsonWriter json, List<DocumentChange> changes, bool notifiesCaches)
     {
         json.WriteStartArray();
         foreach (var change in changes)
@@ -280,7 +280,7 @@ internal sealed class ChangesConnection(
             json.WriteEndObject();
         }
 
-        if (tellCaches)
+        if (notifiesCaches)
         {
             json.WriteStartObject();
             json.WriteString("Type"u8, "AggressiveCacheChange"u8);
@@ -324,7 +324,7 @@ internal sealed class ChangesConnection(
         catch (TimeoutException tooSlow)
         {
             socket.Abort();
-            throw new IOException("The client took no message for too long.", tooSlow);
+            throw new IOException("The client accepted no message within the timeout.", tooSlow);
         }
         finally
         {
@@ -341,7 +341,7 @@ internal sealed class ChangesConnection(
         if (socket.State is WebSocketState.Open or WebSocketState.CloseReceived)
         {
             await socket.CloseOutputAsync(status, reason, CancellationToken.None);
-            await Task.WhenAny(receiving, Task.Delay(GoodbyeTime, time));
+            await Task.WhenAny(receiving, Task.Delay(CloseTimeout, time));
         }
     }
 }

@@ -12,7 +12,7 @@ internal sealed class ChangesRoute(ServerContext context, OperationRegistry oper
     // disconnected.
     private const int BytesPerListener = 256 << 10;
 
-    private readonly int _most = (int)Math.Clamp(context.Memory.TotalBytes / 8 / BytesPerListener, 64, 4096);
+    private readonly int _maxListeners = (int)Math.Clamp(context.Memory.TotalBytes / 8 / BytesPerListener, 64, 4096);
     private int _listeners;
 
     public async Task HandleAsync(HttpContext http, Database database)
@@ -27,14 +27,14 @@ internal sealed class ChangesRoute(ServerContext context, OperationRegistry oper
 
         try
         {
-            if (Interlocked.Increment(ref _listeners) > _most)
+            if (Interlocked.Increment(ref _listeners) > _maxListeners)
             {
                 http.Response.Headers.RetryAfter = "10";
                 throw new RefusedException(
                     StatusCodes.Status429TooManyRequests,
                     RavenType.RavenException,
-                    $"{_most} clients listen to changes on this node already, which is the most that its memory "
-                        + $"allows. Listen on another node, or share one connection."
+                    $"{_maxListeners} clients listen to changes on this node already, which is the most that its "
+                        + $"memory allows. Listen on another node, or share one connection."
                 );
             }
 

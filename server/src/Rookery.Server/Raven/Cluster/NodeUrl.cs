@@ -13,7 +13,7 @@ namespace Rookery.Server.Raven.Cluster;
 /// <param name="members">The members.</param>
 internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember> members)
 {
-    private readonly HostString _asked = http.Request.Host;
+    private readonly HostString _requestedHost = http.Request.Host;
     private readonly ClusterViewMember? _self = members.FirstOrDefault(static member => member.IsSelf);
 
     /// <summary>
@@ -22,8 +22,8 @@ internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember>
     private bool IsPublic =>
         _self?.PublicUrl is { } known
         && new Uri(known) is var url
-        && Uri.TryCreate($"{url.Scheme}://{_asked.Value}", UriKind.Absolute, out var asked)
-        && string.Equals(url.Authority, asked.Authority, StringComparison.OrdinalIgnoreCase);
+        && Uri.TryCreate($"{url.Scheme}://{_requestedHost.Value}", UriKind.Absolute, out var requested)
+        && string.Equals(url.Authority, requested.Authority, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>
     /// Returns the URL by which the client reached this node. It works for the client even through a proxy.
@@ -43,14 +43,14 @@ internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember>
             return member.Url;
         }
 
-        if (IPAddress.TryParse(_asked.Host.Trim('[', ']'), out var address))
+        if (IPAddress.TryParse(_requestedHost.Host.Trim('[', ']'), out var address))
         {
-            return Nearest(member.Urls, address) ?? member.PublicUrl;
+            return FindNearest(member.Urls, address) ?? member.PublicUrl;
         }
 
         if (DomainAfter(_self?.Name) is { } domain && member.Urls.Count > 0)
         {
-            return Named(member, domain);
+            return UrlByName(member, domain);
         }
 
         return member.Url;
@@ -62,13 +62,13 @@ internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember>
     /// </summary>
     private string? DomainAfter(string? name) =>
         name is { Length: > 0 }
-        && _asked.Host.StartsWith(name, StringComparison.OrdinalIgnoreCase)
-        && _asked.Host[name.Length..] is var domain
+        && _requestedHost.Host.StartsWith(name, StringComparison.OrdinalIgnoreCase)
+        && _requestedHost.Host[name.Length..] is var domain
         && (domain.Length == 0 || domain[0] == '.')
             ? domain
             : null;
 
-    private static string Named(ClusterViewMember member, string domain)
+    private static string UrlByName(ClusterViewMember member, string domain)
     {
         var listens = new Uri(member.Urls[0]);
         return $"{listens.Scheme}://{member.Name}{domain}:{listens.Port}";
@@ -78,13 +78,13 @@ internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember>
     /// Returns the URL whose address shares the longest prefix with the requested address. Returns one of the other
     /// address family only if no address is of the same.
     /// </summary>
-    private static string? Nearest(IReadOnlyList<string> urls, IPAddress asked)
+    private static string? FindNearest(IReadOnlyList<string> urls, IPAddress requested)
     {
         string? nearest = null;
-        int longest = -2;
+        int longest = -2; // below the -1 of the other address family
         foreach (string url in urls)
         {
-            int common = CommonBits(IPAddress.Parse(new Uri(url).IdnHost), asked);
+            int common = CommonBits(IPAddress.Parse(new Uri(url).IdnHost), requested);
             if (common > longest)
             {
                 (nearest, longest) = (url, common);
@@ -94,16 +94,19 @@ internal sealed class NodeUrl(HttpContext http, IReadOnlyList<ClusterViewMember>
         return nearest;
     }
 
-    private static int CommonBits(IPAddress one, IPAddress other)
+    /// <summary>Returns the length of the common prefix in bits; -1 for addresses of two families.</summary>
+    private static int CommonBits(IPAddress first, IPAddress second)
     {
-        if (one.AddressFamily != other.AddressFamily)
+        if (first.AddressFamily != second.AddressFamily)
         {
             return -1;
         }
 
-        var bytes = one.GetAddressBytes();
-        var others = other.GetAddressBytes();
-        int same = bytes.AsSpan().CommonPrefixLength(others);
-        return same == bytes.Length ? same * 8 : (same * 8) + byte.LeadingZeroCount((byte)(bytes[same] ^ others[same]));
+        var bytes = first.GetAddressBytes();
+        var others = second.GetAddressBytes();
+        int equalBytes = bytes.AsSpan().CommonPrefixLength(others);
+        return equalBytes == bytes.Length
+            ? equalBytes * 8
+            : (equalBytes * 8) + byte.LeadingZeroCount((byte)(bytes[equalBytes] ^ others[equalBytes]));
     }
 }

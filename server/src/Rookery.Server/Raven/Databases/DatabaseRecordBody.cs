@@ -33,7 +33,7 @@ internal static class DatabaseRecordBody
                             switch (member)
                             {
                                 case "DatabaseName":
-                                    found = Same(name, JsonBody.ReadText(ref value, member));
+                                    found = RequireSame(name, JsonBody.ReadText(ref value, member));
                                     break;
                                 case "Settings" when value.TokenType == JsonTokenType.StartObject:
                                     JsonBody.ForEachMember(ref value, RequireHarmlessSetting);
@@ -56,7 +56,7 @@ internal static class DatabaseRecordBody
                 }
             );
 
-    private static string? Same(string? name, string? recorded)
+    private static string? RequireSame(string? name, string? recorded)
     {
         if (string.IsNullOrEmpty(recorded))
         {

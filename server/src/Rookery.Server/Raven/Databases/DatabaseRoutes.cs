@@ -76,14 +76,14 @@ internal sealed class DatabaseRoutes(ServerContext context)
     /// <summary>Refuses another database if those that exist take an eighth of this node's memory.</summary>
     private void CheckRoom(string name)
     {
-        long most = context.Memory.TotalBytes / 8 / BytesPerDatabase;
-        if (context.Node.Databases.All.Count >= most && !context.Node.Databases.TryGet(name, out _))
+        long limit = context.Memory.TotalBytes / 8 / BytesPerDatabase;
+        if (context.Node.Databases.All.Count >= limit && !context.Node.Databases.TryGet(name, out _))
         {
             throw new RefusedException(
                 StatusCodes.Status507InsufficientStorage,
                 RavenType.RavenException,
                 $"The database was not created: there are {Amount.Number(context.Node.Databases.All.Count)}, and a "
-                    + $"node with --memory {context.Memory.TotalBytes >> 20}M has at most {Amount.Number(most)}. "
+                    + $"node with --memory {context.Memory.TotalBytes >> 20}M has at most {Amount.Number(limit)}. "
                     + "Delete some, or give the nodes more memory."
             );
         }
@@ -192,10 +192,10 @@ internal sealed class DatabaseRoutes(ServerContext context)
         int start = (int)Math.Min(parameters.Number("start", defaultValue: 0), int.MaxValue);
         int pageSize = (int)Math.Min(parameters.Number("pageSize", int.MaxValue), int.MaxValue);
         string? only = parameters.Text("name");
-        var asked = Principal.Of(http);
+        var caller = Principal.Of(http);
         var databases = context
             .Node.Databases.All.Where(database =>
-                (only is null || DatabaseName.AreEqual(database.Name, only)) && asked.CanSee(database.Name)
+                (only is null || DatabaseName.AreEqual(database.Name, only)) && caller.CanSee(database.Name)
             )
             .Skip(start)
             .Take(pageSize);
@@ -206,7 +206,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
                 json.WriteStartArray("Databases"u8);
                 foreach (var database in databases)
                 {
-                    WriteListed(json, database, namesOnly, ReadRight.IsHeld(http, database));
+                    WriteEntry(json, database, namesOnly, ReadRight.IsHeld(http, database));
                 }
 
                 json.WriteEndArray();
@@ -214,7 +214,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
         );
     }
 
-    private static void WriteListed(Utf8JsonWriter json, Database database, bool namesOnly, bool mayRead)
+    private static void WriteEntry(Utf8JsonWriter json, Database database, bool namesOnly, bool mayRead)
     {
         if (namesOnly)
         {
@@ -297,7 +297,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
                             case "HardDelete" when value.TokenType == JsonTokenType.False:
                                 throw RefusedException.NotSupported(
                                     "\"HardDelete\":false is not supported by this version: a database is "
-                                        + "always deleted with its files. Nothing was deleted; say true, or leave it "
+                                        + "always deleted with its files. Nothing was deleted; send true, or leave it "
                                         + "out."
                                 );
                             case "HardDelete" when value.TokenType is not (JsonTokenType.True or JsonTokenType.Null):

@@ -32,7 +32,7 @@ internal static class DocumentJson
     /// <summary>Writes the cursor's current document.</summary>
     public static void Write(
         IBufferWriter<byte> output,
-        DocumentCursor walk,
+        DocumentCursor cursor,
         Database database,
         bool metadataOnly = false
     )
@@ -41,11 +41,11 @@ internal static class DocumentJson
         history = history[..Encoding.ASCII.GetBytes(database.HistoryId, history)];
         if (metadataOnly)
         {
-            DocumentWriter.WriteMetadataOnly(output, walk.Head, walk.Etag, history);
+            DocumentWriter.WriteMetadataOnly(output, cursor.Head, cursor.Etag, history);
         }
         else
         {
-            walk.Write(output, history);
+            cursor.Write(output, history);
         }
     }
 

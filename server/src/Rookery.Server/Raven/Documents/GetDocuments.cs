@@ -14,7 +14,15 @@ internal sealed class GetDocuments(ServerContext context)
     // A longer answer is sent in parts and without an ETag, instead of being collected in memory.
     private const int WholeAnswerBytes = 4 << 20;
 
-    private static readonly string[] OfLists = ["startsWith", "matches", "exclude", "startAfter", "start", "pageSize"];
+    private static readonly string[] ListParameters =
+    [
+        "startsWith",
+        "matches",
+        "exclude",
+        "startAfter",
+        "start",
+        "pageSize",
+    ];
 
     /// <summary>GET docs: documents by id, or a list. One id without other parameters is the hot path.</summary>
     public Task GetAsync(HttpContext http, Database database)
@@ -50,14 +58,14 @@ internal sealed class GetDocuments(ServerContext context)
     {
         if (ids > 0)
         {
-            RefuseBesideIds(http);
+            RefuseListParameters(http);
             return AnswerAsync(http, database, ReadIds(http));
         }
 
         return !HasIncludes(http)
             ? ListDocuments.AnswerAsync(http, database, context)
             : throw RefusedException.NotSupported(
-                "The parameter 'include' of GET docs is supported by this version beside 'id' only."
+                "The parameter 'include' of GET docs is supported by this version only together with 'id'."
             );
     }
 
@@ -337,15 +345,15 @@ internal sealed class GetDocuments(ServerContext context)
     }
 
     // Paging parameters apply to a list, not to documents requested by id.
-    private static void RefuseBesideIds(HttpContext http)
+    private static void RefuseListParameters(HttpContext http)
     {
         var parameters = new QueryParameters(http);
-        foreach (string name in OfLists)
+        foreach (string name in ListParameters)
         {
             if (parameters.TryGetEscaped(name, out _))
             {
                 throw RefusedException.BadRequest(
-                    $"The parameter '{name}' of GET docs has no meaning beside 'id'. Send one of the two."
+                    $"The parameter '{name}' of GET docs has no meaning together with 'id'. Send one of the two."
                 );
             }
         }

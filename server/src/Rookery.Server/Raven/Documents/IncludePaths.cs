@@ -146,7 +146,7 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
         int keys = Array.IndexOf(names, "$Keys");
         if (keys >= 0 && keys < names.Length - 1)
         {
-            throw RefusedException.BadRequest($"The include path '{path}' continues after '$Keys', which are texts.");
+            throw RefusedException.BadRequest($"The include path '{path}' continues after '$Keys', which are strings.");
         }
 
         step.HasKeys |= keys >= 0;

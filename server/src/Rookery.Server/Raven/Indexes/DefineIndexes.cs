@@ -11,7 +11,8 @@ namespace Rookery.Server.Raven.Indexes;
 internal sealed class DefineIndexes(ServerContext context)
 {
     private const int BodyBytes = 4 << 20;
-    private const string Shape = "The body must be {\"Indexes\":[{\"Name\":\"Users/ByName\",\"Maps\":[\"…\"]}]}.";
+    private const string ExpectedBody =
+        "The body must be {\"Indexes\":[{\"Name\":\"Users/ByName\",\"Maps\":[\"…\"]}]}.";
 
     /// <summary>PUT indexes and admin/indexes with {"Indexes":[…]}: stores all definitions or none.</summary>
     public async Task PutAsync(HttpContext http, Database database)
@@ -23,7 +24,7 @@ internal sealed class DefineIndexes(ServerContext context)
             var indexes = IndexesOf(json.RootElement);
             if (indexes.GetArrayLength() is 0 or > IndexRecord.MaxCount)
             {
-                throw RefusedException.BadRequest(Shape);
+                throw RefusedException.BadRequest(ExpectedBody);
             }
 
             foreach (var index in indexes.EnumerateArray())
@@ -82,7 +83,7 @@ internal sealed class DefineIndexes(ServerContext context)
         foreach (
             var member in body.ValueKind == JsonValueKind.Object
                 ? body.EnumerateObject()
-                : throw RefusedException.BadRequest(Shape)
+                : throw RefusedException.BadRequest(ExpectedBody)
         )
         {
             indexes =
@@ -91,7 +92,7 @@ internal sealed class DefineIndexes(ServerContext context)
                 : throw JsonBody.NotSupported(member.Name, "the body of PUT indexes");
         }
 
-        return indexes.ValueKind == JsonValueKind.Array ? indexes : throw RefusedException.BadRequest(Shape);
+        return indexes.ValueKind == JsonValueKind.Array ? indexes : throw RefusedException.BadRequest(ExpectedBody);
     }
 
     private static JsonDocument Read(RequestBody body)

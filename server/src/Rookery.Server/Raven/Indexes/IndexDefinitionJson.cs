@@ -40,7 +40,7 @@ internal static class IndexDefinitionJson
         {
             return StaticIndexDefinition.TryRead(index.Record.Definition);
         }
-        catch (Exception unread) when (unread is IndexDefinitionException or InvalidOperationException)
+        catch (Exception unreadable) when (unreadable is IndexDefinitionException or InvalidOperationException)
         {
             return null; // written by a newer version
         }
@@ -49,7 +49,7 @@ internal static class IndexDefinitionJson
     private static void WriteAutomatic(Utf8JsonWriter json, AutoIndexDefinition automatic)
     {
         string collection = automatic.Collection ?? AutoIndexDefinition.AllDocuments;
-        WriteTexts(
+        WriteMapsAndReduce(
             json,
             [$"{collection}:[{string.Join(';', automatic.Fields.Select(static field => $"<Name:{field.Name}>"))}]"],
             reduce: null
@@ -77,8 +77,10 @@ internal static class IndexDefinitionJson
     private static void WriteGrouped(Utf8JsonWriter json, AutoReduceDefinition grouped)
     {
         string collection = grouped.Collection ?? AutoIndexDefinition.AllDocuments;
-        var aggregates = grouped.Aggregates.Select(static one => $"<Name:{one.Name},Operation:{one.Kind}>");
-        WriteTexts(
+        var aggregates = grouped.Aggregates.Select(static aggregate =>
+            $"<Name:{aggregate.Name},Operation:{aggregate.Kind}>"
+        );
+        WriteMapsAndReduce(
             json,
             [$"{collection}:[{string.Join(';', aggregates)}]"],
             $"{collection}:[{string.Join(';', grouped.Keys.Select(static key => $"<Name:{key.Name}>"))}]"
@@ -102,7 +104,7 @@ internal static class IndexDefinitionJson
 
     private static void WriteDefined(Utf8JsonWriter json, StaticIndexDefinition defined)
     {
-        WriteTexts(json, defined.Maps, defined.Reduce);
+        WriteMapsAndReduce(json, defined.Maps, defined.Reduce);
         json.WriteStartObject("Fields"u8);
         foreach (var field in defined.Fields.Where(static field => field != new StaticIndexField(field.Name)))
         {
@@ -126,7 +128,7 @@ internal static class IndexDefinitionJson
         json.WriteEndObject();
     }
 
-    private static void WriteTexts(Utf8JsonWriter json, IReadOnlyList<string> maps, string? reduce)
+    private static void WriteMapsAndReduce(Utf8JsonWriter json, IReadOnlyList<string> maps, string? reduce)
     {
         json.WriteStartArray("Maps"u8);
         foreach (string map in maps)

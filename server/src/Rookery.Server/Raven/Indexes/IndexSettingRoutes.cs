@@ -16,7 +16,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
             http,
             database,
             "Mode",
-            static mode => new IndexSettingsChange(LockMode: ReadWord<IndexLockMode>(mode, "Mode"))
+            static mode => new IndexSettingsChange(LockMode: ReadEnum<IndexLockMode>(mode, "Mode"))
         );
 
     /// <summary>POST indexes/set-priority with {"IndexNames":[…],"Priority":"High"}.</summary>
@@ -25,7 +25,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
             http,
             database,
             "Priority",
-            static priority => new IndexSettingsChange(Priority: ReadWord<IndexPriority>(priority, "Priority"))
+            static priority => new IndexSettingsChange(Priority: ReadEnum<IndexPriority>(priority, "Priority"))
         );
 
     /// <summary>POST admin/indexes/enable?name=…: enables an index on all members.</summary>
@@ -43,7 +43,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
     /// </summary>
     public Task StopAsync(HttpContext http, Database database) => SetPausedAsync(http, database, isPaused: true);
 
-    private static TValue ReadWord<TValue>(string? word, string member)
+    private static TValue ReadEnum<TValue>(string? word, string member)
         where TValue : struct, Enum =>
         Array.Exists(Enum.GetNames<TValue>(), name => string.Equals(name, word, StringComparison.OrdinalIgnoreCase))
             ? Enum.Parse<TValue>(word!, ignoreCase: true)
@@ -147,19 +147,19 @@ internal sealed class IndexSettingRoutes(ServerContext context)
                 string? value = null;
                 JsonBody.ForEachMember(
                     ref json,
-                    (string member, ref Utf8JsonReader at) =>
+                    (string member, ref Utf8JsonReader reader) =>
                     {
                         if (member is "IndexNames")
                         {
-                            names = JsonBody.ReadTexts(ref at, member);
+                            names = JsonBody.ReadTexts(ref reader, member);
                         }
                         else if (string.Equals(member, valueMember, StringComparison.Ordinal))
                         {
-                            value = JsonBody.ReadText(ref at, member);
+                            value = JsonBody.ReadText(ref reader, member);
                         }
                         else
                         {
-                            JsonBody.RequireNull(ref at, member, "the body of a change of indexes");
+                            JsonBody.RequireNull(ref reader, member, "the body of a change of indexes");
                         }
                     }
                 );

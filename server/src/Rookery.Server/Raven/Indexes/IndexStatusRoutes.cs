@@ -216,7 +216,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
             json.WriteStartObject(collection);
             json.WriteNumber("LastProcessedDocumentEtag"u8, status?.VisibleEtag ?? 0);
             json.WriteNumber("LastProcessedTombstoneEtag"u8, status?.VisibleEtag ?? 0);
-            json.WriteNumber("DocumentLag"u8, LeftOf(status));
+            json.WriteNumber("DocumentLag"u8, RemainingOf(status));
             json.WriteNumber("TombstoneLag"u8, 0);
             json.WriteEndObject();
         }
@@ -247,7 +247,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         {
             json.WriteStartObject(collection);
             json.WriteNumber("LastProcessedItemEtag"u8, index.Status?.VisibleEtag ?? 0);
-            json.WriteNumber("NumberOfItemsToProcess"u8, LeftOf(index.Status));
+            json.WriteNumber("NumberOfItemsToProcess"u8, RemainingOf(index.Status));
             json.WriteNumber("TotalNumberOfItems"u8, index.Status?.Progress.Total ?? 0);
             json.WriteEndObject();
         }
@@ -261,7 +261,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         return reader.ReadStatistics().LastEtag;
     }
 
-    private static long LeftOf(IndexStatus? status) =>
+    private static long RemainingOf(IndexStatus? status) =>
         status is null ? 0 : status.Progress.Total - status.Progress.Done;
 
     private static Task SendAsync(

@@ -68,7 +68,7 @@ internal sealed record ShownIndex(
                 return $"Not kept on this node. {WhyNotKept}";
             }
 
-            return $"Its changed definition is not followed on this node, and the one before answers. {WhyNotKept}";
+            return $"This node does not use its changed definition; the previous one answers queries. {WhyNotKept}";
         }
     }
 
@@ -174,7 +174,8 @@ internal sealed record ShownIndex(
                 whyNotKept
             );
         }
-        catch (Exception unread) when (unread is IndexDefinitionException or JsonException or InvalidOperationException)
+        catch (Exception unreadable)
+            when (unreadable is IndexDefinitionException or JsonException or InvalidOperationException)
         {
             // This version cannot read the definition. The index is listed all the same, with the reason why this node
             // does not keep it.

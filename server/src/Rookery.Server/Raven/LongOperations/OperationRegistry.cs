@@ -16,13 +16,13 @@ namespace Rookery.Server.Raven.LongOperations;
 internal sealed class OperationRegistry(TimeProvider time, MemoryShare memory)
 {
     /// <summary>Number of finished operations to keep. Clients read the state right after the end.</summary>
-    private const int Remembered = 256;
+    private const int MaxFinished = 256;
 
     /// <summary>
     /// Bytes that kept operations may hold, besides those reserved in the memory share. One query text takes at most an
     /// eighth of them.
     /// </summary>
-    private const long RememberedBytes = 4 << 20;
+    private const long MaxFinishedBytes = 4 << 20;
 
     private readonly long _maxReservedBytes = memory.LimitBytes / 2;
     private readonly ConcurrentDictionary<(uint Database, long Id), LongOperation> _operations = new();
@@ -80,8 +80,8 @@ internal sealed class OperationRegistry(TimeProvider time, MemoryShare memory)
         Interlocked.Add(ref _reservedBytes, ended.ReservedBytes);
         while (
             (
-                _finished.Count > Remembered
-                || Interlocked.Read(ref _finishedBytes) > RememberedBytes
+                _finished.Count > MaxFinished
+                || Interlocked.Read(ref _finishedBytes) > MaxFinishedBytes
                 || Interlocked.Read(ref _reservedBytes) > _maxReservedBytes
             ) && _finished.TryDequeue(out var oldest)
         )

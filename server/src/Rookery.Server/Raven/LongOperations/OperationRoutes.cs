@@ -80,7 +80,7 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
 
     // An operation's state contains a query, a count or an error message. A caller without the right to read sees only
     // operations that it started.
-    private static bool MayKnow(HttpContext http, Database database, LongOperation operation) =>
+    private static bool MaySee(HttpContext http, Database database, LongOperation operation) =>
         ReadRight.IsHeld(http, database)
         || string.Equals(operation.BegunBy, Principal.Of(http).Name, StringComparison.Ordinal);
 
@@ -88,7 +88,7 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
     private LongOperation Find(HttpContext http, Database database)
     {
         long id = new QueryParameters(http).Number("id", defaultValue: 0);
-        return operations.TryGet(database, id, out var operation) && MayKnow(http, database, operation)
+        return operations.TryGet(database, id, out var operation) && MaySee(http, database, operation)
             ? operation
             : throw RefusedException.BadRequest(
                 $"Node {context.Node.Consensus.NodeTag} knows no operation {id} of this database: the node "

@@ -55,13 +55,13 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         }
 
         Admit(http, request);
-        var begun = new SetOperation(database.Number, operations.NextId(), query.Text, context.QueryMemory);
-        var operation = operations.Begin(begun, Principal.Of(http));
-        bool begins = context.Background.TryBegin(
+        var newOperation = new SetOperation(database.Number, operations.NextId(), query.Text, context.QueryMemory);
+        var operation = operations.Begin(newOperation, Principal.Of(http));
+        bool isBegun = context.Background.TryBegin(
             isPatch ? "Patch by query" : "Delete by query",
             () => RunAsync(database, request, operation)
         );
-        if (!begins)
+        if (!isBegun)
         {
             Release(request);
             operation.FailUnlessEnded();
@@ -98,7 +98,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         throw new RefusedException(
             StatusCodes.Status429TooManyRequests,
             RavenType.RavenException,
-            $"This node runs {MaxRunning} changes by query at once, and has no turn or no memory for "
+            $"This node runs {MaxRunning} changes by query at once, and has no free place or no memory for "
                 + $"another. Nothing was changed; try again when one of them has ended."
         );
     }

@@ -87,7 +87,7 @@ internal sealed class ChangeRequest : IDisposable
 
     private static TimeSpan? WaitOf(Raven.QueryParameters parameters)
     {
-        bool isStaleGood = parameters.Flag("allowStale");
+        bool allowsStale = parameters.Flag("allowStale");
         var wait = DefaultWait;
         if (parameters.Text("staleTimeout") is { Length: > 0 } timeout && !DurationText.TryParse(timeout, out wait))
         {
@@ -96,7 +96,7 @@ internal sealed class ChangeRequest : IDisposable
             );
         }
 
-        if (isStaleGood)
+        if (allowsStale)
         {
             return null;
         }

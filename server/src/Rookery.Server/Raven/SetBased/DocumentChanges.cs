@@ -40,9 +40,10 @@ internal sealed class DocumentChanges(
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(100);
 
     private readonly List<byte[]> _ids = [];
-    private readonly int _mostDocuments = (int)
+    private readonly int _maxDocuments = (int)
         Math.Clamp(
             Math.Min(
+                // About 64 bytes for an operation besides its patch.
                 MaxCommandBytes / ((request.Patch?.Length ?? 0) + 64),
                 request.MaxPerSecond == 0 ? MaxDocuments : request.MaxPerSecond
             ),
@@ -50,7 +51,7 @@ internal sealed class DocumentChanges(
             MaxDocuments
         );
 
-    private readonly long _begun = context.Time.GetTimestamp();
+    private readonly long _startedAt = context.Time.GetTimestamp();
     private long _documentBytes;
 
     /// <summary>Changes all documents.</summary>
@@ -71,7 +72,7 @@ internal sealed class DocumentChanges(
             ending.ThrowIfCancellationRequested();
             _ids.Add(results.Id.ToArray());
             _documentBytes += results.DocumentBytes;
-            if (_ids.Count >= _mostDocuments || _documentBytes >= MaxDocumentBytes)
+            if (_ids.Count >= _maxDocuments || _documentBytes >= MaxDocumentBytes)
             {
                 results.Pause();
                 await StoreAsync(detached, ending);
@@ -140,7 +141,7 @@ internal sealed class DocumentChanges(
     /// </summary>
     private async Task<CommandOutcome> ProposeAsync(int start, int count, CancellationToken ending)
     {
-        long begun = context.Time.GetTimestamp();
+        long firstAttempt = context.Time.GetTimestamp();
         while (true)
         {
             var outcome = await ProposalRetry.ProposeAsync(
@@ -151,7 +152,7 @@ internal sealed class DocumentChanges(
             );
             if (
                 outcome.Rejection is not { Kind: RejectionKind.Overloaded }
-                || context.Time.GetElapsedTime(begun) > RetryTimeout
+                || context.Time.GetElapsedTime(firstAttempt) > RetryTimeout
             )
             {
                 return outcome;
@@ -183,13 +184,13 @@ internal sealed class DocumentChanges(
     private void Record(int start, int count, CommandOutcome outcome)
     {
         operation.AddProcessed(count);
-        for (int at = 0; request.WantsDetails && at < count; at++)
+        for (int i = 0; request.WantsDetails && i < count; i++)
         {
-            var result = outcome[at];
+            var result = outcome[i];
             string status = request.Patch is null ? result.Status.ToString() : PatchResult.StatusName(result.Status);
             if (
                 !operation.TryAddDetail(
-                    Encoding.UTF8.GetString(_ids[start + at]),
+                    Encoding.UTF8.GetString(_ids[start + i]),
                     result.Etag == 0 ? "" : database.ChangeVectorOf(result.Etag),
                     status
                 )
@@ -217,7 +218,7 @@ internal sealed class DocumentChanges(
 
         var due =
             TimeSpan.FromSeconds((double)operation.Processed / request.MaxPerSecond)
-            - context.Time.GetElapsedTime(_begun);
+            - context.Time.GetElapsedTime(_startedAt);
         if (due > TimeSpan.Zero)
         {
             await Task.Delay(due, context.Time, ending);

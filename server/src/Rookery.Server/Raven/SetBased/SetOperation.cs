@@ -15,7 +15,7 @@ internal sealed class SetOperation(uint database, long id, string query, MemoryS
     private const int BytesPerDetail = 160;
 
     // Details are kept after the end. With more of the memory they would stop other operations and queries.
-    private readonly long _mostBytes = memory.LimitBytes / 4;
+    private readonly long _maxBytes = memory.LimitBytes / 4;
 
     private readonly List<(string Id, string ChangeVector, string Status)> _details = [];
     private long _total;
@@ -46,7 +46,7 @@ internal sealed class SetOperation(uint database, long id, string query, MemoryS
     public bool TryAddDetail(string id, string changeVector, string status)
     {
         long bytes = BytesPerDetail + (2L * (id.Length + changeVector.Length));
-        if (Interlocked.Read(ref _reservedBytes) + bytes > _mostBytes || !memory.TryReserveFromCaches(bytes))
+        if (Interlocked.Read(ref _reservedBytes) + bytes > _maxBytes || !memory.TryReserveFromCaches(bytes))
         {
             return false;
         }
