@@ -44,7 +44,7 @@ internal sealed class Outbox(MemberState state)
         }
         else
         {
-            Hold(message);
+            HoldMessage(message);
         }
     }
 
@@ -70,7 +70,7 @@ internal sealed class Outbox(MemberState state)
     /// Holds a message back. Only the newest message of each kind is held for each peer, so that memory stays bounded
     /// while a disk hangs.
     /// </summary>
-    private void Hold(in Message message)
+    private void HoldMessage(in Message message)
     {
         var (kind, to) = (message.Kind, message.To);
         Coverage.Count(RareBranch.HeldForVote);

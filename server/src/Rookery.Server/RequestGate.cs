@@ -123,7 +123,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
                     : RefuseAsync(http, refusal);
             }
 
-            return Pass(http, endpoint, needsDocuments);
+            return ServeAsync(http, endpoint, needsDocuments);
         }
         catch (RefusedException refused)
         {
@@ -135,7 +135,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         }
     }
 
-    private Task Pass(HttpContext http, Endpoint? endpoint, bool needsDocuments)
+    private Task ServeAsync(HttpContext http, Endpoint? endpoint, bool needsDocuments)
     {
         if (needsDocuments && context.Readiness.Reason is { } reason)
         {
@@ -214,7 +214,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             var refusal = _access.Refusal(http, endpoint);
             await (
                 refusal is null
-                    ? Pass(http, endpoint, needsDocuments)
+                    ? ServeAsync(http, endpoint, needsDocuments)
                     : RefuseAsync(http, refusal.Value.MayBeStale && !isFresh ? _access.CannotCheck() : refusal.Value)
             );
         }

@@ -41,7 +41,7 @@ public sealed class ClusterHealthTests
         using (var json = new Utf8JsonWriter(bytes))
         {
             json.WriteStartObject();
-            ClusterHealth.Write(json, Unknown, told: null);
+            ClusterHealth.Write(json, Unknown, leaderReport: null);
             json.WriteEndObject();
         }
 

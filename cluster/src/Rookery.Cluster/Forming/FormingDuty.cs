@@ -114,7 +114,7 @@ internal sealed class FormingDuty : IAsyncDisposable
             }
 
             _options.Announce(null);
-            Tell(_node.Describe([]));
+            ReportStatus(_node.Describe([]));
             if (_node.Note.Step == FormingStep.Admitted)
             {
                 _options.Admitted();
@@ -207,7 +207,7 @@ internal sealed class FormingDuty : IAsyncDisposable
             .ThenBy(static node => node.Address, StringComparer.Ordinal)
             .DistinctBy(static node => node.NodeId, StringComparer.Ordinal)
             .Take(MaxStrangersPerRound);
-        Tell(string.Join(' ', [_node.Describe([]), .. IsOver ? [] : strangers.Select(Describe)]));
+        ReportStatus(string.Join(' ', [_node.Describe([]), .. IsOver ? [] : strangers.Select(Describe)]));
     }
 
     private static string Describe(AnnouncedNode stranger) =>
@@ -298,13 +298,13 @@ internal sealed class FormingDuty : IAsyncDisposable
         [
             .. _node.Note.Members.Where(member => !_tokens.IsUsed(member.Secret)).Select(static member => member.Name),
         ];
-        Tell(_node.Describe(late));
+        ReportStatus(_node.Describe(late));
         return Task.CompletedTask;
     }
 
     private static bool IsSame(string? one, string? other) => string.Equals(one, other, StringComparison.Ordinal);
 
-    private void Tell(string status)
+    private void ReportStatus(string status)
     {
         if (!IsSame(Status, status))
         {

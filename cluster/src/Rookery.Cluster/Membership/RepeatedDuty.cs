@@ -27,7 +27,7 @@ internal sealed class RepeatedDuty(string what, Action<string> log, TimeProvider
         }
         catch (Exception failure)
         {
-            Tell(failure, stopping);
+            ReportFailure(failure, stopping);
         }
     }
 
@@ -40,11 +40,11 @@ internal sealed class RepeatedDuty(string what, Action<string> log, TimeProvider
         }
         catch (Exception failure)
         {
-            Tell(failure, stopping);
+            ReportFailure(failure, stopping);
         }
     }
 
-    private void Tell(Exception failure, CancellationToken stopping)
+    private void ReportFailure(Exception failure, CancellationToken stopping)
     {
         if (failure is InvariantViolationException)
         {

@@ -71,22 +71,22 @@ internal sealed class CertificateRoutes(ServerContext context)
                 "This node has no authority that could sign certificates. Form a cluster first, be it of one "
                     + "node: `rookery cluster init`."
             );
-        var asked = await ReadAsync(http);
+        var signingRequest = await ReadAsync(http);
         await AccessAnswer.ReadBarrierAsync(context);
         string taken =
-            $"There is a certificate '{asked.Name}'. Revoke it first with `rookery cert rm {asked.Name}`, "
-            + $"or choose another name.";
-        if (All().Any(known => string.Equals(known.Certificate.Name, asked.Name, StringComparison.Ordinal)))
+            $"There is a certificate '{signingRequest.Name}'. Revoke it first with "
+            + $"`rookery cert rm {signingRequest.Name}`, or choose another name.";
+        if (All().Any(known => string.Equals(known.Certificate.Name, signingRequest.Name, StringComparison.Ordinal)))
         {
             throw new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, taken);
         }
 
         var now = context.KnownTime;
-        using var signed = identity.SignClient(asked.Key!, asked.Name!, now);
+        using var signed = identity.SignClient(signingRequest.Key!, signingRequest.Name!, now);
         var record = new CertificateRecord(
-            asked.Name!,
-            asked.IsAdmin,
-            asked.Databases,
+            signingRequest.Name!,
+            signingRequest.IsAdmin,
+            signingRequest.Databases,
             now,
             new DateTimeOffset(signed.NotAfter)
         );
@@ -100,7 +100,7 @@ internal sealed class CertificateRoutes(ServerContext context)
                     ClusterRecord.Absent
                 );
                 writer.Set(AccessNames.KeyOfCertificate(record.Name), "{}"u8, ClusterRecord.Absent);
-                if (asked.IsAdmin)
+                if (signingRequest.IsAdmin)
                 {
                     writer.Set(ClaimRoute.OwnerKey, "{}"u8);
                 }
@@ -111,10 +111,10 @@ internal sealed class CertificateRoutes(ServerContext context)
             LogEvents.CertificateSigned,
             "'{Who}' had the certificate '{Name}' signed, with thumbprint {Thumbprint}.",
             Principal.Of(http).Name,
-            asked.Name,
+            signingRequest.Name,
             thumbprint
         );
-        string? notice = AccessAnswer.DescribeMissingDatabases(context, asked.Databases.Keys);
+        string? notice = AccessAnswer.DescribeMissingDatabases(context, signingRequest.Databases.Keys);
         string certificate = signed.ExportCertificatePem();
         string authorities = string.Join(
             '\n',
@@ -184,7 +184,7 @@ internal sealed class CertificateRoutes(ServerContext context)
             context.LargeRequests,
             BodyUse.Objects
         );
-        var asked = new SigningRequest();
+        var signingRequest = new SigningRequest();
         AccessAnswer.ReadMembers(
             body.Span,
             (string member, ref Utf8JsonReader json) =>
@@ -192,18 +192,18 @@ internal sealed class CertificateRoutes(ServerContext context)
                 switch (member)
                 {
                     case "Name":
-                        asked.Name = JsonBody.ReadText(ref json, member);
+                        signingRequest.Name = JsonBody.ReadText(ref json, member);
                         break;
                     case "Request":
-                        asked.Key = ReadKey(JsonBody.ReadText(ref json, member));
+                        signingRequest.Key = ReadKey(JsonBody.ReadText(ref json, member));
                         break;
                     case "Admin":
-                        asked.IsAdmin = json.TokenType is JsonTokenType.True or JsonTokenType.False
+                        signingRequest.IsAdmin = json.TokenType is JsonTokenType.True or JsonTokenType.False
                             ? json.GetBoolean()
                             : throw RefusedException.BadRequest("'Admin' must be true or false.");
                         break;
                     case "Databases":
-                        JsonBody.ForEachMember(ref json, asked.AddRight, what: "'Databases'");
+                        JsonBody.ForEachMember(ref json, signingRequest.AddRight, what: "'Databases'");
                         break;
                     default:
                         throw AccessAnswer.UnknownMember(member);
@@ -211,24 +211,24 @@ internal sealed class CertificateRoutes(ServerContext context)
             }
         );
 
-        if (asked.Key is null)
+        if (signingRequest.Key is null)
         {
             throw RefusedException.BadRequest(
                 "'Request' is missing: a PKCS #10 request in PEM, which proves that its sender holds the key."
             );
         }
 
-        if (AccessNames.Problem(asked.Name) is { } problem)
+        if (AccessNames.Problem(signingRequest.Name) is { } problem)
         {
             throw RefusedException.BadRequest(problem);
         }
 
-        if (!asked.IsAdmin && asked.Databases.Count == 0)
+        if (!signingRequest.IsAdmin && signingRequest.Databases.Count == 0)
         {
             throw RefusedException.BadRequest("A certificate needs a database, as 'ro' or 'rw', or to be an admin's.");
         }
 
-        return asked;
+        return signingRequest;
     }
 
     /// <summary>Returns the public key in a PKCS #10 request, after checking the signature of the request.</summary>

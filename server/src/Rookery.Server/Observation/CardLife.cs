@@ -30,9 +30,9 @@ internal static class CardLife
                 "MM/yyyy",
                 CultureInfo.InvariantCulture,
                 DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal,
-                out var made
+                out var manufactured
             );
-        double days = (now.UtcDateTime - made).TotalDays;
+        double days = (now.UtcDateTime - manufactured).TotalDays;
         return isKnown && days > 0 && UsedOf(device) is { } used ? Math.Max(0, days * (1 - used) / used) : null;
     }
 }

@@ -89,10 +89,10 @@ internal sealed class MemberRequests(ServerContext context)
     {
         var (since, slowSince, _) = ReadRequest(http);
         string tag = new QueryParameters(http).RequiredText("node");
-        var kept = context.Observation.Find(tag);
+        var observed = context.Observation.Find(tag);
         return JsonAnswer.SendAsync(
             http,
-            json => WriteSamples(json, kept?.History, since, kept?.Slow.Since(slowSince) ?? [])
+            json => WriteSamples(json, observed?.History, since, observed?.Slow.Since(slowSince) ?? [])
         );
     }
 

@@ -43,7 +43,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
 
     private async Task PollOnceAsync(CancellationToken stopping)
     {
-        long begun = context.Time.GetTimestamp();
+        long startedAt = context.Time.GetTimestamp();
         bool isWatched = observation.IsWatched;
         try
         {
@@ -64,7 +64,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
             )
             {
                 seen.RecordFailure();
-                await PauseAsync(isWatched ? WatchedInterval : SampleHistory.Span, begun, isWatched, stopping);
+                await PauseAsync(isWatched ? WatchedInterval : SampleHistory.Span, startedAt, isWatched, stopping);
             }
 
             return;
@@ -72,12 +72,12 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
 
         // If nobody watches, the member delays its answer until it has a sample. The pause is for a member that answers
         // at once.
-        await PauseAsync(WatchedInterval, begun, isWatched, stopping);
+        await PauseAsync(WatchedInterval, startedAt, isWatched, stopping);
     }
 
-    private async Task PauseAsync(TimeSpan atLeast, long begun, bool isWatched, CancellationToken stopping)
+    private async Task PauseAsync(TimeSpan atLeast, long startedAt, bool isWatched, CancellationToken stopping)
     {
-        var rest = atLeast - context.Time.GetElapsedTime(begun);
+        var rest = atLeast - context.Time.GetElapsedTime(startedAt);
         if (rest <= TimeSpan.Zero)
         {
             return;

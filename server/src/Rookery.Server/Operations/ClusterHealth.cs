@@ -17,8 +17,9 @@ internal static class ClusterHealth
     /// <summary>Writes the member <c>Cluster</c>.</summary>
     /// <param name="json">Writer of the object.</param>
     /// <param name="cluster">This node's own view.</param>
-    /// <param name="told">The leader's report, for the values that this node does not know; null without one.</param>
-    public static void Write(Utf8JsonWriter json, ConsensusStatistics cluster, LeaderReport? told)
+    /// <param name="leaderReport">The leader's report, for the values that this node does not know; null without
+    /// one.</param>
+    public static void Write(Utf8JsonWriter json, ConsensusStatistics cluster, LeaderReport? leaderReport)
     {
         json.WriteStartObject("Cluster"u8);
         json.WriteString("Trouble"u8, cluster.Trouble);
@@ -46,7 +47,7 @@ internal static class ClusterHealth
         json.WriteStartArray("Members"u8);
         foreach (var one in cluster.Members)
         {
-            var seen = told?.Sight.Members.FirstOrDefault(member =>
+            var seen = leaderReport?.Sight.Members.FirstOrDefault(member =>
                 string.Equals(member.Tag, one.Member.Tag, StringComparison.Ordinal)
             );
             json.WriteStartObject();
@@ -92,9 +93,9 @@ internal static class ClusterHealth
         }
 
         json.WriteEndArray();
-        if (told is not null)
+        if (leaderReport is not null)
         {
-            json.WriteNumber("ToldSecondsAgo"u8, Math.Round(told.SecondsAgo, 1));
+            json.WriteNumber("ToldSecondsAgo"u8, Math.Round(leaderReport.SecondsAgo, 1));
         }
 
         json.WriteEndObject();

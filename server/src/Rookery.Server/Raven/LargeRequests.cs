@@ -176,7 +176,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
                     return false;
                 }
 
-                Take(additional);
+                AddRoom(additional);
             }
 
             return true;
@@ -231,7 +231,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
                 throw requests.NoRoom(http, bytes);
             }
 
-            Take(additional);
+            AddRoom(additional);
         }
 
         /// <summary>Releases all but <paramref name="bytes"/>.</summary>
@@ -265,7 +265,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             }
         }
 
-        private void Take(long additional)
+        private void AddRoom(long additional)
         {
             Credit = _bytes == 0 ? SlowBodies.MaxDelay : Credit;
             _bytes += additional;

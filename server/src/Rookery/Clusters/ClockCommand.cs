@@ -38,7 +38,7 @@ internal static class ClockCommand
                     {
                         if (!parsed.GetValue(yes))
                         {
-                            Ask(
+                            ConfirmDate(
                                 await client.SendAsync(HttpMethod.Get, "/readyz?verbose", acceptsUnready: true),
                                 TimeProvider.System.GetUtcNow()
                             );
@@ -56,7 +56,7 @@ internal static class ClockCommand
     }
 
     /// <summary>Asks the user to type the date that the node's clock shows.</summary>
-    private static void Ask(JsonElement status, DateTimeOffset here)
+    private static void ConfirmDate(JsonElement status, DateTimeOffset here)
     {
         if (ClockOf(status) is not { } time)
         {

@@ -48,27 +48,31 @@ internal static class MemberTable
             TextOf(member, "Tag"),
             TextOf(member, "Name"),
             TextOf(member, "Role"),
-            Known(member, "IsReachable", static reachable => reachable.GetBoolean() ? "yes" : "no"),
+            TextIfKnown(member, "IsReachable", static reachable => reachable.GetBoolean() ? "yes" : "no"),
             member.TryGetProperty("IsSelf", out var isSelf) && isSelf.GetBoolean()
                 ? "-"
-                : Known(
+                : TextIfKnown(
                     member,
                     "HeardSeconds",
                     static heard => string.Create(CultureInfo.InvariantCulture, $"{heard.GetDouble():0.0} s ago")
                 ),
-            Known(member, "LagEntries", static lag => lag.GetInt64().ToString(CultureInfo.InvariantCulture)),
-            Known(
+            TextIfKnown(member, "LagEntries", static lag => lag.GetInt64().ToString(CultureInfo.InvariantCulture)),
+            TextIfKnown(
                 member,
                 "SyncP99Milliseconds",
                 static sync => string.Create(CultureInfo.InvariantCulture, $"{sync.GetDouble():0.0} ms")
             ),
-            Known(member, "RecordVersion", static version => version.GetInt64().ToString(CultureInfo.InvariantCulture)),
+            TextIfKnown(
+                member,
+                "RecordVersion",
+                static version => version.GetInt64().ToString(CultureInfo.InvariantCulture)
+            ),
             TextOf(member, "Url"),
             TextOf(member, "NodeId"),
         ];
     }
 
-    private static string Known(JsonElement member, string name, Func<JsonElement, string> text) =>
+    private static string TextIfKnown(JsonElement member, string name, Func<JsonElement, string> text) =>
         member.TryGetProperty(name, out var value) ? text(value) : "?";
 
     private static string TextOf(JsonElement member, string name) =>

@@ -175,7 +175,7 @@ internal static class FactGathering
                     ? facts.Reading
                     : facts.Reading with
                     {
-                        Before = facts.Reading.Before | SeenBy(status),
+                        Before = facts.Reading.Before | ReadThrottlingSinceBoot(status),
                     },
         };
     }
@@ -207,7 +207,7 @@ internal static class FactGathering
     /// <summary>
     /// Returns the throttling flags that the running node has seen since it started. Firmware and kernel forget them.
     /// </summary>
-    private static Throttling SeenBy(JsonElement status)
+    private static Throttling ReadThrottlingSinceBoot(JsonElement status)
     {
         var seen = Throttling.None;
         if (Member(Member(status, "Board"), "SinceBoot") is { ValueKind: JsonValueKind.Array } flags)

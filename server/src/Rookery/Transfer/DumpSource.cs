@@ -106,7 +106,7 @@ internal sealed class DumpSource : IRecordSource
         {
             if (_section is not { } section)
             {
-                GoToElements();
+                AdvanceToElements();
                 continue;
             }
 
@@ -131,7 +131,7 @@ internal sealed class DumpSource : IRecordSource
     }
 
     /// <summary>Skips a member, enters an array, or reaches the end of the dump.</summary>
-    private void GoToElements()
+    private void AdvanceToElements()
     {
         if (_isAtFirst ? _json.Peek() == '}' : !_json.TakeCommaOr('}'))
         {
@@ -155,7 +155,7 @@ internal sealed class DumpSource : IRecordSource
                 throw new FormatException($"{name} is not a list.");
             }
 
-            TakeSingle(name);
+            ReadSingle(name);
             return;
         }
 
@@ -170,7 +170,7 @@ internal sealed class DumpSource : IRecordSource
         }
     }
 
-    private void TakeSingle(string name)
+    private void ReadSingle(string name)
     {
         var value = _json.TakeValue();
         if (name is "BuildVersion")
@@ -256,7 +256,7 @@ internal sealed class DumpSource : IRecordSource
                 _identities.Add((name, long.Parse(last, CultureInfo.InvariantCulture)));
                 break;
             case "Indexes" when element.TryGetProperty("IndexDefinition", out var definition) && IsStatic(element):
-                KeepIndex(definition);
+                AddIndex(definition);
                 break;
             case "Indexes" when !IsStatic(element):
                 CountSkipped("Indexes (automatic; queries create them again)", count: 1);
@@ -280,7 +280,7 @@ internal sealed class DumpSource : IRecordSource
         _skipped[kind] = _skipped.GetValueOrDefault(kind) + count;
     }
 
-    private void KeepIndex(JsonElement index)
+    private void AddIndex(JsonElement index)
     {
         if (index.ValueKind != JsonValueKind.Object)
         {

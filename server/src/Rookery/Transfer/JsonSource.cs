@@ -40,7 +40,7 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
         {
             if (first != '[')
             {
-                record = Take();
+                record = ReadRecord();
                 return true;
             }
 
@@ -57,7 +57,7 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
             return false;
         }
 
-        record = Take();
+        record = ReadRecord();
         _isInArray = _json.TakeCommaOr(']');
         return true;
     }
@@ -123,7 +123,7 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
     }
 
     /// <summary>Takes a value as one line; newlines occur only between JSON tokens.</summary>
-    private ImportRecord Take()
+    private ImportRecord ReadRecord()
     {
         var value = _json.TakeValue();
         _line.ResetWrittenCount();

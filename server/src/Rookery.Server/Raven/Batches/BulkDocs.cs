@@ -113,22 +113,23 @@ internal sealed class BulkDocs(ServerContext context)
     private void CheckReplicas(QueryParameters parameters)
     {
         bool waits = IndexWait.ReadDuration(parameters, "waitForReplicasTimeout") is not null;
-        string asked =
+        string requested =
             parameters.Text("numberOfReplicasToWaitFor") is { Length: > 0 } text ? text
             : waits ? "1"
             : "0";
         bool throws =
             parameters.Text("throwOnTimeoutInWaitForReplicas") is null
             || parameters.Flag("throwOnTimeoutInWaitForReplicas");
-        if (asked is "majority")
+        if (requested is "majority")
         {
             return;
         }
 
-        if (!int.TryParse(asked, NumberStyles.None, CultureInfo.InvariantCulture, out int replicas))
+        if (!int.TryParse(requested, NumberStyles.None, CultureInfo.InvariantCulture, out int replicas))
         {
             throw RefusedException.BadRequest(
-                $"The parameter 'numberOfReplicasToWaitFor' must be majority or a whole number from 0, not '{asked}'."
+                "The parameter 'numberOfReplicasToWaitFor' must be majority or a whole number from 0, not "
+                    + $"'{requested}'."
             );
         }
 

@@ -36,7 +36,7 @@ internal static class ProposalRetry
         CancellationToken cancellation
     )
     {
-        long begun = time.GetTimestamp();
+        long firstAttempt = time.GetTimestamp();
         using var original = CopyOf(command);
         while (true)
         {
@@ -44,7 +44,11 @@ internal static class ProposalRetry
             bool isLeaderLost =
                 outcome.Rejection is { Kind: RejectionKind.NoLeader or RejectionKind.OutcomeUnknown }
                 && consensus.Refusal is null;
-            if (!isLeaderLost || cancellation.IsCancellationRequested || time.GetElapsedTime(begun) > RetryTimeout)
+            if (
+                !isLeaderLost
+                || cancellation.IsCancellationRequested
+                || time.GetElapsedTime(firstAttempt) > RetryTimeout
+            )
             {
                 return outcome;
             }
