@@ -84,7 +84,8 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
             return new AutoIndexChoice(best.Name, ToDefine: null, reasons ?? []);
         }
 
-        var definition = Extended(needed, candidates, reasons);
+        var definition = MergeWithExisting(needed, candidates, reasons);
+        // An index that has this name but was not usable above is disabled or failed. The query reports its state.
         return
             candidates.FirstOrDefault(candidate =>
                 string.Equals(candidate.Name, definition.Name, StringComparison.OrdinalIgnoreCase)
@@ -115,9 +116,9 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
     private static bool IsWider(AutoIndexDefinition wide, AutoIndexDefinition narrow) =>
         wide.Covers(narrow) && !narrow.Covers(wide);
 
-    // One index of many fields costs less than many of few, because each document is read once and each change written
-    // once.
-    private static AutoIndexDefinition Extended(
+    // Adds the needed fields to an existing definition if possible. One index with many fields costs less than many
+    // indexes with few: each document is read once, and each change is written once.
+    private static AutoIndexDefinition MergeWithExisting(
         AutoIndexDefinition needed,
         IReadOnlyList<AutoIndexCandidate> candidates,
         List<PlanReason>? reasons

@@ -26,7 +26,9 @@ public sealed record AutoIndexField(IReadOnlyList<string> Path, AutoIndexFieldUs
     /// <summary>The path as users see it.</summary>
     public string Name => string.Join('.', Path);
 
-    /// <summary>Returns whether this field supports all uses of <paramref name="other"/>.</summary>
+    /// <summary>
+    /// Returns whether this field has the path of <paramref name="other"/> and supports all its uses.
+    /// </summary>
     public bool Covers(AutoIndexField other) => HasPathOf(other) && (Uses & other.Uses) == other.Uses;
 
     /// <summary>Returns whether both fields have the same path.</summary>

@@ -76,7 +76,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
             return new AutoReduceChoice(best.Name, ToDefine: null, reasons);
         }
 
-        var definition = Extended(needed, candidates, reasons);
+        var definition = MergeWithExisting(needed, candidates, reasons);
         if (
             candidates.FirstOrDefault(candidate =>
                 string.Equals(candidate.Name, definition.Name, StringComparison.OrdinalIgnoreCase)
@@ -125,8 +125,9 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
     private static bool IsWider(AutoReduceDefinition wide, AutoReduceDefinition narrow) =>
         wide.Covers(narrow) && !narrow.Covers(wide);
 
-    // One index with more aggregates costs less than two indexes, because each document is read and grouped once.
-    private static AutoReduceDefinition Extended(
+    // Adds the needed aggregates to an existing definition if possible. One index with more aggregates costs less than
+    // two indexes, because each document is read and grouped once.
+    private static AutoReduceDefinition MergeWithExisting(
         AutoReduceDefinition needed,
         IReadOnlyList<AutoReduceCandidate> candidates,
         List<PlanReason> reasons

@@ -222,7 +222,7 @@ public sealed class AutoReduceDefinition : IAutoDefinition
             _ => throw new FormatException(),
         };
 
-    // RavenDB has only counts and sums. It names a sum by its field.
+    // As in RavenDB, whose automatic indexes compute only counts and sums: a sum is named by its field alone.
     private static string NameOf(AutoReduceAggregate aggregate)
     {
         string name = AutoDefinitionText.NameOf(aggregate.Path);

@@ -22,6 +22,7 @@ public sealed class GroupRowWriter : IReducedRowWriter
     /// <summary>Makes a writer for the rows of a definition.</summary>
     public GroupRowWriter(AutoReduceDefinition definition)
     {
+        // The members of a row have short names, see GroupRow: k0, k1 … for the keys, a0, a1 … for the aggregates.
         _definition = definition;
         _values = new Range[definition.Keys.Count + definition.Aggregates.Count];
         _fields = new FieldEntryWriter([
