@@ -62,7 +62,7 @@ internal static class LinqConstants
         operand is InvokeExpression && TryRead(operand, out long value, out _) ? Whole(value, position) : operand;
 
     /// <summary>
-    /// Returns the sum, difference or product of two integer constants; null when an operand is no such constant.
+    /// Returns the sum, difference or product of two integer constants; null for other operators and operands.
     /// </summary>
     /// <exception cref="ScriptException">The result overflows its type.</exception>
     public static Expression? Fold(Token mark, Expression left, Expression right)
@@ -109,19 +109,25 @@ internal static class LinqConstants
         return null;
     }
 
+    // Reads an integer literal or a character literal.
     private static bool TryRead(Expression expression, out long value, out bool isLong)
     {
-        (value, isLong) = expression switch
+        switch (expression)
         {
-            NumberLiteral { Whole: { } whole } number => (whole, number.IsLong),
-            InvokeExpression
+            case NumberLiteral { Whole: { } whole } number:
+                (value, isLong) = (whole, number.IsLong);
+                return true;
+            case InvokeExpression
             {
                 Function: ScriptFunction.ToCharacter,
                 Arguments: [TextLiteral { Text: [var character] }]
-            } => (character, false),
-            _ => (0, true),
-        };
-        return expression is NumberLiteral { Whole: not null } || !isLong;
+            }:
+                (value, isLong) = (character, false);
+                return true;
+            default:
+                (value, isLong) = (0, false);
+                return false;
+        }
     }
 
     private static NumberLiteral Checked(Int128 value, bool isLong, int position)

@@ -148,7 +148,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         {
             parser.Cursor.Take();
             result = LinqConstants.MinOf(parser.Cursor.Current) is { } min
-                ? TakeWith(min)
+                ? ReplaceToken(min)
                 : LinqConstants.Negate(ParseUnary(), token.Position);
         }
         else if (token.Is("+"))
@@ -175,7 +175,8 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         return result;
     }
 
-    private NumberLiteral TakeWith(NumberLiteral literal)
+    // Skips the current token, which the literal replaces.
+    private NumberLiteral ReplaceToken(NumberLiteral literal)
     {
         parser.Cursor.Take();
         return literal;
@@ -186,7 +187,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         var skipping = new Stack<(Expression Target, int Calls)>();
         var value = ParseChain(skipping);
 
-        // A member of nothing is nothing, so only calls have to be skipped.
+        // A member of null is null anyway. So ?. needs a test of its target only if calls follow.
         while (skipping.TryPop(out var skip))
         {
             if (_calls > skip.Calls)

@@ -463,17 +463,17 @@ internal static class LinqMethods
     /// <summary>Rejects a sequence that is computed by a call with a lambda or by a loop.</summary>
     private static void RequireMember(Expression target, int at)
     {
-        var from = target;
+        var source = target;
         while (true)
         {
-            switch (from)
+            switch (source)
             {
                 case MemberExpression member:
-                    from = member.Target;
+                    source = member.Target;
                     continue;
                 case InvokeExpression { Arguments: [var first, ..] } call
                     when call.Arguments.Skip(1).All(static one => one is TextLiteral or NumberLiteral):
-                    from = first;
+                    source = first;
                     continue;
                 case NameExpression:
                     return;

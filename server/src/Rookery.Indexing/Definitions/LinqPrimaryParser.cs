@@ -41,6 +41,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
                 return ToNumber(parser.Cursor.Take());
             case TokenKind.Text:
                 parser.Cursor.Take();
+                // The lexer gives a character literal a number other than 0.
                 var literal = new TextLiteral(token.Text, token.Position);
                 return token.Number == 0
                     ? literal
@@ -126,8 +127,8 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
     {
         string text = token.Text;
         int at = token.Position;
-        bool isOfBits = text.Length > 1 && text[1] is 'x' or 'X' or 'b' or 'B';
-        char suffix = isOfBits && text[^1] is not ('l' or 'L') ? '0' : char.ToLowerInvariant(text[^1]);
+        bool isHexOrBinary = text.Length > 1 && text[1] is 'x' or 'X' or 'b' or 'B';
+        char suffix = isHexOrBinary && text[^1] is not ('l' or 'L') ? '0' : char.ToLowerInvariant(text[^1]);
         if (suffix is 'm')
         {
             return decimal.TryParse(text[..^1], NumberStyles.Float, CultureInfo.InvariantCulture, out decimal exact)
@@ -139,7 +140,7 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
                 : throw TokenCursor.NotSupported($"decimals as large as {text}", at);
         }
 
-        bool isWhole = suffix is not ('d' or 'f') && (isOfBits || text.AsSpan().IndexOfAny('.', 'e', 'E') < 0);
+        bool isWhole = suffix is not ('d' or 'f') && (isHexOrBinary || text.AsSpan().IndexOfAny('.', 'e', 'E') < 0);
         if (!isWhole)
         {
             // Parsed as a float: rounding to double first may round to another float.
@@ -152,14 +153,14 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
             return suffix is 'f' ? new InvokeExpression(ScriptFunction.CastToFloat, [real], at) : real;
         }
 
-        if (isOfBits && token.Number > int.MaxValue)
+        if (isHexOrBinary && token.Number > int.MaxValue)
         {
             throw TokenCursor.NotSupported("hexadecimal and binary numbers above 0x7FFFFFFF", at);
         }
 
         long whole = (long)token.Number;
         var digits = text.AsSpan().TrimEnd(['l', 'L']);
-        if (!isOfBits && !long.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out whole))
+        if (!isHexOrBinary && !long.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out whole))
         {
             throw TokenCursor.NotSupported($"whole numbers as large as {text}", at);
         }
@@ -190,7 +191,10 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
                 int end = InterpolatedText.FindEndOfValue(text.Text, at + 1);
                 if (end < 0)
                 {
-                    throw TokenCursor.NotSupported("a value in a text that does not end in it", text.Position);
+                    throw TokenCursor.NotSupported(
+                        "an interpolated text in which a value has no closing brace",
+                        text.Position
+                    );
                 }
 
                 var inner = new LinqParser(text.Text[(at + 1)..end], text.Position, parser.Shapes);
@@ -210,23 +214,23 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
 
     private WordLiteral Word(Opcode push) => new(push, parser.Cursor.Take().Position);
 
-    private Expression ParseStatic(Token carrier)
+    private Expression ParseStatic(Token type)
     {
         parser.Cursor.Take();
         var member = parser.Cursor.ExpectName();
         parser.Types.SkipTypeArguments();
         if (!parser.Cursor.Current.Is("("))
         {
-            return LinqStatics.ToValue(carrier.Text, member.Text, carrier.Position);
+            return LinqStatics.ToValue(type.Text, member.Text, type.Position);
         }
 
         var arguments = parser.Expressions.ParseArguments();
         return
-            LinqStatics.HasMethodsOfSequences(carrier.Text)
+            LinqStatics.HasMethodsOfSequences(type.Text)
             && arguments.Count > 0
             && LinqMethods.IsOfSequences(member.Text)
             ? parser.Expressions.ToCall(arguments[0], member, arguments[1..])
-            : LinqStatics.ToCall(carrier.Text, member.Text, arguments, carrier.Position);
+            : LinqStatics.ToCall(type.Text, member.Text, arguments, type.Position);
     }
 
     private InvokeExpression ParseFunction(Token name)

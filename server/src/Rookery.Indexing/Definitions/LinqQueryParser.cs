@@ -95,7 +95,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
             }
 
             parser.Cursor.Expect(")");
-            key = ToSource(Single(selector), selector.Value!);
+            key = ToSource(OnlyParameterOf(selector), selector.Value!);
             steps.Begin("\0group");
             ParseGroupMethods(steps);
         }
@@ -143,10 +143,10 @@ internal sealed class LinqQueryParser(LinqParser parser)
         }
 
         parser.Cursor.Take();
-        // The sign before any other name is C#'s mark of a name that is also a keyword.
-        bool hasSign = parser.Cursor.TryTake("@");
+        // Before any other name, '@' only says, as in C#, that the name is not a keyword.
+        bool hasAt = parser.Cursor.TryTake("@");
         string collection = parser.Cursor.ExpectName().Text;
-        return hasSign && collection is "all_docs" ? "@all_docs" : collection;
+        return hasAt && collection is "all_docs" ? "@all_docs" : collection;
     }
 
     /// <summary>Parses the chain of methods after the source of a map.</summary>
@@ -159,13 +159,13 @@ internal sealed class LinqQueryParser(LinqParser parser)
             {
                 case "Where":
                     var condition = ParseStep(type: type);
-                    steps.Rename(Single(condition), condition.Position);
+                    steps.Rename(OnlyParameterOf(condition), condition.Position);
                     steps.Filter(LinqMethods.ToCondition(condition.Value!));
                     break;
                 case "Select":
                     var value = ParseStep(type: type);
                     type = parser.Shapes.Types.ResultOf(value);
-                    steps.Rename(Single(value), value.Position);
+                    steps.Rename(OnlyParameterOf(value), value.Position);
                     steps.Bind(steps.NewName(), value.Value!, isResult: true);
                     break;
                 case "SelectMany":
@@ -193,7 +193,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
                 case "Select":
                     shape = last is null ? shape : parser.Shapes.OfResult(last, shape);
                     last = ParseStep(shape, last is null ? null : parser.Shapes.Types.ResultOf(last));
-                    steps.Rename(Single(last), last.Position);
+                    steps.Rename(OnlyParameterOf(last), last.Position);
                     steps.Bind(steps.NewName(), last.Value!, isResult: true);
                     break;
                 case "ToList" or "ToArray" or "AsEnumerable" or "Cast":
@@ -238,7 +238,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
     private LinqType? ParseSelectMany(PipelineBuilder steps, LinqType? type)
     {
         var source = ParseStep(type: type);
-        string before = Single(source);
+        string before = OnlyParameterOf(source);
         steps.Rename(before, source.Position);
         steps.Each(steps.NewName(), LinqMethods.ToSequence(source.Value!));
         if (!parser.Cursor.TryTake(","))
@@ -287,7 +287,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
         return result;
     }
 
-    private static string Single(LambdaExpression lambda) =>
+    private static string OnlyParameterOf(LambdaExpression lambda) =>
         lambda.Parameters is [var only]
             ? only
             : throw TokenCursor.NotSupported(

@@ -27,6 +27,7 @@ internal sealed class LinqShapes
     // The variables of 'let', which may contain a dictionary. Iteration variables contain rows, which are objects.
     private readonly HashSet<string> _computed = new(StringComparer.Ordinal);
 
+    // The expressions that are the rows of a group.
     private readonly HashSet<Expression> _rows = new(ReferenceEqualityComparer.Instance);
 
     /// <summary>The known types of values.</summary>
@@ -149,15 +150,15 @@ internal sealed class LinqShapes
 
     private LinqShape? OfMembers(ObjectLiteral literal)
     {
-        Dictionary<string, LinqShape>? held = null;
+        Dictionary<string, LinqShape>? shapes = null;
         foreach (var member in literal.Members)
         {
             if (member.Name is { } name && Of(member.Value) is { } shape)
             {
-                (held ??= new(StringComparer.Ordinal))[name] = shape;
+                (shapes ??= new(StringComparer.Ordinal))[name] = shape;
             }
         }
 
-        return held is null ? null : new LinqShape(held);
+        return shapes is null ? null : new LinqShape(shapes);
     }
 }

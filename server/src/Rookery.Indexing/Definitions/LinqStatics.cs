@@ -211,7 +211,7 @@ internal static class LinqStatics
         };
     }
 
-    // The first day of the calendar is a Monday.
+    // Day 0 of .NET's calendar, 0001-01-01, is a Monday.
     private static InvokeExpression ToWeekday(DayOfWeek day, int position)
     {
         int days = ((int)day + 6) % 7;

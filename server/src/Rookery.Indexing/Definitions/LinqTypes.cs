@@ -64,6 +64,7 @@ internal sealed class LinqTypes
 {
     private const int MaxDepth = 250;
 
+    // Names of members, each between two spaces.
     private const string Dates =
         " Year Month Day Hour Minute Second Millisecond Microsecond Nanosecond Ticks UtcTicks DayOfYear DayNumber "
         + "DayOfWeek Date TimeOfDay DateTime UtcDateTime Offset ";

@@ -30,7 +30,7 @@ public sealed class MapRunner : IDisposable
     private const int KeptBytes = 64 << 10;
 
     private readonly (byte[]? LowerCollection, CompiledMap Map, ScriptInterpreter Interpreter)[] _maps;
-    private readonly int _mostRowBytes;
+    private readonly int _maxRowBytes;
     private GrowableBytes _row = new();
 
     /// <summary>Makes a runner for the maps of a definition.</summary>
@@ -39,7 +39,7 @@ public sealed class MapRunner : IDisposable
     /// <param name="limits">The limits for one document; null for the default ones.</param>
     public MapRunner(IReadOnlyList<CompiledMap> maps, IScriptDocuments? documents, ScriptLimits? limits = null)
     {
-        _mostRowBytes = (limits ?? ScriptLimits.Default).OutputBytes;
+        _maxRowBytes = (limits ?? ScriptLimits.Default).OutputBytes;
         _maps = new (byte[]?, CompiledMap, ScriptInterpreter)[maps.Count];
         for (int i = 0; i < maps.Count; i++)
         {
@@ -70,17 +70,17 @@ public sealed class MapRunner : IDisposable
     {
         Span<byte> room = stackalloc byte[LowerNames.RoomBytes];
         var lowerCollection = LowerNames.Collection(document.View.Collection, room);
-        var given = default(PassedRows);
+        var passed = default(PassedRows);
         foreach (var (collection, map, interpreter) in _maps)
         {
             if (
                 (collection is null || lowerCollection.SequenceEqual(collection))
-                && !TryRunPlainly(map.Plain, document, rows, ref given)
+                && !TryRunPlainly(map.Plain, document, rows, ref passed)
             )
             {
                 // The program is loaded again, because trimming after a large document may have released it.
                 interpreter.Load(map.Program);
-                Run(map, interpreter, document, rows, ref given);
+                Run(map, interpreter, document, rows, ref passed);
             }
         }
     }
@@ -94,7 +94,7 @@ public sealed class MapRunner : IDisposable
         }
     }
 
-    private bool TryRunPlainly(PlainRow? plain, in QueriedDocument document, IMappedRows rows, ref PassedRows given)
+    private bool TryRunPlainly(PlainRow? plain, in QueriedDocument document, IMappedRows rows, ref PassedRows passed)
     {
         if (plain is null)
         {
@@ -103,10 +103,10 @@ public sealed class MapRunner : IDisposable
 
         try
         {
-            bool isWritten = plain.TryWrite(document.View.Body, _mostRowBytes, _row);
+            bool isWritten = plain.TryWrite(document.View.Body, _maxRowBytes, _row);
             if (isWritten)
             {
-                PassRow(_row.Written, rows, ref given);
+                PassRow(_row.Written, rows, ref passed);
             }
 
             return isWritten;
@@ -125,7 +125,7 @@ public sealed class MapRunner : IDisposable
         ScriptInterpreter interpreter,
         in QueriedDocument document,
         IMappedRows rows,
-        ref PassedRows given
+        ref PassedRows passed
     )
     {
         try
@@ -141,12 +141,12 @@ public sealed class MapRunner : IDisposable
             {
                 for (int i = 0; i < interpreter.ResultCount; i++)
                 {
-                    PassRow(interpreter.TryWriteElement(i, out var row), row, map, interpreter, rows, ref given);
+                    PassRow(interpreter.TryWriteElement(i, out var row), row, map, interpreter, rows, ref passed);
                 }
             }
             else if (interpreter.HasResult)
             {
-                PassRow(interpreter.TryWriteResult(out var row), row, map, interpreter, rows, ref given);
+                PassRow(interpreter.TryWriteResult(out var row), row, map, interpreter, rows, ref passed);
             }
         }
         finally
@@ -161,7 +161,7 @@ public sealed class MapRunner : IDisposable
         CompiledMap map,
         ScriptInterpreter interpreter,
         IMappedRows rows,
-        ref PassedRows given
+        ref PassedRows passed
     )
     {
         if (!isWritten)
@@ -189,13 +189,13 @@ public sealed class MapRunner : IDisposable
             );
         }
 
-        PassRow(row, rows, ref given);
+        PassRow(row, rows, ref passed);
     }
 
-    private static void PassRow(ReadOnlySpan<byte> row, IMappedRows rows, ref PassedRows given)
+    private static void PassRow(ReadOnlySpan<byte> row, IMappedRows rows, ref PassedRows passed)
     {
-        given = new PassedRows(given.Rows + 1, given.Bytes + row.Length);
-        if (given.Rows > MaxRows || given.Bytes > MaxBytes)
+        passed = new PassedRows(passed.Rows + 1, passed.Bytes + row.Length);
+        if (passed.Rows > MaxRows || passed.Bytes > MaxBytes)
         {
             throw new IndexEntryException(
                 $"A document gives at most {MaxRows} rows of {Amount.Bytes(MaxBytes)} together to an index."

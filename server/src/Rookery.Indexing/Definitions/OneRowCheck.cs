@@ -11,6 +11,8 @@ namespace Rookery.Indexing.Definitions;
 internal sealed class OneRowCheck
 {
     private readonly string _group;
+
+    // The values assigned to each variable; null for a value that the text does not show.
     private readonly Dictionary<string, List<Expression?>> _variables = new(StringComparer.Ordinal);
     private readonly HashSet<string> _visited = new(StringComparer.Ordinal);
 
@@ -113,6 +115,7 @@ internal sealed class OneRowCheck
         known.Add(value);
     }
 
+    /// <summary>Requires that a returned value is an object on every path that computes it.</summary>
     private void RequireObject(Expression value)
     {
         switch (value)
@@ -150,6 +153,7 @@ internal sealed class OneRowCheck
         }
     }
 
+    /// <summary>Returns whether a value is all rows of the group.</summary>
     private bool IsRows(Expression value) =>
         value is MemberExpression { Name: "values", Target: NameExpression { Name: var name } }
         && (

@@ -12,7 +12,7 @@ internal sealed class PipelineBuilder
 
     private readonly List<Step> _steps = [];
     private string _parameter = "";
-    private int _names;
+    private int _generatedNames;
 
     /// <summary>The variable that holds the current element.</summary>
     public string Current { get; private set; } = "";
@@ -21,7 +21,7 @@ internal sealed class PipelineBuilder
     public void Begin(string name) => _parameter = Current = name;
 
     /// <summary>Returns a name that cannot occur in an index text.</summary>
-    public string NewName() => $"\0{++_names}";
+    public string NewName() => $"\0{++_generatedNames}";
 
     /// <summary>Adds a condition: the following steps run only if it holds.</summary>
     public void Filter(Expression condition) => _steps.Add(new Step(Name: null, condition, IsLoop: false));

@@ -109,12 +109,12 @@ internal sealed class PlainReduce
             }
         }
 
-        // A member of the key is no longer than the key.
-        long mostLength = 2;
+        // The two braces. A member of the key is no longer than the key.
+        long maxLength = 2;
         foreach (var (head, name, sum) in _members)
         {
-            mostLength += head.Length + 1 + (sum >= 0 ? PlainSum.MaxBytes : key.Length);
-            if (mostLength > MaxBytes)
+            maxLength += head.Length + 1 + (sum >= 0 ? PlainSum.MaxBytes : key.Length);
+            if (maxLength > MaxBytes)
             {
                 return false;
             }

@@ -16,7 +16,7 @@ internal sealed class PlainScript
     private const int MaxLookups = 1024;
 
     // Maximum characters in constants, counted at each use, because a variable may be used a thousand times.
-    private const int MaxConstants = Lexer.MaxCharacters;
+    private const int MaxConstantCharacters = Lexer.MaxCharacters;
 
     private readonly string _parameter;
     private readonly Dictionary<string, Expression> _variables = new(StringComparer.Ordinal);
@@ -24,7 +24,7 @@ internal sealed class PlainScript
     private readonly List<string> _names = [];
     private bool _isCSharp;
     private int _lookups;
-    private int _constants;
+    private int _constantCharacters;
 
     private PlainScript(string parameter) => _parameter = parameter;
 
@@ -104,6 +104,7 @@ internal sealed class PlainScript
         returned = null;
         foreach (var statement in statements)
         {
+            // A block with its own scope is plain only as the last statement: its variables are not visible after it.
             bool isPlain = statement switch
             {
                 VariableStatement { IsConstant: true, Value: { } value } variable => !IsParameter(variable.Name)
@@ -157,6 +158,7 @@ internal sealed class PlainScript
             }
             else if (SummedBy(value) is { } summed)
             {
+                // Only a sum of C# is translated to a function; JavaScript calls reduce().
                 _isCSharp |= value is InvokeExpression;
                 members.Add((member.Name!, "", NumberOf(summed)));
             }
@@ -195,9 +197,11 @@ internal sealed class PlainScript
             case NumberLiteral number when double.IsFinite(number.Value):
                 return new PlainValue.Constant(Encoding.UTF8.GetBytes(JsonNumber.Format(number.Value)));
             case TextLiteral text
-                when !text.Text.Any(char.IsSurrogate) && (_constants += text.Text.Length) <= MaxConstants:
+                when !text.Text.Any(char.IsSurrogate)
+                    && (_constantCharacters += text.Text.Length) <= MaxConstantCharacters:
                 byte[] plain = Encoding.UTF8.GetBytes(text.Text);
-                byte[] escaped = new byte[6 * plain.Length];
+                const int MaxBytesOfEscape = 6;
+                byte[] escaped = new byte[MaxBytesOfEscape * plain.Length];
                 return new PlainValue.Constant([
                     (byte)'"',
                     .. escaped.AsSpan(0, JsonText.Escape(plain, escaped)),
@@ -331,6 +335,7 @@ internal sealed class PlainScript
             _ => null,
         };
 
+    /// <summary>Returns whether an expression is this member of the parameter of a reduce: the group.</summary>
     private bool IsOfGroup(Expression expression, string name) =>
         expression is MemberExpression member
         && string.Equals(member.Name, name, StringComparison.Ordinal)

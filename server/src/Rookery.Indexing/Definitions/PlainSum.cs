@@ -13,6 +13,7 @@ internal struct PlainSum
     /// <summary>Maximum bytes of a written sum.</summary>
     public const int MaxBytes = ExactSum.MaxBytes + 2;
 
+    // The sum of the integers that it could add without an overflow; _exact is the sum of the others.
     private long _whole;
     private ExactSum _exact;
     private bool _isExact;
@@ -24,7 +25,8 @@ internal struct PlainSum
         if (Utf8Parser.TryParse(json, out long whole, out int read) && read == json.Length && read > 0)
         {
             long sum = unchecked(_whole + whole);
-            if (((_whole ^ sum) & (whole ^ sum)) >= 0)
+            bool hasOverflowed = ((_whole ^ sum) & (whole ^ sum)) < 0;
+            if (!hasOverflowed)
             {
                 _whole = sum;
                 return true;

@@ -94,6 +94,7 @@ internal abstract record PlainValue
                 return false;
             }
 
+            // The first byte of a JSON value shows its kind; n begins null.
             bool isKept = Keep switch
             {
                 Opcode.JumpKeepingTrue => IsTrue(json),

@@ -6,8 +6,8 @@ namespace Rookery.Indexing.Definitions;
 internal static class ReadMembers
 {
     /// <summary>
-    /// Returns all names in the text that follow a dot or are quoted, because it can read no other members. Returns
-    /// null if the text reads members by computed names, or all members.
+    /// Returns all names in the text that follow a dot or are quoted: a reduce can read no other members. Returns null
+    /// if the text reads members by computed names, or all members.
     /// </summary>
     /// <param name="reduce">The text of the reduce.</param>
     /// <param name="isCSharp">Whether the text is C# rather than JavaScript.</param>

@@ -46,7 +46,7 @@ internal static class ReduceKey
             at = valueEnd;
         }
 
-        int length = WriteCut(parts.Written, key);
+        int length = WriteTruncated(parts.Written, key);
         parts.Release();
         return key.AsSpan(0, length);
     }
@@ -60,8 +60,9 @@ internal static class ReduceKey
     }
 
     /// <summary>Writes the parts. If they are too long, writes a prefix and a hash of all.</summary>
-    private static int WriteCut(ReadOnlySpan<byte> parts, Span<byte> key)
+    private static int WriteTruncated(ReadOnlySpan<byte> parts, Span<byte> key)
     {
+        // No other key begins with this byte, see TermKey.
         const byte ObjectByte = 0x60;
         key[0] = ObjectByte;
         if (parts.Length < MaxBytes - SHA256.HashSizeInBytes)

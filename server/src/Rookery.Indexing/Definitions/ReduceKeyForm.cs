@@ -14,10 +14,11 @@ namespace Rookery.Indexing.Definitions;
 /// <param name="members">The members of the key, if the text writes it as an object; else empty.</param>
 internal sealed class ReduceKeyForm(IReadOnlyList<ReduceKeyMember> members)
 {
+    // A double holds every integer of so many digits exactly, so such integers are in canonical form.
     private const int MaxPlainDigits = 15;
 
     private readonly PooledBytes _key = new();
-    private readonly PooledBytes _others = new();
+    private readonly PooledBytes _canonical = new();
 
     /// <summary>Returns the normal form of a key.</summary>
     /// <param name="json">The key as JSON without whitespace between tokens.</param>
@@ -38,7 +39,7 @@ internal sealed class ReduceKeyForm(IReadOnlyList<ReduceKeyMember> members)
     public void Release()
     {
         _key.Release();
-        _others.Release();
+        _canonical.Release();
     }
 
     private static bool IsInForm(ReadOnlySpan<byte> json) =>
@@ -80,9 +81,9 @@ internal sealed class ReduceKeyForm(IReadOnlyList<ReduceKeyMember> members)
     /// <summary>Appends a value with the members of its objects ordered by name and without null members.</summary>
     private void AppendOrdered(ReadOnlySpan<byte> json)
     {
-        _others.Clear();
-        CanonicalJson.Append(json, _others);
-        AppendWithoutNulls(_others.Written);
+        _canonical.Clear();
+        CanonicalJson.Append(json, _canonical);
+        AppendWithoutNulls(_canonical.Written);
     }
 
     private void AppendWithoutNulls(ReadOnlySpan<byte> json)

@@ -46,13 +46,14 @@ internal sealed class ReduceTrial : IDisposable
     // Increase it whenever the trial or the interpreter changes, so that marks of older versions do not count.
     private const int Version = 1;
 
+    // Kinds of values: positions in the result of ValuesFor.
     private const int Nothing = 0;
     private const int Number = 1;
     private const int Text = 3;
     private const int Date = 4;
     private const int NumberOrNothing = 12;
 
-    // Kinds of values, by their frequency in members.
+    // The kinds that a guess chooses from; a kind that many members have occurs several times.
     private static readonly int[] Guesses = [Number, Number, Number, Text, Text, Nothing, 2, Date, 5, 6, 7, 8, 9, 10];
 
     // The number of rows in each part.
@@ -95,7 +96,7 @@ internal sealed class ReduceTrial : IDisposable
         $"rookery reduce tried by version {Version}: {Convert.ToHexString(SHA256.HashData(definition))}\n";
 
     /// <summary>Returns whether a reduce needs a trial. One that only adds numbers needs none.</summary>
-    public static bool Concerns(CompiledReduce? reduce) => reduce is { Plain: not { AddsItsOwn: true } };
+    public static bool IsNeededFor(CompiledReduce? reduce) => reduce is { Plain: not { AddsItsOwn: true } };
 
     /// <summary>
     /// Returns why the result of a reduce depends on the parts, in a sentence. Null if no generated rows show it.
@@ -104,7 +105,7 @@ internal sealed class ReduceTrial : IDisposable
     /// <param name="text">The text of the reduce.</param>
     public static string? FindFault(CompiledReduce reduce, string text)
     {
-        if (!Concerns(reduce))
+        if (!IsNeededFor(reduce))
         {
             return null;
         }
@@ -186,29 +187,30 @@ internal sealed class ReduceTrial : IDisposable
         }
 
         _isKey = [.. kinds.Select((_, field) => IsOfKey(kinds, field))];
-        int[][] takes = [.. kinds.Select((_, field) => KindsThatTakes(kinds, field))];
+        int[][] accepted = [.. kinds.Select((_, field) => AcceptedKinds(kinds, field))];
         if (_changesKey)
         {
             return $"The row of a group has another key than its group. {Why} Group by a member that the row keeps, "
                 + "'group r by r.City' with 'City = g.Key', and let the map compute it, 'City = d.Address.City'.";
         }
 
-        int trials = Math.Min(MaxTrials, 2 * takes.Max(static taken => taken.Length));
+        int trials = Math.Min(MaxTrials, 2 * accepted.Max(static kindsOfField => kindsOfField.Length));
         for (int trial = 0; trial < trials; trial++)
         {
             int step = 1 + (trial / _values.Length);
-            int[] tried = [.. takes.Select((taken, field) => taken[(trial + (field * step)) % taken.Length])];
+            int[] tried = [.. accepted.Select((choices, field) => choices[(trial + (field * step)) % choices.Length])];
             if (
-                FindFault(tried, trial) is var (fault, isJoined)
-                && (!isJoined || HasFault(Number) || HasFault(NumberOrNothing))
+                FindFault(tried, trial) is var (fault, mayBeConcatenation)
+                && (!mayBeConcatenation || HasFault(Number) || HasFault(NumberOrNothing))
             )
             {
                 return fault;
             }
 
+            // Repeats the test with values of one kind in all members that accept it.
             bool HasFault(int kind)
             {
-                int[] others = [.. tried.Select((other, field) => takes[field].Contains(kind) ? kind : other)];
+                int[] others = [.. tried.Select((other, field) => accepted[field].Contains(kind) ? kind : other)];
                 return Enumerable
                     .Range(trial, _values[NumberOrNothing].Length)
                     .Any(first => FindFault(others, first) is not null);
@@ -239,10 +241,10 @@ internal sealed class ReduceTrial : IDisposable
     /// <summary>
     /// Returns the kinds of values that the reduce accepts for a member, with the other members unchanged.
     /// </summary>
-    private int[] KindsThatTakes(int[] kinds, int field)
+    private int[] AcceptedKinds(int[] kinds, int field)
     {
         int[] tried = [.. kinds];
-        int[] taken =
+        int[] accepted =
         [
             .. Enumerable
                 .Range(0, _values.Length)
@@ -252,10 +254,10 @@ internal sealed class ReduceTrial : IDisposable
                     return CanReduce(tried);
                 }),
         ];
-        return taken.Length > 0 ? taken : [kinds[field]];
+        return accepted.Length > 0 ? accepted : [kinds[field]];
     }
 
-    private (string Fault, bool IsJoined)? FindFault(int[] kinds, int trial)
+    private (string Fault, bool MayBeConcatenation)? FindFault(int[] kinds, int trial)
     {
         foreach (int[] parts in Parts)
         {
@@ -284,6 +286,7 @@ internal sealed class ReduceTrial : IDisposable
             int[] kinds = new int[_fields.Count];
             for (int field = 0; field < kinds.Length; field++)
             {
+                // A linear congruential generator, so every trial makes the same guesses.
                 guess = (guess * 1664525) + 1013904223;
                 kinds[field] = number < _values.Length ? number : Guesses[(guess >> 16) % (uint)Guesses.Length];
             }
@@ -321,6 +324,7 @@ internal sealed class ReduceTrial : IDisposable
     /// </summary>
     private byte[][] RowsOf(int[] kinds, int count, int trial, Func<int, bool> isKept)
     {
+        // The step between rows differs between neighbouring members, so that they do not change together.
         int ValueOf(int row, int field) => isKept(field) ? trial : trial + (row * (1 + (field % 3))) + field;
         byte[][] rows = [.. Enumerable.Range(0, count).Select(row => RowOf(kinds, field => ValueOf(row, field)))];
         _bytesLeft -= rows.Sum(static row => (long)row.Length);
@@ -352,7 +356,7 @@ internal sealed class ReduceTrial : IDisposable
         }
     }
 
-    private (string Fault, bool IsJoined)? FindFault(byte[][] rows, int[] parts)
+    private (string Fault, bool MayBeConcatenation)? FindFault(byte[][] rows, int[] parts)
     {
         if (TryReduce(rows, out _) is not { } whole)
         {
@@ -400,9 +404,9 @@ internal sealed class ReduceTrial : IDisposable
 
     /// <summary>
     /// Compares two results for one group. Returns their difference, and whether it may come from concatenating numbers
-    /// and texts, as in <c>0 + "a"</c>, which no document causes.
+    /// and texts, as in <c>0 + "a"</c>: generated rows cause this, documents do not.
     /// </summary>
-    private (string Fault, bool IsJoined)? Compare(byte[] whole, byte[] joined, int rows)
+    private (string Fault, bool MayBeConcatenation)? Compare(byte[] whole, byte[] joined, int rows)
     {
         using var one = JsonDocument.Parse(whole);
         using var other = JsonDocument.Parse(joined);

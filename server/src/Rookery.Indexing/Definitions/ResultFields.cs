@@ -187,7 +187,7 @@ internal sealed class ResultFields
                 break;
             case NameExpression name when _values.TryGetValue(name.Name, out var known):
                 AddAll(known);
-                AddAdded(name.Name, known);
+                AddSetMembers(name.Name, known);
                 break;
             case InvokeExpression
             {
@@ -239,7 +239,7 @@ internal sealed class ResultFields
     }
 
     /// <summary>Adds the members that are set on an object in a variable. Elements of arrays are no members.</summary>
-    private void AddAdded(string variable, List<Expression> values)
+    private void AddSetMembers(string variable, List<Expression> values)
     {
         if (!_added.TryGetValue(variable, out var added) || !values.Exists(static value => value is ObjectLiteral))
         {

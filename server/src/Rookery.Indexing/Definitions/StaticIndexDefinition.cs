@@ -80,7 +80,7 @@ public sealed class StaticIndexDefinition
     internal CompiledReduce? CompiledReduce { get; }
 
     /// <summary>Whether <see cref="RequireUnambiguousReduce"/> runs the reduce on generated rows.</summary>
-    internal bool NeedsTrial => ReduceTrial.Concerns(CompiledReduce);
+    internal bool NeedsTrial => ReduceTrial.IsNeededFor(CompiledReduce);
 
     /// <summary>
     /// The options of fields as given; <see cref="StaticIndexRequest.AllFields"/> applies to all fields.
@@ -293,7 +293,7 @@ public sealed class StaticIndexDefinition
         {
             foreach (var map in CompiledMaps)
             {
-                RequireSame(map.Fields, CompiledReduce.Fields);
+                RequireSameFields(map.Fields, CompiledReduce.Fields);
             }
         }
 
@@ -337,7 +337,7 @@ public sealed class StaticIndexDefinition
     /// <summary>
     /// Requires equal fields of map and reduce, because reduced rows are reduced again together with rows of the maps.
     /// </summary>
-    private static void RequireSame(IReadOnlyList<string> mapped, IReadOnlyList<string> reduced)
+    private static void RequireSameFields(IReadOnlyList<string> mapped, IReadOnlyList<string> reduced)
     {
         if (mapped.Except(reduced, StringComparer.Ordinal).FirstOrDefault() is { } lost)
         {

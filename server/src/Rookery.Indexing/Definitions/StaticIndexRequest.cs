@@ -118,10 +118,10 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             );
         }
 
-        return Checked(
+        return Check(
             new StaticIndexRequest(
                 name,
-                new StaticIndexDefinition(maps, reduce, fields.Where(FieldOptions.SaysSomething), configuration),
+                new StaticIndexDefinition(maps, reduce, fields.Where(FieldOptions.HasEffect), configuration),
                 settings
             ),
             isStored
@@ -154,7 +154,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                 $"'{member.Name}' is one of {string.Join(", ", Enum.GetNames<T>())}, not '{Text(member)}'."
             );
 
-    private static StaticIndexRequest Checked(StaticIndexRequest request, Func<StaticIndexRequest, bool>? isStored)
+    private static StaticIndexRequest Check(StaticIndexRequest request, Func<StaticIndexRequest, bool>? isStored)
     {
         if (isStored is null || !isStored(request))
         {
@@ -265,7 +265,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             "WithPositionsAndOffsets",
         ];
 
-        public static bool SaysSomething(StaticIndexField field) => field != new StaticIndexField(field.Name);
+        public static bool HasEffect(StaticIndexField field) => field != new StaticIndexField(field.Name);
 
         public static StaticIndexField Parse(JsonProperty field)
         {
@@ -275,10 +275,10 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
             }
 
             var options = new StaticIndexField(field.Name);
-            bool saysIndexing = false;
+            bool namesIndexing = false;
             foreach (var option in field.Value.EnumerateObject().Where(static option => !IsEmpty(option.Value)))
             {
-                saysIndexing |= option.Name is "Indexing";
+                namesIndexing |= option.Name is "Indexing";
                 options = option.Name switch
                 {
                     "Storage" => options with { IsStored = options.IsStored || ParseStorage(option) },
@@ -305,18 +305,29 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
                 };
             }
 
-            // As in RavenDB, an analyzer implies a search by words.
-            return options.Analyzer is null ? options
-                : !saysIndexing ? options with { Indexing = FieldIndexing.Search }
-                : options.Indexing == FieldIndexing.Search || IsImplied(options.Analyzer, options.Indexing) ? options
+            if (options.Analyzer is null)
+            {
+                return options;
+            }
+
+            if (!namesIndexing)
+            {
+                // As in RavenDB, an analyzer implies a search by words.
+                return options with { Indexing = FieldIndexing.Search };
+            }
+
+            return options.Indexing == FieldIndexing.Search || IsImplied(options.Analyzer, options.Indexing)
+                ? options
                 : throw new IndexDefinitionException(
                     $"The field '{field.Name}' has an analyzer, but \"Indexing\":\"{options.Indexing}\", which uses "
                         + "none; \"Indexing\":\"Search\" does."
                 );
         }
 
-        /// <summary>Returns whether values that are indexed whole are like the tokens of an analyzer. RavenDB's Studio
-        /// sends its name.</summary>
+        /// <summary>
+        /// Returns whether an analyzer makes the same term of a value as indexing the value whole, so that naming the
+        /// analyzer has no effect. RavenDB's Studio sends the names of such analyzers.
+        /// </summary>
         private static bool IsImplied(string analyzer, FieldIndexing indexing)
         {
             string? implied = indexing switch
