@@ -14,14 +14,17 @@ public sealed class Accumulator
     /// <summary>Memory of an accumulator without its minimum or maximum, in bytes.</summary>
     public const int Bytes = 128;
 
+    // Maximum bytes of a long in decimal digits.
     private const int MaxCountBytes = 20;
 
     private ExactSum _sum;
-    private long _numbers;
+    private long _numberCount;
+
+    // The minimum or the maximum so far, as JSON.
     private byte[]? _extreme;
 
     /// <summary>Removes all values.</summary>
-    public void Clear() => (_sum, _numbers, _extreme) = (default, 0, null);
+    public void Clear() => (_sum, _numberCount, _extreme) = (default, 0, null);
 
     /// <summary>
     /// Adds a value. Sums and averages ignore values that are no numbers. Minima and maxima ignore null.
@@ -36,7 +39,7 @@ public sealed class Accumulator
             if (json[0] is (byte)'-' or (>= (byte)'0' and <= (byte)'9'))
             {
                 _sum.Add(json);
-                _numbers++;
+                _numberCount++;
             }
         }
         else if (json[0] != (byte)'n' && (_extreme is null || IsBefore(json, _extreme) == (kind == AggregateKind.Min)))
@@ -57,7 +60,7 @@ public sealed class Accumulator
         {
             int comma = json.IndexOf((byte)',');
             _sum.Add(json[1..comma]);
-            _numbers += long.Parse(json[(comma + 1)..^1], CultureInfo.InvariantCulture);
+            _numberCount += long.Parse(json[(comma + 1)..^1], CultureInfo.InvariantCulture);
         }
         else
         {
@@ -66,6 +69,9 @@ public sealed class Accumulator
     }
 
     /// <summary>Appends the partial result as JSON, to be added to others.</summary>
+    /// <param name="kind">The kind of aggregate.</param>
+    /// <param name="entries">Number of entries in the group: the value of a count. Other kinds ignore it.</param>
+    /// <param name="output">Receives the partial result.</param>
     /// <returns>Number of bytes appended.</returns>
     public int AppendPart(AggregateKind kind, long entries, PooledBytes output)
     {
@@ -76,7 +82,7 @@ public sealed class Accumulator
             output.Append((byte)'[');
             Append(AggregateKind.Sum, entries, output);
             output.Append((byte)',');
-            Append(AggregateKind.Count, _numbers, output);
+            Append(AggregateKind.Count, _numberCount, output);
             output.Append((byte)']');
         }
         else
@@ -88,6 +94,9 @@ public sealed class Accumulator
     }
 
     /// <summary>Appends the final result as JSON.</summary>
+    /// <param name="kind">The kind of aggregate.</param>
+    /// <param name="entries">Number of entries in the group: the value of a count. Other kinds ignore it.</param>
+    /// <param name="output">Receives the result.</param>
     public void Append(AggregateKind kind, long entries, PooledBytes output)
     {
         switch (kind)
@@ -99,8 +108,8 @@ public sealed class Accumulator
             case AggregateKind.Sum:
                 output.Advance(_sum.Write(output.Reserve(ExactSum.MaxBytes)));
                 return;
-            case AggregateKind.Average when _numbers > 0:
-                output.Advance(JsonNumber.Format(_sum.Average(_numbers), output.Reserve(JsonNumber.MaxBytes)));
+            case AggregateKind.Average when _numberCount > 0:
+                output.Advance(JsonNumber.Format(_sum.Average(_numberCount), output.Reserve(JsonNumber.MaxBytes)));
                 return;
             default:
                 output.Append(_extreme ?? "null"u8);

@@ -9,9 +9,9 @@ namespace Rookery.Indexing.Grouping;
 /// Groups documents, or elements of their arrays, by keys and computes the aggregates of each group. Not thread-safe.
 /// </summary>
 /// <param name="plan">The groups and aggregates to compute.</param>
-/// <param name="memory">Reserves memory for each group; null if <paramref name="mostGroups"/> bounds them.</param>
-/// <param name="mostGroups">Maximum number of groups. One more sets <see cref="IsOverfull"/>.</param>
-public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGroups = int.MaxValue)
+/// <param name="memory">Reserves memory for each group; null if <paramref name="maxGroups"/> bounds them.</param>
+/// <param name="maxGroups">Maximum number of groups. One more sets <see cref="IsOverfull"/>.</param>
+public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int maxGroups = int.MaxValue)
 {
     /// <summary>Estimated memory of a group in addition to its bytes: objects, references and a table slot.</summary>
     private const int BytesPerGroup = 256;
@@ -45,7 +45,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
         }
 
         work.Walk(document.Members.Length);
-        var entries = new Entries(this, document, work);
+        var entries = new ElementVisitor(this, document, work);
         plan.Array.Read(document, ref entries);
     }
 
@@ -81,7 +81,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
 
         if (!_groups.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(_identity.Written, out FoundGroup? group))
         {
-            if (_groups.Count == mostGroups)
+            if (_groups.Count == maxGroups)
             {
                 IsOverfull = true;
                 return;
@@ -95,7 +95,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
         {
             if (plan.Aggregates[aggregate] is ({ } kind, { } field))
             {
-                var visitor = new Aggregation(group.Aggregates[aggregate], kind, memory);
+                var visitor = new AggregateVisitor(group.Aggregates[aggregate], kind, memory);
                 Read(field, document, element, work, ref visitor);
             }
         }
@@ -165,7 +165,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
         in QueriedDocument document,
         ReadOnlySpan<byte> element,
         ScanWork work,
-        ref Aggregation visitor
+        ref AggregateVisitor visitor
     )
     {
         if (!field.IsOfElement)
@@ -201,7 +201,8 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
         return _row.Written.ToArray();
     }
 
-    private readonly ref struct Entries(GroupTable table, QueriedDocument document, ScanWork work) : IValueVisitor
+    private readonly ref struct ElementVisitor(GroupTable table, QueriedDocument document, ScanWork work)
+        : IValueVisitor
     {
         private readonly QueriedDocument _document = document;
 
@@ -212,7 +213,7 @@ public sealed class GroupTable(GroupPlan plan, IGroupMemory? memory, int mostGro
         }
     }
 
-    private readonly struct Aggregation(Accumulator accumulator, AggregateKind kind, IGroupMemory? memory)
+    private readonly struct AggregateVisitor(Accumulator accumulator, AggregateKind kind, IGroupMemory? memory)
         : IValueVisitor
     {
         public bool Visit(scoped ReadOnlySpan<byte> json)

@@ -33,15 +33,15 @@ internal sealed class FieldEntryWriter
         {
             var values = new ValueWriter(this, entry, MappedField.ValuesOf(i));
             _readers[i].Read(document, ref values);
-            if (values.MinLength == 0)
+            if (values.LeastLength == 0)
             {
                 continue;
             }
 
-            var min = _least.AsSpan(0, values.MinLength);
+            var least = _least.AsSpan(0, values.LeastLength);
             var greatest = _greatest.AsSpan(0, values.GreatestLength);
-            entry.SetSortKey(MappedField.ValuesOf(i), min);
-            if (!greatest.SequenceEqual(min))
+            entry.SetSortKey(MappedField.ValuesOf(i), least);
+            if (!greatest.SequenceEqual(least))
             {
                 entry.SetSortKey(MappedField.GreatestOf(i), greatest);
             }
@@ -72,7 +72,7 @@ internal sealed class FieldEntryWriter
 
     private struct ValueWriter(FieldEntryWriter writer, IndexEntry entry, int field) : IValueVisitor
     {
-        public int MinLength;
+        public int LeastLength;
 
         public int GreatestLength;
 
@@ -80,10 +80,10 @@ internal sealed class FieldEntryWriter
         {
             var key = writer._key.AsSpan(0, TermKey.Write(json, isExact: false, writer._key));
             entry.Add(field, key);
-            if (MinLength == 0 || key.SequenceCompareTo(writer._least.AsSpan(0, MinLength)) < 0)
+            if (LeastLength == 0 || key.SequenceCompareTo(writer._least.AsSpan(0, LeastLength)) < 0)
             {
                 key.CopyTo(writer._least);
-                MinLength = key.Length;
+                LeastLength = key.Length;
             }
 
             if (GreatestLength == 0 || key.SequenceCompareTo(writer._greatest.AsSpan(0, GreatestLength)) > 0)

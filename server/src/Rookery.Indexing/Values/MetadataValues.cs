@@ -12,6 +12,7 @@ namespace Rookery.Indexing.Values;
 /// </summary>
 internal static class MetadataValues
 {
+    // An escape in JSON takes up to six bytes for one byte. Two quotes surround the text.
     private const int MaxTextBytes = (DocumentLimits.MaxCollectionBytes * 6) + 2;
 
     /// <summary>Passes the values at a path of the metadata to a visitor.</summary>

@@ -14,7 +14,7 @@ internal sealed class PseudoMember
     /// <summary>Maximum bytes of a value.</summary>
     public const int MaxBytes = CSharpDate.MaxBytes + 2;
 
-    private static readonly string[] Parts =
+    private static readonly string[] PartsOfDates =
     [
         "Year",
         "Month",
@@ -42,7 +42,9 @@ internal sealed class PseudoMember
             return new PseudoMember(name, name);
         }
 
-        return Parts.FirstOrDefault(part => string.Equals(part, name, StringComparison.OrdinalIgnoreCase)) is { } known
+        return
+            PartsOfDates.FirstOrDefault(part => string.Equals(part, name, StringComparison.OrdinalIgnoreCase))
+                is { } known
             ? new PseudoMember(name, known)
             : null;
     }
@@ -55,6 +57,7 @@ internal sealed class PseudoMember
     /// <param name="destination">Receives the JSON; at least <see cref="MaxBytes"/> bytes.</param>
     public int Write(ReadOnlySpan<byte> json, int at, Span<byte> destination)
     {
+        // Only Length begins with L, and only Count with C.
         bool isLength = _name[0] is (byte)'L' or (byte)'l';
         if (json[at] == (byte)'[')
         {
@@ -86,12 +89,12 @@ internal sealed class PseudoMember
     /// </summary>
     private int WriteCount(ReadOnlySpan<byte> json, int at, Span<byte> destination)
     {
-        bool isSmall = char.IsAsciiLetterLower((char)_name[0]);
+        bool isLowerCase = char.IsAsciiLetterLower((char)_name[0]);
         int count = 0;
         for (at++; json[at] != (byte)']'; at = StoredJson.SkipValue(json, at))
         {
             at = json[at] == (byte)',' ? at + 1 : at;
-            if (json[at] == (byte)'{' && (isSmall || StoredJson.TryFindMember(json, at, _name, out _, out _)))
+            if (json[at] == (byte)'{' && (isLowerCase || StoredJson.TryFindMember(json, at, _name, out _, out _)))
             {
                 return 0;
             }

@@ -31,7 +31,7 @@ public sealed class ScanWork(IWorkLimits limits)
     /// </summary>
     public ulong[] Flags { get; private set; } = [];
 
-    /// <summary>Counts work before it is done, and calls the clock after each MiB.</summary>
+    /// <summary>Counts work before it is done, and checks the limits after each MiB.</summary>
     /// <param name="bytes">Bytes of JSON to scan.</param>
     public void Walk(int bytes)
     {
