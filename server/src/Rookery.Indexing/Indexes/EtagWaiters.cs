@@ -3,7 +3,7 @@ namespace Rookery.Indexing.Indexes;
 /// <summary>Tasks that wait until an index has reached an etag. Thread-safe.</summary>
 internal sealed class EtagWaiters
 {
-    private readonly List<(long Etag, bool IsPatient, TaskCompletionSource<bool> Done)> _waiting = [];
+    private readonly List<(long Etag, bool WaitsAtRest, TaskCompletionSource<bool> Done)> _waiting = [];
     private readonly Lock _gate = new();
     private long _least;
     private bool _isClosed;
@@ -19,8 +19,8 @@ internal sealed class EtagWaiters
     /// <param name="reached">Returns the etag reached now. Called under the lock.</param>
     /// <param name="waitsAtRest">Whether the task waits even while the index is at rest: paused, disabled or in
     /// error.</param>
-    /// <returns>True if the etag is reached. False if the index closes, or if it is at rest and the task is not
-    /// patient.</returns>
+    /// <returns>True if the etag is reached. False if the index closes, or if it is at rest and
+    /// <paramref name="waitsAtRest"/> is false.</returns>
     public Task<bool> Add(long etag, Func<long> reached, bool waitsAtRest = false)
     {
         var done = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -32,7 +32,7 @@ internal sealed class EtagWaiters
             }
 
             _waiting.Add((etag, waitsAtRest, done));
-            NoteLeast();
+            UpdateLeast();
         }
 
         return done.Task;
@@ -53,7 +53,7 @@ internal sealed class EtagWaiters
             }
 
             _waiting.RemoveAll(waiting => waiting.Etag <= etag);
-            NoteLeast();
+            UpdateLeast();
         }
     }
 
@@ -63,7 +63,7 @@ internal sealed class EtagWaiters
         lock (_gate)
         {
             _waiting.RemoveAll(one => one.Done.Task == waiting);
-            NoteLeast();
+            UpdateLeast();
         }
     }
 
@@ -76,29 +76,29 @@ internal sealed class EtagWaiters
         lock (_gate)
         {
             Volatile.Write(ref _isClosed, true);
-            Release(includesPatient: true);
+            Release(includesWaitersAtRest: true);
         }
     }
 
     /// <summary>Completes tasks with false, because the index is at rest. New tasks may still be added.</summary>
-    /// <param name="includesPatient">Whether patient tasks are completed, too.</param>
-    public void Release(bool includesPatient)
+    /// <param name="includesWaitersAtRest">Whether tasks that wait at rest are completed, too.</param>
+    public void Release(bool includesWaitersAtRest)
     {
         lock (_gate)
         {
-            foreach (var (_, isPatient, done) in _waiting)
+            foreach (var (_, waitsAtRest, done) in _waiting)
             {
-                if (includesPatient || !isPatient)
+                if (includesWaitersAtRest || !waitsAtRest)
                 {
                     done.SetResult(false);
                 }
             }
 
             _waiting.RemoveAll(static waiting => waiting.Done.Task.IsCompleted);
-            NoteLeast();
+            UpdateLeast();
         }
     }
 
-    private void NoteLeast() =>
+    private void UpdateLeast() =>
         Volatile.Write(ref _least, _waiting.Count == 0 ? 0 : _waiting.Min(static one => one.Etag));
 }

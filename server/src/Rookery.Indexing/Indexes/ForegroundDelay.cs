@@ -20,13 +20,13 @@ public sealed class ForegroundDelay
 
     // A longer delay replaces the measured one at once. A shorter one moves it by this fraction (1/16) of the
     // difference.
-    private const int Forgotten = 16;
+    private const int DecayDivisor = 16;
 
     private readonly TimeProvider _time;
     private readonly Action<Action> _run;
-    private long _askedAt;
+    private long _probeQueuedAt;
     private long _delayTicks;
-    private int _isAsked;
+    private int _isProbeQueued;
 
     /// <summary>Measures the thread pool.</summary>
     public ForegroundDelay(TimeProvider time)
@@ -41,12 +41,12 @@ public sealed class ForegroundDelay
         get
         {
             var known = TimeSpan.FromTicks(Volatile.Read(ref _delayTicks));
-            if (Volatile.Read(ref _isAsked) == 0)
+            if (Volatile.Read(ref _isProbeQueued) == 0)
             {
                 return known;
             }
 
-            var waiting = _time.GetElapsedTime(Volatile.Read(ref _askedAt));
+            var waiting = _time.GetElapsedTime(Volatile.Read(ref _probeQueuedAt));
             return waiting > known ? waiting : known;
         }
     }
@@ -58,26 +58,29 @@ public sealed class ForegroundDelay
     {
         get
         {
-            double over = (Delay - Unnoticed) / (TooLong - Unnoticed);
-            return Math.Clamp(1 - ((1 - MinShare) * over), MinShare, 1);
+            double excess = (Delay - Unnoticed) / (TooLong - Unnoticed);
+            return Math.Clamp(1 - ((1 - MinShare) * excess), MinShare, 1);
         }
     }
 
     /// <summary>Queues a probe, unless one is queued already.</summary>
     public void Measure()
     {
-        if (Interlocked.Exchange(ref _isAsked, 1) == 0)
+        if (Interlocked.Exchange(ref _isProbeQueued, 1) == 0)
         {
-            Volatile.Write(ref _askedAt, _time.GetTimestamp());
-            _run(Answered);
+            Volatile.Write(ref _probeQueuedAt, _time.GetTimestamp());
+            _run(RecordDelay);
         }
     }
 
-    private void Answered()
+    private void RecordDelay()
     {
-        long took = _time.GetElapsedTime(Volatile.Read(ref _askedAt)).Ticks;
+        long took = _time.GetElapsedTime(Volatile.Read(ref _probeQueuedAt)).Ticks;
         long known = Volatile.Read(ref _delayTicks);
-        Volatile.Write(ref _delayTicks, took > known ? took : known - ((known - took + Forgotten - 1) / Forgotten));
-        Volatile.Write(ref _isAsked, 0);
+        Volatile.Write(
+            ref _delayTicks,
+            took > known ? took : known - ((known - took + DecayDivisor - 1) / DecayDivisor)
+        );
+        Volatile.Write(ref _isProbeQueued, 0);
     }
 }

@@ -20,6 +20,8 @@ public sealed class IndexCatalog : IDisposable
     private readonly IndexFolders _folders;
     private readonly IndexFactory _factory;
     private readonly ChangeSubscription<IndexChange> _changes;
+
+    // Numbers of the indexes of which the operator already knows that they cannot be opened.
     private readonly HashSet<long> _reported = [];
 
     // Errors of definitions that cannot be used, by index number. They save trying a reduce again at each change of
@@ -35,6 +37,8 @@ public sealed class IndexCatalog : IDisposable
     private long _deletionsFollowed;
     private bool _mayMissDeletions;
     private bool _isCurrent;
+
+    // When the disk last refused to open an index that is still not open; null if none.
     private long? _refusedAt;
     private FrozenDictionary<string, IndexSlot> _slots = FrozenDictionary<string, IndexSlot>.Empty;
 
@@ -130,6 +134,7 @@ public sealed class IndexCatalog : IDisposable
             Volatile.Write(ref _deletionsFollowed, lastDeletion);
         }
 
+        // The operator | evaluates all operands: all steps run.
         return synchronised | CloseOverQuota() | Reset() | ReplaceServing();
     }
 

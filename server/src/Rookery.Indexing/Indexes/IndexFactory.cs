@@ -60,7 +60,7 @@ internal sealed class IndexFactory
             // documents may have changed since, so it is built again.
             if (store.Watermark > 0 || store.IsEmpty)
             {
-                return Running(database, record, map, store);
+                return MakeRunning(database, record, map, store);
             }
         }
         catch (IOException damaged) when (damaged is not DiskException)
@@ -71,7 +71,7 @@ internal sealed class IndexFactory
         store?.Dispose();
         folders.Delete(database.Number, record.Number);
         isTried = false;
-        return Running(database, record, map, OpenStoreOf(map, folders, OpenFolder()));
+        return MakeRunning(database, record, map, OpenStoreOf(map, folders, OpenFolder()));
 
         // A trial takes up to two seconds at each opening, so a passed trial is recorded in the folder.
         string OpenFolder()
@@ -129,7 +129,7 @@ internal sealed class IndexFactory
             _ => null,
         };
 
-    private RunningIndex Running(Database database, IndexRecord record, IIndexMap map, IIndexStore store)
+    private RunningIndex MakeRunning(Database database, IndexRecord record, IIndexMap map, IIndexStore store)
     {
         var index = new RunningIndex(record, map, store, Time)
         {

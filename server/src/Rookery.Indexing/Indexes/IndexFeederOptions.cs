@@ -30,8 +30,8 @@ public sealed record IndexFeederOptions
     public TimeSpan PendingAge { get; init; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// Number of operations without any for an index after which the index writes its position, so that a restart does
-    /// not read the operations again.
+    /// An index writes its position after this many successive operations that do not concern it, so that a restart
+    /// does not read them again.
     /// </summary>
     public long EtagsBetweenWatermarks { get; init; } = 64 << 10;
 

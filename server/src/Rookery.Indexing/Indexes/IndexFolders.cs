@@ -133,12 +133,17 @@ public sealed class IndexFolders(IDisk disk, string root)
     /// <summary>Returns the numbers of the databases that have folders.</summary>
     public IReadOnlyList<uint> ListDatabases() =>
         disk.Exists(root)
-            ? [.. Numbers(root).Where(static number => number <= uint.MaxValue).Select(static number => (uint)number)]
+            ?
+            [
+                .. ListNumbers(root)
+                    .Where(static number => number <= uint.MaxValue)
+                    .Select(static number => (uint)number),
+            ]
             : [];
 
     /// <summary>Returns the numbers of a database's indexes that have folders.</summary>
     public IReadOnlyList<long> ListIndexes(uint database) =>
-        disk.Exists(PathOf(database)) ? Numbers(PathOf(database)) : [];
+        disk.Exists(PathOf(database)) ? ListNumbers(PathOf(database)) : [];
 
     /// <summary>
     /// Removes the folder of an index. Deletes the identity file first, so after a power loss the remaining files are
@@ -217,7 +222,7 @@ public sealed class IndexFolders(IDisk disk, string root)
         return Encoding.ASCII.GetString(bytes, 0, open.Read(bytes, 0));
     }
 
-    private long[] Numbers(string path) =>
+    private long[] ListNumbers(string path) =>
         [
             .. disk.List(path)
                 .Select(static name =>

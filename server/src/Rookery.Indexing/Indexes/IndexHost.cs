@@ -41,11 +41,15 @@ public sealed class IndexHost : IDisposable
     private readonly ChangeHub<IndexBatch> _batches = new();
     private Dictionary<uint, IndexCatalog> _catalogs = [];
     private IReadOnlyList<Database> _knownDatabases = [];
+
+    // Completed, and replaced by a new one, whenever an index changes.
     private TaskCompletionSource _followed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private long _documentsRead;
     private long _trimmedAt;
     private bool _isTrimAsked;
-    private bool _isSwept;
+
+    // Whether folders of deleted databases were removed since the start.
+    private bool _areFoldersSwept;
     private bool _isClosed;
     private SegmentCache? _cache;
 
@@ -240,14 +244,15 @@ public sealed class IndexHost : IDisposable
             var left = timeout - _time.GetElapsedTime(begun);
             if (TryGetSlot(database, name, out var slot))
             {
-                bool MayGoOn() =>
+                // Whether the caller waits although the index is at rest, and the index may still resume.
+                bool MayResume() =>
                     evenAtRest
                     && !slot.StaysStopped(database)
                     && !(slot.Serving.HasStopped && FindNotKept(database, name) is not null);
-                var waiting = slot.Serving.WaitAsync(etag, left, cancellationToken, MayGoOn);
+                var waiting = slot.Serving.WaitAsync(etag, left, cancellationToken, MayResume);
                 WakeFor(waiting);
                 bool isReached = await waiting;
-                bool isAtRest = slot.Serving.State != IndexState.Normal && !MayGoOn();
+                bool isAtRest = slot.Serving.State != IndexState.Normal && !MayResume();
                 if (isReached || isAtRest || (left = timeout - _time.GetElapsedTime(begun)) <= TimeSpan.Zero)
                 {
                     return isReached;
@@ -505,7 +510,7 @@ public sealed class IndexHost : IDisposable
     {
         uint lastNumber = _databases.LastNumber;
         var databases = _databases.All;
-        if (ReferenceEquals(databases, _knownDatabases) && _isSwept)
+        if (ReferenceEquals(databases, _knownDatabases) && _areFoldersSwept)
         {
             return false;
         }
@@ -542,7 +547,7 @@ public sealed class IndexHost : IDisposable
             }
         }
 
-        (_knownDatabases, _isSwept) = (databases, true);
+        (_knownDatabases, _areFoldersSwept) = (databases, true);
         return true;
     }
 }

@@ -17,14 +17,14 @@ internal sealed class ProgressMeter(TimeProvider time)
     private long _documentsDone;
     private double _perSecond;
     private long _measuredAt;
-    private long _doneThen;
+    private long _doneAtMeasure;
 
     /// <summary>Starts over at zero.</summary>
     public void Begin()
     {
         Volatile.Write(ref _documentsDone, 0);
         Volatile.Write(ref _perSecond, 0);
-        (_measuredAt, _doneThen) = (time.GetTimestamp(), 0);
+        (_measuredAt, _doneAtMeasure) = (time.GetTimestamp(), 0);
     }
 
     /// <summary>Adds a number of indexed documents.</summary>
@@ -37,9 +37,9 @@ internal sealed class ProgressMeter(TimeProvider time)
         if (seconds > 0)
         {
             double weight = 1 - Math.Exp(-seconds / Memory.TotalSeconds);
-            double now = (_documentsDone - _doneThen) / seconds;
+            double now = (_documentsDone - _doneAtMeasure) / seconds;
             Volatile.Write(ref _perSecond, _perSecond == 0 ? now : _perSecond + (weight * (now - _perSecond)));
-            (_measuredAt, _doneThen) = (time.GetTimestamp(), _documentsDone);
+            (_measuredAt, _doneAtMeasure) = (time.GetTimestamp(), _documentsDone);
         }
     }
 

@@ -37,8 +37,8 @@ public sealed record IndexStatus
     public required bool IsResetRequested { get; init; }
 
     /// <summary>
-    /// Whether the results lack recent changes, or will until a rebuild is complete that has not begun. A client that
-    /// resets an index and then waits for it must not be told that it is complete.
+    /// Whether the results lack recent changes, or a requested rebuild has not begun: a client that resets an index and
+    /// then waits must not learn that the index is complete.
     /// </summary>
     public bool IsStale => VisibleEtag < LastEtag || IsResetRequested;
 

@@ -19,7 +19,7 @@ public sealed class IndexingThread : IDisposable
     private readonly AutoResetEvent _applied = new(initialState: true);
     private readonly AutoResetEvent _wakeRequested = new(initialState: false);
     private readonly ManualResetEvent _stopping = new(initialState: false);
-    private int _isTold = 1;
+    private int _isSignalled = 1;
     private bool _isWorking;
     private bool _isDisposed;
     private string? _trouble;
@@ -33,7 +33,7 @@ public sealed class IndexingThread : IDisposable
         (_host, _databases) = (host, databases);
         _pacer = new DutyCyclePacer(time);
         host.WakeRequested = () => _wakeRequested.Set();
-        databases.Applied = Applied;
+        databases.Applied = OnApplied;
         _thread = new Thread(Run)
         {
             Name = "indexing",
@@ -67,9 +67,9 @@ public sealed class IndexingThread : IDisposable
     }
 
     // Sets the event only if the thread has handled the last one, so that not every applied frame wakes it.
-    private void Applied()
+    private void OnApplied()
     {
-        if (Interlocked.Exchange(ref _isTold, 1) == 0)
+        if (Interlocked.Exchange(ref _isSignalled, 1) == 0)
         {
             _applied.Set();
         }
@@ -81,7 +81,7 @@ public sealed class IndexingThread : IDisposable
         WaitHandle[] gathering = [_stopping, _wakeRequested];
         while (!_stopping.WaitOne(0))
         {
-            Volatile.Write(ref _isTold, 0);
+            Volatile.Write(ref _isSignalled, 0);
             Volatile.Write(ref _isWorking, true);
             bool failed = !TryWork();
             Volatile.Write(ref _isWorking, false);
@@ -91,7 +91,7 @@ public sealed class IndexingThread : IDisposable
                     ? _host.PendingAge
                     : Timeout.InfiniteTimeSpan
             );
-            if (woken == 2 && !_host.IsAwaited)
+            if (woken == Array.IndexOf(work, _applied) && !_host.IsAwaited)
             {
                 WaitHandle.WaitAny(gathering, Gathering);
             }
@@ -113,7 +113,7 @@ public sealed class IndexingThread : IDisposable
             _trouble = null;
             return true;
         }
-        catch (Exception failure) when (IsPassing(failure))
+        catch (Exception failure) when (IsTransient(failure))
         {
             if (!string.Equals(_trouble, failure.Message, StringComparison.Ordinal))
             {
@@ -125,9 +125,9 @@ public sealed class IndexingThread : IDisposable
         }
     }
 
-    private static bool IsPassing(Exception failure) =>
+    private static bool IsTransient(Exception failure) =>
         failure is IOException or InvalidDataException
-        || (failure is AggregateException several && several.InnerExceptions.All(IsPassing));
+        || (failure is AggregateException several && several.InnerExceptions.All(IsTransient));
 
     private bool MayWork()
     {

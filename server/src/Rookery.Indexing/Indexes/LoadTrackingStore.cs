@@ -21,6 +21,7 @@ internal readonly record struct ChangedLoad(byte[] LowerId, bool IsElsewhere);
 /// terms.</param>
 internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) : IIndexStore
 {
+    // Field numbers of the loads: the ids of all loaded documents.
     private const int LoadedIds = 0;
 
     // The loaded ids of documents outside the collections that the map names. A change of such a document is looked up

@@ -27,6 +27,8 @@ public sealed class RunningIndex : IDisposable
     private readonly TimeProvider _time;
     private readonly byte[][] _lowerCollections;
     private readonly DependentDocuments _dependents;
+
+    // The etag to advance to after the dependent documents are fed.
     private long _reached;
     private long _visible;
     private long _position;
@@ -235,7 +237,7 @@ public sealed class RunningIndex : IDisposable
             Fail(Encoding.UTF8.GetString(document.View.Id), wrong.Message);
         }
 
-        NotePending();
+        RecordPendingSince();
         if (_entry.IsEmpty)
         {
             Store.Delete(lowerId);
@@ -277,13 +279,13 @@ public sealed class RunningIndex : IDisposable
             if (dependent is null)
             {
                 // If a pass threw, changed documents were recorded without an advance. The position must not go back.
-                AdvanceTo(Math.Max(_reached, Position), looked: 0);
+                AdvanceTo(Math.Max(_reached, Position), documentsRead: 0);
                 return;
             }
 
-            bool goesOn = feed(dependent);
+            bool mayFeedMore = feed(dependent);
             _dependents.Skip();
-            if (!goesOn)
+            if (!mayFeedMore)
             {
                 return;
             }
@@ -293,7 +295,7 @@ public sealed class RunningIndex : IDisposable
     /// <summary>Removes a document.</summary>
     public void Remove(ReadOnlySpan<byte> lowerId)
     {
-        NotePending();
+        RecordPendingSince();
         Store.Delete(lowerId);
     }
 
@@ -301,11 +303,11 @@ public sealed class RunningIndex : IDisposable
     /// Advances the position after everything through this etag was fed. A stopped index keeps its position.
     /// </summary>
     /// <param name="etag">The new position; not below the current one.</param>
-    /// <param name="looked">Number of documents and tombstones read for this advance.</param>
-    public void AdvanceTo(long etag, long looked)
+    /// <param name="documentsRead">Number of documents and tombstones read for this advance.</param>
+    public void AdvanceTo(long etag, long documentsRead)
     {
         Invariant.Holds(etag >= Position, "an index follows the documents forward");
-        AddProgress(looked);
+        AddProgress(documentsRead);
         if (HasStopped)
         {
             return;
@@ -325,9 +327,9 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>Adds a number of read documents and tombstones to the progress.</summary>
-    public void AddProgress(long looked)
+    public void AddProgress(long documentsRead)
     {
-        _meter.Add(looked);
+        _meter.Add(documentsRead);
         _meter.Measure();
     }
 
@@ -435,27 +437,27 @@ public sealed class RunningIndex : IDisposable
     /// <param name="etag">The etag to reach.</param>
     /// <param name="timeout">The longest wait.</param>
     /// <param name="cancellationToken">Ends the wait.</param>
-    /// <param name="mayGoOn">Returns whether to wait although the index is paused, disabled or stopped. Called before
+    /// <param name="mayResume">Returns whether to wait although the index is paused, disabled or stopped. Called before
     /// and after the wait is registered.</param>
     /// <returns>Whether the etag is reached.</returns>
     public async Task<bool> WaitAsync(
         long etag,
         TimeSpan timeout,
         CancellationToken cancellationToken,
-        Func<bool>? mayGoOn = null
+        Func<bool>? mayResume = null
     )
     {
-        bool isPatient = mayGoOn?.Invoke() is true;
-        if (VisibleEtag >= etag || (State != IndexState.Normal && !isPatient) || timeout <= TimeSpan.Zero)
+        bool waitsAtRest = mayResume?.Invoke() is true;
+        if (VisibleEtag >= etag || (State != IndexState.Normal && !waitsAtRest) || timeout <= TimeSpan.Zero)
         {
             return VisibleEtag >= etag;
         }
 
-        var waiting = _waiters.Add(etag, () => VisibleEtag, isPatient);
+        var waiting = _waiters.Add(etag, () => VisibleEtag, waitsAtRest);
         try
         {
             // If the index came to rest before this task was registered, it has not released the task.
-            return (State == IndexState.Normal || mayGoOn?.Invoke() is true)
+            return (State == IndexState.Normal || mayResume?.Invoke() is true)
                 && await waiting.WaitAsync(timeout, _time, cancellationToken);
         }
         catch (TimeoutException)
@@ -473,7 +475,7 @@ public sealed class RunningIndex : IDisposable
     {
         if (State != IndexState.Normal)
         {
-            _waiters.Release(includesPatient: HasStopped);
+            _waiters.Release(includesWaitersAtRest: HasStopped);
         }
     }
 
@@ -517,7 +519,7 @@ public sealed class RunningIndex : IDisposable
         _refusedAt = _time.GetTimestamp();
     }
 
-    private void NotePending()
+    private void RecordPendingSince()
     {
         if (!HasPending)
         {
