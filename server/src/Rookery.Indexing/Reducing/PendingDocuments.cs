@@ -10,6 +10,10 @@ internal sealed class PendingDocuments
     private const int MaximumCachedGroupIds = 1024;
     private const int MaximumCachedKeyBytes = 256;
 
+    // Estimated memory of a buffered document and of a row, without their bytes.
+    private const long DocumentBytes = 16;
+    private const long RowBytes = 48;
+
     private readonly Dictionary<byte[], UInt128> _groupIds = new(BytesComparer.Instance);
     private readonly PooledBytes _bytes = new();
     private readonly List<PendingDocument> _documents = [];
@@ -19,7 +23,7 @@ internal sealed class PendingDocuments
     internal int Count => _documents.Count;
 
     /// <summary>Memory that the buffer takes, in bytes; 0 when it is empty.</summary>
-    internal long HeldBytes => _bytes.Length + (_documents.Count * 16L) + (_rows.Count * 48L);
+    internal long HeldBytes => _bytes.Length + (_documents.Count * DocumentBytes) + (_rows.Count * RowBytes);
 
     /// <summary>
     /// Ids, keys and rows, to which <see cref="PendingDocument"/> and <see cref="PendingRow"/> refer by offset.
@@ -117,7 +121,16 @@ internal sealed class PendingDocuments
 }
 
 /// <summary>A changed document.</summary>
+/// <param name="IdOffset">The offset of its lower-cased id in the buffered bytes.</param>
+/// <param name="IdLength">Length of the id in bytes.</param>
+/// <param name="FirstRow">The position of its first row in the buffered rows.</param>
+/// <param name="RowCount">Number of its rows; 0 if the document was deleted.</param>
 internal readonly record struct PendingDocument(int IdOffset, int IdLength, int FirstRow, int RowCount);
 
-/// <summary>A row of a changed document. From its offset, the bytes hold its key and then the row.</summary>
+/// <summary>A row of a changed document. Its reduce key and then the row itself are in the buffered bytes.</summary>
+/// <param name="Group">The id of the row's group.</param>
+/// <param name="Order">The position of the row among the rows of its document, as mapped.</param>
+/// <param name="Offset">The offset of the key in the buffered bytes.</param>
+/// <param name="KeyLength">Length of the key in bytes.</param>
+/// <param name="RowLength">Length of the row in bytes.</param>
 internal readonly record struct PendingRow(UInt128 Group, int Order, int Offset, int KeyLength, int RowLength);

@@ -33,18 +33,18 @@ internal sealed class ReduceBatch(
         // a small cache.
         foreach (int document in pending.InOrderOfIds())
         {
-            Compare(document);
+            MergeRows(document);
         }
 
         foreach (var (group, changes) in _groups.OrderBy(static group => group.Key))
         {
             changes.Sort();
-            Change(group, changes);
+            ChangeGroup(group, changes);
         }
     }
 
     /// <summary>Merges the old and new rows of a document, group by group, into operations.</summary>
-    private void Compare(int document)
+    private void MergeRows(int document)
     {
         byte[] rented = ArrayPool<byte>.Shared.Rent(ReduceKeys.PrefixBytes + pending.Id(document).Length);
         try
@@ -69,9 +69,9 @@ internal sealed class ReduceBatch(
                     Remove(old[run++]);
                 }
 
-                bool had = run < old.Count && old[run].Group == group;
-                Put(document, row, count, had ? old[run] : null);
-                run += had ? 1 : 0;
+                bool hadRows = run < old.Count && old[run].Group == group;
+                Put(document, row, count, hadRows ? old[run] : null);
+                run += hadRows ? 1 : 0;
                 row += count;
             }
 
@@ -135,7 +135,7 @@ internal sealed class ReduceBatch(
         return changes;
     }
 
-    private void Change(UInt128 group, GroupOperations changes)
+    private void ChangeGroup(UInt128 group, GroupOperations changes)
     {
         Span<byte> room = stackalloc byte[ReduceKeys.GroupKeyBytes];
         var key = ReduceKeys.Group(group, room);
@@ -161,7 +161,8 @@ internal sealed class ReduceBatch(
             GroupRecord.Write(height, fence, reduceKey, top.Row(0), _newRecord);
         }
 
-        if (isNew ? !isGone : isGone || !old.Row.SequenceEqual(top.Row(0)))
+        bool hasOtherRow = isGone ? !isNew : isNew || !old.Row.SequenceEqual(top.Row(0));
+        if (hasOtherRow)
         {
             Span<byte> changed = stackalloc byte[ReduceKeys.GroupKeyBytes];
             batch.Put(ReduceKeys.ChangedGroup(group, changed), batch.Index, reduceKey);

@@ -11,6 +11,8 @@ internal static class ReduceKeys
     internal const int NumberBytes = 16;
     internal const int PageKeyBytes = PrefixBytes + GroupIdBytes + 1 + NumberBytes;
     internal const int GroupKeyBytes = PrefixBytes + GroupIdBytes;
+
+    /// <summary>Bytes before the id: the keyspace (4 bytes) and the table.</summary>
     internal const int PrefixBytes = 5;
 
     private const byte Documents = 1;
@@ -29,10 +31,13 @@ internal static class ReduceKeys
         new(State, "state of the reduce", 3),
     ];
 
+    /// <summary>The key of the store's state: its format, watermark and next row number.</summary>
     internal static byte[] StateKey { get; } = [0, 0, 0, 1, State];
 
+    /// <summary>The least key of the table of changed groups.</summary>
     internal static byte[] FirstChanged { get; } = [0, 0, 0, 1, Changed];
 
+    /// <summary>The first key after the table of changed groups.</summary>
     internal static byte[] AfterChanged { get; } = [0, 0, 0, 1, Changed + 1];
 
     /// <summary>

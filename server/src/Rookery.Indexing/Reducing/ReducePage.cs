@@ -19,6 +19,8 @@ internal sealed class ReducePage
     /// <summary>Maximum bytes of a page with more than two entries.</summary>
     internal const int MaxBytes = 8 * 1024;
 
+    // An entry begins with a header: its row number or fence, the entries and the bytes of the child page (zeros in a
+    // leaf), and the length of the row. The row follows.
     private const int EntriesAt = ReduceKeys.NumberBytes;
     private const int BytesAt = EntriesAt + sizeof(int);
     private const int LengthAt = BytesAt + sizeof(int);

@@ -15,6 +15,7 @@ namespace Rookery.Indexing.Reducing;
 /// <param name="failed">Called with the reason when rows cannot be reduced.</param>
 internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
 {
+    // Adjacent pages are joined if they have at most so many entries and bytes together.
     private const int SmallEntries = ReducePage.MaxEntries * 3 / 4;
     private const int SmallBytes = ReducePage.MaxBytes * 3 / 4;
 
@@ -188,6 +189,7 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
         bool hasChanged = false;
         for (int child = 0; child < old.Count; child++)
         {
+            // The operations of this child are those before the fence of the next child.
             int own = operations.Length;
             if (child + 1 < old.Count)
             {
