@@ -11,6 +11,7 @@ public static class AnalyzerCatalog
     /// <summary>The analyzer of full-text fields that name none.</summary>
     public const string DefaultName = "StandardAnalyzer";
 
+    // Maximum letters of an n-gram.
     private const int MaxGram = 16;
 
     private static readonly AnalyzerRules Words = new()
@@ -108,12 +109,12 @@ public static class AnalyzerCatalog
     }
 
     private static (int Shortest, int Longest) ReadGrams(
-        (int Shortest, int Longest) usual,
+        (int Shortest, int Longest) defaultValue,
         IReadOnlyDictionary<string, string>? settings
     )
     {
-        int shortest = ReadSetting(settings, "MinGram", usual.Shortest);
-        int longest = ReadSetting(settings, "MaxGram", Math.Max(usual.Longest, shortest));
+        int shortest = ReadSetting(settings, "MinGram", defaultValue.Shortest);
+        int longest = ReadSetting(settings, "MaxGram", Math.Max(defaultValue.Longest, shortest));
         return shortest >= 1 && shortest <= longest && longest <= MaxGram
             ? (shortest, longest)
             : throw new AnalyzerException(
@@ -122,7 +123,7 @@ public static class AnalyzerCatalog
             );
     }
 
-    private static int ReadSetting(IReadOnlyDictionary<string, string>? settings, string name, int usual)
+    private static int ReadSetting(IReadOnlyDictionary<string, string>? settings, string name, int defaultValue)
     {
         string? value = null;
         if (
@@ -135,7 +136,7 @@ public static class AnalyzerCatalog
 
         if (value is null)
         {
-            return usual;
+            return defaultValue;
         }
 
         return int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out int number)

@@ -7,8 +7,8 @@ namespace Rookery.Search.Analysis;
 public static class EditDistance
 {
     /// <summary>
-    /// Whether the distance of two short texts is within a bound. Takes time proportional to the length of one text
-    /// multiplied by the bound.
+    /// Returns whether the distance of two short texts is within a bound. Takes time proportional to the length of one
+    /// text multiplied by the bound.
     /// </summary>
     /// <param name="left">One text, up to 1,024 characters.</param>
     /// <param name="right">The other text, of any length.</param>

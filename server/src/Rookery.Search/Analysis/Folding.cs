@@ -72,8 +72,8 @@ internal static class LetterFolding
     }
 
     /// <summary>
-    /// Whether a character is a mark that folding removes: combining accents, Hebrew points, Arabic vowel signs and
-    /// stretching, variants of pictures. Vowels of Indian scripts are marks, too, but are kept.
+    /// Returns whether a character is a mark that folding removes: combining accents, Hebrew points, Arabic vowel signs
+    /// and stretching, variants of pictures. Vowels of Indian scripts are marks, too, but are kept.
     /// </summary>
     private static bool IsMark(int character) =>
         character

@@ -5,31 +5,31 @@ namespace Rookery.Search.Analysis;
 /// <summary>A rule that decides which characters belong to words.</summary>
 internal interface ICharacterRule
 {
-    /// <summary>Whether an ASCII character belongs to words.</summary>
-    bool HoldsAscii(byte character);
+    /// <summary>Returns whether an ASCII character belongs to words.</summary>
+    bool IncludesAscii(byte character);
 
-    /// <summary>Whether a character outside ASCII belongs to words.</summary>
-    bool Holds(Rune character);
+    /// <summary>Returns whether a character outside ASCII belongs to words.</summary>
+    bool Includes(Rune character);
 }
 
 /// <summary>Every character but white space.</summary>
 internal readonly struct NotWhiteSpace : ICharacterRule
 {
     /// <inheritdoc/>
-    public bool HoldsAscii(byte character) => character is > 0x20 or < 9 or > 13 and < 0x1C;
+    public bool IncludesAscii(byte character) => character is > 0x20 or < 9 or > 13 and < 0x1C;
 
     /// <inheritdoc/>
-    public bool Holds(Rune character) => !Rune.IsWhiteSpace(character);
+    public bool Includes(Rune character) => !Rune.IsWhiteSpace(character);
 }
 
 /// <summary>Letters and the marks on them.</summary>
 internal readonly struct LettersOnly : ICharacterRule
 {
     /// <inheritdoc/>
-    public bool HoldsAscii(byte character) => char.IsAsciiLetter((char)character);
+    public bool IncludesAscii(byte character) => char.IsAsciiLetter((char)character);
 
     /// <inheritdoc/>
-    public bool Holds(Rune character) =>
+    public bool Includes(Rune character) =>
         Rune.IsLetter(character) || CharacterClasses.Of(character.Value) is CharacterClass.Extend;
 }
 
@@ -49,22 +49,22 @@ internal static class RunSegmenter
         while (at < text.Length)
         {
             int bytes = 1;
-            bool holds;
+            bool belongs;
             if (text[at] < 0x80)
             {
-                holds = rule.HoldsAscii(text[at]);
+                belongs = rule.IncludesAscii(text[at]);
             }
             else
             {
                 Rune.DecodeFromUtf8(text[at..], out var character, out bytes);
-                holds = rule.Holds(character);
+                belongs = rule.Includes(character);
             }
 
-            if (holds && start < 0)
+            if (belongs && start < 0)
             {
                 start = at;
             }
-            else if (!holds && start >= 0)
+            else if (!belongs && start >= 0)
             {
                 return true;
             }

@@ -44,7 +44,7 @@ internal static class StopWords
         .Select(static word => Pack(System.Text.Encoding.ASCII.GetBytes(word)))
         .ToFrozenSet();
 
-    /// <summary>Whether a lower-case word is a stop word.</summary>
+    /// <summary>Returns whether a lower-case word is a stop word.</summary>
     internal static bool Contains(ReadOnlySpan<byte> word) =>
         word.Length <= sizeof(ulong) && Words.Contains(Pack(word));
 

@@ -15,6 +15,7 @@ internal ref struct TokenWriter<TSink>
     /// </summary>
     internal const int BufferBytes = 2 * WordBytes;
 
+    // A token, and room for a stem that is longer than its word.
     private const int WordBytes = Analyzer.MaxTokenBytes + 33;
 
     // Longer words are not stemmed, because their stem could exceed the length of a token.
@@ -59,12 +60,12 @@ internal ref struct TokenWriter<TSink>
     {
         if (_rules.Segmentation is Segmentation.Whole)
         {
-            TakeWhole();
+            EmitWhole();
             return _position;
         }
 
         int at = 0;
-        while (TryFind(ref at, out int start) && TakeWord(start, at)) { }
+        while (TryFind(ref at, out int start) && EmitWord(start, at)) { }
 
         return _position;
     }
@@ -77,7 +78,7 @@ internal ref struct TokenWriter<TSink>
             _ => RunSegmenter.TryFind(_text, default(LettersOnly), ref at, out start),
         };
 
-    private bool TakeWord(int start, int end)
+    private bool EmitWord(int start, int end)
     {
         int length = 0;
         int pieceStart = start;
@@ -121,6 +122,7 @@ internal ref struct TokenWriter<TSink>
             at += bytesRead;
         }
 
+        // A word that was split is emitted as it is.
         return pieceStart > start ? Emit(_word[..length], pieceStart, end) : Refine(length, start, end);
     }
 
@@ -180,11 +182,11 @@ internal ref struct TokenWriter<TSink>
             return true;
         }
 
-        bool goesOn = _rules.Grams is { } grams
+        bool wantsMore = _rules.Grams is { } grams
             ? EmitGrams(token, grams.Shortest, grams.Longest, start, end)
             : _sink.Add(new Token(token, _position, start, end - start));
         _position++;
-        return goesOn;
+        return wantsMore;
     }
 
     private readonly bool EmitGrams(ReadOnlySpan<byte> token, int shortest, int longest, int start, int end)
@@ -226,7 +228,7 @@ internal ref struct TokenWriter<TSink>
     /// Emits the whole text as one token. A long text is truncated and ends in a hash of the whole text, so different
     /// texts have different tokens.
     /// </summary>
-    private void TakeWhole()
+    private void EmitWhole()
     {
         int length = 0;
         int kept = 0;

@@ -21,14 +21,26 @@ internal static class WordSegmenter
         Letters,
         Digits,
         Katakana,
+
+        // Letters or digits, followed by a connector.
         Connected,
         Ideograph,
         Picture,
+
+        // One of the two characters of a flag.
         HalfFlag,
         Flag,
+
+        // A character that belongs to the word only if a letter follows.
         LetterMid,
+
+        // A character that belongs to the number only if a digit follows.
         DigitMid,
+
+        // Only connectors so far.
         ConnectorLead,
+
+        // A picture and a joiner.
         PictureJoined,
     }
 
