@@ -36,12 +36,12 @@ public sealed class AndCursor : EntryCursor
     }
 
     /// <inheritdoc/>
-    public override int MoveNext() => Agree(_lead.MoveNext());
+    public override int MoveNext() => AdvanceToCommon(_lead.MoveNext());
 
     /// <inheritdoc/>
-    public override int Advance(int target) => target <= Current ? Current : Agree(_lead.Advance(target));
+    public override int Advance(int target) => target <= Current ? Current : AdvanceToCommon(_lead.Advance(target));
 
-    private int Agree(int entry)
+    private int AdvanceToCommon(int entry)
     {
         for (int i = 0; i < _others.Length && entry != End; )
         {

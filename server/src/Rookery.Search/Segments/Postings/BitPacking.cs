@@ -100,6 +100,8 @@ internal static class BitPacking
         for (nuint i = 0; i < BlockLength; i += Lanes)
         {
             var value = Vector128.LoadUnsafe(ref first, i) + Vector128<uint>.One;
+            // The prefix sums of four lanes in two steps: adds to each lane the lane before it, then the lane two
+            // before.
             value +=
                 Vector128.Shuffle(value, Vector128.Create(0u, 0, 1, 2))
                 & Vector128.Create(0u, uint.MaxValue, uint.MaxValue, uint.MaxValue);

@@ -101,7 +101,7 @@ internal struct BlockHeader
             ? BitPacking.BytesOf(GapBits) + BitPacking.BytesOf(FrequencyBits)
             : Varint.ReadInt(_page, ref at);
         BodyStart = at;
-        bool isSane =
+        bool isValid =
             (IsFull || first == PostingsFormat.LastBlock)
             && GapBits <= 32
             && FrequencyBits <= 32
@@ -110,7 +110,7 @@ internal struct BlockHeader
             && distance > 0
             && distance <= (ulong)(SegmentFormat.EntryLimit - LastBefore)
             && PositionsOffset >= 0;
-        if (!isSane)
+        if (!isValid)
         {
             throw SegmentFormat.Malformed();
         }

@@ -29,10 +29,11 @@ public abstract class EntryCursor
     public virtual bool CanTest => false;
 
     /// <summary>
-    /// Whether the cursor's set contains an entry. Cheap. Neither depends on the current position nor changes it.
+    /// Returns whether the cursor's set contains an entry. Cheap. Neither depends on the current position nor changes
+    /// it.
     /// </summary>
     public virtual bool Contains(int entry) =>
-        throw new InvalidOperationException("Only a walk says which entries there are.");
+        throw new InvalidOperationException("This cursor cannot test single entries: CanTest is false.");
 
     /// <summary>Moves to the end and returns the number of entries passed.</summary>
     public virtual int CountRest()

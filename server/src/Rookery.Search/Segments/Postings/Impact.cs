@@ -16,7 +16,7 @@ public readonly record struct Impact(int MaxFrequency, int MinLength)
     /// <summary>Returns the impact with one more posting.</summary>
     public Impact Combine(int frequency, int length)
     {
-        Invariant.Holds(frequency > 0, "a term stands at least once where it stands");
+        Invariant.Holds(frequency > 0, "the frequency of a posting is at least 1");
         return new Impact(Math.Max(MaxFrequency, frequency), Math.Min(MinLength, length));
     }
 

@@ -10,11 +10,13 @@ internal sealed class PostingPositions(SegmentPages pages)
     private byte[] _scratch = [];
     private byte[] _bytes = [];
     private int _length = -1;
+
+    // The positions of posting _place of the block begin at _next.
     private int _place;
     private int _next;
 
     /// <summary>Discards the positions, because the cursor moved to another block.</summary>
-    public void Forget() => _length = -1;
+    public void Discard() => _length = -1;
 
     /// <summary>Skips the positions of one posting.</summary>
     public static void Skip(ReadOnlySpan<byte> encoded, ref int at, int count)

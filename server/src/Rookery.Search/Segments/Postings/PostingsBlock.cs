@@ -32,7 +32,7 @@ internal sealed class PostingsBlock(bool isText)
         var bytes = encoded.Span;
         int read = 0;
         int entry = -1;
-        int mostOften = 1;
+        int maxFrequency = 1;
         for (int i = 0; i < count; i++)
         {
             int frequency = ReadPosting(bytes, ref read, ref entry);
@@ -40,14 +40,14 @@ internal sealed class PostingsBlock(bool isText)
             if (isText)
             {
                 _frequencies[i] = (uint)frequency - 1;
-                mostOften = Math.Max(mostOften, frequency);
+                maxFrequency = Math.Max(maxFrequency, frequency);
                 _inlinePositions[i] = read;
                 PostingPositions.Skip(bytes, ref read, frequency);
             }
         }
 
         // The lengths of entries are not known here. Every entry has at least one token.
-        Impact = new Impact(mostOften, MinLength: 1);
+        Impact = new Impact(maxFrequency, MinLength: 1);
         if (isText)
         {
             _inlinePositions[count] = read;

@@ -61,7 +61,7 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
         _indexInBlock = -1;
         _blockCount = 0;
         _column = null;
-        _positions?.Forget();
+        _positions?.Discard();
         int max = _isInline ? PostingsFormat.InlineLimit : PostingsFormat.BlockLength;
         if (_entries.Length < max)
         {
@@ -93,7 +93,7 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
             return Current = (int)_entries[_indexInBlock];
         }
 
-        return Current == End || !NextBlock() ? Finish() : Current = (int)_entries[_indexInBlock = 0];
+        return Current == End || !MoveToNextBlock() ? MoveToEnd() : Current = (int)_entries[_indexInBlock = 0];
     }
 
     /// <inheritdoc/>
@@ -106,9 +106,9 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
 
         if (_blockCount == 0 || (uint)target > _entries[_blockCount - 1])
         {
-            if (_isInline || !BlockFor(target))
+            if (_isInline || !MoveToBlockOf(target))
             {
-                return Finish();
+                return MoveToEnd();
             }
 
             _indexInBlock = 0;
@@ -169,7 +169,7 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
     {
         if (Current == -1)
         {
-            Finish();
+            MoveToEnd();
             return (int)Count;
         }
 
@@ -207,20 +207,20 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
 
     private PostingPositions Positions() => _positions ??= new PostingPositions(pages);
 
-    private int Finish()
+    private int MoveToEnd()
     {
         _blockCount = 0;
         _indexInBlock = 0;
         return Current = End;
     }
 
-    private bool NextBlock() => !_isInline && _groups!.MoveNext() && Load();
+    private bool MoveToNextBlock() => !_isInline && _groups!.MoveNext() && Load();
 
-    private bool BlockFor(int target) => _groups!.MoveTo(target) && Load();
+    private bool MoveToBlockOf(int target) => _groups!.MoveTo(target) && Load();
 
     private bool Load()
     {
-        _positions?.Forget();
+        _positions?.Discard();
         _blockCount = _block.Open(_groups!.Current, _entries);
         Decoded += _blockCount;
         return true;

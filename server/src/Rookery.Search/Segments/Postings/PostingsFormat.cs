@@ -42,8 +42,13 @@ internal static class PostingsFormat
     /// <summary>Maximum bytes of postings that are stored in the dictionary itself.</summary>
     public const int InlineLimitBytes = 96;
 
+    /// <summary>Flag in the first byte of a full block; the other bits are those of <see cref="BitsMask"/>.</summary>
     public const int FullBlock = 0x80;
+
+    /// <summary>First byte of a last block.</summary>
     public const int LastBlock = 0x40;
+
+    /// <summary>The part of a full block's first byte with the bits of a gap.</summary>
     public const int BitsMask = 0x3f;
 
     /// <summary>Bytes of a group's table entry.</summary>

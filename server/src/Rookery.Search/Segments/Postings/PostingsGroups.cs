@@ -11,13 +11,11 @@ namespace Rookery.Search.Segments.Postings;
 /// </summary>
 internal sealed class PostingsGroups(SegmentPages pages, bool isText)
 {
-    /// <summary>
-    /// Offsets in a table entry: last entry (0), address, positions, highest frequency, smallest length.
-    /// </summary>
+    // Offsets in a table entry: last entry (0), address, positions, highest frequency, smallest length.
     private const int AddressAt = 4;
     private const int PositionsAt = 12;
-    private const int MostOftenAt = 20;
-    private const int ShortestAt = 24;
+    private const int MaxFrequencyAt = 20;
+    private const int MinLengthAt = 24;
 
     private BlockHeader _current;
     private BlockHeader _ahead;
@@ -25,6 +23,8 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
     private byte[] _scratch = [];
     private int _groupCount;
     private long _count;
+
+    // The addresses of a term with one group, which has no table.
     private long _onlyAddress;
     private long _onlyPositions;
     private bool _hasCurrent;
@@ -236,8 +236,8 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
     {
         var entry = _table.AsSpan(group * PostingsFormat.GroupBytes);
         return new Impact(
-            BinaryPrimitives.ReadInt32LittleEndian(entry[MostOftenAt..]),
-            BinaryPrimitives.ReadInt32LittleEndian(entry[ShortestAt..])
+            BinaryPrimitives.ReadInt32LittleEndian(entry[MaxFrequencyAt..]),
+            BinaryPrimitives.ReadInt32LittleEndian(entry[MinLengthAt..])
         );
     }
 }

@@ -89,7 +89,8 @@ internal sealed class PostingsWriter(SegmentOutput output)
         }
 
         payload.AppendVarint((ulong)_count << 1);
-        if (_table.Length == 0 || (_table.Length == PostingsFormat.GroupBytes && _blocksInGroup == 0))
+        bool hasOneGroup = _table.Length == 0 || (_table.Length == PostingsFormat.GroupBytes && _blocksInGroup == 0);
+        if (hasOneGroup)
         {
             if (_blocksInGroup > 0)
             {
@@ -97,6 +98,7 @@ internal sealed class PostingsWriter(SegmentOutput output)
             }
 
             var only = _table.Written;
+            // The offsets are those that CloseGroup writes.
             payload.AppendVarint(BinaryPrimitives.ReadUInt64LittleEndian(only[4..]));
             if (_isText)
             {
@@ -151,6 +153,7 @@ internal sealed class PostingsWriter(SegmentOutput output)
         {
             WriteBlockHeader(PostingsFormat.LastBlock, frequencyBits: 0);
             _block.AppendVarint((ulong)_inBlock);
+            // Reuses the buffer: a term with blocks is not stored in the dictionary.
             _inline.Clear();
             for (int i = 0; i < _inBlock; i++)
             {
