@@ -62,7 +62,7 @@ public static class TermKey
                 return 1;
             case (byte)'{' or (byte)'[':
                 destination[0] = ContainerByte;
-                return WriteCut(json, destination);
+                return WriteTruncated(json, destination);
             default:
                 return NumberKey.Write(json, destination);
         }
@@ -85,7 +85,7 @@ public static class TermKey
         destination[0] = isExact ? ExactTextByte : TextByte;
         if (isExact)
         {
-            return WriteCut(text, destination);
+            return WriteTruncated(text, destination);
         }
 
         if (DateText.TryWrite(text, destination[1..]))
@@ -95,7 +95,7 @@ public static class TermKey
 
         ReadOnlySpan<byte> rest = text;
         int written = 1 + TextFolding.Fold(ref rest, destination[1..(1 + MaxTextBytes)]);
-        return rest.IsEmpty ? written : WriteCutFolded(text, destination);
+        return rest.IsEmpty ? written : WriteTruncatedFolded(text, destination);
     }
 
     /// <summary>Returns the kind of a key's value.</summary>
@@ -131,7 +131,7 @@ public static class TermKey
             _ => FirstByteOf(kind),
         };
 
-    /// <summary>Whether a key contains only the beginning of its text and a hash.</summary>
+    /// <summary>Returns whether a key contains only the beginning of its text and a hash.</summary>
     public static bool IsTruncated(ReadOnlySpan<byte> key) => key.Length == MaxBytes;
 
     /// <summary>
@@ -180,7 +180,7 @@ public static class TermKey
     }
 
     /// <summary>Writes bytes unchanged after the kind, truncated with a hash if they are too long.</summary>
-    private static int WriteCut(ReadOnlySpan<byte> bytes, Span<byte> destination)
+    private static int WriteTruncated(ReadOnlySpan<byte> bytes, Span<byte> destination)
     {
         bytes[..Math.Min(bytes.Length, MaxTextBytes)].CopyTo(destination[1..]);
         if (bytes.Length <= MaxTextBytes)
@@ -195,17 +195,17 @@ public static class TermKey
     }
 
     /// <summary>Writes a long text without case, piece by piece, because it may be a whole document.</summary>
-    private static int WriteCutFolded(ReadOnlySpan<byte> text, Span<byte> destination)
+    private static int WriteTruncatedFolded(ReadOnlySpan<byte> text, Span<byte> destination)
     {
         Span<byte> piece = stackalloc byte[PieceBytes];
         IncrementalHash hash = _hasher ??= IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
-        for (int held = 0; !text.IsEmpty; )
+        for (int copied = 0; !text.IsEmpty; )
         {
             ReadOnlySpan<byte> folded = piece[..TextFolding.Fold(ref text, piece)];
             hash.AppendData(folded);
-            int more = Math.Min(folded.Length, MaxTextBytes - held);
-            folded[..more].CopyTo(destination[(1 + held)..]);
-            held += more;
+            int more = Math.Min(folded.Length, MaxTextBytes - copied);
+            folded[..more].CopyTo(destination[(1 + copied)..]);
+            copied += more;
         }
 
         Span<byte> whole = stackalloc byte[SHA256.HashSizeInBytes];

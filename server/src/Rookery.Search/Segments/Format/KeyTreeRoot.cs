@@ -27,9 +27,11 @@ internal readonly record struct KeyTreeRoot(long Address, int Height, long Count
             Varint.ReadInt(from, ref at),
             (long)Varint.Read(from, ref at)
         );
-        return
-            root.Height <= HeightLimit && root.Count >= 0 && root.Address >= 0 && root.Height == 0 == (root.Count == 0)
-            ? root
-            : throw SegmentFormat.Malformed();
+        bool isValid =
+            root.Height <= HeightLimit
+            && root.Count >= 0
+            && root.Address >= 0
+            && (root.Height == 0) == (root.Count == 0);
+        return isValid ? root : throw SegmentFormat.Malformed();
     }
 }

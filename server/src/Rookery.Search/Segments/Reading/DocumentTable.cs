@@ -75,6 +75,7 @@ public sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, Pa
             _offset += further;
             _idLength = shared + further;
             ulong distance = Varint.Read(bytes, ref _offset);
+            // Decodes zigzag, because an etag may be less than the one before it.
             _lastEtag += (long)(distance >> 1) ^ -(long)(distance & 1);
         }
     }

@@ -101,6 +101,7 @@ public sealed class KeyCursor
             Ordinal++;
         }
 
+        // All keys of the leaf are lower, so the wanted key is the first of the next leaf.
         Ordinal--;
         return MoveNext();
     }
@@ -123,7 +124,7 @@ public sealed class KeyCursor
 
         _isOpen = true;
         Ordinal = ordinal;
-        long left = ordinal;
+        long remaining = ordinal;
         _levels[^1].Open(_pages, _root.Address);
         for (int level = _levels.Length - 1; level > 0; level--)
         {
@@ -131,17 +132,17 @@ public sealed class KeyCursor
             {
                 Require(_levels[level].MoveNext());
                 var (address, keys) = Child(_levels[level]);
-                if (left < keys)
+                if (remaining < keys)
                 {
                     _levels[level - 1].Open(_pages, address);
                     break;
                 }
 
-                left -= keys;
+                remaining -= keys;
             }
         }
 
-        for (; left >= 0; left--)
+        for (; remaining >= 0; remaining--)
         {
             Require(_levels[0].MoveNext());
         }

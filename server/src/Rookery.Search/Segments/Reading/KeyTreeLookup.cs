@@ -143,6 +143,7 @@ internal static class KeyTreeLookup
                 var rest = key[_matched..];
                 int common = further.CommonPrefixLength(rest);
                 _matched += common;
+                // Where the item ends, the key may continue. Otherwise the first different byte decides.
                 Side =
                     common == further.Length ? common - rest.Length
                     : common == rest.Length || further[common] > rest[common] ? 1

@@ -34,7 +34,7 @@ public sealed class LiveEntries
     /// <summary>Returns a set in which all entries are live.</summary>
     public static LiveEntries All(int entries) => new(entries, [], deadCount: 0);
 
-    /// <summary>Whether an entry is live.</summary>
+    /// <summary>Returns whether an entry is live.</summary>
     public bool IsLive(int entry) => _dead.Length == 0 || (_dead[entry / WordBits] & (1UL << (entry % WordBits))) == 0;
 
     /// <summary>Returns the dead entries, ascending.</summary>

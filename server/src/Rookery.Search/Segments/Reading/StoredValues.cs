@@ -18,7 +18,9 @@ public sealed class StoredValues(
     private PooledMemory _raw;
     private int _rawLength;
     private int _group = -1;
-    private int _entryAt;
+
+    // The entry whose value begins at _offset in the group.
+    private int _offsetEntry;
     private int _offset;
 
     /// <summary>Returns the value of an entry, valid until the next call; empty if it has none.</summary>
@@ -35,16 +37,16 @@ public sealed class StoredValues(
             Open(wanted);
         }
 
-        if (entry < _entryAt)
+        if (entry < _offsetEntry)
         {
-            _entryAt = (int)firstEntries[_group];
+            _offsetEntry = (int)firstEntries[_group];
             _offset = 0;
         }
 
         var bytes = _raw.Span[.._rawLength];
         int at = _offset;
         int length = Varint.ReadInt(bytes, ref at);
-        for (; _entryAt < entry; _entryAt++)
+        for (; _offsetEntry < entry; _offsetEntry++)
         {
             at = length <= _rawLength - at ? at + length : throw SegmentFormat.Malformed();
             _offset = at;
@@ -94,7 +96,7 @@ public sealed class StoredValues(
         }
 
         _group = wanted;
-        _entryAt = (int)firstEntries[wanted];
+        _offsetEntry = (int)firstEntries[wanted];
         _offset = 0;
     }
 }

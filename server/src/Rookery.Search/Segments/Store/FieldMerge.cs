@@ -21,6 +21,8 @@ internal sealed class FieldMerge : IDisposable
     private readonly int _number;
     private readonly List<Part> _parts = [];
     private readonly List<Part> _group = [];
+
+    // The terms of the new segment, by their number in the merged order of all terms.
     private readonly RankedBits _kept;
     private readonly bool _isSorted;
 
@@ -185,12 +187,17 @@ internal sealed class FieldMerge : IDisposable
         }
     }
 
+    // The old ordinal selects the term's number in the merged order; its rank among kept terms is the new ordinal.
     private ulong NewOrdinal(Part part, int entry) =>
         part.Field.SortOrdinals?[entry] is { } old and > 0
             ? (ulong)_kept.Rank(part.Present.Select((int)(old - 1))) + 1
             : 0;
 
-    private IEnumerable<bool> Copy(PackedColumnWriter column, Func<Part, int, ulong> valueOf, Action<ulong>? see = null)
+    private IEnumerable<bool> Copy(
+        PackedColumnWriter column,
+        Func<Part, int, ulong> valueOf,
+        Action<ulong>? observe = null
+    )
     {
         int next = 0;
         foreach (var source in _sources)
@@ -202,7 +209,7 @@ internal sealed class FieldMerge : IDisposable
                 if (source.IsLive(entry))
                 {
                     ulong value = part is null ? 0 : valueOf(part, entry);
-                    see?.Invoke(value);
+                    observe?.Invoke(value);
                     column.Add(value);
                 }
 

@@ -17,6 +17,8 @@ public sealed class IndexEntry
     private const int MaxParts = 1 << 17;
     private const int MaxBytes = 8 << 20;
     private const int FirstBytes = 4096;
+
+    // Larger buffers are released when the next document begins.
     private const int KeptBytes = 256 << 10;
     private const int KeptParts = 8192;
 
@@ -88,7 +90,9 @@ public sealed class IndexEntry
     /// <summary>Returns the lower-case id of a loaded document.</summary>
     public ReadOnlySpan<byte> Loaded(int position) => _bytes.AsSpan(_loaded[position].Offset, _loaded[position].Length);
 
-    /// <summary>Whether a loaded document does not exist or is in none of the collections that the map names.</summary>
+    /// <summary>
+    /// Returns whether a loaded document does not exist or is in none of the collections that the map names.
+    /// </summary>
     public bool IsLoadedElsewhere(int position) => _loaded[position].IsElsewhere;
 
     /// <summary>Adds a term. Duplicates have no effect.</summary>
@@ -118,7 +122,8 @@ public sealed class IndexEntry
     /// <param name="field">The field number.</param>
     /// <param name="word">The bytes, at most <see cref="SegmentFormat.KeyLimitBytes"/>.</param>
     /// <param name="position">The position in the text, from 0. Several words may have the same position.</param>
-    public void AddWord(int field, ReadOnlySpan<byte> word, int position) => Copy(PartKind.Word, field, word, position);
+    public void AddWord(int field, ReadOnlySpan<byte> word, int position) =>
+        AddCopy(PartKind.Word, field, word, position);
 
     /// <summary>Sets the number of words of a field in the entry. Required once for each entry with words.</summary>
     public void SetWordCount(int field, int words) => AddPart(PartKind.Length, field, length: 0, words);
@@ -126,10 +131,10 @@ public sealed class IndexEntry
     /// <summary>
     /// Sets the sort key of the entry in a field. It should be one of the entry's terms in the field.
     /// </summary>
-    public void SetSortKey(int field, ReadOnlySpan<byte> key) => Copy(PartKind.SortKey, field, key, 0);
+    public void SetSortKey(int field, ReadOnlySpan<byte> key) => AddCopy(PartKind.SortKey, field, key, 0);
 
     /// <summary>Sets the value stored with the entry.</summary>
-    public void SetStored(ReadOnlySpan<byte> value) => Copy(PartKind.Stored, field: 0, value, 0);
+    public void SetStored(ReadOnlySpan<byte> value) => AddCopy(PartKind.Stored, field: 0, value, 0);
 
     /// <summary>Ends an entry. Further parts belong to the next entry of the same document.</summary>
     public void EndEntry() => AddPart(PartKind.EndOfEntry, field: 0, length: 0, 0);
@@ -215,7 +220,7 @@ public sealed class IndexEntry
         return from + count;
     }
 
-    private void Copy(PartKind kind, int field, ReadOnlySpan<byte> bytes, int number)
+    private void AddCopy(PartKind kind, int field, ReadOnlySpan<byte> bytes, int number)
     {
         bytes.CopyTo(Room(bytes.Length));
         AddPart(kind, field, bytes.Length, number);
@@ -234,5 +239,6 @@ public sealed class IndexEntry
         _length += length;
     }
 
+    // Number is the position of a word, or the number of words of a field; 0 for other parts.
     private readonly record struct Part(PartKind Kind, int Field, int Offset, int Length, int Number);
 }

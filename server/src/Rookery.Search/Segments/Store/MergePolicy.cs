@@ -11,7 +11,11 @@ namespace Rookery.Search.Segments.Store;
 internal static class MergePolicy
 {
     private const int SegmentsPerMerge = 8;
+
+    // The binary logarithm of the factor between two sizes.
     private const int FactorBits = 3;
+
+    // Segments below eight times this size count as similar.
     private const long SmallBytes = 64 << 10;
 
     /// <summary>Returns the segments to merge; empty if none need merging.</summary>

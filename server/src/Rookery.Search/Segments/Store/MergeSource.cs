@@ -38,7 +38,7 @@ internal sealed class MergeSource
     /// <summary>The number of its first live entry in the new segment.</summary>
     public int FirstEntry { get; }
 
-    /// <summary>Whether an entry was live at the start of the merge.</summary>
+    /// <summary>Returns whether an entry was live at the start of the merge.</summary>
     public bool IsLive(int entry) => Segment.Live.IsLive(entry);
 
     /// <summary>Returns the number of a live entry in the new segment.</summary>

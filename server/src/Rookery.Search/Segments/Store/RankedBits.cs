@@ -49,7 +49,7 @@ internal sealed class RankedBits(MemoryShare share) : IDisposable
     public int Rank(long place)
     {
         int word = (int)(place / WordBits);
-        Invariant.Holds(word < _before.Length, "a rank is asked for within the bits");
+        Invariant.Holds(word < _before.Length, "a rank is that of a position within the bits");
         return _before[word] + BitOperations.PopCount(_words[word] & ((1UL << (int)(place % WordBits)) - 1));
     }
 
@@ -69,14 +69,14 @@ internal sealed class RankedBits(MemoryShare share) : IDisposable
             word++;
         }
 
-        Invariant.Holds(word >= 0, "a one is asked for that is there");
+        Invariant.Holds(word >= 0, "a selected bit is set");
         ulong rest = _words[word];
         for (int left = ones - _before[word]; left > 0; left--)
         {
             rest &= rest - 1;
         }
 
-        Invariant.Holds(rest != 0, "a one is asked for that is there");
+        Invariant.Holds(rest != 0, "a selected bit is set");
         return ((long)word * WordBits) + BitOperations.TrailingZeroCount(rest);
     }
 

@@ -173,7 +173,7 @@ public sealed class SegmentStore : IIndexStore
         {
             if (_merge is null && !BeginMerge())
             {
-                ForgetIdleBatch();
+                ReleaseIdleBatch();
                 return false;
             }
 
@@ -262,7 +262,7 @@ public sealed class SegmentStore : IIndexStore
 
     private SegmentBuilder Batch() => _batch ??= new SegmentBuilder(_context.Share);
 
-    private void ForgetIdleBatch()
+    private void ReleaseIdleBatch()
     {
         if (_batch is { Documents: 0 })
         {

@@ -3,6 +3,7 @@ namespace Rookery.Search.Segments.Writing;
 /// <summary>The sort keys and lengths of a field's entries in a batch.</summary>
 internal sealed class BatchField
 {
+    // For each entry, 1 + the term number of its sort key; 0 for none.
     private int[] _sortTerms = [];
     private int[] _lengths = [];
 

@@ -11,7 +11,9 @@ internal sealed class BatchWriter
 {
     private readonly SegmentBuilder _batch;
     private readonly SegmentWriter _writer;
-    private readonly int[] _places;
+
+    // For each entry of the batch, its number in the segment; -1 if a later version replaced it.
+    private readonly int[] _newEntries;
     private readonly SortedTerms _sorted = new();
     private readonly GrowableBytes _postings = new();
     private readonly int _liveEntries;
@@ -20,12 +22,12 @@ internal sealed class BatchWriter
     {
         _batch = batch;
         _writer = writer;
-        _places = new int[batch.Entries];
+        _newEntries = new int[batch.Entries];
         var documents = batch.AllDocuments;
         var entries = batch.AllEntries;
-        for (int i = 0; i < _places.Length; i++)
+        for (int i = 0; i < _newEntries.Length; i++)
         {
-            _places[i] = documents[entries[i].Document].IsReplaced ? -1 : _liveEntries++;
+            _newEntries[i] = documents[entries[i].Document].IsReplaced ? -1 : _liveEntries++;
         }
     }
 
@@ -118,9 +120,9 @@ internal sealed class BatchWriter
     private bool[] SortKeysOf(BatchField field)
     {
         bool[] isSortKey = new bool[_batch.Terms.Count];
-        for (int entry = 0; entry < _places.Length; entry++)
+        for (int entry = 0; entry < _newEntries.Length; entry++)
         {
-            if (_places[entry] >= 0 && field.SortTermOf(entry) is >= 0 and int key)
+            if (_newEntries[entry] >= 0 && field.SortTermOf(entry) is >= 0 and int key)
             {
                 isSortKey[key] = true;
             }
@@ -130,28 +132,29 @@ internal sealed class BatchWriter
     }
 
     /// <summary>
-    /// Whether every sort key is also a term. Compares only counts, because the caller knows that every term is the
-    /// sort key of its entries.
+    /// Returns whether every sort key is also a term. Compares only counts, because the caller knows that every term is
+    /// the sort key of its entries.
     /// </summary>
     private bool AllKeysAreTerms(BatchField field)
     {
         int withKey = 0;
-        for (int entry = 0; entry < _places.Length; entry++)
+        for (int entry = 0; entry < _newEntries.Length; entry++)
         {
-            withKey += _places[entry] >= 0 && field.SortTermOf(entry) >= 0 ? 1 : 0;
+            withKey += _newEntries[entry] >= 0 && field.SortTermOf(entry) >= 0 ? 1 : 0;
         }
 
         return withKey == _postingsWritten;
     }
 
+    // Number of postings written in the current field.
     private long _postingsWritten;
 
     private PackedColumnRoot WriteColumn(Func<int, ulong> value)
     {
         var column = _writer.BeginColumn();
-        for (int entry = 0; entry < _places.Length; entry++)
+        for (int entry = 0; entry < _newEntries.Length; entry++)
         {
-            if (_places[entry] >= 0)
+            if (_newEntries[entry] >= 0)
             {
                 column.Add(value(entry));
             }
@@ -179,9 +182,9 @@ internal sealed class BatchWriter
                 PostingPositions.Skip(bytes, ref at, frequency);
             }
 
-            if (_places[entry] >= 0)
+            if (_newEntries[entry] >= 0)
             {
-                target.Add(_places[entry], frequency, isText ? field.LengthOf(entry) : 1, bytes[from..at]);
+                target.Add(_newEntries[entry], frequency, isText ? field.LengthOf(entry) : 1, bytes[from..at]);
             }
         }
 
@@ -197,7 +200,7 @@ internal sealed class BatchWriter
             ref readonly var document = ref documents[_batch.Terms[id].LastEntry];
             if (document.EntryCount > 0)
             {
-                _writer.AddId(_batch.Terms.KeyOf(id), _places[document.FirstEntry], document.EntryCount);
+                _writer.AddId(_batch.Terms.KeyOf(id), _newEntries[document.FirstEntry], document.EntryCount);
             }
         }
     }
@@ -206,9 +209,9 @@ internal sealed class BatchWriter
     {
         var documents = _batch.AllDocuments;
         var entries = _batch.AllEntries;
-        for (int entry = 0; entry < _places.Length; entry++)
+        for (int entry = 0; entry < _newEntries.Length; entry++)
         {
-            if (_places[entry] >= 0)
+            if (_newEntries[entry] >= 0)
             {
                 ref readonly var document = ref documents[entries[entry].Document];
                 _writer.AddEntry(_batch.Terms.KeyOf(document.Id), document.Etag, _batch.StoredOf(entries[entry]));

@@ -14,7 +14,11 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
 
     private readonly List<byte[]> _chunks = [];
     private int _usedChunks;
+
+    // Bytes of long chunks beyond the usual length.
     private long _longBytes;
+
+    // Bytes used in the last chunk.
     private int _inChunk = ChunkBytes;
 
     /// <summary>Allocated bytes, including unused ends of chunks.</summary>

@@ -23,6 +23,8 @@ internal sealed class SegmentBuilder : IDisposable
     private BatchField?[] _fields = [];
     private readonly List<BatchDocument> _documents = [];
     private readonly List<BatchEntry> _entries = [];
+
+    // The terms of the current entry: the term number in the upper half, the position in the lower half.
     private readonly List<ulong> _pending = [];
     private readonly GrowableBytes _encoded = new();
     private long _reserved;

@@ -56,7 +56,7 @@ internal sealed class SortedTerms
             return;
         }
 
-        if (!TryPassShared(terms, numbers, ref from))
+        if (!TrySkipCommonPrefix(terms, numbers, ref from))
         {
             // A key ends before this position, so its bytes here are padding. This is rare, so whole keys are compared.
             numbers.Sort(new Order(terms));
@@ -89,7 +89,7 @@ internal sealed class SortedTerms
     /// <summary>
     /// Advances <paramref name="from"/> to where the keys begin to differ. Returns false if a key ends before it.
     /// </summary>
-    private static bool TryPassShared(TermTable terms, ReadOnlySpan<int> numbers, ref int from)
+    private static bool TrySkipCommonPrefix(TermTable terms, ReadOnlySpan<int> numbers, ref int from)
     {
         var first = terms.KeyOf(numbers[0]);
         if (first.Length < from)

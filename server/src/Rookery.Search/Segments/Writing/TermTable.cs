@@ -335,19 +335,34 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
 /// <summary>A term of a batch. Small, because a batch may have a million terms.</summary>
 internal struct Term
 {
+    /// <summary>The hash, once the term is in the hash table.</summary>
     public uint Hash;
     public int Field;
+
+    /// <summary>The address of its bytes in the arena.</summary>
     public int KeyAddress;
     public ushort KeyLength;
+
+    /// <summary>Whether the term is in the hash table.</summary>
     public bool IsLinked;
 
     /// <summary>
     /// The last entry that has the term; for a document's id, the number of its current version. -1 for none.
     /// </summary>
     public int LastEntry;
+
+    /// <summary>The address of the first slice of its postings.</summary>
     public int FirstSlice;
+
+    /// <summary>The address at which the next byte of its postings is written.</summary>
     public int WriteAddress;
+
+    /// <summary>Length of the last slice in bytes; 0 if there is none.</summary>
     public ushort SliceBytes;
+
+    /// <summary>Free bytes in the last slice, without its link.</summary>
     public ushort SliceLeft;
+
+    /// <summary>Bytes of its postings.</summary>
     public int Bytes;
 }
