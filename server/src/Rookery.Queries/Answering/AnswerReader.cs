@@ -14,9 +14,11 @@ namespace Rookery.Queries.Answering;
 public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisposable
 {
     private DatabaseReader _reader;
-    private CancellationTokenRegistration _breaking;
+    private CancellationTokenRegistration _abortRegistration;
     private bool _isOpen;
-    private bool _isWatched;
+
+    // Whether the connection is aborted if the snapshot ends now, because a pause waits for the client.
+    private bool _abortsAtEnd;
 
     /// <summary>The database.</summary>
     public Database Database => database;
@@ -37,11 +39,11 @@ public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisp
                 _isOpen = true;
             }
 
-            if (_isWatched)
+            if (_abortsAtEnd)
             {
                 // No client is waited for now, so a snapshot that ends is reported by an exception instead of an abort.
-                _isWatched = false;
-                _breaking.Unregister();
+                _abortsAtEnd = false;
+                _abortRegistration.Unregister();
             }
 
             _reader.ThrowIfEnded();
@@ -59,10 +61,13 @@ public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisp
         {
             ReleaseSnapshot();
         }
-        else if (_isOpen && !_isWatched)
+        else if (_isOpen && !_abortsAtEnd)
         {
-            _isWatched = true;
-            _breaking = _reader.Ended.UnsafeRegister(static taken => ((IAnswerSink)taken!).AbortConnection(), client);
+            _abortsAtEnd = true;
+            _abortRegistration = _reader.Ended.UnsafeRegister(
+                static sink => ((IAnswerSink)sink!).AbortConnection(),
+                client
+            );
         }
     }
 
@@ -71,8 +76,8 @@ public sealed class AnswerReader(Database database, IAnswerSink? client) : IDisp
     {
         if (_isOpen)
         {
-            _isOpen = _isWatched = false;
-            _breaking.Dispose();
+            _isOpen = _abortsAtEnd = false;
+            _abortRegistration.Dispose();
             _reader.Dispose();
         }
     }

@@ -81,7 +81,7 @@ internal sealed class AnswerScope(
         }
     }
 
-    /// <summary>Whether the index exists and has not yet indexed through the basis's etag.</summary>
+    /// <summary>Returns whether the index exists and has not yet indexed through the basis's etag.</summary>
     public bool IsBehind(string indexName) =>
         engine.Indexes.ReadPosition(reader.Database, indexName)?.VisibleEtag < Basis.ResultEtag;
 

@@ -7,8 +7,9 @@ namespace Rookery.Queries.Answering;
 /// <summary>Results that are written as a scan finds them.</summary>
 /// <param name="scan">Finds the results; positioned on the first.</param>
 /// <param name="writer">Writes the results.</param>
-/// <param name="again">Creates the evaluation for a second walk.</param>
-internal sealed class StreamedResults(ScannedDocuments scan, ResultWriter writer, Func<ScanRun> again) : IQueryResults
+/// <param name="startRun">Creates the evaluation for a second walk.</param>
+internal sealed class StreamedResults(ScannedDocuments scan, ResultWriter writer, Func<ScanRun> startRun)
+    : IQueryResults
 {
     private bool _isAtFirst = true;
     private ScanResults? _end;
@@ -53,7 +54,7 @@ internal sealed class StreamedResults(ScannedDocuments scan, ResultWriter writer
 
     public async ValueTask RewindAsync()
     {
-        scan.Rewind(again());
+        scan.Rewind(startRun());
         _end = null;
         _isAtFirst = await scan.MoveNextAsync();
     }

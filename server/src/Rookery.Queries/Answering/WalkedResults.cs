@@ -81,9 +81,9 @@ internal sealed class WalkedResults(
         }
 
         slices?.StartClock();
-        bool holds = isResult();
+        bool stillMatches = isResult();
         slices?.StopClock();
-        return holds;
+        return stillMatches;
     }
 
     public void Write(IResultBuffer output) => writer.Write(output, walk);
