@@ -52,7 +52,7 @@ public sealed class FuzzyText
     /// <summary>Maximum bytes of a text that is similar to this one.</summary>
     public int MaxSimilarBytes => 8 * _characters.Length;
 
-    /// <summary>Whether a text is similar.</summary>
+    /// <summary>Returns whether a text is similar.</summary>
     /// <param name="text">The other text in UTF-8, folded.</param>
     /// <param name="work">Counts the comparisons of characters against the time limit; null for no limit.</param>
     public bool Matches(ReadOnlySpan<byte> text, ScanWork? work)
@@ -77,6 +77,7 @@ public sealed class FuzzyText
     private int MaxEdits(int length)
     {
         int shorter = Math.Min(length, _characters.Length);
+        // One more than the estimate: the comparison below decides, and not the rounding of this product.
         int edits = (int)((1 - _similarity) * shorter) + 1;
         while (edits >= 0 && !(1 - ((double)edits / shorter) > _similarity))
         {

@@ -6,7 +6,7 @@ namespace Rookery.Queries.Conditions;
 /// <summary>A compiled full-text condition, which analyzes the texts of documents itself. Not thread-safe.</summary>
 public interface IDocumentCondition
 {
-    /// <summary>Whether a document matches.</summary>
+    /// <summary>Returns whether a document matches.</summary>
     /// <param name="document">The document.</param>
     /// <param name="work">The evaluation's limits.</param>
     bool Matches(in QueriedDocument document, ScanWork work);
@@ -52,7 +52,7 @@ public interface IFullTextConditions
     /// <param name="terms">The searched text, with parameters filled in.</param>
     IDocumentCondition CompileSearch(SearchCondition condition, FieldReader field, string terms);
 
-    /// <summary>Whether the field is a full-text field. Otherwise its values are compared whole.</summary>
+    /// <summary>Returns whether the field is a full-text field. Otherwise its values are compared whole.</summary>
     bool HasWords(FieldReference field);
 
     /// <summary>Compiles a part of a Lucene clause on a field with words.</summary>

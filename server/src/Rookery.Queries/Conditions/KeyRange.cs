@@ -15,16 +15,22 @@ public sealed record KeyRange(byte[]? Low, bool IsLowIncluded, byte[]? High, boo
     /// <summary>
     /// Whether no key is in the range, because its bounds are of different kinds or in the wrong order.
     /// </summary>
-    public bool IsEmpty =>
-        Low is not null
-        && High is not null
-        && (
-            TermKey.KindOf(Low) != TermKey.KindOf(High)
-            || Low.AsSpan().SequenceCompareTo(High) is var order
-                && (order > 0 || (order == 0 && !(IsLowIncluded && IsHighIncluded)))
-        );
+    public bool IsEmpty
+    {
+        get
+        {
+            if (Low is null || High is null)
+            {
+                return false;
+            }
 
-    /// <summary>Whether a key is in the range.</summary>
+            int order = Low.AsSpan().SequenceCompareTo(High);
+            bool areOrdered = order < 0 || (order == 0 && IsLowIncluded && IsHighIncluded);
+            return TermKey.KindOf(Low) != TermKey.KindOf(High) || !areOrdered;
+        }
+    }
+
+    /// <summary>Returns whether a key is in the range.</summary>
     public bool Contains(ReadOnlySpan<byte> key)
     {
         ValueKind kind = TermKey.KindOf(key);

@@ -112,7 +112,8 @@ public sealed class OperandValues(QueryParameters parameters)
     internal static byte[] Quote(string text)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(text);
-        byte[] json = new byte[(utf8.Length * 6) + 2];
+        const int MaxBytesOfEscape = 6;
+        byte[] json = new byte[(utf8.Length * MaxBytesOfEscape) + 2];
         json[0] = (byte)'"';
         int length = JsonText.Escape(utf8, json.AsSpan(1));
         json[1 + length] = (byte)'"';

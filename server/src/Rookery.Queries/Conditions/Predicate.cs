@@ -9,7 +9,7 @@ namespace Rookery.Queries.Conditions;
 /// </summary>
 internal abstract class Predicate
 {
-    /// <summary>Whether a document matches.</summary>
+    /// <summary>Returns whether a document matches.</summary>
     /// <param name="document">The document.</param>
     /// <param name="work">The evaluation's limits and buffers.</param>
     public abstract bool Matches(in QueriedDocument document, ScanWork work);

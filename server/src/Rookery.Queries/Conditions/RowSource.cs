@@ -44,7 +44,7 @@ public sealed class RowSource
     public static RowSource Of(string indexName, long number, StaticIndexDefinition definition) =>
         new(indexName, number, definition, StaticRowWriter.FieldsOf(definition));
 
-    /// <summary>Whether another source has the same definition.</summary>
+    /// <summary>Returns whether another source has the same definition.</summary>
     public bool IsSameDefinition(RowSource other) => Number == other.Number;
 
     /// <summary>Returns the analyzer of a field.</summary>
@@ -61,7 +61,7 @@ public sealed class RowSource
             );
     }
 
-    /// <summary>Whether the index stores the values of a field.</summary>
+    /// <summary>Returns whether the index stores the values of a field.</summary>
     internal bool Stores(string name) =>
         Definition.Fields.Any(field => field.IsStored && string.Equals(field.Name, name, StringComparison.Ordinal));
 
@@ -154,7 +154,7 @@ internal sealed class SelectedFields(RowSource rows, ProjectionBehavior behavior
             _ => new RowFields(rows).Resolve(field),
         };
 
-    /// <summary>Whether a selected field is read from the row, not from the document.</summary>
+    /// <summary>Returns whether a selected field is read from the row, not from the document.</summary>
     public bool ReadsFromRow(SelectedField item) =>
         rows.IsReduced
         || (item.Source is SelectedReference { Field: PathReference { Path: var path } } && IsStored(path));

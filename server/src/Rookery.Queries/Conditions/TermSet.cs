@@ -42,7 +42,7 @@ internal sealed class TermSet
     /// <summary>The keys, in the order of the values.</summary>
     public byte[][] Keys { get; }
 
-    /// <summary>Whether the set may contain a value whose JSON begins with this byte.</summary>
+    /// <summary>Returns whether the set may contain a value whose JSON begins with this byte.</summary>
     public bool MayHold(byte first) => first < 128 && (_firstCharacters & (UInt128.One << first)) != 0;
 
     /// <summary>Returns the position of a key in <see cref="Keys"/>; -1 if it is not in the set.</summary>
@@ -56,13 +56,14 @@ internal sealed class TermSet
         return _keys.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(key, out int index) ? index : -1;
     }
 
-    // JSON begins with ASCII.
+    // JSON begins with ASCII. Equal numbers may begin differently, as 0 and -0 or 1 and 0.1e1, so a number marks all
+    // digits and the sign.
     private void MarkFirst(byte first)
     {
         _firstCharacters |= UInt128.One << first;
         if (first is (byte)'-' or (>= (byte)'0' and <= (byte)'9'))
         {
-            _firstCharacters |= (UInt128.One << '-') | ((UInt128)0x3FF << '0'); // -0 is 0
+            _firstCharacters |= (UInt128.One << '-') | ((UInt128)0x3FF << '0');
         }
     }
 }

@@ -13,7 +13,7 @@ internal abstract class TextPattern
     /// <summary>Whether every text that begins with <see cref="Prefix"/> matches.</summary>
     public virtual bool IsPrefix => false;
 
-    /// <summary>Whether a text matches.</summary>
+    /// <summary>Returns whether a text matches.</summary>
     /// <param name="text">The text in the form that conditions compare, see <see cref="ScanWork.TextOf"/>.</param>
     /// <param name="work">The evaluation's limits and buffers.</param>
     public abstract bool Matches(ReadOnlySpan<byte> text, ScanWork work);

@@ -28,7 +28,7 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
     public static int PlainBytes(ReadOnlySpan<byte> pattern) =>
         pattern.IndexOfAny(Many, One) is >= 0 and int first ? first : pattern.Length;
 
-    /// <summary>Whether a text matches a pattern.</summary>
+    /// <summary>Returns whether a text matches a pattern.</summary>
     /// <param name="pattern">The pattern.</param>
     /// <param name="text">The text in UTF-8.</param>
     /// <param name="work">Counts the steps against the time limit; null for no limit.</param>
@@ -42,9 +42,10 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
 
     private static bool Matches(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text, ScanWork? work, ref int steps)
     {
+        // After a mismatch, only the last Many takes one character more: an earlier one need not.
         int at = 0;
         int step = 0;
-        int afterStar = -1;
+        int afterMany = -1;
         int retry = 0;
         while (at < text.Length)
         {
@@ -56,7 +57,7 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
 
             if (step < pattern.Length && pattern[step] == Many)
             {
-                (afterStar, retry) = (++step, at);
+                (afterMany, retry) = (++step, at);
             }
             else if (step < pattern.Length && pattern[step] == One)
             {
@@ -68,10 +69,10 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
                 step++;
                 at++;
             }
-            else if (afterStar >= 0)
+            else if (afterMany >= 0)
             {
                 retry = NextCharacter(text, retry);
-                (step, at) = (afterStar, retry);
+                (step, at) = (afterMany, retry);
             }
             else
             {
