@@ -27,7 +27,7 @@ internal sealed class ClauseReader
         _selections = new SelectionReader(reader, fields, new FacetReader(reader, fields, _conditions), functions);
     }
 
-    /// <summary>Whether a word begins a clause. Such a word cannot be an alias without <c>as</c>.</summary>
+    /// <summary>Returns whether a word begins a clause. Such a word cannot be an alias without <c>as</c>.</summary>
     public static bool IsClause(string word) => Rank(word) > 0;
 
     /// <summary>Parses all clauses, up to the end of the text.</summary>
@@ -43,7 +43,7 @@ internal sealed class ClauseReader
         while (_reader.Current.Kind == RqlTokenKind.Word && Rank(_reader.Current.Text) > 0)
         {
             var clause = TakeClause();
-            _fields.Noted = Rank(clause.Text) == 1 && !clause.IsKeyword("load") ? _compared : null;
+            _fields.CollectedPaths = Rank(clause.Text) == 1 && !clause.IsKeyword("load") ? _compared : null;
             query = clause.Text.ToLowerInvariant() switch
             {
                 "group" => query with { GroupBy = ReadBy(ReadGroupKey) },

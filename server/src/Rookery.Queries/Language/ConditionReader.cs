@@ -216,12 +216,12 @@ internal sealed class ConditionReader(RqlReader reader, RqlFieldReader fields)
         }
 
         var comparison =
-            OperatorInView() ?? throw reader.Unexpected("an operator (=, !=, <, <=, >, >=, in, all in, between)");
+            CurrentOperator() ?? throw reader.Unexpected("an operator (=, !=, <, <=, >, >=, in, all in, between)");
         reader.Take();
         return new ComparisonCondition(field, comparison, OperandReader.Read(reader), position);
     }
 
-    private ComparisonOperator? OperatorInView() =>
+    private ComparisonOperator? CurrentOperator() =>
         reader.Current.Kind != RqlTokenKind.Symbol
             ? null
             : reader.Current.Text switch

@@ -25,10 +25,10 @@ public sealed class LuceneParser
     public const int MaxSlop = 1000;
 
     private const int MaxDepth = 32;
-    private const double UsualSimilarity = 0.5;
+    private const double DefaultSimilarity = 0.5;
     private const string Special = "+-!():^[]\"{}~*?\\";
 
-    private static readonly string[] Words = ["AND", "&&", "OR", "||", "NOT"];
+    private static readonly string[] Operators = ["AND", "&&", "OR", "||", "NOT"];
 
     private readonly string _clause;
     private readonly int _position;
@@ -161,7 +161,7 @@ public sealed class LuceneParser
             return ReadBoost(ReadRange(field, '}'));
         }
 
-        foreach (string word in Words)
+        foreach (string word in Operators)
         {
             if (TryTakeWord(word))
             {
@@ -223,9 +223,12 @@ public sealed class LuceneParser
         }
 
         string bound = _clause[start.._next];
-        return bound.Length == 0 ? throw Invalid("a range has two terms: [a TO b]")
-            : bound is "*" ? null
-            : WithoutEscapes(bound);
+        if (bound.Length == 0)
+        {
+            throw Invalid("a range has two terms: [a TO b]");
+        }
+
+        return bound is "*" ? null : WithoutEscapes(bound);
     }
 
     private LuceneClause ReadBoost(LuceneClause clause) =>
@@ -245,7 +248,7 @@ public sealed class LuceneParser
 
     private double ReadSimilarity()
     {
-        double similarity = TryReadNumber(double.MaxValue) ?? UsualSimilarity;
+        double similarity = TryReadNumber(double.MaxValue) ?? DefaultSimilarity;
         return similarity < 1 ? similarity : throw Invalid("'~' after a term takes a similarity from 0 to below 1");
     }
 

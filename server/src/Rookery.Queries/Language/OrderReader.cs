@@ -18,13 +18,25 @@ internal sealed class OrderReader(RqlReader reader, RqlFieldReader fields)
         if (name.Function is "random")
         {
             var seed = ReadSeed();
-            return new OrderKey(Field: null, OrderKind.Random, ReadDirection(isDescending: false), seed, position);
+            return new OrderKey(
+                Field: null,
+                OrderKind.Random,
+                ReadDirection(isDescendingByDefault: false),
+                seed,
+                position
+            );
         }
 
         var field = fields.TryReadFunction(name) ?? throw fields.UnknownFunction(name);
         return field is ScoreReference
-            ? new OrderKey(Field: null, OrderKind.Score, ReadDirection(isDescending: true), Seed: null, position)
-            : new OrderKey(field, ReadKind(), ReadDirection(isDescending: false), Seed: null, position);
+            ? new OrderKey(
+                Field: null,
+                OrderKind.Score,
+                ReadDirection(isDescendingByDefault: true),
+                Seed: null,
+                position
+            )
+            : new OrderKey(field, ReadKind(), ReadDirection(isDescendingByDefault: false), Seed: null, position);
     }
 
     private Operand? ReadSeed()
@@ -72,8 +84,14 @@ internal sealed class OrderReader(RqlReader reader, RqlFieldReader fields)
         return reader.Accept("last") ? NullPlace.Last : throw reader.Unexpected("'first' or 'last'");
     }
 
-    private bool ReadDirection(bool isDescending) =>
-        reader.Accept("desc")
-        || reader.Accept("descending")
-        || (!reader.Accept("asc") && !reader.Accept("ascending") && isDescending);
+    private bool ReadDirection(bool isDescendingByDefault)
+    {
+        if (reader.Accept("desc") || reader.Accept("descending"))
+        {
+            return true;
+        }
+
+        bool isAscending = reader.Accept("asc") || reader.Accept("ascending");
+        return !isAscending && isDescendingByDefault;
+    }
 }

@@ -15,7 +15,7 @@ internal sealed class RqlFieldReader(RqlReader reader)
     /// <summary>
     /// Receives the paths of two or more steps that do not begin with <see cref="Alias"/>; null if not needed.
     /// </summary>
-    public List<FieldPath>? Noted { get; set; }
+    public List<FieldPath>? CollectedPaths { get; set; }
 
     /// <summary>
     /// The unquoted paths read so far that have two or more steps and do not begin with <see cref="Alias"/>.
@@ -68,7 +68,7 @@ internal sealed class RqlFieldReader(RqlReader reader)
         var path = new FieldPath(steps, position);
         if (!isFunction && steps.Count > 1)
         {
-            Noted?.Add(path);
+            CollectedPaths?.Add(path);
             if (isPlain)
             {
                 Unaliased.Add(path);

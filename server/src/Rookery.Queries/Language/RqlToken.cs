@@ -28,10 +28,10 @@ internal enum RqlTokenKind
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>
 internal readonly record struct RqlToken(RqlTokenKind Kind, string Text, int Position)
 {
-    /// <summary>Whether it is this keyword, without case.</summary>
+    /// <summary>Returns whether it is this keyword, without case.</summary>
     public bool IsKeyword(string keyword) =>
         Kind == RqlTokenKind.Word && Text.Equals(keyword, StringComparison.OrdinalIgnoreCase);
 
-    /// <summary>Whether it is this symbol.</summary>
+    /// <summary>Returns whether it is this symbol.</summary>
     public bool IsSymbol(string symbol) => Kind == RqlTokenKind.Symbol && Text.Equals(symbol, StringComparison.Ordinal);
 }

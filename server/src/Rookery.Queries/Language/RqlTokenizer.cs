@@ -27,6 +27,7 @@ internal sealed class RqlTokenizer(string text)
         }
 
         char first = text[start];
+        // A step of a path, after a dot, may begin with a digit.
         bool isStep = _isAfterDot;
         _isAfterDot = first == '.';
         if (first is '\'' or '"')

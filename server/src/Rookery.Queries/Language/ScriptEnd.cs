@@ -6,9 +6,12 @@ namespace Rookery.Queries.Language;
 /// </summary>
 internal ref struct ScriptEnd
 {
+    // Characters after which an operand must follow.
     private const string BeforeOperand = "(,=:[!&|?{};+-*%<>~^";
     private readonly string _text;
     private readonly int _open;
+
+    // For each open brace, whether it encloses a value in a template.
     private readonly Stack<bool> _isTemplate = new();
     private int _position;
     private ReadOnlySpan<char> _previous;
@@ -68,7 +71,7 @@ internal ref struct ScriptEnd
     }
 
     /// <summary>
-    /// Whether an operand must follow. Then a slash begins a regular expression; otherwise it divides.
+    /// Returns whether an operand must follow. Then a slash begins a regular expression; otherwise it divides.
     /// </summary>
     private readonly bool IsOperandNext() =>
         _previous
