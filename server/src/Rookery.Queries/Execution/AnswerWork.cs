@@ -33,7 +33,7 @@ internal sealed class AnswerWork(QueryMemory memory, IWorkLimits limits) : IDisp
     /// <summary>Counts decoded postings.</summary>
     public void CountPostings(long count) => PostingsRead += count;
 
-    /// <summary>Counts entries read or about to be read, and checks the clock now and then.</summary>
+    /// <summary>Counts entries read or about to be read, and checks the limits now and then.</summary>
     public void Step(long entries)
     {
         _sinceStep += entries;

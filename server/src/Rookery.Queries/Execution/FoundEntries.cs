@@ -8,6 +8,7 @@ namespace Rookery.Queries.Execution;
 /// <param name="memory">Reserves the memory.</param>
 internal sealed class FoundEntries(long capacity, ScanMemory memory)
 {
+    // Estimated memory of an entry and its queue item. Memory is reserved in larger steps.
     private const int EntryBytes = 64;
     private const int BytesPerStep = 64 * 1024;
 
@@ -21,7 +22,7 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
     private readonly bool _isBounded = capacity < int.MaxValue / 2;
     private long _reservedBytes;
 
-    /// <summary>Whether an entry with this etag would be kept.</summary>
+    /// <summary>Returns whether an entry with this etag would be kept.</summary>
     public bool WouldKeep(long etag) =>
         !_isBounded
         || _newestFirst.Count < capacity

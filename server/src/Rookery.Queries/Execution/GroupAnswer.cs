@@ -108,7 +108,7 @@ public sealed class GroupAnswer : IDisposable
         }
     }
 
-    /// <summary>Whether the index includes all documents.</summary>
+    /// <summary>Returns whether the index includes all documents.</summary>
     internal static bool HoldsAll(IndexSnapshot snapshot, AutoReduceMap map) =>
         !IsMarked(snapshot, map, ReducedGroup.ExcludedTerm);
 

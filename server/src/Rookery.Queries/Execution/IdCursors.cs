@@ -70,7 +70,9 @@ internal sealed class IdCursors(SegmentReader segment, AnswerWork work)
         return new Candidates(union.ToCursor(), isExact);
     }
 
-    /// <summary>Whether a lower-cased text may be a date, which conditions compare in a normalised form.</summary>
+    /// <summary>
+    /// Returns whether a lower-cased text may be a date, which conditions compare in a normalised form.
+    /// </summary>
     internal static bool MayBeDate(ReadOnlySpan<byte> lowerText) =>
         lowerText.Length > "2000-01-01".Length
         && lowerText[4] == (byte)'-'

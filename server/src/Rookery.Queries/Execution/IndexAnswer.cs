@@ -110,7 +110,8 @@ public sealed class IndexAnswer : IDisposable
     }
 
     /// <summary>
-    /// Whether a document of the page still matches. If its etag is the index's, it matches. Otherwise it is evaluated.
+    /// Returns whether a document of the page still matches. If its etag is the index's, it matches. Otherwise it is
+    /// evaluated.
     /// </summary>
     /// <param name="document">The current document.</param>
     /// <param name="etag">The etag that the index holds for it.</param>

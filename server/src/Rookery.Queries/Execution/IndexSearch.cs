@@ -90,7 +90,7 @@ internal sealed class IndexSearch(
         }
 
         var found = compiled.Sort.IsEmpty ? FindOldest(opened) : FindSorted(opened, conditions);
-        Array.ForEach(conditions, static one => one.Opened.Count());
+        Array.ForEach(conditions, static one => one.Opened.CountDecoded());
         return found is null || compiled.Offset == 0 ? found : found[(int)Math.Min(compiled.Offset, found.Length)..];
     }
 
@@ -167,7 +167,7 @@ internal sealed class IndexSearch(
                 all.Add(new FoundEntry(etag, i, entry));
             }
 
-            conditions.Opened.Count();
+            conditions.Opened.CountDecoded();
         }
 
         return compiled.Rows is { IsReduced: true } ? InOrderOfKeys(all.InOrder()) : all.InOrder();

@@ -49,7 +49,7 @@ internal sealed class IndexStatistics
                 break;
             case FullTextPredicate { Condition: SearchedField searched }
                 when fields.Find(searched.Reader)?.Words is { } number:
-                searched.Use(StatisticsOf(searched.Query, number));
+                searched.UseStatistics(StatisticsOf(searched.Query, number));
                 break;
             case FullTextPredicate { Condition: SimilarityCondition { HasModel: true, AreWordsChosen: false } model }:
                 foreach (var field in model.Fields)
@@ -100,7 +100,7 @@ internal sealed class IndexStatistics
             SubtractDead(field, live, ref documents, ref tokens);
         }
 
-        _opened.Count();
+        _opened.CountDecoded();
         return new SearchStatistics(documents, tokens, frequencies);
     }
 

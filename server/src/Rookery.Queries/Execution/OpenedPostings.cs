@@ -23,7 +23,7 @@ internal sealed class OpenedPostings(AnswerWork work)
     public PostingsCursor NewCursor(SegmentField field) => Register(field.NewPostings());
 
     /// <summary>Adds the number of postings decoded by these cursors to the answer's count.</summary>
-    public void Count()
+    public void CountDecoded()
     {
         foreach (var postings in _opened)
         {

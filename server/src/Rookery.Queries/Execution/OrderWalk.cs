@@ -11,7 +11,7 @@ internal abstract class OrderWalk
     /// <summary>Decides by cost.</summary>
     public static OrderWalk Default { get; } = new ByCost();
 
-    /// <summary>Whether walking the terms is probably less work than reading all matches.</summary>
+    /// <summary>Returns whether walking the terms is probably less work than reading all matches.</summary>
     /// <param name="wanted">Number of matches wanted.</param>
     /// <param name="entries">Number of entries of the segment.</param>
     /// <param name="candidates">The matches.</param>
@@ -50,7 +50,7 @@ internal abstract class OrderWalk
 
         public override long MaxSteps(EntryCursor candidates) => candidates.Cost / MatchesPerStep;
 
-        /// <summary>Whether filling the page takes few steps, compared with reading all matches.</summary>
+        /// <summary>Returns whether filling the page takes few steps, compared with reading all matches.</summary>
         private static bool IsFew(long wanted, long entries, long matches) =>
             matches > 0 && wanted * entries / matches * MatchesPerStep * SafetyFactor <= matches;
 

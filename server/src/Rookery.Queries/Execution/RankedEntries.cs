@@ -35,9 +35,9 @@ internal sealed class RankedEntries(
     /// <summary>Whether the wanted number is reached.</summary>
     public bool IsFull => _lastFirst.Count >= capacity;
 
-    /// <summary>Whether an entry with this rank may be kept.</summary>
+    /// <summary>Returns whether an entry with this rank may be kept.</summary>
     /// <param name="rank">The entry's rank in the first column.</param>
-    public bool MayWant(long rank) =>
+    public bool MayKeep(long rank) =>
         _lastFirst.Count < capacity || (_isDescending ? rank >= _lastRank : rank <= _lastRank);
 
     /// <summary>Adds an entry that may be kept.</summary>
@@ -45,7 +45,7 @@ internal sealed class RankedEntries(
     public bool TryAdd(int entry, long rank)
     {
         var added = _spare ?? new RankedEntry();
-        sort.Forget(added);
+        sort.ReleaseKey(added);
         (added.Entry, added.Rank, added.Etag) = (entry, rank, -1);
         _spare = null;
         if (_lastFirst.Count < capacity)
@@ -108,7 +108,9 @@ internal sealed class RankedEntries(
             return order;
         }
 
-        if (EtagOf(documents, one) is var etag && EtagOf(documents, other) is var otherEtag && etag != otherEtag)
+        long etag = EtagOf(documents, one);
+        long otherEtag = EtagOf(documents, other);
+        if (etag != otherEtag)
         {
             return etag.CompareTo(otherEtag);
         }

@@ -43,14 +43,14 @@ internal sealed class RankedPage(
                 return false;
             }
 
-            var place = segments.PlaceOf(segment, ranked.Entry);
+            var entry = segments.ToFoundEntry(segment, ranked.Entry);
             var hit = new ScanHit
             {
                 SortKey = ranked.SortKey!,
-                Ordinal = place.Etag,
-                Etag = place.Etag,
+                Ordinal = entry.Etag,
+                Etag = entry.Etag,
                 Id = [],
-                Entry = place,
+                Entry = entry,
             };
             if (!heap.WouldKeep(hit.SortKey, hit.Etag))
             {
@@ -60,7 +60,7 @@ internal sealed class RankedPage(
             heap.Keep(hit, work.Memory);
         }
 
-        sort.ForgetAll();
+        sort.ReleaseAllKeys();
         work.Memory.Release(bytes);
         return true;
     }
@@ -69,7 +69,7 @@ internal sealed class RankedPage(
     /// Returns the page of an index with one segment. Values are read only where ranks are equal. Returns null if
     /// documents must be evaluated.
     /// </summary>
-    public FoundEntry[]? TryTake(EntryCursor candidates, SegmentSort sort, OpenedPostings opened)
+    public FoundEntry[]? TryFindPage(EntryCursor candidates, SegmentSort sort, OpenedPostings opened)
     {
         work.Memory.Reserve(RankedEntries.EntryBytes * Math.Min(compiled.PageEnd, segments[0].Reader.Entries));
         if (Gather(segment: 0, candidates, sort, opened) is not { } first)
@@ -78,7 +78,9 @@ internal sealed class RankedPage(
         }
 
         var ranked = first.InOrder();
-        return sort.NeedsDocument ? null : Array.ConvertAll(ranked, one => segments.PlaceOf(segment: 0, one.Entry));
+        return sort.NeedsDocument
+            ? null
+            : Array.ConvertAll(ranked, one => segments.ToFoundEntry(segment: 0, one.Entry));
     }
 
     /// <summary>Returns the first candidates of a segment by rank; null if documents must be evaluated.</summary>
@@ -91,7 +93,7 @@ internal sealed class RankedPage(
             return first;
         }
 
-        sort.ForgetAll();
+        sort.ReleaseAllKeys();
         first = new RankedEntries(compiled.Sort, sort, segments.Documents[segment], (int)compiled.PageEnd, sortKey);
         var cursor = segments.LiveOf(segment, candidates);
         for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
@@ -99,8 +101,8 @@ internal sealed class RankedPage(
             segments.CountResult();
             long rank = sort.Rank(column: 0, entry);
             if (
-                first.MayWant(rank)
-                && !(heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out _))
+                first.MayKeep(rank)
+                && !(heap.Last is { } last && sort.ComesAfter(entry, last.SortKey, out _))
                 && !first.TryAdd(entry, rank)
             )
             {
@@ -142,13 +144,13 @@ internal sealed class RankedPage(
             }
         }
 
-        long left = walk.MaxSteps(candidates);
+        long stepsLeft = walk.MaxSteps(candidates);
         long seen = 0;
-        bool isBehind = false;
+        bool isAfterLast = false;
         foreach (long rank in terms.Ranks())
         {
             work.Step(1 + terms.Entries.Count);
-            if (first.IsFull && !first.MayWant(rank))
+            if (first.IsFull && !first.MayKeep(rank))
             {
                 break;
             }
@@ -160,7 +162,7 @@ internal sealed class RankedPage(
 
             for (int entry = terms.Entries.MoveNext(); entry != EntryCursor.End; entry = terms.Entries.MoveNext())
             {
-                if (--left < 0)
+                if (--stepsLeft < 0)
                 {
                     return false;
                 }
@@ -171,8 +173,8 @@ internal sealed class RankedPage(
                 }
 
                 seen++;
-                isBehind = heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out _);
-                if (isBehind)
+                isAfterLast = heap.Last is { } last && sort.ComesAfter(entry, last.SortKey, out _);
+                if (isAfterLast)
                 {
                     break; // all further entries are after the last wanted one, too
                 }
@@ -183,13 +185,13 @@ internal sealed class RankedPage(
                 }
             }
 
-            if (isBehind)
+            if (isAfterLast)
             {
                 break;
             }
         }
 
-        if (terms.EndsEarly && !first.IsFull && !isBehind)
+        if (terms.EndsEarly && !first.IsFull && !isAfterLast)
         {
             return false;
         }

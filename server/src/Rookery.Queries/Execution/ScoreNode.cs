@@ -16,7 +16,7 @@ internal abstract class ScoreNode
 
     /// <summary>Returns an upper bound of the scores of consecutive entries. Cheaper than scoring.</summary>
     /// <param name="entry">The first of the entries; not less than in any earlier call.</param>
-    /// <param name="last">The last of the entries.</param>
+    /// <param name="last">Receives the last of the entries.</param>
     public abstract double UpperBound(int entry, out int last);
 }
 
@@ -26,9 +26,9 @@ internal sealed class PlainScore(EntryCursor cursor) : ScoreNode
     /// <inheritdoc/>
     public override bool TryScore(int entry, out double score)
     {
-        bool holds = cursor.Advance(entry) == entry;
-        score = holds ? 1 : 0;
-        return holds;
+        bool matches = cursor.Advance(entry) == entry;
+        score = matches ? 1 : 0;
+        return matches;
     }
 
     /// <inheritdoc/>
@@ -45,9 +45,9 @@ internal sealed class NotScore(ScoreNode inner) : ScoreNode
     /// <inheritdoc/>
     public override bool TryScore(int entry, out double score)
     {
-        bool holds = !inner.TryScore(entry, out _);
+        bool matches = !inner.TryScore(entry, out _);
         score = 0;
-        return holds;
+        return matches;
     }
 
     /// <inheritdoc/>
@@ -78,9 +78,9 @@ internal sealed class BoostScore(ScoreNode inner, double factor) : ScoreNode
     /// <inheritdoc/>
     public override bool TryScore(int entry, out double score)
     {
-        bool holds = inner.TryScore(entry, out score);
+        bool matches = inner.TryScore(entry, out score);
         score *= factor;
-        return holds;
+        return matches;
     }
 
     /// <inheritdoc/>
@@ -94,13 +94,13 @@ internal sealed class SumScore(ScoreNode[] inner, bool needsAll) : ScoreNode
     public override bool TryScore(int entry, out double score)
     {
         score = 0;
-        bool holds = needsAll;
+        bool matches = needsAll;
         foreach (var node in inner)
         {
             if (node.TryScore(entry, out double own))
             {
                 score += own;
-                holds = true;
+                matches = true;
             }
             else if (needsAll)
             {
@@ -109,7 +109,7 @@ internal sealed class SumScore(ScoreNode[] inner, bool needsAll) : ScoreNode
             }
         }
 
-        return holds;
+        return matches;
     }
 
     /// <inheritdoc/>

@@ -11,6 +11,8 @@ namespace Rookery.Queries.Execution;
 internal sealed class ScoreSortColumn(ScoreNode node, bool isDescending) : SortColumn
 {
     private double _last = double.NegativeInfinity;
+
+    // Holds for all entries through _knownTo.
     private bool _isAfterLast;
     private int _knownTo = -1;
 

@@ -16,7 +16,7 @@ internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, En
     : ScoreNode
 {
     // Greater than any frequency in a text. The score grows towards a limit, so this frequency gives an upper bound.
-    private const int OftenEnough = 1 << 24;
+    private const int BoundingFrequency = 1 << 24;
 
     // Only the clause with the most entries is bounded by its blocks' impacts. The other clauses have few entries, so
     // advancing them to the entry is cheap.
@@ -79,7 +79,7 @@ internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, En
             }
             else
             {
-                bound += scorer.Score(i, OftenEnough, length: 1);
+                bound += scorer.Score(i, BoundingFrequency, length: 1);
             }
         }
 

@@ -35,7 +35,7 @@ internal sealed class SearchedSegments(IReadOnlyList<LiveSegment> segments, Answ
     public EntryCursor LiveOf(int segment, EntryCursor cursor) =>
         segments[segment].Live is { DeadCount: > 0 } live ? new LiveCursor(cursor, live) : cursor;
 
-    /// <summary>Counts a result, and checks the clock now and then.</summary>
+    /// <summary>Counts a result, and checks the limits now and then.</summary>
     public void CountResult()
     {
         Total++;
@@ -43,7 +43,7 @@ internal sealed class SearchedSegments(IReadOnlyList<LiveSegment> segments, Answ
     }
 
     /// <summary>Returns a found entry. Keeps its id unless <see cref="Ids"/> is full.</summary>
-    public FoundEntry PlaceOf(int segment, int entry)
+    public FoundEntry ToFoundEntry(int segment, int entry)
     {
         var id = Documents[segment].Read(entry, out long etag);
         return new FoundEntry(etag, segment, entry, Id: Ids.Keep(id));

@@ -42,7 +42,7 @@ internal sealed class SegmentSort
     /// <summary>The score of the entry written last; null if the order has no score.</summary>
     public double? Score => _scores?.Score;
 
-    /// <summary>Whether the index has all fields of an order.</summary>
+    /// <summary>Returns whether the index has all fields of an order.</summary>
     public static bool CanSort(SortKeys sort, IndexedFields fields)
     {
         foreach (var key in sort.Keys)
@@ -73,11 +73,11 @@ internal sealed class SegmentSort
         AnswerWork work
     )
     {
-        var made = new List<SortColumn>();
+        var columns = new List<SortColumn>();
         var relevance = new ScoreNodes(segment, fields, conditions);
         foreach (var key in compiled.Sort.Keys)
         {
-            made.Add(
+            columns.Add(
                 key switch
                 {
                     { Kind: OrderKind.Score } => new ScoreSortColumn(relevance.Open(compiled.Where), key.IsDescending),
@@ -93,7 +93,7 @@ internal sealed class SegmentSort
             );
         }
 
-        return relevance.IsExact ? new SegmentSort([.. made], work) : null;
+        return relevance.IsExact ? new SegmentSort([.. columns], work) : null;
     }
 
     /// <summary>Writes the sort key of an entry.</summary>
@@ -145,7 +145,7 @@ internal sealed class SegmentSort
     }
 
     /// <summary>Releases the sort key of an entry.</summary>
-    public void Forget(RankedEntry entry)
+    public void ReleaseKey(RankedEntry entry)
     {
         int bytes = entry.SortKey?.Length ?? 0;
         _work.Memory.Release(bytes);
@@ -154,17 +154,19 @@ internal sealed class SegmentSort
     }
 
     /// <summary>Releases the memory charged for the sort keys of all entries.</summary>
-    public void ForgetAll()
+    public void ReleaseAllKeys()
     {
         _work.Memory.Release(_heldBytes);
         _heldBytes = 0;
     }
 
-    /// <summary>Whether an entry certainly comes after the last wanted one, so that it can be skipped.</summary>
+    /// <summary>
+    /// Returns whether an entry certainly comes after the last wanted one, so that it can be skipped.
+    /// </summary>
     /// <param name="entry">The entry.</param>
     /// <param name="wanted">The sort key of the last wanted entry.</param>
     /// <param name="to">The last entry for which the answer is the same.</param>
-    public bool IsBehind(int entry, byte[] wanted, out int to)
+    public bool ComesAfter(int entry, byte[] wanted, out int to)
     {
         if (!ReferenceEquals(wanted, _last) && (_last.Length == 0 || ++_comparedSince >= _columns[0].UpdateInterval))
         {

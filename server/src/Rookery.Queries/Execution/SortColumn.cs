@@ -40,7 +40,9 @@ internal abstract class SortColumn
     /// <summary>Sets the value of the last entry of the page so far.</summary>
     public virtual void SetLast(ReadOnlySpan<byte> value) { }
 
-    /// <summary>Whether the value of an entry certainly comes after that set by <see cref="SetLast"/>. Cheap.</summary>
+    /// <summary>
+    /// Returns whether the value of an entry certainly comes after that set by <see cref="SetLast"/>. Cheap.
+    /// </summary>
     /// <param name="entry">The entry.</param>
     /// <param name="to">The last entry for which the answer is the same.</param>
     public virtual bool IsAfterLast(int entry, out int to)
@@ -62,10 +64,18 @@ internal sealed class FieldSortColumn : SortColumn
     private readonly PackedColumn? _greatest;
     private readonly TermCursor? _leastTerms;
     private readonly TermCursor? _greatestTerms;
+
+    // Whether the ordinals of the terms in _ordered have the order of the values.
     private readonly bool _isMonotone;
+
+    // The ordinals of the terms that the order compares: From is included, To is not.
     private readonly (long From, long To) _ordered;
     private readonly AnswerWork _work;
+
+    // The first ordinal with a rank of its own. Null ranks like a missing value.
     private readonly long _rankedFrom;
+
+    // The ordinals of the terms after the last wanted value: From is included, To is not.
     private long _afterFrom;
     private long _afterTo;
     private byte[] _other = [];
@@ -81,11 +91,11 @@ internal sealed class FieldSortColumn : SortColumn
         _kind = key.Kind;
         (_isDescending, _isNullGreatest) = (key.IsDescending, key.IsNullGreatest);
         var values = segment.Field(field.Values);
-        var ends = segment.Field(field.Greatest);
+        var greatest = segment.Field(field.Greatest);
         _least = values?.SortOrdinals;
-        _greatest = ends?.SortOrdinals;
+        _greatest = greatest?.SortOrdinals;
         _leastTerms = _least is null ? null : values!.Terms();
-        _greatestTerms = _greatest is null ? null : ends!.Terms();
+        _greatestTerms = _greatest is null ? null : greatest!.Terms();
 
         // A numeric order sorts values of other kinds like null, so only the terms of numbers have the wanted order.
         _isMonotone =
@@ -165,7 +175,7 @@ internal sealed class FieldSortColumn : SortColumn
     public override int Write(int entry, Span<byte> destination)
     {
         int length = WriteValue(entry, destination);
-        return _isNullGreatest ? SortValue.TurnNull(destination, length) : length;
+        return _isNullGreatest ? SortValue.ReplaceNull(destination, length) : length;
     }
 
     private int WriteValue(int entry, Span<byte> destination)

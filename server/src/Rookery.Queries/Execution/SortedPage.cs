@@ -47,7 +47,7 @@ internal sealed class SortedPage(
                 bool isRanked = sort.RankedColumns > 0 && compiled.PageEnd is > 0 and <= MaxRankedPage;
                 if (isRanked && !compiled.JoinsEntries && opened.Length == 1)
                 {
-                    return ranked.TryTake(opened[i].Cursor, sort, conditions[i].Opened);
+                    return ranked.TryFindPage(opened[i].Cursor, sort, conditions[i].Opened);
                 }
 
                 bool isCollected = (compiled.JoinsEntries, isRanked) switch
@@ -74,6 +74,7 @@ internal sealed class SortedPage(
     {
         var documents = segments.Documents[segment];
         var cursor = segments.LiveOf(segment, candidates);
+        // The next entry to read. Entries that certainly come after the last wanted one are skipped.
         int next = 0;
         for (
             int entry = cursor.MoveNext();
@@ -88,7 +89,7 @@ internal sealed class SortedPage(
                 continue;
             }
 
-            if (_heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out int to))
+            if (_heap.Last is { } last && sort.ComesAfter(entry, last.SortKey, out int to))
             {
                 next = needsTotal ? next : Math.Max(next, to == EntryCursor.End ? to : to + 1);
                 continue;
@@ -136,7 +137,7 @@ internal sealed class SortedPage(
                 segments.CountResult();
             }
 
-            if (compiled.PageEnd == 0 || (_heap.Last is { } last && sort.IsBehind(entry, last.SortKey, out _)))
+            if (compiled.PageEnd == 0 || (_heap.Last is { } last && sort.ComesAfter(entry, last.SortKey, out _)))
             {
                 continue;
             }

@@ -107,7 +107,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
             : new Candidates(
                 counts.Count <= MaxCursors
                     ? all
-                    : Narrowed(all, field, [.. counts.Skip(MaxCursors).Select(static one => one.Key)]),
+                    : Narrow(all, field, [.. counts.Skip(MaxCursors).Select(static one => one.Key)]),
                 IsExact: true
             );
     }
@@ -141,7 +141,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
                 beginning,
                 pattern,
                 static (text, pattern, work) => pattern.Matches(text, work.Scan),
-                mayMatchCut: true
+                mayMatchTruncated: true
             );
     }
 
@@ -250,7 +250,7 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         byte[] beginning,
         TState state,
         TextTest<TState> matches,
-        bool mayMatchCut
+        bool mayMatchTruncated
     )
     {
         if (segment.Field(number) is not { } field)
@@ -269,10 +269,10 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
         )
         {
             work.Scan.Walk(terms.Term.Length);
-            bool isCut = TermKey.IsTruncated(terms.Term);
-            if (isCut ? mayMatchCut : matches(terms.Term[1..], state, work))
+            bool isTruncated = TermKey.IsTruncated(terms.Term);
+            if (isTruncated ? mayMatchTruncated : matches(terms.Term[1..], state, work))
             {
-                isExact &= !isCut;
+                isExact &= !isTruncated;
                 postings.Open(terms.Postings);
                 union.Add(postings);
             }
@@ -285,32 +285,32 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
     /// Returns the entries of a cursor that also have all further terms. Reads one term after another, so the memory
     /// does not grow with the number of terms.
     /// </summary>
-    private EntryCursor Narrowed(EntryCursor of, SegmentField field, byte[][] keys)
+    private EntryCursor Narrow(EntryCursor of, SegmentField field, byte[][] keys)
     {
-        var left = new List<int>();
+        var remaining = new List<int>();
         for (int entry = of.MoveNext(); entry != EntryCursor.End; entry = of.MoveNext())
         {
-            left.Add(entry);
+            remaining.Add(entry);
             work.Step(1);
         }
 
-        work.Memory.Reserve((long)left.Count * sizeof(int));
+        work.Memory.Reserve((long)remaining.Count * sizeof(int));
         var terms = field.Terms();
         var postings = opened.NewCursor(field);
         foreach (byte[] key in keys)
         {
-            work.Step(left.Count);
-            if (left.Count == 0 || !terms.SeekExact(key))
+            work.Step(remaining.Count);
+            if (remaining.Count == 0 || !terms.SeekExact(key))
             {
                 return EmptyCursor.Instance;
             }
 
             postings.Open(terms.Postings);
-            left.RemoveAll(entry => postings.Advance(entry) != entry);
+            remaining.RemoveAll(entry => postings.Advance(entry) != entry);
         }
 
         var union = new EntryUnion(segment.Entries, work);
-        left.ForEach(entry => union.Add(entry, length: 1));
+        remaining.ForEach(entry => union.Add(entry, length: 1));
         return union.ToCursor();
     }
 

@@ -23,7 +23,7 @@ internal sealed class TermsInOrder(
 )
 {
     // A dictionary is read only forwards, so a descending order reads this many terms ahead at a time.
-    private const int Ahead = 64;
+    private const int TermsReadAhead = 64;
 
     /// <summary>The entries of the current term.</summary>
     public PostingsCursor Entries => entries;
@@ -37,6 +37,7 @@ internal sealed class TermsInOrder(
     /// </summary>
     public IEnumerable<long> Ranks()
     {
+        // Ascending: first the terms without a rank, then the others.
         for (bool isThere = !isDescending && OpenUnranked(first: true); isThere; isThere = OpenUnranked(first: false))
         {
             yield return 0;
@@ -52,10 +53,11 @@ internal sealed class TermsInOrder(
             yield return terms.Ordinal + 1;
         }
 
-        var ahead = isDescending ? new ReadOnlyMemory<byte>[Ahead] : [];
+        // Descending: first the terms with a rank, from the last, then the others.
+        var ahead = isDescending ? new ReadOnlyMemory<byte>[TermsReadAhead] : [];
         for (long to = isDescending ? ranked.To : ranked.From; to > ranked.From; )
         {
-            long from = Math.Max(ranked.From, to - Ahead);
+            long from = Math.Max(ranked.From, to - TermsReadAhead);
             ReadAhead(from, ahead.AsSpan(0, (int)(to - from)));
             for (; to > from; to--)
             {

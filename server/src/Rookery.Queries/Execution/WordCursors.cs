@@ -78,7 +78,8 @@ internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, O
             }
         }
 
-        return union.ToCursor() is EmptyCursor ? Candidates.None : new Candidates(union.ToCursor(), IsExact: false);
+        var cursor = union.ToCursor();
+        return cursor is EmptyCursor ? Candidates.None : new Candidates(cursor, IsExact: false);
     }
 
     /// <summary>Returns the entries that match each clause, in the order of the clauses.</summary>

@@ -19,7 +19,7 @@ public sealed class FullTextConditions(
     IReadOnlyList<string>? wordFields = null
 ) : IFullTextConditions, IDisposable
 {
-    private readonly SearchableText _room = new();
+    private readonly SearchableText _text = new();
     private readonly List<SearchedField> _searched = [];
     private readonly List<SimilarityCondition> _moreLikeThis = [];
     private ScanWork? _counting;
@@ -69,7 +69,7 @@ public sealed class FullTextConditions(
         return new FuzzyField(
             new FuzzyText(folded.AsSpan(0, TextFolding.FoldAll(utf8, folded)), similarity, condition.Position),
             field,
-            _room
+            _text
         );
     }
 
@@ -87,7 +87,7 @@ public sealed class FullTextConditions(
             );
         }
 
-        var made = new SimilarityCondition(options, analyzers, _room, wordFields, condition.Position);
+        var made = new SimilarityCondition(options, analyzers, _text, wordFields, condition.Position);
         _moreLikeThis.Add(made);
         return made;
     }
@@ -114,13 +114,13 @@ public sealed class FullTextConditions(
     {
         _searched.ForEach(static field => field.Dispose());
         _moreLikeThis.ForEach(static model => model.Dispose());
-        _room.Release();
+        _text.Release();
         _counting?.Release();
     }
 
     private SearchedField Add(SearchQuery query, FieldReader field)
     {
-        var made = new SearchedField(query, field, _room);
+        var made = new SearchedField(query, field, _text);
         _searched.Add(made);
         return made;
     }

@@ -47,7 +47,7 @@ public static class PhraseMatcher
         int count = 0;
         foreach (int position in words[rarest].Positions)
         {
-            switch (StandsAt(words, position - words[rarest].Offset))
+            switch (OccursAt(words, position - words[rarest].Offset))
             {
                 case true:
                     count++;
@@ -65,7 +65,7 @@ public static class PhraseMatcher
     /// <summary>
     /// Returns whether the phrase occurs at a start position; null if it occurs neither there nor later.
     /// </summary>
-    private static bool? StandsAt(Span<PhraseWord> words, int start)
+    private static bool? OccursAt(Span<PhraseWord> words, int start)
     {
         foreach (ref var word in words)
         {

@@ -140,7 +140,7 @@ public sealed class SearchMatcher : IDisposable
         return PhraseMatcher.Count(_phrase.AsSpan(0, clause.Words.Count), clause.Slop);
     }
 
-    private void Take(scoped in Token token)
+    private void AddToken(scoped in Token token)
     {
         Length++;
         _work?.Walk(token.Bytes.Length);
@@ -163,7 +163,7 @@ public sealed class SearchMatcher : IDisposable
     {
         public bool Add(scoped in Token token)
         {
-            matcher.Take(token);
+            matcher.AddToken(token);
             return true;
         }
     }

@@ -77,7 +77,7 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
     /// <param name="text">The pattern, with <see cref="Star"/> for any characters.</param>
     internal void AddPattern(string text)
     {
-        Count();
+        CountToken();
         if (++_wildcards > SearchTerms.MaxWildcards)
         {
             throw TooMany(SearchTerms.MaxWildcards, "patterns with *");
@@ -99,7 +99,7 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
 
     private byte[] Fold(string piece) => analyzer.Fold(Encoding.UTF8.GetBytes(piece));
 
-    private void Count()
+    private void CountToken()
     {
         if (++_tokens > SearchTerms.MaxTerms)
         {
@@ -114,7 +114,7 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
     {
         public bool Add(scoped in Token token)
         {
-            builder.Count();
+            builder.CountToken();
             if (words.Count == SearchTerms.MaxWordsOfPhrase)
             {
                 throw builder.TooMany(SearchTerms.MaxWordsOfPhrase, "words in a phrase");

@@ -11,7 +11,7 @@ public abstract class TokenPattern
     /// </summary>
     public virtual ReadOnlySpan<byte> Prefix => [];
 
-    /// <summary>Whether a token matches.</summary>
+    /// <summary>Returns whether a token matches.</summary>
     /// <param name="token">The token.</param>
     /// <param name="work">Counts the work against the time limit; null for no limit.</param>
     public abstract bool Matches(ReadOnlySpan<byte> token, ScanWork? work);
@@ -119,6 +119,11 @@ internal sealed class TokenRange(byte[]? low, byte[]? high, bool isIncluded) : T
 
     /// <inheritdoc/>
     public override bool Matches(ReadOnlySpan<byte> token, ScanWork? work) =>
-        (low is null || token.SequenceCompareTo(low) is var toLow && (toLow > 0 || (toLow == 0 && isIncluded)))
-        && (high is null || token.SequenceCompareTo(high) is var toHigh && (toHigh < 0 || (toHigh == 0 && isIncluded)));
+        (low is null || IsInOrder(low, token)) && (high is null || IsInOrder(token, high));
+
+    private bool IsInOrder(ReadOnlySpan<byte> lower, ReadOnlySpan<byte> higher)
+    {
+        int order = lower.SequenceCompareTo(higher);
+        return order < 0 || (order == 0 && isIncluded);
+    }
 }

@@ -14,15 +14,15 @@ internal sealed class Highlight
     private const int MaxFragments = 256;
     private const int MaxTags = 64;
 
-    private static readonly string[] UsualBefore = ["<b style=\"background:yellow\">"];
-    private static readonly string[] UsualAfter = ["</b>"];
+    private static readonly string[] DefaultPreTags = ["<b style=\"background:yellow\">"];
+    private static readonly string[] DefaultPostTags = ["</b>"];
 
     private readonly string[] _before;
     private readonly string[] _after;
     private readonly WordFinder[] _finders;
     private readonly FieldReader _reader;
     private readonly int _length;
-    private readonly int _most;
+    private readonly int _maxFragments;
 
     /// <summary>Compiles a clause.</summary>
     /// <param name="include">The clause.</param>
@@ -49,10 +49,10 @@ internal sealed class Highlight
             )
         );
         _length = Number(include.Arguments[0], operands, MaxFragment);
-        _most = Number(include.Arguments[1], operands, MaxFragments);
+        _maxFragments = Number(include.Arguments[1], operands, MaxFragments);
         var options = new ClauseOptions(include.Arguments is [_, _, var given] ? given : null, "highlight", operands);
-        _before = options.ReadTexts("PreTags") is { Length: > 0 and <= MaxTags } written ? written : UsualBefore;
-        _after = options.ReadTexts("PostTags") is { Length: > 0 and <= MaxTags } ends ? ends : UsualAfter;
+        _before = options.ReadTexts("PreTags") is { Length: > 0 and <= MaxTags } preTags ? preTags : DefaultPreTags;
+        _after = options.ReadTexts("PostTags") is { Length: > 0 and <= MaxTags } postTags ? postTags : DefaultPostTags;
         GroupKey = options.ReadText("GroupKey") is { Length: > 0 } key ? key : null;
         options.RefuseUnread();
         _finders =
@@ -71,13 +71,13 @@ internal sealed class Highlight
 
     /// <summary>Cuts fragments out of the texts of a result.</summary>
     /// <param name="document">The result.</param>
-    /// <param name="room">Buffer for a text.</param>
+    /// <param name="buffer">Buffer for a text.</param>
     /// <param name="work">The answer's limits.</param>
     /// <param name="pieces">Receives the fragments.</param>
-    public void FindFragments(in QueriedDocument document, SearchableText room, ScanWork work, List<string> pieces)
+    public void FindFragments(in QueriedDocument document, SearchableText buffer, ScanWork work, List<string> pieces)
     {
         work.Walk(document.Members.Length);
-        var visitor = new Visitor(this, room, work, pieces);
+        var visitor = new Visitor(this, buffer, work, pieces);
         _reader.Read(document, ref visitor);
     }
 
@@ -107,12 +107,12 @@ internal sealed class Highlight
             _ => [],
         };
 
-    private readonly struct Visitor(Highlight highlight, SearchableText room, ScanWork work, List<string> pieces)
+    private readonly struct Visitor(Highlight highlight, SearchableText buffer, ScanWork work, List<string> pieces)
         : IValueVisitor
     {
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
-            var text = room.Of(json);
+            var text = buffer.Of(json);
             var found = new List<FoundWord>();
             foreach (var finder in highlight._finders)
             {
@@ -125,12 +125,12 @@ internal sealed class Highlight
                     text,
                     found,
                     highlight._length,
-                    highlight._most - pieces.Count,
+                    highlight._maxFragments - pieces.Count,
                     highlight._before,
                     highlight._after
                 )
             );
-            return pieces.Count < highlight._most;
+            return pieces.Count < highlight._maxFragments;
         }
     }
 }

@@ -11,16 +11,25 @@ internal sealed class HitHeap(SortKeys keys, long capacity)
         Comparer<ScanHit>.Create((one, other) => Compare(keys, other, one))
     );
 
-    /// <summary>Whether a result with this key would be kept.</summary>
+    /// <summary>Returns whether a result with this key would be kept.</summary>
     /// <param name="sortKey">Its sort key.</param>
     /// <param name="ordinal">Orders results with equal keys.</param>
-    public bool WouldKeep(ReadOnlySpan<byte> sortKey, long ordinal) =>
-        _lastFirst.Count < capacity
-        || (
-            capacity > 0
-            && keys.Compare(sortKey, _lastFirst.Peek().SortKey) is var order
-            && (order < 0 || (order == 0 && ordinal < _lastFirst.Peek().Ordinal))
-        );
+    public bool WouldKeep(ReadOnlySpan<byte> sortKey, long ordinal)
+    {
+        if (capacity <= 0)
+        {
+            return false;
+        }
+
+        if (_lastFirst.Count < capacity)
+        {
+            return true;
+        }
+
+        var last = _lastFirst.Peek();
+        int order = keys.Compare(sortKey, last.SortKey);
+        return order < 0 || (order == 0 && ordinal < last.Ordinal);
+    }
 
     /// <summary>The last of the kept results; null while there are fewer than wanted.</summary>
     public ScanHit? Last => capacity > 0 && _lastFirst.Count >= capacity ? _lastFirst.Peek() : null;

@@ -3,8 +3,8 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Scanning;
 
 /// <summary>
-/// <c>intersect</c> of a static index, as RavenDB has it: its conditions are asked of the rows of a document, each of
-/// any row.
+/// <c>intersect</c> of a static index, as in RavenDB: a document matches if each condition matches some row of the
+/// document.
 /// </summary>
 internal static class Intersection
 {

@@ -8,7 +8,7 @@ namespace Rookery.Queries.Scanning;
 /// <param name="behavior">The behaviour that the request asks for.</param>
 internal sealed class ProjectionSource(FieldResolver fields, ProjectionBehavior behavior)
 {
-    /// <summary>Whether the results contain the member.</summary>
+    /// <summary>Returns whether the results contain the member.</summary>
     /// <exception cref="QueryException">The field must come from an index that does not store it, or from a document
     /// although the results are groups or reduced rows.</exception>
     public bool IsSelected(SelectedField item)
@@ -41,15 +41,15 @@ internal sealed class ProjectionSource(FieldResolver fields, ProjectionBehavior 
         return behavior == ProjectionBehavior.FromIndexOrThrow ? throw NotStored(item) : false;
     }
 
-    /// <summary>Whether a member is read from the row stored in the index.</summary>
+    /// <summary>Returns whether a member is read from the row stored in the index.</summary>
     public bool ReadsFromRow(SelectedField item) =>
         fields is not SelectedFields selected || selected.ReadsFromRow(item);
 
-    /// <summary>Whether a member is omitted if the field is missing.</summary>
+    /// <summary>Returns whether a member is omitted if the field is missing.</summary>
     public bool OmitsIfMissing(SelectedField item) =>
         IsOfField(item) && behavior is ProjectionBehavior.FromIndex or ProjectionBehavior.FromDocument;
 
-    /// <summary>Whether a missing field is an error.</summary>
+    /// <summary>Returns whether a missing field is an error.</summary>
     public bool IsNeeded(SelectedField item) =>
         IsOfField(item) && behavior is ProjectionBehavior.FromIndexOrThrow or ProjectionBehavior.FromDocumentOrThrow;
 

@@ -13,7 +13,7 @@ internal static class Relevance
             ? [new OrderKey(Field: null, OrderKind.Score, IsDescending: true, Seed: null, Position: 0)]
             : query.OrderBy;
 
-    /// <summary>Whether a condition can give documents different scores.</summary>
+    /// <summary>Returns whether a condition can give documents different scores.</summary>
     public static bool IsIn(Condition? condition) =>
         condition switch
         {
@@ -31,7 +31,8 @@ internal static class Relevance
         };
 
     /// <summary>
-    /// Whether a condition contains <c>moreLikeThis</c>, which needs word statistics even if results are not scored.
+    /// Returns whether a condition contains <c>moreLikeThis</c>, which needs word statistics even if results are not
+    /// scored.
     /// </summary>
     public static bool HasMoreLikeThis(Condition? condition) =>
         condition switch

@@ -118,7 +118,7 @@ internal sealed class SortKeys
     {
         foreach (SortKey key in _keys)
         {
-            int order = Next(ref one).SequenceCompareTo(Next(ref other));
+            int order = ReadFirst(ref one).SequenceCompareTo(ReadFirst(ref other));
             if (order != 0)
             {
                 return key.IsDescending ? -order : order;
@@ -128,7 +128,7 @@ internal sealed class SortKeys
         return 0;
     }
 
-    private static ReadOnlySpan<byte> Next(ref ReadOnlySpan<byte> bytes)
+    private static ReadOnlySpan<byte> ReadFirst(ref ReadOnlySpan<byte> bytes)
     {
         int length = BinaryPrimitives.ReadUInt16BigEndian(bytes);
         ReadOnlySpan<byte> key = bytes.Slice(sizeof(ushort), length);
@@ -187,6 +187,7 @@ internal sealed class SortKeys
     /// <returns>Bytes written.</returns>
     internal static int WriteShuffled(ReadOnlySpan<byte> text, byte[] seed, Span<byte> destination)
     {
+        // FNV-1a, whose bits the finalizer of MurmurHash3 mixes.
         ulong hash = 14_695_981_039_346_656_037;
         foreach (byte value in seed)
         {
@@ -220,7 +221,9 @@ internal sealed class SortKeys
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
             int length = SortValue.Write(kind, json, _candidate);
-            ReadOnlySpan<byte> key = _candidate[..(isNullGreatest ? SortValue.TurnNull(_candidate, length) : length)];
+            ReadOnlySpan<byte> key = _candidate[
+                ..(isNullGreatest ? SortValue.ReplaceNull(_candidate, length) : length)
+            ];
             int order = Length == 0 ? -1 : key.SequenceCompareTo(_best[..Length]) * (isDescending ? -1 : 1);
             if (order < 0)
             {

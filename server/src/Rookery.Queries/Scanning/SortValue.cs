@@ -45,7 +45,7 @@ public static class SortValue
     /// <param name="written">The written value.</param>
     /// <param name="length">Its length; negative if nothing was written.</param>
     /// <returns>The new length.</returns>
-    internal static int TurnNull(Span<byte> written, int length) =>
+    internal static int ReplaceNull(Span<byte> written, int length) =>
         length > 0 && TermKey.KindOf(written) == ValueKind.Null ? WriteGreatestNull(written) : length;
 
     /// <summary>Writes the bytes of a value from its key in an index.</summary>
