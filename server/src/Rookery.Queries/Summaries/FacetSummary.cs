@@ -54,6 +54,8 @@ internal sealed class FacetTable
     private readonly FacetPlan _plan;
     private readonly Dictionary<byte[], Bucket> _buckets = new(BytesComparer.Instance);
     private readonly Bucket[] _ranges;
+
+    // The buckets of the document that is being added.
     private readonly List<Bucket> _found = [];
     private long _documents;
 
@@ -135,14 +137,14 @@ internal sealed class FacetTable
     private (string Text, Bucket Bucket)[] InOrder()
     {
         KeyValuePair<byte[], Bucket>[] all = [.. _buckets];
-        int turn = _plan.Order is FacetOrder.ValueDesc or FacetOrder.CountDesc ? -1 : 1;
+        int sign = _plan.Order is FacetOrder.ValueDesc or FacetOrder.CountDesc ? -1 : 1;
         bool isByCount = _plan.Order is FacetOrder.CountAsc or FacetOrder.CountDesc;
         Array.Sort(
             all,
             (one, other) =>
             {
-                int order = isByCount ? turn * one.Value.Count.CompareTo(other.Value.Count) : 0;
-                return order != 0 ? order : one.Key.AsSpan().SequenceCompareTo(other.Key) * (isByCount ? 1 : turn);
+                int order = isByCount ? sign * one.Value.Count.CompareTo(other.Value.Count) : 0;
+                return order != 0 ? order : one.Key.AsSpan().SequenceCompareTo(other.Key) * (isByCount ? 1 : sign);
             }
         );
         return [.. all.Select(static one => (TextOf(one.Key), one.Value))];
@@ -201,7 +203,7 @@ internal sealed class FacetTable
     private static void WriteText(string text, IBufferWriter<byte> output) =>
         JsonText.WriteString(output, Encoding.UTF8.GetBytes(text));
 
-    private Bucket Take(ReadOnlySpan<byte> key, ScanMemory memory)
+    private Bucket FindOrAddBucket(ReadOnlySpan<byte> key, ScanMemory memory)
     {
         var lookup = _buckets.GetAlternateLookup<ReadOnlySpan<byte>>();
         if (!lookup.TryGetValue(key, out Bucket? bucket))
@@ -273,7 +275,7 @@ internal sealed class FacetTable
             }
 
             Span<byte> key = stackalloc byte[TermKey.MaxBytes];
-            Bucket bucket = table.Take(key[..TermKey.Write(json, isExact: false, key)], memory);
+            Bucket bucket = table.FindOrAddBucket(key[..TermKey.Write(json, isExact: false, key)], memory);
             if (bucket.LastDocument != table._documents)
             {
                 bucket.LastDocument = table._documents;

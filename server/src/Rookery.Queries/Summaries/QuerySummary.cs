@@ -16,7 +16,7 @@ public abstract class QuerySummary
     /// <param name="limits">Checked during the work; throws to end it.</param>
     public abstract SummaryRun Start(QueryMemory memory, IWorkLimits limits);
 
-    /// <summary>Whether a query selects a summary.</summary>
+    /// <summary>Returns whether a query selects a summary.</summary>
     internal static bool IsPartOf(Query query) =>
         query.Select is FieldSelection { Items: [{ Source: SelectedFacet or SelectedSuggestion }, ..] };
 

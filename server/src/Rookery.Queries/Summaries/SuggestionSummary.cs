@@ -40,8 +40,8 @@ internal sealed record SuggestionPlan(
     /// <summary>Maximum given words of one suggestion. Each is compared with every word of the field.</summary>
     public const int MaxTerms = 64;
 
-    private const int UsualPageSize = 15;
-    private const double UsualAccuracy = 0.5;
+    private const int DefaultPageSize = 15;
+    private const double DefaultAccuracy = 0.5;
 
     /// <summary>Compiles a suggestion.</summary>
     /// <exception cref="QueryException">The suggestion is invalid.</exception>
@@ -63,9 +63,9 @@ internal sealed record SuggestionPlan(
             item.Alias ?? suggestion.Field.ToString(),
             new FieldReader(suggestion.Field),
             [.. terms.Select(term => CharactersOf(term, position))],
-            options.ReadCount("PageSize", UsualPageSize),
+            options.ReadCount("PageSize", DefaultPageSize),
             options.ReadWord("Distance", SimilarityMeasure.Levenshtein),
-            options.ReadNumber("Accuracy", UsualAccuracy),
+            options.ReadNumber("Accuracy", DefaultAccuracy),
             options.ReadWord("SortMode", SuggestionOrder.Popularity)
         );
         options.RefuseUnread();
@@ -99,7 +99,7 @@ internal sealed class SuggestionSummary(SuggestionPlan[] suggestions) : QuerySum
     {
         private readonly ScanMemory _memory = new(memory);
         private readonly ScanWork _work = new(limits);
-        private readonly SearchableText _room = new();
+        private readonly SearchableText _buffer = new();
         private readonly SuggestionTable[] _tables =
         [
             .. suggestions.Select(static suggestion => new SuggestionTable(suggestion)),
@@ -111,7 +111,7 @@ internal sealed class SuggestionSummary(SuggestionPlan[] suggestions) : QuerySum
         {
             foreach (SuggestionTable table in _tables)
             {
-                table.Add(document, _room, _work, _memory);
+                table.Add(document, _buffer, _work, _memory);
             }
         }
 
@@ -121,7 +121,7 @@ internal sealed class SuggestionSummary(SuggestionPlan[] suggestions) : QuerySum
         {
             _memory.Dispose();
             _work.Release();
-            _room.Release();
+            _buffer.Release();
         }
     }
 }
@@ -136,14 +136,14 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
     private readonly Dictionary<byte[], Candidate> _candidates = new(BytesComparer.Instance);
 
     /// <summary>Adds the words of a document.</summary>
-    public void Add(in QueriedDocument document, SearchableText room, ScanWork work, ScanMemory memory)
+    public void Add(in QueriedDocument document, SearchableText buffer, ScanWork work, ScanMemory memory)
     {
         for (int term = 0; term < plan.Terms.Length; term++)
         {
             work.Walk(document.Members.Length); // each word is compared with each given word
         }
 
-        var visitor = new Visitor(this, room, memory);
+        var visitor = new Visitor(this, buffer, memory);
         plan.Field.Read(document, ref visitor);
     }
 
@@ -193,7 +193,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
             .Select(static one => one.Key);
     }
 
-    private void Take(ReadOnlySpan<byte> word, ScanMemory memory)
+    private void AddWord(ReadOnlySpan<byte> word, ScanMemory memory)
     {
         var lookup = _candidates.GetAlternateLookup<ReadOnlySpan<byte>>();
         if (lookup.TryGetValue(word, out Candidate? known))
@@ -239,12 +239,12 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
         public long Frequency { get; set; }
     }
 
-    private readonly struct Visitor(SuggestionTable table, SearchableText room, ScanMemory memory) : IValueVisitor
+    private readonly struct Visitor(SuggestionTable table, SearchableText buffer, ScanMemory memory) : IValueVisitor
     {
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
             var sink = new Sink(table, memory);
-            AnalyzerCatalog.Default.Analyze(room.Of(json), AnalysisPurpose.Index, firstPosition: 0, ref sink);
+            AnalyzerCatalog.Default.Analyze(buffer.Of(json), AnalysisPurpose.Index, firstPosition: 0, ref sink);
             return true;
         }
     }
@@ -253,7 +253,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
     {
         public bool Add(scoped in Token token)
         {
-            table.Take(token.Bytes, memory);
+            table.AddWord(token.Bytes, memory);
             return true;
         }
     }

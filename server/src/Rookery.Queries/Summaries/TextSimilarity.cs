@@ -92,6 +92,7 @@ internal static class TextSimilarity
             }
         }
 
+        // Two misplaced matches are one transposition.
         double jaro =
             (
                 ((double)matches / one.Length)
