@@ -6,6 +6,9 @@ namespace Rookery.Scripting.CSharp;
 /// <summary>The aggregates of C# sequences: sum, minimum, maximum, average.</summary>
 internal static class CSharpAggregates
 {
+    /// <summary>
+    /// Computes an aggregate of a sequence. Nulls do not count. The least and the greatest of no values are null.
+    /// </summary>
     public static ScriptValue Aggregate(this ScriptContext context, ScriptFunction function, ScriptValue sequence)
     {
         var heap = context.Heap;

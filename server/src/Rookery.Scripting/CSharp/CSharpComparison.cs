@@ -129,6 +129,9 @@ internal static class CSharpComparison
             || (second.IsReal && isStored && first.Type == CSharpNumberType.Decimal);
     }
 
+    /// <summary>
+    /// Returns whether two arrays have equal elements in the same order, or two objects equal members in any order.
+    /// </summary>
     public static bool HaveSameMembers(this ScriptHeap heap, ScriptValue left, ScriptValue right, int level)
     {
         int count = heap.Containers.Count(left);

@@ -8,6 +8,13 @@ namespace Rookery.Scripting.CSharp;
 /// <summary>Casts and conversions of C#.</summary>
 internal static class CSharpConversions
 {
+    /// <summary>
+    /// Computes a cast, a conversion or a parse. The result for null is null; a condition is then false.
+    /// </summary>
+    /// <param name="heap">The heap.</param>
+    /// <param name="function">The conversion.</param>
+    /// <param name="value">The value.</param>
+    /// <param name="rest">Further arguments, such as the format of <c>ToString</c>.</param>
     public static ScriptValue Convert(
         this ScriptHeap heap,
         ScriptFunction function,
@@ -37,7 +44,7 @@ internal static class CSharpConversions
             return ScriptValue.OfInt((int)day);
         }
 
-        if (value.Trait == ValueTrait.Character && IsOfNumbers(function))
+        if (value.Trait == ValueTrait.Character && ReadsCharacterCodes(function))
         {
             value = heap.CodeOf(value);
         }
@@ -66,11 +73,11 @@ internal static class CSharpConversions
             case ScriptFunction.CastToLong:
                 return ScriptValue.OfWhole(heap.Required(value, "a cast").Truncated);
             case ScriptFunction.CastToInt:
-                var cut = heap.Required(value, "a cast");
+                var castNumber = heap.Required(value, "a cast");
                 return ScriptValue.OfInt(
-                    cut.IsWhole ? unchecked((int)cut.Whole)
-                    : cut.IsReal ? (int)cut.Real
-                    : (int)cut.Decimal
+                    castNumber.IsWhole ? unchecked((int)castNumber.Whole)
+                    : castNumber.IsReal ? (int)castNumber.Real
+                    : (int)castNumber.Decimal
                 );
             case ScriptFunction.CSharpText:
                 return rest.IsEmpty || rest[0].IsNothing
@@ -162,7 +169,7 @@ internal static class CSharpConversions
     }
 
     /// <summary>Returns whether a conversion reads a <c>char</c> as its character code.</summary>
-    private static bool IsOfNumbers(ScriptFunction function) =>
+    private static bool ReadsCharacterCodes(ScriptFunction function) =>
         function
             is ScriptFunction.Negated
                 or (>= ScriptFunction.CastToLong and <= ScriptFunction.CastToDecimal)

@@ -110,8 +110,8 @@ internal static class CSharpDates
 
     private static ScriptValue NewDate(ScriptHeap heap, ReadOnlySpan<ScriptValue> parts)
     {
-        const int Day = 3,
-            Second = 6;
+        const int DayParts = 3,
+            SecondParts = 6;
         var form = DateForm.Unspecified;
         if (parts[^1].IsText)
         {
@@ -125,12 +125,12 @@ internal static class CSharpDates
         }
 
         long ticks = DayTicks(heap, parts);
-        if (parts.Length > Day)
+        if (parts.Length > DayParts)
         {
             long hour = WholePart(heap, parts[3]),
                 minute = WholePart(heap, parts[4]),
                 second = WholePart(heap, parts[5]),
-                milliseconds = parts.Length > Second ? WholePart(heap, parts[Second]) : 0;
+                milliseconds = parts.Length > SecondParts ? WholePart(heap, parts[SecondParts]) : 0;
             ticks +=
                 hour is >= 0 and < 24
                 && minute is >= 0 and < 60

@@ -77,6 +77,10 @@ internal static class CSharpNumerals
         }
     }
 
+    /// <summary>Returns a numeric value as a number. The script fails if the value is no number.</summary>
+    /// <param name="heap">The heap.</param>
+    /// <param name="value">The value.</param>
+    /// <param name="user">What needs the number, for the error: <c>a cast</c>.</param>
     public static CSharpNumber Required(this ScriptHeap heap, ScriptValue value, string user) =>
         value.IsNumber
             ? heap.NumeralOf(value)

@@ -120,6 +120,7 @@ internal static class CSharpOperators
         }
     }
 
+    /// <summary>Returns the failure of an operation on a decimal and a double.</summary>
     public static ScriptFailure Mixed() =>
         new("the script calculates with a decimal and a double, for which C# requires a cast");
 

@@ -9,6 +9,7 @@ namespace Rookery.Scripting.CSharp;
 /// <summary>Converts between texts of scripts and .NET strings, and computes C#'s <c>ToString()</c>.</summary>
 internal static class CSharpStrings
 {
+    /// <summary>Estimated memory of a .NET string without its characters.</summary>
     public const int BytesPerString = 32;
 
     /// <summary>
@@ -17,6 +18,9 @@ internal static class CSharpStrings
     public static void HoldString(this ScriptHeap heap, long length) =>
         heap.Budget.Hold(BytesPerString + (sizeof(char) * length));
 
+    /// <summary>
+    /// Returns a text as a .NET string. The script fails if half of a surrogate pair stands alone in it.
+    /// </summary>
     public static string NetText(this ScriptHeap heap, ScriptValue text)
     {
         text = heap.Plain(text);
@@ -106,6 +110,7 @@ internal static class CSharpStrings
     public static string Format(this ScriptHeap heap, ScriptValue value, string format)
     {
         const int MaxFormatLength = 64;
+        // A precision of more than two digits would make a long text.
         if (
             format.Length > MaxFormatLength
             || (

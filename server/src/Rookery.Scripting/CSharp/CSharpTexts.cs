@@ -72,11 +72,11 @@ internal static class CSharpTexts
 
         foreach (var argument in arguments[1..])
         {
-            bool takesNothing =
+            bool acceptsNull =
                 function
                 is ScriptFunction.CSharpReplace
                     or (>= ScriptFunction.CSharpTrim and <= ScriptFunction.CSharpTrimEnd);
-            if (argument.IsNothing && !takesNothing)
+            if (argument.IsNothing && !acceptsNull)
             {
                 throw new ScriptFailure($"the script calls {FunctionNames.Of(function)} with null");
             }
@@ -275,12 +275,12 @@ internal static class CSharpTexts
         {
             if (!argument.IsNothing)
             {
-                string some =
+                string part =
                     argument.Kind == ValueKind.Array
                         ? heap.NetText(JoinWith(heap, heap.NewText(default), argument))
                         : CharacterOf(heap, heap.TextOf(argument, function)).ToString();
-                heap.HoldString(CopiesOfCharacters * some.Length);
-                trimmed.Append(some);
+                heap.HoldString(CopiesOfCharacters * part.Length);
+                trimmed.Append(part);
             }
         }
 
