@@ -16,9 +16,9 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
                 break;
             case NameExpression name:
                 throw TokenCursor.NotSupported($"the variable '{name.Name}' as a function", name.Position);
-            case MemberExpression { Target: NameExpression carrier } member
-                when FunctionCatalogue.HasOnlyFunctions(carrier.Name) && !context.Scope.TryFind(carrier.Name, out _):
-                EmitNamed($"{carrier.Name}.{member.Name}", carrier.Position, call.Arguments);
+            case MemberExpression { Target: NameExpression owner } member
+                when FunctionCatalogue.HasOnlyFunctions(owner.Name) && !context.Scope.TryFind(owner.Name, out _):
+                EmitNamed($"{owner.Name}.{member.Name}", owner.Position, call.Arguments);
                 break;
             case MemberExpression member:
                 EmitMethod(member, call.Arguments);

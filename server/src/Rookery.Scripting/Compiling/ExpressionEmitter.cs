@@ -16,6 +16,8 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
 
     // The end of the chain that is compiled, if a '?.' may skip calls of it.
     private JumpTarget? _chainEnd;
+
+    // Whether the next expression continues the chain that is compiled.
     private bool _isLink;
 
     /// <summary>Compiles an expression.</summary>
@@ -62,7 +64,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
 
     /// <summary>
     /// Returns whether a chain calls something after a <c>?.</c>. Without a call there is nothing to skip: a member of
-    /// nothing is undefined.
+    /// null or undefined is undefined.
     /// </summary>
     private static bool SkipsCalls(Expression chain)
     {

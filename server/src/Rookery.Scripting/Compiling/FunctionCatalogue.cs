@@ -5,6 +5,7 @@ namespace Rookery.Scripting.Compiling;
 /// </summary>
 internal static class FunctionCatalogue
 {
+    // Maximum arguments of a function that accepts any number of them.
     private const int AnyCount = 16;
 
     /// <summary>Methods, called on a value: <c>a.trim()</c>.</summary>

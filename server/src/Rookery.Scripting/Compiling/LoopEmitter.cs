@@ -297,6 +297,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
     /// <summary>Emits the index of an iteration's current element.</summary>
     private void EmitIndex(int iteration)
     {
+        // The position is already that of the next element.
         context.Builder.Emit(Opcode.LoadLocal, iteration + 1);
         context.Builder.EmitNumber(1);
         context.Builder.Emit(Opcode.Subtract);

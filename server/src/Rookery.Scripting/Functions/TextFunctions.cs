@@ -28,7 +28,7 @@ internal static class TextFunctions
             case ScriptFunction.TrimEnd:
                 return TrimBlanks(heap, text, isStart: false, isEnd: true);
             case ScriptFunction.Substr or ScriptFunction.Substring or ScriptFunction.Slice:
-                return TakePart(heap, function, text, arguments);
+                return GetPart(heap, function, text, arguments);
             case ScriptFunction.CharAt:
                 int at = arguments.IsEmpty ? 0 : heap.ToInteger(arguments[0], min: -1, int.MaxValue - 1);
                 int length = heap.LengthOf(text);
@@ -87,7 +87,7 @@ internal static class TextFunctions
         return ScriptValue.InHeap(ValueKind.Text, text.Start + before, length);
     }
 
-    private static ScriptValue TakePart(
+    private static ScriptValue GetPart(
         ScriptHeap heap,
         ScriptFunction function,
         ScriptValue text,
@@ -137,7 +137,7 @@ internal static class TextFunctions
             return ScriptValue.InHeap(ValueKind.Text, text.Start + start, end - start);
         }
 
-        int made = heap.Length;
+        int copyStart = heap.Length;
         if (cutsStart)
         {
             heap.AddHalf(text.Start + start, isSecond: true);
@@ -154,7 +154,7 @@ internal static class TextFunctions
             heap.AddHalf(text.Start + end, isSecond: false);
         }
 
-        return heap.TextFrom(made);
+        return heap.TextFrom(copyStart);
     }
 
     public static ScriptValue Split(this ScriptHeap heap, ScriptValue text, ScriptValue separator)
