@@ -63,7 +63,7 @@ internal sealed class LoadedProgram
     }
 
     /// <summary>Marks the program as unloaded, after the heap has released its constants.</summary>
-    public void Forget() => ConstantBytes = 0;
+    public void MarkUnloaded() => ConstantBytes = 0;
 }
 
 /// <summary>A function of a program.</summary>

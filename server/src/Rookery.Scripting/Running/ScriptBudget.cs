@@ -12,10 +12,11 @@ internal sealed class ScriptBudget(PooledBytes bytes)
     /// <summary>Number of bytes whose processing counts as one step.</summary>
     public const int BytesPerStep = 16;
 
-    private const int BytesPerTake = 64 * 1024;
+    // Memory is reserved in multiples of this size.
+    private const int ReservationBytes = 64 * 1024;
 
     private long _stepsLeft;
-    private long _stepsGiven;
+    private long _stepsAllowed;
     private long _reservedBytes;
     private long _heldBytes;
 
@@ -32,13 +33,13 @@ internal sealed class ScriptBudget(PooledBytes bytes)
     public long ContainerBytes { get; set; }
 
     /// <summary>Number of steps taken.</summary>
-    public long Steps => _stepsGiven - Math.Max(_stepsLeft, 0);
+    public long Steps => _stepsAllowed - Math.Max(_stepsLeft, 0);
 
     /// <summary>Begins a run. It has no steps until <see cref="Allow"/>.</summary>
     public void Reset(int memoryBytes)
     {
         MemoryLimit = memoryBytes;
-        _stepsGiven = _stepsLeft = 0;
+        _stepsAllowed = _stepsLeft = 0;
         _reservedBytes = _heldBytes = 0;
     }
 
@@ -46,7 +47,7 @@ internal sealed class ScriptBudget(PooledBytes bytes)
     public void Allow(long steps)
     {
         _stepsLeft += steps;
-        _stepsGiven += steps;
+        _stepsAllowed += steps;
     }
 
     /// <summary>Counts steps. The run fails if too few are left.</summary>
@@ -105,13 +106,13 @@ internal sealed class ScriptBudget(PooledBytes bytes)
 
     private void ReserveMemory(long more)
     {
-        long taken = (more + BytesPerTake - 1) / BytesPerTake * BytesPerTake;
-        if (!MemorySource!(taken))
+        long reserved = (more + ReservationBytes - 1) / ReservationBytes * ReservationBytes;
+        if (!MemorySource!(reserved))
         {
             throw new ScriptFailure("the script needs more memory than there is now");
         }
 
-        _reservedBytes += taken;
+        _reservedBytes += reserved;
     }
 
     private long MemoryBytes => bytes.Length + ContainerBytes + _heldBytes;

@@ -15,6 +15,10 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
     private const int BytesPerSlot = 16;
     private const int BytesPerContainer = 32;
 
+    // Slots that a search reads, or that a move copies, in one step.
+    private const int SlotsPerSearchStep = 8;
+    private const int SlotsPerMoveStep = 4;
+
     private PooledItems<ScriptValue> _slots;
     private PooledItems<Container> _containers;
     private int _slotCount;
@@ -107,35 +111,36 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
     /// <summary>Returns the number of elements of an array, or of members of an object.</summary>
     public int Count(ScriptValue container)
     {
-        ref var entry = ref Expanded(container);
+        ref var entry = ref ParsedEntryOf(container);
         return container.Kind == ValueKind.Array ? entry.Count : entry.Count / 2;
     }
 
     /// <summary>Returns an element of an array.</summary>
     public ScriptValue Element(ScriptValue array, int index)
     {
-        ref var entry = ref Expanded(array);
+        ref var entry = ref ParsedEntryOf(array);
         return _slots.Span[entry.First + index];
     }
 
     /// <summary>Returns the name of a member, possibly with escapes.</summary>
-    public ScriptValue Name(ScriptValue container, int index) => _slots.Span[Expanded(container).First + (2 * index)];
+    public ScriptValue Name(ScriptValue container, int index) =>
+        _slots.Span[ParsedEntryOf(container).First + (2 * index)];
 
     /// <summary>Returns the value of a member.</summary>
     public ScriptValue Member(ScriptValue container, int index) =>
-        _slots.Span[Expanded(container).First + (2 * index) + 1];
+        _slots.Span[ParsedEntryOf(container).First + (2 * index) + 1];
 
     /// <summary>Returns the position of a member; -1 if there is none.</summary>
     public int Find(ScriptValue container, ReadOnlySpan<byte> name)
     {
-        ref var entry = ref Expanded(container);
-        budget.Spend(1 + (entry.Count / 8));
+        ref var entry = ref ParsedEntryOf(container);
+        budget.Spend(1 + (entry.Count / SlotsPerSearchStep));
         var json = bytes.Written;
         var members = _slots.Span.Slice(entry.First, entry.Count);
         for (int at = 0; at < members.Length; at += 2)
         {
             var known = members[at];
-            if (CanBe(known, name.Length))
+            if (MayEqual(known, name.Length))
             {
                 // Names with a common prefix are compared up to their first difference. The steps for this are counted
                 // first.
@@ -155,7 +160,7 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
     /// Returns whether a name may equal a text of a given length. An escape is two to six times as long as its
     /// character, so the length of the name decides.
     /// </summary>
-    private static bool CanBe(ScriptValue name, int length) =>
+    private static bool MayEqual(ScriptValue name, int length) =>
         name.Kind == ValueKind.Text ? name.Length == length : name.Length > length && name.Length <= 6L * length;
 
     /// <summary>Sets a member.</summary>
@@ -184,7 +189,7 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
     public void Append(ScriptValue array, ScriptValue value)
     {
         RequireChangeable(array);
-        Expanded(array);
+        ParsedEntryOf(array);
         int at = Grow(ref _containers.Span[array.Start], more: 1);
         _slots.Span[at] = value;
     }
@@ -193,7 +198,7 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
     public void SetElement(ScriptValue array, int index, ScriptValue value)
     {
         RequireChangeable(array);
-        _slots.Span[Expanded(array).First + index] = value;
+        _slots.Span[ParsedEntryOf(array).First + index] = value;
     }
 
     /// <summary>Removes elements.</summary>
@@ -203,17 +208,17 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
     public void InsertElements(ScriptValue array, int index, int count)
     {
         RequireChangeable(array);
-        int before = Expanded(array).Count;
+        int before = ParsedEntryOf(array).Count;
         ref var entry = ref _containers.Span[array.Start];
         Grow(ref entry, count);
-        budget.Spend(1 + ((before - index) / 4));
+        budget.Spend(1 + ((before - index) / SlotsPerMoveStep));
         _slots.Span.Slice(entry.First + index, before - index).CopyTo(_slots.Span[(entry.First + index + count)..]);
     }
 
     /// <summary>Returns the elements of an array, to be reordered in place.</summary>
     public Span<ScriptValue> Elements(ScriptValue array)
     {
-        ref var entry = ref Expanded(array);
+        ref var entry = ref ParsedEntryOf(array);
         return _slots.Span.Slice(entry.First, entry.Count);
     }
 
@@ -229,8 +234,8 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
     private void RemoveSlots(ScriptValue container, int index, int count)
     {
         RequireChangeable(container);
-        ref var entry = ref Expanded(container);
-        budget.Spend(1 + ((entry.Count - index) / 4));
+        ref var entry = ref ParsedEntryOf(container);
+        budget.Spend(1 + ((entry.Count - index) / SlotsPerMoveStep));
         _slots
             .Span.Slice(entry.First + index + count, entry.Count - index - count)
             .CopyTo(_slots.Span[(entry.First + index)..]);
@@ -247,18 +252,18 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private ref Container Expanded(ScriptValue container)
+    private ref Container ParsedEntryOf(ScriptValue container)
     {
         if (_containers.Span[container.Start].RawStart >= 0)
         {
-            Expand(container);
+            ParseLevel(container);
         }
 
         return ref _containers.Span[container.Start];
     }
 
     /// <summary>Parses one level of a container's JSON into slots. Nested containers are not parsed yet.</summary>
-    private void Expand(ScriptValue container)
+    private void ParseLevel(ScriptValue container)
     {
         var (start, end) = (_containers.Span[container.Start].RawStart, _containers.Span[container.Start].RawEnd);
         budget.SpendOnBytes(end - start);
@@ -288,7 +293,7 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
 
     private void Push(ScriptValue value)
     {
-        int at = TakeSlots(1);
+        int at = AllocateSlots(1);
         _slots.Span[at] = value;
     }
 
@@ -300,13 +305,13 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
         {
             if (entry.First + entry.Capacity == _slotCount)
             {
-                TakeSlots(needed - entry.Capacity);
+                AllocateSlots(needed - entry.Capacity);
                 entry.Capacity = needed;
             }
             else
             {
                 int capacity = Math.Max(needed, Math.Max(4, 2 * entry.Capacity));
-                int first = TakeSlots(capacity);
+                int first = AllocateSlots(capacity);
                 _slots.Span.Slice(entry.First, entry.Count).CopyTo(_slots.Span[first..]);
                 entry.First = first;
                 entry.Capacity = capacity;
@@ -317,7 +322,7 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
         return entry.First + needed - more;
     }
 
-    private int TakeSlots(int count)
+    private int AllocateSlots(int count)
     {
         long taken = (long)count * BytesPerSlot;
         budget.Require(taken);
@@ -332,13 +337,23 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
     {
         /// <summary>The offset of the container's JSON until it is parsed; -1 afterwards.</summary>
         public int RawStart;
+
+        /// <summary>The offset after the container's JSON.</summary>
         public int RawEnd;
+
+        /// <summary>Its first slot, after it is parsed.</summary>
         public int First;
+
+        /// <summary>Number of its slots in use.</summary>
         public int Count;
+
+        /// <summary>Number of its slots.</summary>
         public int Capacity;
 
         /// <summary>If the container is a document, its number; otherwise -1.</summary>
         public int Document;
+
+        /// <summary>Whether the container is read-only.</summary>
         public bool IsFrozen;
     }
 }

@@ -20,6 +20,8 @@ public sealed class ScriptInterpreter : IDisposable
     private readonly StackMachine _machine;
     private readonly ResultWriter _writer;
     private readonly List<ScriptValue> _parameters = [];
+
+    // The bytes of the loaded program; empty if none is loaded.
     private ReadOnlyMemory<byte> _loaded;
     private ScriptValue _result;
 
@@ -197,7 +199,7 @@ public sealed class ScriptInterpreter : IDisposable
         _heap.Release();
         _writer.Release();
         _loaded = default;
-        _program.Forget();
+        _program.MarkUnloaded();
     }
 
     /// <summary>
@@ -210,7 +212,7 @@ public sealed class ScriptInterpreter : IDisposable
         {
             _heap.Release();
             _loaded = default;
-            _program.Forget();
+            _program.MarkUnloaded();
         }
 
         _machine.Trim();

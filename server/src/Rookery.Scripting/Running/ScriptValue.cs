@@ -97,6 +97,7 @@ internal readonly struct ScriptValue
     /// <summary>Length of a text or stored number in bytes.</summary>
     public int Length => (int)_bits;
 
+    /// <summary>Whether the value is null or undefined.</summary>
     public bool IsNothing => Kind is ValueKind.Undefined or ValueKind.Null;
 
     public bool IsText => Kind is ValueKind.Text or ValueKind.EscapedText;
@@ -112,26 +113,34 @@ internal readonly struct ScriptValue
 
     public static ScriptValue Of(bool value) => new(value ? ValueKind.True : ValueKind.False, bits: 0);
 
+    /// <summary>Creates a number of JavaScript.</summary>
     public static ScriptValue Of(double value) => new(ValueKind.Number, BitConverter.DoubleToInt64Bits(value));
 
+    /// <summary>Creates a C# <c>long</c>.</summary>
     public static ScriptValue OfWhole(long value) => new(ValueKind.Whole, value);
 
+    /// <summary>Creates a C# <c>int</c>.</summary>
     public static ScriptValue OfInt(int value) => new(ValueKind.Whole, value, ValueTrait.Int);
 
+    /// <summary>Creates a C# <c>double</c>.</summary>
     public static ScriptValue OfReal(double value) => new(ValueKind.Real, BitConverter.DoubleToInt64Bits(value));
 
+    /// <summary>Creates a C# <c>float</c>.</summary>
     public static ScriptValue OfSingle(float value) =>
         new(ValueKind.Real, BitConverter.DoubleToInt64Bits(value), ValueTrait.Single);
 
     public static ScriptValue OfSpan(long ticks) => new(ValueKind.Span, ticks);
 
+    /// <summary>Creates a date from <see cref="CSharpDate.Packed"/>.</summary>
     public static ScriptValue OfDate(long packed) => new(ValueKind.Date, packed);
 
+    /// <summary>Creates a value whose bytes are in the heap.</summary>
     public static ScriptValue InHeap(ValueKind kind, int start, int length) =>
         new(kind, ((long)start << 32) | (uint)length);
 
     /// <summary>Returns the value with another trait.</summary>
     public ScriptValue With(ValueTrait trait) => new(Kind, _bits, trait);
 
+    /// <summary>Creates an array or object from its number.</summary>
     public static ScriptValue Container(ValueKind kind, int number) => new(kind, (long)number << 32);
 }

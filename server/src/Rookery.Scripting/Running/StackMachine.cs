@@ -8,9 +8,14 @@ namespace Rookery.Scripting.Running;
 /// <summary>Executes the instructions of a program, with a stack of values and a stack of calls.</summary>
 internal sealed class StackMachine
 {
+    // Maximum nested calls.
     private const int MaxFrames = 100;
     private const int MaxStackValues = 16 * 1024;
+
+    // Values for which the stack keeps memory between runs.
     private const int IdleStack = 1024;
+
+    // Locals that are cleared in one step.
     private const int LocalsPerStep = 8;
 
     private readonly ScriptContext _context;
@@ -89,13 +94,13 @@ internal sealed class StackMachine
                     at += sizeof(double);
                     break;
                 case Opcode.PushText:
-                    Push(_program.Constants[Operand(code, ref at)]);
+                    Push(_program.Constants[ReadOperand(code, ref at)]);
                     break;
                 case Opcode.LoadLocal:
-                    Push(_stack[localsAt + Operand(code, ref at)]);
+                    Push(_stack[localsAt + ReadOperand(code, ref at)]);
                     break;
                 case Opcode.StoreLocal:
-                    _stack[localsAt + Operand(code, ref at)] = Pop();
+                    _stack[localsAt + ReadOperand(code, ref at)] = Pop();
                     break;
                 case Opcode.Pop:
                     _top--;
@@ -108,33 +113,34 @@ internal sealed class StackMachine
                     Push(_stack[_top - 2]);
                     break;
                 case Opcode.Jump:
-                    at = Target(code, at);
+                    at = ReadTarget(code, at);
                     break;
                 case Opcode.JumpIfFalse:
-                    at = _heap.IsTrue(Pop()) ? at + sizeof(int) : Target(code, at);
+                    at = _heap.IsTrue(Pop()) ? at + sizeof(int) : ReadTarget(code, at);
                     break;
                 case Opcode.JumpKeepingFalse:
-                    at = Keep(!_heap.IsTrue(_stack[_top - 1]), code, at);
+                    at = JumpOrPop(!_heap.IsTrue(_stack[_top - 1]), code, at);
                     break;
                 case Opcode.JumpKeepingTrue:
-                    at = Keep(_heap.IsTrue(_stack[_top - 1]), code, at);
+                    at = JumpOrPop(_heap.IsTrue(_stack[_top - 1]), code, at);
                     break;
                 case Opcode.JumpKeepingValue:
-                    at = Keep(!_stack[_top - 1].IsNothing, code, at);
+                    at = JumpOrPop(!_stack[_top - 1].IsNothing, code, at);
                     break;
                 case Opcode.BeginIteration:
-                    int iteration = localsAt + Operand(code, ref at);
+                    int iteration = localsAt + ReadOperand(code, ref at);
                     _stack[iteration] = _heap.ToArray(Pop());
                     _stack[iteration + 1] = ScriptValue.Of(0);
                     break;
                 case Opcode.NextElement:
-                    iteration = localsAt + Operand(code, ref at);
-                    int element = localsAt + Operand(code, ref at);
-                    at = TryNext(iteration, element) ? at + sizeof(int) : Target(code, at);
+                    iteration = localsAt + ReadOperand(code, ref at);
+                    int element = localsAt + ReadOperand(code, ref at);
+                    at = TryNext(iteration, element) ? at + sizeof(int) : ReadTarget(code, at);
                     break;
                 case Opcode.Call:
-                    var function = _program.Functions[Operand(code, ref at)];
-                    Operand(code, ref at);
+                    var function = _program.Functions[ReadOperand(code, ref at)];
+                    // The number of arguments, which is always that of the parameters.
+                    ReadOperand(code, ref at);
                     if (frame == MaxFrames)
                     {
                         throw new ScriptFailure($"the script calls its functions deeper than {MaxFrames} levels");
@@ -145,8 +151,8 @@ internal sealed class StackMachine
                     at = function.Start;
                     break;
                 case Opcode.Invoke:
-                    var number = (ScriptFunction)Operand(code, ref at);
-                    int count = Operand(code, ref at);
+                    var number = (ScriptFunction)ReadOperand(code, ref at);
+                    int count = ReadOperand(code, ref at);
                     var value = _context.Invoke(number, _stack.AsSpan(_top - count, count));
                     _top -= count;
                     Push(value);
@@ -169,19 +175,22 @@ internal sealed class StackMachine
                     Push(_heap.Containers.NewObject());
                     break;
                 case Opcode.GetMember:
-                    _stack[_top - 1] = _context.GetMember(_stack[_top - 1], _program.Constants[Operand(code, ref at)]);
+                    _stack[_top - 1] = _context.GetMember(
+                        _stack[_top - 1],
+                        _program.Constants[ReadOperand(code, ref at)]
+                    );
                     break;
                 case Opcode.SetMember:
                     value = Pop();
-                    _heap.SetMember(_stack[_top - 1], _program.Constants[Operand(code, ref at)], value);
+                    _heap.SetMember(_stack[_top - 1], _program.Constants[ReadOperand(code, ref at)], value);
                     _stack[_top - 1] = value;
                     break;
                 case Opcode.AddMember:
                     value = Pop();
-                    _heap.Containers.Set(_stack[_top - 1], _program.Constants[Operand(code, ref at)], value);
+                    _heap.Containers.Set(_stack[_top - 1], _program.Constants[ReadOperand(code, ref at)], value);
                     break;
                 case Opcode.DeleteMember:
-                    _stack[_top - 1] = _heap.Delete(_stack[_top - 1], _program.Constants[Operand(code, ref at)]);
+                    _stack[_top - 1] = _heap.Delete(_stack[_top - 1], _program.Constants[ReadOperand(code, ref at)]);
                     break;
                 default:
                     Operate(opcode);
@@ -300,21 +309,22 @@ internal sealed class StackMachine
         return true;
     }
 
-    private int Keep(bool keeps, ReadOnlySpan<byte> code, int at)
+    private int JumpOrPop(bool keeps, ReadOnlySpan<byte> code, int at)
     {
         if (keeps)
         {
-            return Target(code, at);
+            return ReadTarget(code, at);
         }
 
         _top--;
         return at + sizeof(int);
     }
 
-    private static int Target(ReadOnlySpan<byte> code, int at) => BinaryPrimitives.ReadInt32LittleEndian(code[at..]);
+    private static int ReadTarget(ReadOnlySpan<byte> code, int at) =>
+        BinaryPrimitives.ReadInt32LittleEndian(code[at..]);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static int Operand(ReadOnlySpan<byte> code, ref int at) =>
+    private static int ReadOperand(ReadOnlySpan<byte> code, ref int at) =>
         code[at] < 0x80 ? code[at++] : ScriptProgram.ReadNumber(code, ref at);
 
     /// <summary>The return address of a call, and the caller's first local.</summary>
