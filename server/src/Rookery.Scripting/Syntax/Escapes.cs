@@ -113,6 +113,7 @@ internal static class Escapes
 
     private static int ResolveOneOfCSharp(string inside, int at, int position, StringBuilder result)
     {
+        // The letters of escapes, and the characters that they stand for in the same order.
         const string Kinds = "'\"\\0abefnrtv";
         const string Characters = "'\"\\\0\a\b\e\f\n\r\t\v";
         char kind = at + 1 < inside.Length ? inside[at + 1] : '\uFFFF';

@@ -274,9 +274,10 @@ internal sealed class Lexer(string text, bool isLinq)
     private double ReadNumber()
     {
         int start = _position;
+        // A blank in the operand of | converts a letter to lower case.
         if (text[_position] == '0' && _position + 1 < text.Length && (text[_position + 1] | ' ') is 'x' or 'o' or 'b')
         {
-            return ReadNumberOfBits(start);
+            return ReadPrefixedNumber(start);
         }
 
         SkipDigits();
@@ -321,12 +322,14 @@ internal sealed class Lexer(string text, bool isLinq)
             throw TokenCursor.NotSupported("numbers that begin with a zero", start);
         }
 
-        RefuseNumberThatGoesOn();
-        return isNumber && !EndsInName() ? number : throw Invalid("The number is not written as numbers are", start);
+        RefuseUnsupportedSuffix();
+        return isNumber && !IsFollowedByName()
+            ? number
+            : throw Invalid("The number is not written as numbers are", start);
     }
 
     /// <summary>Reads a number such as <c>0x1F</c>, <c>0o17</c> or <c>0b11</c>.</summary>
-    private double ReadNumberOfBits(int start)
+    private double ReadPrefixedNumber(int start)
     {
         _position += 2;
         while (_position < text.Length && (char.IsAsciiHexDigit(text[_position]) || IsSeparator(isHex: true)))
@@ -336,12 +339,12 @@ internal sealed class Lexer(string text, bool isLinq)
 
         double number = NumberText.Parse(Encoding.UTF8.GetBytes(DigitsFrom(start)));
         _position += isLinq && _position < text.Length && text[_position] is 'l' or 'L' ? 1 : 0;
-        RefuseNumberThatGoesOn();
-        bool isNumber = !double.IsNaN(number) && !EndsInName();
+        RefuseUnsupportedSuffix();
+        bool isNumber = !double.IsNaN(number) && !IsFollowedByName();
         return isNumber ? number : throw Invalid("The number is not written as numbers are", start);
     }
 
-    private void RefuseNumberThatGoesOn()
+    private void RefuseUnsupportedSuffix()
     {
         if (isLinq && _position < text.Length && text[_position] is 'u' or 'U')
         {
@@ -373,7 +376,7 @@ internal sealed class Lexer(string text, bool isLinq)
     private string DigitsFrom(int start) =>
         isLinq ? text[start.._position].Replace("_", "", StringComparison.Ordinal) : text[start.._position];
 
-    private bool EndsInName() =>
+    private bool IsFollowedByName() =>
         _position < text.Length && (IsNameStart(text[_position]) || char.IsAsciiDigit(text[_position]));
 
     private string ReadText(char quote)

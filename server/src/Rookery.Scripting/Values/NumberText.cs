@@ -25,6 +25,7 @@ internal static class NumberText
         const int ExtraDigits = 20;
         int places = digits + ExtraDigits;
         ReadOnlySpan<char> format = ['F', (char)('0' + (places / 10)), (char)('0' + (places % 10))];
+        // The digit before the number receives the carry of a rounding up.
         destination[0] = (byte)'0';
         Math.Abs(value).TryFormat(destination[1..], out int written, format, CultureInfo.InvariantCulture);
         int end = 1 + written - ExtraDigits;
@@ -92,6 +93,7 @@ internal static class NumberText
         }
 
         text = text[..length];
+        // Only Infinity ends in a letter.
         if (text[^1] == 'y')
         {
             return text[0] == '-' ? double.NegativeInfinity : double.PositiveInfinity;
@@ -100,7 +102,9 @@ internal static class NumberText
         return double.Parse(text, NumberStyles.Float, CultureInfo.InvariantCulture);
     }
 
-    /// <summary>Returns the integer at the start of a text, as JavaScript's parseInt.</summary>
+    /// <summary>Returns the integer at the start of a text, as JavaScript's parseInt; NaN if there is none.</summary>
+    /// <param name="text">The text.</param>
+    /// <param name="radix">The base, from 2 to 36; 0 for 16 after <c>0x</c> and 10 otherwise.</param>
     public static double ParseInteger(ReadOnlySpan<byte> text, int radix)
     {
         text = Blanks.Trim(text);

@@ -40,21 +40,23 @@ internal static class PortablePower
             return double.NaN;
         }
 
-        double size = Math.Abs(number);
+        double magnitude = Math.Abs(number);
         double power =
-            isWhole && Math.Abs(exponent) <= MaxWholeExponent ? OfWhole(size, (int)exponent) : OfReal(size, exponent);
+            isWhole && Math.Abs(exponent) <= MaxWholeExponent
+                ? OfWhole(magnitude, (int)exponent)
+                : OfReal(magnitude, exponent);
         return number < 0 && isOdd ? -power : power;
     }
 
     private static double OfExtremes(double number, double exponent, bool isOdd)
     {
-        double size = Math.Abs(number);
-        if (size == 1)
+        double magnitude = Math.Abs(number);
+        if (magnitude == 1)
         {
             return 1;
         }
 
-        double power = (size > 1) == (exponent > 0) ? double.PositiveInfinity : 0;
+        double power = (magnitude > 1) == (exponent > 0) ? double.PositiveInfinity : 0;
         return isOdd && double.IsNegative(number) ? -power : power;
     }
 
@@ -83,11 +85,12 @@ internal static class PortablePower
         // Beyond this logarithm all powers are infinite or 0.
         const double MaxLogarithm = 1500;
         var logarithm = Logarithm(number).Times(new Pair(exponent, 0));
-        return Math.Abs(logarithm.High) > MaxLogarithm
-            ? logarithm.High > 0
-                ? double.PositiveInfinity
-                : 0
-            : Exponential(logarithm);
+        if (Math.Abs(logarithm.High) > MaxLogarithm)
+        {
+            return logarithm.High > 0 ? double.PositiveInfinity : 0;
+        }
+
+        return Exponential(logarithm);
     }
 
     private static Pair Logarithm(double number)
@@ -133,6 +136,7 @@ internal static class PortablePower
         return (new Pair(Math.ScaleB(value.High, -more), Math.ScaleB(value.Low, -more)), shift + more);
     }
 
+    // Beyond these bounds, the result is infinite or 0 anyway.
     private static double Scaled(Pair value, long shift) =>
         Math.ScaleB(value.High + value.Low, (int)Math.Clamp(shift, -5000, 5000));
 
