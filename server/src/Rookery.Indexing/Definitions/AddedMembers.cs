@@ -10,7 +10,7 @@ internal sealed class AddedMembers(IReadOnlyList<string> fields)
 {
     private readonly byte[][] _fields = [.. fields.Select(Encoding.UTF8.GetBytes)];
 
-    /// <summary>Makes a search for a JavaScript text; null if the text cannot set members of objects.</summary>
+    /// <summary>Creates the finder for a JavaScript text; null if the text cannot set members of objects.</summary>
     public static AddedMembers? Of(string text, IReadOnlyList<string> fields) =>
         SetsMembers(text) ? new AddedMembers(fields) : null;
 

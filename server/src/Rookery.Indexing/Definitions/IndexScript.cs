@@ -4,7 +4,7 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>A compiled map.</summary>
-/// <param name="Collection">The collection whose documents the map takes; null for all.</param>
+/// <param name="Collection">The collection whose documents the map indexes; null for all.</param>
 /// <param name="Program">The script. For a document, it returns an object, an array of objects, or nothing.</param>
 /// <param name="Fields">The member names of these objects.</param>
 public sealed record CompiledMap(string? Collection, ScriptProgram Program, IReadOnlyList<string> Fields)
@@ -220,6 +220,8 @@ internal static class IndexScript
     }
 
     /// <summary>Returns the first word of a text, after blanks and comments; empty when there is none.</summary>
+    /// <param name="text">The text.</param>
+    /// <param name="at">The position of the word.</param>
     private static string FirstWord(string text, out int at)
     {
         at = 0;

@@ -96,6 +96,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
 
             parser.Cursor.Expect(")");
             key = ToSource(OnlyParameterOf(selector), selector.Value!);
+            // A name that no text can contain.
             steps.Begin("\0group");
             ParseGroupMethods(steps);
         }
@@ -137,6 +138,7 @@ internal sealed class LinqQueryParser(LinqParser parser)
             return name.Text;
         }
 
+        // After 'docs', a name with arguments is a method.
         if (!parser.Cursor.Current.Is(".") || parser.Cursor.Ahead(2).Is("(") || parser.Cursor.Ahead(2).Is("<"))
         {
             return null;

@@ -31,6 +31,7 @@ internal sealed class LinqTypeParser(LinqParser parser)
         ["Decimal"] = ScriptFunction.CastToDecimal,
     };
 
+    // Types whose cast leaves the value unchanged.
     private static readonly HashSet<string> Unchanged = new(StringComparer.Ordinal)
     {
         "object",
@@ -64,7 +65,7 @@ internal sealed class LinqTypeParser(LinqParser parser)
         "bool",
     };
 
-    /// <summary>Takes a cast, if the next tokens are a type in parentheses followed by a value.</summary>
+    /// <summary>Reads a cast, if the next tokens are a type in parentheses followed by a value.</summary>
     public bool TryParseCast(out TypeName type)
     {
         type = default;
@@ -72,18 +73,15 @@ internal sealed class LinqTypeParser(LinqParser parser)
         if (parser.Cursor.TryTake("(") && TryParseType(out type) && parser.Cursor.TryTake(")"))
         {
             var next = parser.Cursor.Current;
-            bool isKnown =
+            bool isKnownType =
                 type.IsArray || type.IsGeneric || Casts.ContainsKey(type.Name) || Unchanged.Contains(type.Name);
-            if (
-                next.Kind is TokenKind.Name or TokenKind.Number or TokenKind.Text
-                    ? !parser.Operators.IsOperator(next.Text) && !LinqQueryParser.IsClause(next)
-                    : next.Is("(")
-                        || (isKnown && next.Is("!"))
-                        || (
-                            next.Is("-")
-                            && (type.IsArray || type.IsGeneric || type.IsNullable || Keywords.Contains(type.Name))
-                        )
-            )
+
+            // After another name in parentheses, '-' is a subtraction.
+            bool isType = type.IsArray || type.IsGeneric || type.IsNullable || Keywords.Contains(type.Name);
+            bool isValue = next.Kind is TokenKind.Name or TokenKind.Number or TokenKind.Text
+                ? !parser.Operators.IsOperator(next.Text) && !LinqQueryParser.IsClause(next)
+                : next.Is("(") || (isKnownType && next.Is("!")) || (isType && next.Is("-"));
+            if (isValue)
             {
                 return true;
             }
@@ -119,7 +117,7 @@ internal sealed class LinqTypeParser(LinqParser parser)
     }
 
     /// <summary>
-    /// Takes a type, such as <c>System.Collections.Generic.List&lt;int?&gt;[]</c>, and returns its last name.
+    /// Reads a type, such as <c>System.Collections.Generic.List&lt;int?&gt;[]</c>. Its name is the last one.
     /// </summary>
     public bool TryParseType(out TypeName type)
     {

@@ -407,7 +407,7 @@ internal sealed class LinqTypes
 
     private static IEnumerable<string> NamesOf(LinqKinds kinds)
     {
-        (LinqKinds, string)[] names =
+        (LinqKinds Kind, string Name)[] names =
         [
             (LinqKinds.Boolean, "a bool"),
             (LinqKinds.Number, "a number"),
@@ -416,6 +416,6 @@ internal sealed class LinqTypes
             (LinqKinds.Span, "a time span"),
             (LinqKinds.Sequence, "a sequence"),
         ];
-        return names.Where(name => kinds.HasFlag(name.Item1)).Select(static name => name.Item2);
+        return names.Where(named => kinds.HasFlag(named.Kind)).Select(static named => named.Name);
     }
 }

@@ -14,7 +14,7 @@ namespace Rookery.Indexing.Definitions;
 /// <param name="members">The members of the key, if the text writes it as an object; else empty.</param>
 internal sealed class ReduceKeyForm(IReadOnlyList<ReduceKeyMember> members)
 {
-    // A double holds every integer of so many digits exactly, so such integers are in canonical form.
+    // A double holds every integer of at most this many digits exactly, so such integers are in canonical form.
     private const int MaxPlainDigits = 15;
 
     private readonly PooledBytes _key = new();

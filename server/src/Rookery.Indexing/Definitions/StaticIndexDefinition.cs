@@ -60,7 +60,7 @@ public sealed class StaticIndexDefinition
     /// <summary>The settings of analyzers.</summary>
     public IReadOnlyDictionary<string, string> Configuration { get; }
 
-    /// <summary>The collections that the maps take; empty for all.</summary>
+    /// <summary>The collections whose documents the maps index; empty for all.</summary>
     public IReadOnlyList<string> Collections =>
         CompiledMaps.Any(static map => map.Collection is null)
             ? []
@@ -174,7 +174,7 @@ public sealed class StaticIndexDefinition
     }
 
     /// <summary>
-    /// Returns the collections that the maps of a definition take or load, with
+    /// Returns the collections that the maps of a definition index or load, with
     /// <see cref="AutoIndexDefinition.AllDocuments"/> for a map of all documents. Only the maps are compiled, so this
     /// works even if the reduce is rejected.
     /// </summary>
@@ -297,12 +297,10 @@ public sealed class StaticIndexDefinition
             }
         }
 
-        if (
-            Options.FirstOrDefault(option =>
-                option.Name is not StaticIndexRequest.AllFields && !names.Contains(option.Name, StringComparer.Ordinal)
-            ) is
-            { } unknown
-        )
+        var unknown = Options.FirstOrDefault(option =>
+            option.Name is not StaticIndexRequest.AllFields && !names.Contains(option.Name, StringComparer.Ordinal)
+        );
+        if (unknown is not null)
         {
             throw new IndexDefinitionException(
                 $"The options name a field '{unknown.Name}', which the index does not have. It has "
@@ -310,28 +308,28 @@ public sealed class StaticIndexDefinition
             );
         }
 
-        var ofAll = Options.FirstOrDefault(static option => option.Name is StaticIndexRequest.AllFields);
+        var general = Options.FirstOrDefault(static option => option.Name is StaticIndexRequest.AllFields);
         return
         [
             .. names.Select(name =>
                 WithDefaults(
                     Options.FirstOrDefault(option => string.Equals(option.Name, name, StringComparison.Ordinal))
                         ?? new StaticIndexField(name),
-                    ofAll
+                    general
                 )
             ),
         ];
     }
 
-    private static StaticIndexField WithDefaults(StaticIndexField field, StaticIndexField? ofAll) =>
-        ofAll is null
+    private static StaticIndexField WithDefaults(StaticIndexField field, StaticIndexField? general) =>
+        general is null
             ? field
             : field with
             {
-                Indexing = field.Indexing == FieldIndexing.Default ? ofAll.Indexing : field.Indexing,
-                Analyzer = field.Analyzer ?? ofAll.Analyzer,
-                IsStored = field.IsStored || ofAll.IsStored,
-                HasSuggestions = field.HasSuggestions || ofAll.HasSuggestions,
+                Indexing = field.Indexing == FieldIndexing.Default ? general.Indexing : field.Indexing,
+                Analyzer = field.Analyzer ?? general.Analyzer,
+                IsStored = field.IsStored || general.IsStored,
+                HasSuggestions = field.HasSuggestions || general.HasSuggestions,
             };
 
     /// <summary>

@@ -5,9 +5,9 @@ namespace Rookery.Indexing.Indexes;
 /// <summary>Closes several objects. If closing one fails, the others are still closed.</summary>
 internal static class Closing
 {
-    /// <summary>Closes each.</summary>
+    /// <summary>Closes each object.</summary>
     /// <remarks>
-    /// After all were tried, throws the failure, or an <see cref="AggregateException"/> of several failures.
+    /// After closing all was tried, throws the failure, or an <see cref="AggregateException"/> of several failures.
     /// </remarks>
     public static void Each<T>(IEnumerable<T> all, Action<T> close)
     {
