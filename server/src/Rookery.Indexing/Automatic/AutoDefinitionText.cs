@@ -95,10 +95,11 @@ internal static class AutoDefinitionText
     /// </summary>
     public static string NameOf(IAutoDefinition definition, string? collection, string content)
     {
+        const int ShownHashBytes = 16;
         string name = $"Auto/{collection ?? NameOfAll}/{content}";
         return Encoding.UTF8.GetByteCount(name) <= MaxNameBytes && IndexRecord.NameProblem(name) is null
             ? name
-            : $"Auto/{Convert.ToHexStringLower(SHA256.HashData(definition.ToJson()).AsSpan(0, 16))}";
+            : $"Auto/{Convert.ToHexStringLower(SHA256.HashData(definition.ToJson()).AsSpan(0, ShownHashBytes))}";
     }
 
     /// <summary>Returns a path as names show it: <c>Address_City</c>.</summary>

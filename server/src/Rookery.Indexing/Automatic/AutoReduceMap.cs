@@ -94,15 +94,16 @@ public sealed class AutoReduceMap : IIndexMap, IDisposable
             _row.Clear();
             _row.Append((byte)'{');
             _row.Append(group.Keys);
-            bool isShort = group.Keys.Length <= MaxKeyBytes;
+            bool areLengthsAllowed = group.Keys.Length <= MaxKeyBytes;
             for (int i = 0; i < group.Aggregates.Length; i++)
             {
                 GroupRow.AppendName((byte)'a', i, _row);
-                isShort &= group.Aggregates[i].AppendPart(_plan.Aggregates[i].Kind, group.Count, _row) <= MaxValueBytes;
+                areLengthsAllowed &=
+                    group.Aggregates[i].AppendPart(_plan.Aggregates[i].Kind, group.Count, _row) <= MaxValueBytes;
             }
 
             _row.Append((byte)'}');
-            if (!isShort)
+            if (!areLengthsAllowed)
             {
                 return false;
             }

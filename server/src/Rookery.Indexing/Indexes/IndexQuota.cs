@@ -48,6 +48,7 @@ public sealed class IndexQuota(long memoryBytes, Action<string> report)
                 + $"automatic, and more are needed. Delete indexes that are not needed, or give the node more memory."
         );
 
+    // Maximum automatic indexes beside the users' indexes that are open now.
     private int MaxAutomaticNow => Math.Min(MaxAutomatic, MaxIndexes - TakenBy(IndexPlace.Defined));
 
     /// <summary>Returns the class of an index. An index whose definition cannot be read counts as a user's.</summary>

@@ -31,6 +31,8 @@ public sealed class ReduceStore : IDisposable
     private readonly ReduceTree _tree;
     private readonly bool _hasOrder;
     private readonly PendingDocuments _pending = new();
+
+    // One more than the number of rows that were ever stored.
     private long _nextNumber = 1;
 
     private ReduceStore(StorageEngine engine, IReducer reducer)
@@ -128,16 +130,16 @@ public sealed class ReduceStore : IDisposable
     {
         Invariant.Holds(watermark >= Watermark, "an index follows its documents forward");
         var batch = _engine.Begin(_engine.AppliedIndex + 1, term: 0, _pending.HeldBytes);
-        long next;
+        long nextNumber;
         try
         {
             var work = new ReduceBatch(batch, _pending, _tree, _nextNumber, _hasOrder);
             work.Run();
-            next = work.NextNumber;
+            nextNumber = work.NextNumber;
             Span<byte> state = stackalloc byte[StateBytes];
             state[0] = Format;
             BinaryPrimitives.WriteInt64LittleEndian(state[1..], watermark);
-            BinaryPrimitives.WriteInt64LittleEndian(state[(1 + sizeof(long))..], next);
+            BinaryPrimitives.WriteInt64LittleEndian(state[(1 + sizeof(long))..], nextNumber);
             batch.Put(ReduceKeys.StateKey, batch.Index, state);
             _engine.Apply(batch, batch.Index);
         }
@@ -148,7 +150,7 @@ public sealed class ReduceStore : IDisposable
         }
 
         _pending.Clear();
-        (Watermark, _nextNumber) = (watermark, next);
+        (Watermark, _nextNumber) = (watermark, nextNumber);
     }
 
     /// <summary>
@@ -214,8 +216,8 @@ public sealed class ReduceStore : IDisposable
     public bool TryGet(ReadOnlySpan<byte> key, IBufferWriter<byte> row)
     {
         using var snapshot = _engine.OpenSnapshot();
-        Span<byte> room = stackalloc byte[ReduceKeys.GroupKeyBytes];
-        if (!snapshot.TryGet(ReduceKeys.Group(ReduceKeys.GroupId(key), room), out var stored))
+        Span<byte> groupKey = stackalloc byte[ReduceKeys.GroupKeyBytes];
+        if (!snapshot.TryGet(ReduceKeys.Group(ReduceKeys.GroupId(key), groupKey), out var stored))
         {
             return false;
         }

@@ -125,6 +125,12 @@ public sealed class FieldReader
     /// <summary>Stands for the offset of the opening brace, if members are given without braces.</summary>
     internal const int BeforeMembers = -1;
 
+    /// <summary>Passes the values of a member, following the path from a step on, to a visitor.</summary>
+    /// <param name="json">The JSON that contains the member.</param>
+    /// <param name="container">The offset of the object, or <see cref="BeforeMembers"/>.</param>
+    /// <param name="step">The step that names the member.</param>
+    /// <param name="visitor">Receives the values.</param>
+    /// <returns>False if the visitor stopped.</returns>
     internal bool ReadMember<TVisitor>(
         scoped ReadOnlySpan<byte> json,
         int container,

@@ -29,7 +29,11 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     private readonly ScriptInterpreter _interpreter = new(Limits);
     private QueryWalk? _walk;
     private AnswerReader? _reader;
+
+    // Memory reserved by the current run.
     private long _heldBytes;
+
+    // Whether a reservation of the current run failed, and if so, whether it failed because of other queries.
     private bool _lacksMemory;
     private bool _othersHoldMemory;
 

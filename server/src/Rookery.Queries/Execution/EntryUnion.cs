@@ -11,10 +11,15 @@ namespace Rookery.Queries.Execution;
 internal sealed class EntryUnion(int entries, AnswerWork work)
 {
     private const int WordBits = 64;
+    private const int BitsPerByte = 8;
+    private const int MinBitmapFactor = 8;
     private const int MinListLength = 64;
 
     // A list of this length takes an eighth of the bitmap's memory.
-    private readonly int _maxListLength = Math.Max(MinListLength, entries / (8 * 8 * sizeof(int)));
+    private readonly int _maxListLength = Math.Max(
+        MinListLength,
+        entries / (MinBitmapFactor * BitsPerByte * sizeof(int))
+    );
     private int[] _list = [];
     private ulong[] _bitmap = [];
     private long _count;

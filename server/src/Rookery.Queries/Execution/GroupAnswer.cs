@@ -11,7 +11,7 @@ using Rookery.Search.Segments.Store;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Answer of an automatic map-reduce index to a grouped query. If the indexed fields decide the conditions and the
+/// Answer of an automatic map/reduce index to a grouped query. If the indexed fields decide the conditions and the
 /// order, only the rows of the page are read. Otherwise the rows of all candidate groups are read and evaluated in the
 /// order of their keys. Not thread-safe; releases its memory when it is disposed.
 /// </summary>

@@ -6,12 +6,15 @@ using Rookery.Platform;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Converts the stored rows of an automatic map-reduce index: renames their members as the query does. Not thread-safe.
+/// Converts the stored rows of an automatic map/reduce index: renames their members as the query does. Not thread-safe.
 /// </summary>
 internal sealed class GroupRows
 {
+    // The numbers of the index's fields that are the keys and aggregates of the query.
     private readonly int[] _keys;
     private readonly int[] _aggregates;
+
+    // The ranges of the fields' values in the current row.
     private readonly Range[] _values;
     private readonly string[] _names;
     private readonly bool _needsWholeKey;

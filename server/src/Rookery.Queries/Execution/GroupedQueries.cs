@@ -10,7 +10,7 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Answers grouped queries from the automatic map-reduce indexes of a node. <see cref="IndexedQueries"/> does the same
+/// Answers grouped queries from the automatic map/reduce indexes of a node. <see cref="IndexedQueries"/> does the same
 /// for indexes of documents. Thread-safe.
 /// </summary>
 /// <param name="indexes">The indexes.</param>

@@ -2,16 +2,16 @@ using System.Text;
 
 namespace Rookery.Queries.FullText;
 
-/// <summary>Cuts fragments out of texts, around the found words.</summary>
+/// <summary>Copies fragments of texts, around the found words.</summary>
 internal static class HighlightedText
 {
-    // A quarter of a fragment precedes its first word.
-    private const int BeforeFraction = 4;
+    // The text before the first word of a fragment is the fragment's length divided by this number.
+    private const int BeforeDivisor = 4;
 
     /// <summary>Returns the fragments of a text.</summary>
     /// <param name="utf8">The text in UTF-8.</param>
     /// <param name="found">The words to mark.</param>
-    /// <param name="length">Approximate characters of a fragment, without marks. The cut is moved so that no word is
+    /// <param name="length">Approximate characters of a fragment, without marks. The ends are moved so that no word is
     /// split.</param>
     /// <param name="max">Maximum number of fragments.</param>
     /// <param name="before">The tags before words. A word's kind, modulo the number of tags, selects its tag.</param>
@@ -81,11 +81,11 @@ internal static class HighlightedText
     /// </summary>
     private static int StartOf(string text, FoundWord first, int from, int length)
     {
-        int start = Math.Max(from, first.Start - (Math.Max(0, length - first.Length) / BeforeFraction));
-        bool isWithin = start > 0 && !char.IsWhiteSpace(text[start - 1]);
-        while (start < first.Start && (isWithin || char.IsWhiteSpace(text[start])))
+        int start = Math.Max(from, first.Start - (Math.Max(0, length - first.Length) / BeforeDivisor));
+        bool isInsideWord = start > 0 && !char.IsWhiteSpace(text[start - 1]);
+        while (start < first.Start && (isInsideWord || char.IsWhiteSpace(text[start])))
         {
-            isWithin &= !char.IsWhiteSpace(text[start]);
+            isInsideWord &= !char.IsWhiteSpace(text[start]);
             start++;
         }
 

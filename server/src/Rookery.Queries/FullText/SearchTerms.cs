@@ -92,7 +92,9 @@ public static class SearchTerms
         return builder.Build(needsAll: true);
     }
 
-    /// <summary>Reads up to the closing quote, or to the end if there is none.</summary>
+    /// <summary>
+    /// Reads up to the closing quote, or to the end if there is none. Returns the position after the quote.
+    /// </summary>
     private static int ReadPhrase(string terms, int at, StringBuilder phrase)
     {
         phrase.Clear();

@@ -54,30 +54,31 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
     /// </summary>
     private string PathOf(RqlToken start, string path)
     {
-        if (Loaded(start) is not { } load)
+        if (FindLoad(start) is not { } load)
         {
             return path;
         }
 
-        if (!string.Equals(path, load.Alias, StringComparison.Ordinal) || IsOfLoaded(load.Path))
+        if (!string.Equals(path, load.Alias, StringComparison.Ordinal) || IsPathOfLoaded(load.Path))
         {
-            throw OfLoaded(path, load, start.Position);
+            throw RefuseLoaded(path, load, start.Position);
         }
 
         return load.Path.ToString();
     }
 
-    // Compares the first name of the path. A name after the alias of 'from' is a field of the queried document.
-    private LoadClause? Loaded(RqlToken start) =>
+    // Finds the clause whose alias is the first name of the path. A name after the alias of 'from' is a field of the
+    // queried document.
+    private LoadClause? FindLoad(RqlToken start) =>
         loads.FirstOrDefault(load => IsNamed(load, start.Text.Split('.', '[')[0]));
 
     private static bool IsNamed(LoadClause load, string name) =>
         string.Equals(load.Alias, name, StringComparison.Ordinal);
 
-    private bool IsOfLoaded(FieldPath path) =>
+    private bool IsPathOfLoaded(FieldPath path) =>
         loads.Any(load => IsNamed(load, path.Steps[0].Name) && load.Path.Position < path.Position);
 
-    private static QueryException OfLoaded(string path, LoadClause load, int position) =>
+    private static QueryException RefuseLoaded(string path, LoadClause load, int position) =>
         new(
             QueryFault.NotSupported,
             $"'{path}' is of a document loaded as '{load.Alias}', and 'include' follows results only in this version: "
@@ -111,7 +112,7 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
         reader.ExpectSymbol("(");
         var start = reader.Current;
         string path = fields.ReadPath().ToString();
-        if (Loaded(start) is { } load)
+        if (FindLoad(start) is { } load)
         {
             throw new QueryException(
                 QueryFault.NotSupported,

@@ -139,7 +139,8 @@ internal sealed class RqlReader
 
     private static string Shown(in RqlToken token)
     {
-        string text = token.Text.Length <= 40 ? token.Text : token.Text[..40] + "…";
+        const int MaxShownLength = 40;
+        string text = token.Text.Length <= MaxShownLength ? token.Text : token.Text[..MaxShownLength] + "…";
         return token.Kind == RqlTokenKind.Parameter ? $"'${text}'" : $"'{text}'";
     }
 

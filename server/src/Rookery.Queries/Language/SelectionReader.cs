@@ -142,6 +142,7 @@ internal sealed class SelectionReader(
         }
     }
 
+    // Only items with the same number can be selected together.
     private static int Kind(SelectedField item) =>
         item.Source switch
         {
