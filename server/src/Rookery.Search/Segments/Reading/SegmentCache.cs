@@ -9,8 +9,8 @@ namespace Rookery.Search.Segments.Reading;
 /// </summary>
 public sealed class SegmentCache
 {
-    // The part of its limit that the cache keeps when others need memory.
-    private const int KeptPart = 4;
+    // When others need memory, the cache keeps its limit divided by this number.
+    private const int KeptDivisor = 4;
 
     private readonly Lock _gate = new();
     private readonly LinkedList<CachedPage> _pages = new();
@@ -25,7 +25,7 @@ public sealed class SegmentCache
         share.AllowYielding(() => Math.Max(0, share.UsedBytes - KeptBytes), Yield);
     }
 
-    private long KeptBytes => _share.LimitBytes / KeptPart;
+    private long KeptBytes => _share.LimitBytes / KeptDivisor;
 
     /// <summary>Adds a page, if evicting others frees enough memory.</summary>
     internal void Add(CachedPage page)
@@ -37,6 +37,7 @@ public sealed class SegmentCache
                 return;
             }
 
+            // In the first round, the hand may only clear the marks of pages that were read.
             int passes = 2 * _pages.Count;
             while (!_share.TryReserve(page.Bytes.Length))
             {
@@ -114,10 +115,10 @@ public sealed class SegmentCache
 
     private void Remove(CachedPage page)
     {
-        if (page.Node is { } place)
+        if (page.Node is { } node)
         {
-            _hand = ReferenceEquals(_hand, place) ? place.Next : _hand;
-            _pages.Remove(place);
+            _hand = ReferenceEquals(_hand, node) ? node.Next : _hand;
+            _pages.Remove(node);
             page.Node = null;
             Volatile.Write(ref page.Slots[page.Number], null);
             _share.Release(page.Bytes.Length);

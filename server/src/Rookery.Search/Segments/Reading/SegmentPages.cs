@@ -42,7 +42,8 @@ public abstract class SegmentPages
 
         if (scratch.Length < length)
         {
-            scratch = new byte[Math.Max(length, Math.Min(2 * scratch.Length, 1 << 20))];
+            const int MaxGrownBytes = 1 << 20;
+            scratch = new byte[Math.Max(length, Math.Min(2 * scratch.Length, MaxGrownBytes))];
         }
 
         int done = 0;
@@ -188,10 +189,10 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
 /// </summary>
 internal sealed class UncachedPages(SegmentFile file) : SegmentPages
 {
-    private const int Kept = 16;
+    private const int KeptPages = 16;
 
-    private readonly byte[]?[] _pages = new byte[Kept][];
-    private readonly int[] _numbers = new int[Kept];
+    private readonly byte[]?[] _pages = new byte[KeptPages][];
+    private readonly int[] _numbers = new int[KeptPages];
 
     /// <summary>Bytes of the pages read.</summary>
     public long ReadBytes { get; private set; }
@@ -202,15 +203,15 @@ internal sealed class UncachedPages(SegmentFile file) : SegmentPages
     /// <inheritdoc/>
     public override byte[] Page(int number)
     {
-        int place = number & (Kept - 1);
-        if (_pages[place] is { } kept && _numbers[place] == number)
+        int slot = number & (KeptPages - 1);
+        if (_pages[slot] is { } kept && _numbers[slot] == number)
         {
             return kept;
         }
 
         byte[] page = file.PageOnce(number);
-        _pages[place] = page;
-        _numbers[place] = number;
+        _pages[slot] = page;
+        _numbers[slot] = number;
         ReadBytes += page.Length;
         return page;
     }

@@ -24,7 +24,7 @@ public interface IIndexStore : IDisposable
     long PendingBytes { get; }
 
     /// <summary>Replaces the entries of a document.</summary>
-    /// <param name="lowerId">The document's id in lower case; in a map-reduce index the key of a group.</param>
+    /// <param name="lowerId">The document's id in lower case; in a map/reduce index the key of a group.</param>
     /// <param name="etag">The document's etag; for a group the last etag that it includes.</param>
     /// <param name="entry">The entries.</param>
     void Put(ReadOnlySpan<byte> lowerId, long etag, IndexEntry entry);

@@ -37,13 +37,13 @@ public sealed class IndexEntry
         EndOfEntry,
     }
 
-    /// <summary>Whether there is an entry, or a row of a map-reduce index.</summary>
+    /// <summary>Whether there is an entry, or a row of a map/reduce index.</summary>
     public bool HasContent => _parts.Count > 0 || Rows.Count > 0;
 
     /// <summary>Whether there are neither entries nor rows nor loaded documents.</summary>
     public bool IsEmpty => !HasContent && _loaded.Count == 0;
 
-    /// <summary>The rows of the document, which a map-reduce index has instead of entries.</summary>
+    /// <summary>The rows of the document, which a map/reduce index has instead of entries.</summary>
     public MappedRows Rows { get; } = new();
 
     /// <summary>Number of documents that the map loaded.</summary>

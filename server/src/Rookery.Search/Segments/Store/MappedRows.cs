@@ -3,7 +3,7 @@ using Rookery.Platform;
 namespace Rookery.Search.Segments.Store;
 
 /// <summary>
-/// The rows that the maps of a map-reduce index compute from one document, each with its reduce key. One object is
+/// The rows that the maps of a map/reduce index compute from one document, each with its reduce key. One object is
 /// reused for all documents.
 /// </summary>
 public sealed class MappedRows

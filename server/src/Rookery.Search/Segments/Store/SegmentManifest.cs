@@ -35,6 +35,10 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
     private const int MaxBytes = 1 << 30;
     private const int WordBits = 64;
 
+    // The forms of the dead entries of a segment.
+    private const byte GapsForm = 0;
+    private const byte BitmapForm = 1;
+
     private static ReadOnlySpan<byte> Magic => "RKRYIXM\n"u8;
 
     /// <summary>Reads a folder's manifest.</summary>
@@ -135,17 +139,17 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
         }
 
         int start = bytes.Length;
-        bytes.Append(0);
-        int before = -1;
-        int longest = live.DeadWords.Length * sizeof(ulong);
+        bytes.Append(GapsForm);
+        int previous = -1;
+        int bitmapBytes = live.DeadWords.Length * sizeof(ulong);
         foreach (int entry in live.Dead())
         {
-            bytes.AppendVarint((ulong)(entry - before - 1));
-            before = entry;
-            if (bytes.Length - start > longest)
+            bytes.AppendVarint((ulong)(entry - previous - 1));
+            previous = entry;
+            if (bytes.Length - start > bitmapBytes)
             {
                 bytes.Truncate(start);
-                bytes.Append(1);
+                bytes.Append(BitmapForm);
                 foreach (ulong word in live.DeadWords)
                 {
                     BinaryPrimitives.WriteUInt64LittleEndian(bytes.Take(sizeof(ulong)), word);
@@ -203,13 +207,13 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
         }
 
         var dead = new List<int>(count);
-        if (bytes[at++] == 0)
+        if (bytes[at++] == GapsForm)
         {
-            long before = -1;
+            long entry = -1;
             for (int i = 0; i < count; i++)
             {
-                before += (long)Varint.Read(bytes, ref at) + 1;
-                dead.Add(before >= 0 && before < entries ? (int)before : throw SegmentFormat.Malformed());
+                entry += (long)Varint.Read(bytes, ref at) + 1;
+                dead.Add(entry >= 0 && entry < entries ? (int)entry : throw SegmentFormat.Malformed());
             }
         }
         else

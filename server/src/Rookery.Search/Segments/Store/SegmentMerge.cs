@@ -16,6 +16,8 @@ internal sealed class SegmentMerge : IDisposable
     private readonly MemoryShare _share;
     private readonly SegmentWriter _writer;
     private readonly List<MergeSource> _sources = [];
+
+    // Each element is one step. Its value has no meaning.
     private readonly IEnumerator<bool> _work;
 
     /// <summary>Starts a merge.</summary>
@@ -59,6 +61,7 @@ internal sealed class SegmentMerge : IDisposable
     /// <summary>Returns the live entries of the new segment, without those that died since the start.</summary>
     /// <param name="now">The current segments of the store. A segment without live entries may be missing.</param>
     /// <param name="entries">Number of entries of the new segment.</param>
+    /// <returns>The live entries, and the number of documents of the new segment that have none.</returns>
     public (LiveEntries Live, long DeadDocuments) CarryOverDeaths(IReadOnlyList<HeldSegment> now, int entries)
     {
         var dead = new List<int>();

@@ -22,6 +22,8 @@ internal sealed class KeyTreeWriter
     private readonly bool _isLeaf;
     private readonly GrowableBytes _items = new();
     private readonly GrowableBytes _sealedBlocks = new();
+
+    // The blocks in _sealedBlocks: the separator from the previous block, the offset, and the number of keys below.
     private readonly List<(byte[] Separator, int Start, long Keys)> _run = [];
     private readonly byte[] _lastKey = new byte[SegmentFormat.KeyLimitBytes];
     private readonly GrowableBytes _childPayload = new();

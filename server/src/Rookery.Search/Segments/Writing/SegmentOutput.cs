@@ -20,6 +20,8 @@ internal sealed class SegmentOutput : IDisposable
     private PooledMemory _buffer = PooledMemory.Rent(PagesPerWrite * SegmentFormat.StoredPageBytes);
     private long _pagesWritten;
     private int _pagesBuffered;
+
+    // Bytes written to the current page.
     private int _inPage;
     private int _unsyncedWrites;
     private bool _finished;
@@ -118,6 +120,7 @@ internal sealed class SegmentOutput : IDisposable
 
     private int PageStart => _pagesBuffered * SegmentFormat.StoredPageBytes;
 
+    // Length of the page closed last, with its checksum. Only the last page of the file is shorter than others.
     private int _lastPageBytes;
 
     private void ClosePage()
