@@ -9,6 +9,7 @@ internal static class CSharpMath
 {
     private const int StepsPerPower = 64;
 
+    /// <summary>Calls a function of <c>Math</c>.</summary>
     public static ScriptValue CalculateAsCSharp(
         this ScriptHeap heap,
         ScriptFunction function,

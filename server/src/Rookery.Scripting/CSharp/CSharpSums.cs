@@ -147,19 +147,19 @@ internal static class CSharpSums
     {
         var heap = context.Heap;
         double sum = 0;
-        bool hasDigits = true;
+        bool areFinite = true;
         for (int index = 0; index < count; index++)
         {
             var element = heap.Containers.Element(sequence, index);
             if (!element.IsNothing)
             {
                 double real = heap.NumeralOf(element).Real;
-                hasDigits &= double.IsFinite(real);
+                areFinite &= double.IsFinite(real);
                 sum += real;
             }
         }
 
-        return context.AddsDecimals && hasDigits ? DigitsOfSum(heap, sequence, count).ToDouble() : sum;
+        return context.AddsDecimals && areFinite ? DigitsOfSum(heap, sequence, count).ToDouble() : sum;
     }
 
     /// <summary>
@@ -184,9 +184,14 @@ internal static class CSharpSums
 
         Span<byte> digits = stackalloc byte[ExactSum.MaxBytes];
         decimal exact = decimal.Parse(digits[..sum.Write(digits)], NumberStyles.Float, CultureInfo.InvariantCulture);
+        // The addition of a zero with this scale appends the missing zeros after the point.
         return exact + new decimal(0, 0, 0, isNegative: false, (byte)scale);
     }
 
+    /// <summary>Returns a sum as a number with all its digits.</summary>
+    /// <param name="heap">The heap.</param>
+    /// <param name="sum">The sum.</param>
+    /// <param name="isReal">Whether to write the number as a double rather than as an integer.</param>
     public static ScriptValue WithDigitsOf(this ScriptHeap heap, ExactSum sum, bool isReal)
     {
         var room = heap.Reserve(ExactSum.MaxBytes);

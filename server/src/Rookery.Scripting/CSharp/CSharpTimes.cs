@@ -64,6 +64,7 @@ internal static class CSharpTimes
         return CSharpTime.Read(room[..JsonText.Unescape(heap.Span(value), room)]);
     }
 
+    /// <summary>Returns the date of a value that is one. A date with an offset is two longs in the heap.</summary>
     public static CSharpDate DateOf(this ScriptHeap heap, ScriptValue value)
     {
         if (value.Kind == ValueKind.Date)

@@ -142,6 +142,7 @@ internal sealed class ProgramBuilder
         return $"The script takes {actual} when compiled, and at most {max} are allowed";
     }
 
+    // Reserves the operand of a jump. Build writes it, because the offset of the target may not be known yet.
     private void AddTarget(JumpTarget target)
     {
         target.Uses.Add(_code.WrittenCount);

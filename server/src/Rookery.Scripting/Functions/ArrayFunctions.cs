@@ -6,6 +6,7 @@ namespace Rookery.Scripting.Functions;
 /// <summary>Array methods of JavaScript.</summary>
 internal static class ArrayFunctions
 {
+    /// <summary>Calls an array method.</summary>
     public static ScriptValue InvokeOnArray(
         this ScriptHeap heap,
         ScriptFunction function,
@@ -84,6 +85,7 @@ internal static class ArrayFunctions
         return index < 0 ? count + index : index;
     }
 
+    /// <summary>Returns a new array of consecutive elements of an array.</summary>
     public static ScriptValue Copy(this ScriptHeap heap, ScriptValue array, int from, int count)
     {
         var copy = heap.Containers.NewArray();

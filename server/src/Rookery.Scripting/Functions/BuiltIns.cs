@@ -10,6 +10,9 @@ namespace Rookery.Scripting.Functions;
 /// </summary>
 internal static class BuiltIns
 {
+    private const int StepsPerCall = 4;
+
+    /// <summary>Calls a built-in function. The first argument of a method is its receiver.</summary>
     public static ScriptValue Invoke(
         this ScriptContext context,
         ScriptFunction function,
@@ -17,7 +20,7 @@ internal static class BuiltIns
     )
     {
         var heap = context.Heap;
-        heap.Budget.Spend(4);
+        heap.Budget.Spend(StepsPerCall);
         var first = arguments.IsEmpty ? ScriptValue.Undefined : arguments[0];
         var rest = arguments.IsEmpty ? arguments : arguments[1..];
         return FunctionFamilies.Of(function) switch

@@ -7,6 +7,7 @@ namespace Rookery.Scripting.Functions;
 /// <summary>Functions of JavaScript for numbers, and conversions.</summary>
 internal static class NumberFunctions
 {
+    /// <summary>Calls a function of numbers or a conversion.</summary>
     public static ScriptValue InvokeOnNumber(
         this ScriptHeap heap,
         ScriptFunction function,
@@ -105,6 +106,7 @@ internal static class NumberFunctions
         return rounded == 0 ? Math.CopySign(0, number) : rounded;
     }
 
+    /// <summary>Computes <c>toFixed</c>: formats a number with digits after the point.</summary>
     public static ScriptValue ToFixed(this ScriptHeap heap, double number, int digits)
     {
         if (digits is < 0 or > 100)
@@ -112,7 +114,9 @@ internal static class NumberFunctions
             throw new ScriptFailure("toFixed takes 0 to 100 digits");
         }
 
-        if (!double.IsFinite(number) || Math.Abs(number) >= 1e21)
+        // As in JavaScript, toFixed formats numbers from this one on as toString does.
+        const double FixedLimit = 1e21;
+        if (!double.IsFinite(number) || Math.Abs(number) >= FixedLimit)
         {
             return heap.ToText(ScriptValue.Of(number));
         }

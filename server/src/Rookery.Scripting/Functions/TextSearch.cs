@@ -7,6 +7,9 @@ namespace Rookery.Scripting.Functions;
 /// <summary>Searches and replaces in texts.</summary>
 internal static class TextSearch
 {
+    /// <summary>
+    /// Computes <c>startsWith</c>, <c>endsWith</c>, <c>includes</c>, <c>indexOf</c> or <c>lastIndexOf</c> of texts.
+    /// </summary>
     public static ScriptValue Search(
         this ScriptHeap heap,
         ScriptFunction function,
@@ -44,6 +47,7 @@ internal static class TextSearch
     /// <summary>Returns the offset of a text in another one, counted from an offset; -1 if it is not found.</summary>
     public static int IndexOf(this ScriptHeap heap, ScriptValue text, int from, ScriptValue wanted)
     {
+        // The steps for a longer text are counted before the search, because the search may take long.
         const int LongBytes = 256;
         var rest = heap.Span(text)[from..];
         if (wanted.Length > LongBytes)
@@ -70,8 +74,11 @@ internal static class TextSearch
     }
 
     /// <summary>
-    /// Counts the steps of a search. In the worst case, it compares the whole searched text at each position.
+    /// Counts the steps of a search. In the worst case, it compares the whole wanted text at each position.
     /// </summary>
+    /// <param name="heap">The heap.</param>
+    /// <param name="length">Number of bytes to search in.</param>
+    /// <param name="wanted">Number of bytes of the wanted text.</param>
     public static void SpendOnSearch(this ScriptHeap heap, int length, int wanted)
     {
         heap.Budget.Spend(
@@ -83,6 +90,7 @@ internal static class TextSearch
         );
     }
 
+    /// <summary>Returns a text in which the first or each occurrence of a wanted text is replaced.</summary>
     public static ScriptValue Replace(
         this ScriptHeap heap,
         ScriptValue text,

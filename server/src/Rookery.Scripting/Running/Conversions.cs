@@ -7,6 +7,7 @@ namespace Rookery.Scripting.Running;
 /// <summary>Converts values to conditions, numbers and texts by JavaScript's rules.</summary>
 internal static class Conversions
 {
+    /// <summary>Returns whether a condition of this value holds.</summary>
     public static bool IsTrue(this ScriptHeap heap, ScriptValue value) =>
         value.Kind switch
         {
@@ -16,6 +17,7 @@ internal static class Conversions
             _ => true,
         };
 
+    /// <summary>Converts a value to a number; NaN if it has none.</summary>
     public static double ToNumber(this ScriptHeap heap, ScriptValue value)
     {
         switch (value.Kind)
@@ -44,9 +46,12 @@ internal static class Conversions
         return double.IsNaN(number) ? Math.Clamp(0, min, max) : (int)Math.Clamp(Math.Truncate(number), min, max);
     }
 
+    /// <summary>Returns a number unchanged, and any other value converted to a number.</summary>
     public static ScriptValue AsNumber(this ScriptHeap heap, ScriptValue value) =>
         value.IsNumber ? value : ScriptValue.Of(heap.ToNumber(value));
 
+    /// <summary>Returns an array to iterate over: the value itself, or an empty one for null and undefined.</summary>
+    /// <exception cref="ScriptFailure">The value is something else.</exception>
     public static ScriptValue ToArray(this ScriptHeap heap, ScriptValue value) =>
         value.Kind switch
         {
@@ -69,6 +74,9 @@ internal static class Conversions
     }
 
     /// <summary>Appends a value's text to the heap.</summary>
+    /// <param name="heap">The heap.</param>
+    /// <param name="value">The value.</param>
+    /// <param name="level">Number of arrays that contain the value.</param>
     public static void AddText(this ScriptHeap heap, ScriptValue value, int level)
     {
         switch (value.Kind)
@@ -107,6 +115,11 @@ internal static class Conversions
     }
 
     /// <summary>Appends the texts of an array's elements, separated. The text of null and undefined is empty.</summary>
+    /// <param name="heap">The heap.</param>
+    /// <param name="array">The array.</param>
+    /// <param name="separator">The separator, if it is a text of the heap; else default.</param>
+    /// <param name="literal">The separator otherwise.</param>
+    /// <param name="level">Number of arrays that contain the array.</param>
     public static void AddJoined(
         this ScriptHeap heap,
         ScriptValue array,
@@ -143,6 +156,7 @@ internal static class Conversions
         }
     }
 
+    /// <summary>Returns the result of <c>typeof</c>.</summary>
     public static ReadOnlySpan<byte> TypeOf(ScriptValue value) =>
         value.Kind switch
         {
@@ -153,6 +167,7 @@ internal static class Conversions
             _ => "object"u8,
         };
 
+    /// <summary>Returns a text for an error message, shortened if it is long.</summary>
     public static string Shown(this ScriptHeap heap, ScriptValue text)
     {
         const int MaxBytes = 60;

@@ -9,6 +9,7 @@ namespace Rookery.Scripting.Running;
 /// </summary>
 internal static class Members
 {
+    /// <summary>Computes <c>target.name</c>.</summary>
     public static ScriptValue GetMember(this ScriptContext context, ScriptValue target, ScriptValue name)
     {
         var heap = context.Heap;
@@ -16,10 +17,14 @@ internal static class Members
         {
             case ValueKind.Object:
                 int index = heap.Containers.Find(target, heap.Span(name));
-                return index >= 0 ? heap.Containers.Member(target, index)
-                    : heap.Containers.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8)
-                        ? context.Documents.MetadataOf(target)
-                    : ScriptValue.Undefined;
+                if (index >= 0)
+                {
+                    return heap.Containers.Member(target, index);
+                }
+
+                bool isMetadata =
+                    heap.Containers.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8);
+                return isMetadata ? context.Documents.MetadataOf(target) : ScriptValue.Undefined;
             case ValueKind.Array when heap.Span(name).SequenceEqual("length"u8):
                 return ScriptValue.Of(heap.Containers.Count(target));
             case ValueKind.Text or ValueKind.EscapedText when heap.Span(name).SequenceEqual("length"u8):
@@ -29,6 +34,7 @@ internal static class Members
         }
     }
 
+    /// <summary>Computes <c>target[key]</c>.</summary>
     public static ScriptValue GetElement(this ScriptContext context, ScriptValue target, ScriptValue key)
     {
         var heap = context.Heap;
@@ -65,6 +71,7 @@ internal static class Members
         return ScriptValue.Undefined;
     }
 
+    /// <summary>Executes <c>target.name = value</c>.</summary>
     public static void SetMember(this ScriptHeap heap, ScriptValue target, ScriptValue name, ScriptValue value)
     {
         if (target.Kind == ValueKind.Array && !double.IsNaN(IndexNamed(heap.Span(name))))
@@ -86,6 +93,7 @@ internal static class Members
         heap.Containers.Set(target, name, value);
     }
 
+    /// <summary>Executes <c>target[key] = value</c>.</summary>
     public static void SetElement(this ScriptHeap heap, ScriptValue target, ScriptValue key, ScriptValue value)
     {
         if (target.Kind != ValueKind.Array)
@@ -114,6 +122,7 @@ internal static class Members
         }
     }
 
+    /// <summary>Executes <c>delete target[name]</c>. The result is always true.</summary>
     public static ScriptValue Delete(this ScriptHeap heap, ScriptValue target, ScriptValue name)
     {
         if (target.Kind == ValueKind.Array)
@@ -138,6 +147,7 @@ internal static class Members
         return ScriptValue.Of(true);
     }
 
+    /// <summary>Appends the elements of an array to another array.</summary>
     public static void AppendAll(this ScriptHeap heap, ScriptValue array, ScriptValue source)
     {
         int count = heap.Containers.Count(source);
@@ -148,6 +158,10 @@ internal static class Members
         }
     }
 
+    /// <summary>
+    /// Sets the members of an object on another one, as <c>{ ...source }</c> does. The members of an array or a text
+    /// are its elements or characters, named by their indexes. Other values have no members.
+    /// </summary>
     public static void AddAll(this ScriptHeap heap, ScriptValue target, ScriptValue source)
     {
         bool isArray = source.Kind == ValueKind.Array;
@@ -170,6 +184,7 @@ internal static class Members
         }
     }
 
+    /// <summary>Returns the length of a text without escapes, in UTF-16 units.</summary>
     public static int LengthOf(this ScriptHeap heap, ScriptValue text)
     {
         heap.Budget.SpendOnBytes(text.Length);

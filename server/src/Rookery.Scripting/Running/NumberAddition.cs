@@ -41,6 +41,7 @@ internal static class NumberAddition
         return AddDigits(heap, left, right, isMinus);
     }
 
+    /// <summary>Adds doubles; in a reduce, by their digits.</summary>
     public static double AddReals(this ScriptContext context, double left, double right) =>
         context.AddsDecimals ? DecimalSum.Add(left, right) : left + right;
 
@@ -88,6 +89,7 @@ internal static class NumberAddition
             : room[..JsonNumber.Format(real, room)];
     }
 
+    /// <summary>Returns a number that is written with the digits of a decimal.</summary>
     public static ScriptValue WithDigitsOf(this ScriptHeap heap, decimal number)
     {
         return heap.TakeDigits(JsonNumber.Format(number, heap.Reserve(JsonNumber.MaxDecimalBytes)));

@@ -7,6 +7,7 @@ namespace Rookery.Scripting.Running;
 /// <summary>Computes binary operators by JavaScript's rules.</summary>
 internal static class Operators
 {
+    /// <summary>Computes the operator of an opcode.</summary>
     public static ScriptValue Calculate(this ScriptContext context, Opcode opcode, ScriptValue left, ScriptValue right)
     {
         var heap = context.Heap;
@@ -71,11 +72,11 @@ internal static class Operators
 
         if (left.IsText && right.IsText)
         {
-            int kept = heap.Length;
+            int heapLength = heap.Length;
             var (a, b) = (heap.Plain(left), heap.Plain(right));
             heap.Budget.SpendOnBytes(Math.Min(a.Length, b.Length));
             bool areEqual = heap.Span(a).SequenceEqual(heap.Span(b));
-            heap.Truncate(kept);
+            heap.Truncate(heapLength);
             return areEqual;
         }
 
@@ -132,15 +133,16 @@ internal static class Operators
         };
     }
 
+    /// <summary>Returns the order of two texts, as <see cref="Utf16Text.Compare"/>.</summary>
     public static int CompareTexts(this ScriptHeap heap, ScriptValue left, ScriptValue right)
     {
         // Texts that were unescaped for the comparison are removed from the heap again, because a sort compares each
         // element many times.
-        int kept = heap.Length;
+        int heapLength = heap.Length;
         var (a, b) = (heap.Plain(left), heap.Plain(right));
         heap.Budget.SpendOnBytes(Math.Min(a.Length, b.Length));
         int order = Utf16Text.Compare(heap.Span(a), heap.Span(b));
-        heap.Truncate(kept);
+        heap.Truncate(heapLength);
         return order;
     }
 
@@ -160,5 +162,6 @@ internal static class Operators
         heap.Budget.Spend(Math.Max(ExponentOf(left) - ExponentOf(right), 0) / BitsPerStep);
     }
 
+    // The biased exponent of a double is in the 11 bits above its 52 bits of fraction.
     private static int ExponentOf(double number) => (int)(BitConverter.DoubleToUInt64Bits(number) >> 52) & 0x7FF;
 }

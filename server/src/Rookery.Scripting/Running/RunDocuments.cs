@@ -34,7 +34,7 @@ internal sealed class RunDocuments
     }
 
     /// <summary>Copies a document to the heap: its metadata, as documents show it, and its body.</summary>
-    public ScriptValue Keep(in ScriptDocument document)
+    public ScriptValue Add(in ScriptDocument document)
     {
         var id = _heap.NewText(document.Id);
         int metadata = _heap.Length;
@@ -59,6 +59,7 @@ internal sealed class RunDocuments
         WireDate.Write(modified, document.LastModifiedTicks);
         AddTextMember("\"@last-modified\":\""u8, modified);
         AddTextMember("\"@id\":\""u8, document.Id);
+        // Each member ends with a comma. Remove the last one.
         _heap.Truncate(_heap.Length - 1);
         _heap.Add((byte)'}');
         int body = _heap.Length;
@@ -70,7 +71,7 @@ internal sealed class RunDocuments
     }
 
     /// <summary>Adds a document that the script creates. It has no id and empty metadata.</summary>
-    public ScriptValue KeepNew()
+    public ScriptValue AddNew()
     {
         int metadata = _heap.Length;
         _heap.Add("{}"u8);
@@ -80,6 +81,9 @@ internal sealed class RunDocuments
         return _heap.Containers.FromJson(body, _heap.Length, _documents.Count - 1);
     }
 
+    /// <summary>Adds a member whose value is a text, followed by a comma.</summary>
+    /// <param name="head">The name of the member, its colon, and the quote before the value.</param>
+    /// <param name="text">The value without escapes.</param>
     private void AddTextMember(ReadOnlySpan<byte> head, ReadOnlySpan<byte> text)
     {
         const int MaxBytesOfEscape = 6;
@@ -176,9 +180,10 @@ internal sealed class RunDocuments
         return _received;
     }
 
+    // Adds the loaded document. The run may take further steps for it, because a script usually reads what it loads.
     private void Receive(in ScriptDocument document)
     {
-        _received = Keep(document);
+        _received = Add(document);
         _heap.Budget.Allow(
             Math.Min((long)document.Body.Length * _limits.StepsPerByte, _limits.MaxSteps / _limits.Loads)
         );

@@ -153,7 +153,7 @@ public sealed class ScriptInterpreter : IDisposable
     {
         try
         {
-            _parameters.Add(_context.Documents.Keep(document));
+            _parameters.Add(_context.Documents.Add(document));
         }
         catch (ScriptFailure failure)
         {
@@ -164,7 +164,7 @@ public sealed class ScriptInterpreter : IDisposable
     /// <summary>
     /// Adds a new document as the next parameter, to which the script adds members. Its metadata cannot be set.
     /// </summary>
-    public void AddNewDocument() => _parameters.Add(_context.Documents.KeepNew());
+    public void AddNewDocument() => _parameters.Add(_context.Documents.AddNew());
 
     /// <summary>Runs the program.</summary>
     /// <returns>False if the run failed or its parameters exceed the memory limit, see <see cref="Failure"/>.</returns>

@@ -3,7 +3,7 @@ namespace Rookery.Scripting.Syntax;
 /// <summary>Parses functions inside expressions of scripts, and names of variables.</summary>
 internal sealed class JavaScriptFunctionParser(JavaScriptParser parser)
 {
-    /// <summary>Takes the name of a variable.</summary>
+    /// <summary>Reads the name of a variable.</summary>
     public string ExpectVariable()
     {
         var token = parser.Cursor.Current;

@@ -3,6 +3,7 @@ namespace Rookery.Scripting.Syntax;
 /// <summary>Finds the ends of templates and of values in templates, which may contain templates again.</summary>
 internal static class TemplateText
 {
+    // Maximum nesting of templates in values of templates.
     private const int MaxLevels = 100;
 
     /// <summary>Returns the offset of the back quote that ends a template; -1 if there is none.</summary>

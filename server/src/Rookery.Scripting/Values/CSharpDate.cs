@@ -36,6 +36,8 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
 
     private const int DayBytes = 10;
     private const int SecondBytes = 19;
+
+    // Ticks fit into 62 bits. A packed date holds its form in the two bits above them.
     private const int FormShift = 62;
 
     /// <summary>The UTC ticks; a date without a zone counts as UTC.</summary>

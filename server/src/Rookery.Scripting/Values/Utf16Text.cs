@@ -221,27 +221,29 @@ internal static class Utf16Text
     /// <summary>Compares texts that differ in their first character, by its first unit or the one after.</summary>
     private static int CompareUnits(ReadOnlySpan<byte> left, ReadOnlySpan<byte> right)
     {
-        int a = FirstUnit(left, out int second),
-            b = FirstUnit(right, out int otherSecond);
-        if (a != b)
+        int leftFirst = FirstUnit(left, out int leftSecond),
+            rightFirst = FirstUnit(right, out int rightSecond);
+        if (leftFirst != rightFirst)
         {
-            return a.CompareTo(b);
+            return leftFirst.CompareTo(rightFirst);
         }
 
         // The first halves are equal. On one side the second half follows, on the other something else or nothing.
-        left = left[BytesAt(left[0])..];
-        right = right[BytesAt(right[0])..];
-        a =
-            second > 0 ? second
-            : left.IsEmpty ? -1
-            : FirstUnit(left, out _);
-        b =
-            otherSecond > 0 ? otherSecond
-            : right.IsEmpty ? -1
-            : FirstUnit(right, out _);
-        return a.CompareTo(b);
+        leftSecond = leftSecond > 0 ? leftSecond : UnitAfterFirst(left);
+        rightSecond = rightSecond > 0 ? rightSecond : UnitAfterFirst(right);
+        return leftSecond.CompareTo(rightSecond);
     }
 
+    /// <summary>Returns the first unit after the first character of a text; -1 if there is none.</summary>
+    private static int UnitAfterFirst(ReadOnlySpan<byte> text)
+    {
+        var rest = text[BytesAt(text[0])..];
+        return rest.IsEmpty ? -1 : FirstUnit(rest, out _);
+    }
+
+    /// <summary>
+    /// Returns the first unit of a text, and the second if both are a surrogate pair, otherwise 0.
+    /// </summary>
     private static int FirstUnit(ReadOnlySpan<byte> text, out int second)
     {
         int character = ReadCharacter(ref text);
