@@ -26,14 +26,14 @@ internal sealed class PlainRow
 
     /// <summary>Writes the row for an object.</summary>
     /// <param name="members">The members of the object, without braces.</param>
-    /// <param name="mostBytes">Maximum bytes of the row. All its members may repeat one large value, so nothing else
+    /// <param name="maxBytes">Maximum bytes of the row. All its members may repeat one large value, so nothing else
     /// bounds the row.</param>
     /// <param name="row">Receives the row; its content is replaced.</param>
     /// <returns>False if only the interpreter can decide, or the row is too large.</returns>
-    public bool TryWrite(ReadOnlySpan<byte> members, int mostBytes, GrowableBytes row)
+    public bool TryWrite(ReadOnlySpan<byte> members, int maxBytes, GrowableBytes row)
     {
-        Span<Range> room = stackalloc Range[MaxNames];
-        var found = room[.._names.Count];
+        Span<Range> ranges = stackalloc Range[MaxNames];
+        var found = ranges[.._names.Count];
         if (!_names.TryFind(members, found))
         {
             return false;
@@ -54,7 +54,7 @@ internal sealed class PlainRow
             }
 
             // Plus a comma before and a brace after the member.
-            if ((long)row.Length + head.Length + json.Length + 2 > mostBytes)
+            if ((long)row.Length + head.Length + json.Length + 2 > maxBytes)
             {
                 return false;
             }

@@ -30,17 +30,17 @@ public sealed class IndexedFields
     /// </param>
     public IndexedFields(IReadOnlyList<MappedField> mapped, IEnumerable<(IReadOnlyList<string> Path, int Number)> named)
     {
-        foreach (var (path, i) in named)
+        foreach (var (path, number) in named)
         {
             _fields.Add(
                 (
                     path,
                     new IndexedField(
-                        MappedField.ValuesOf(i),
-                        MappedField.GreatestOf(i),
-                        MappedField.PresenceOf(i),
-                        mapped[i].HasExactValues ? MappedField.ExactValuesOf(i) : null,
-                        mapped[i].Analyzer is not null ? MappedField.WordsOf(i) : null
+                        MappedField.ValuesOf(number),
+                        MappedField.GreatestOf(number),
+                        MappedField.PresenceOf(number),
+                        mapped[number].HasExactValues ? MappedField.ExactValuesOf(number) : null,
+                        mapped[number].Analyzer is not null ? MappedField.WordsOf(number) : null
                     )
                 )
             );

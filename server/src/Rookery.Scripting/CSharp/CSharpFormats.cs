@@ -9,6 +9,8 @@ internal static class CSharpFormats
     /// <summary>Maximum characters to which a text is padded.</summary>
     public const int MaxPadding = 64 * 1024;
 
+    private const int StepsPerItem = 4;
+
     /// <summary>
     /// Computes <c>string.Format</c>: inserts values at <c>{index,width:format}</c>, and writes <c>{{</c> as a brace.
     /// </summary>
@@ -47,7 +49,7 @@ internal static class CSharpFormats
 
     private static void AddFormatted(ScriptHeap heap, string item, ScriptValue values)
     {
-        heap.Budget.Spend(4);
+        heap.Budget.Spend(StepsPerItem);
         int colon = item.IndexOf(':', StringComparison.Ordinal);
         string head = colon < 0 ? item : item[..colon];
         int comma = head.IndexOf(',', StringComparison.Ordinal);
@@ -83,6 +85,7 @@ internal static class CSharpFormats
                 ? heap.Format(value, item[(colon + 1)..])
                 : heap.NetText(heap.CSharpTextOf(value));
             heap.Truncate(before);
+            // As in C#, a negative width aligns the text to the left.
             heap.AddString(width < 0 ? text.PadRight(-width) : text.PadLeft(width));
         }
         else

@@ -9,6 +9,7 @@ namespace Rookery.Scripting.CSharp;
 /// </summary>
 internal static class CSharpFunctions
 {
+    /// <summary>Calls a function of C#.</summary>
     public static ScriptValue InvokeAsCSharp(
         this ScriptContext context,
         FunctionFamily family,

@@ -17,19 +17,19 @@ internal static class CSharpSorting
     {
         heap.Budget.Spend(1 + (2 * count));
         string letters = heap.NetText(directions);
-        long held = (long)count * 2 * sizeof(int);
-        heap.Budget.Hold(held);
-        var memory = PooledMemory.Rent((int)held);
+        long heldBytes = (long)count * 2 * sizeof(int);
+        heap.Budget.Hold(heldBytes);
+        var memory = PooledMemory.Rent((int)heldBytes);
         try
         {
             var order = MemoryMarshal.Cast<byte, int>(memory.Span)[..count];
-            var room = MemoryMarshal.Cast<byte, int>(memory.Span)[count..(2 * count)];
+            var buffer = MemoryMarshal.Cast<byte, int>(memory.Span)[count..(2 * count)];
             for (int index = 0; index < count; index++)
             {
                 order[index] = index;
             }
 
-            heap.MergeSort(new KeyOrder(heap, pairs, letters), order, room);
+            heap.MergeSort(new KeyOrder(heap, pairs, letters), order, buffer);
             var sorted = heap.Containers.NewArray();
             foreach (int index in order)
             {
@@ -41,7 +41,7 @@ internal static class CSharpSorting
         finally
         {
             memory.Return();
-            heap.Budget.ReleaseHeld(held);
+            heap.Budget.ReleaseHeld(heldBytes);
         }
     }
 
@@ -51,6 +51,7 @@ internal static class CSharpSorting
         {
             heap.Budget.Spend(1);
             var (first, second) = (heap.Containers.Element(left, key + 1), heap.Containers.Element(right, key + 1));
+            // As in C#, null comes before any value.
             int order =
                 first.IsNothing || second.IsNothing
                     ? second.IsNothing.CompareTo(first.IsNothing)

@@ -8,7 +8,10 @@ internal static class FunctionNames
     /// first in the catalogue.
     /// </summary>
     public static string Of(ScriptFunction function) =>
-        function < ScriptFunction.Sum ? FunctionCatalogue.NameOf(function) : OfCSharp(function);
+        // The functions of JavaScript precede those of C#.
+        function < ScriptFunction.Sum
+            ? FunctionCatalogue.NameOf(function)
+            : OfCSharp(function);
 
     private static string OfCSharp(ScriptFunction function) =>
         function switch

@@ -22,7 +22,7 @@ internal sealed class TokenCursor(List<Token> tokens)
     /// <summary>Returns to a position.</summary>
     public void Reset(int mark) => _position = mark;
 
-    /// <summary>Takes the next token, and returns it.</summary>
+    /// <summary>Returns the next token, and moves behind it.</summary>
     public Token Take()
     {
         var token = Current;
@@ -30,7 +30,7 @@ internal sealed class TokenCursor(List<Token> tokens)
         return token;
     }
 
-    /// <summary>Takes the next token if it is a given mark.</summary>
+    /// <summary>Takes the next token if it is a given mark. Returns whether it was.</summary>
     public bool TryTake(string mark)
     {
         bool isNext = Current.Is(mark);
@@ -38,7 +38,7 @@ internal sealed class TokenCursor(List<Token> tokens)
         return isNext;
     }
 
-    /// <summary>Takes the next token if it is a given word.</summary>
+    /// <summary>Takes the next token if it is a given word. Returns whether it was.</summary>
     public bool TryTakeWord(string word)
     {
         bool isNext = Current.IsWord(word);

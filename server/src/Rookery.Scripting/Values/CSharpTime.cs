@@ -9,15 +9,19 @@ internal readonly record struct CSharpTime
 
     public CSharpTime(long span) => (IsSpan, Span) = (true, span);
 
+    /// <summary>Whether this is a date.</summary>
     public bool IsDate { get; }
 
+    /// <summary>Whether this is a time span.</summary>
     public bool IsSpan { get; }
 
+    /// <summary>The date, if this is one.</summary>
     public CSharpDate Date { get; }
 
-    /// <summary>The ticks of the time span.</summary>
+    /// <summary>The ticks of the time span, if this is one.</summary>
     public long Span { get; }
 
+    /// <summary>Whether this is a date or a time span.</summary>
     public bool IsTime => IsDate || IsSpan;
 
     /// <summary>Whether this is a date without a time.</summary>
