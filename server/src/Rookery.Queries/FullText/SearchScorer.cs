@@ -8,6 +8,8 @@ namespace Rookery.Queries.FullText;
 public sealed class SearchScorer
 {
     private readonly double _averageLength;
+
+    // For each clause, the rarity of its words. NaN for a pattern, which scores 1.
     private readonly double[] _rarities;
 
     /// <summary>Creates a scorer.</summary>

@@ -7,6 +7,7 @@ namespace Rookery.Queries.Language;
 /// </summary>
 public static class QueryErrorText
 {
+    // Maximum characters shown of the line before the position, and of the whole line.
     private const int CharactersBefore = 100;
     private const int CharactersShown = 160;
 

@@ -46,12 +46,13 @@ internal static class RqlQuotedText
 
     private static int ReadEscaped(string text, int position, StringBuilder read)
     {
+        const int CodeDigits = 4;
         char escaped = text[position];
         if (
             escaped == 'u'
-            && text.Length - position > 4
+            && text.Length - position > CodeDigits
             && ushort.TryParse(
-                text.AsSpan(position + 1, 4),
+                text.AsSpan(position + 1, CodeDigits),
                 NumberStyles.AllowHexSpecifier,
                 CultureInfo.InvariantCulture,
                 out ushort code
@@ -59,7 +60,7 @@ internal static class RqlQuotedText
         )
         {
             read.Append((char)code);
-            return position + 5;
+            return position + 1 + CodeDigits;
         }
 
         _ = escaped switch

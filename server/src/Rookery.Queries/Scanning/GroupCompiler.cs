@@ -40,12 +40,8 @@ internal static class GroupCompiler
             )
         )
         {
-            string[] found =
-            [
-                .. key
-                    .Path.Steps.Take(key.Path.Steps.Index().Last(static step => step.Item.IsEach).Index + 1)
-                    .Select(static step => step.Name),
-            ];
+            int lastArrayStep = key.Path.Steps.Index().Last(static step => step.Item.IsEach).Index;
+            string[] found = [.. key.Path.Steps.Take(lastArrayStep + 1).Select(static step => step.Name)];
             array ??= found;
             if (!array.SequenceEqual(found, StringComparer.Ordinal))
             {

@@ -57,6 +57,7 @@ public sealed class OrCursor : EntryCursor
         return Current = _heap[0].Current;
     }
 
+    // Moves the cursor on top down to its place in the heap.
     private void SiftDown()
     {
         var moved = _heap[0];

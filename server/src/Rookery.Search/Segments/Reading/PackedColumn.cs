@@ -28,8 +28,9 @@ public sealed class PackedColumn
                 ref scratch
             );
             _addresses[i] = BinaryPrimitives.ReadInt64LittleEndian(entry);
-            _smallest[i] = BinaryPrimitives.ReadUInt64LittleEndian(entry[8..]);
-            _bits[i] = entry[16] <= PackedColumnRoot.BitsLimit ? entry[16] : throw SegmentFormat.Malformed();
+            _smallest[i] = BinaryPrimitives.ReadUInt64LittleEndian(entry[sizeof(long)..]);
+            byte bits = entry[sizeof(long) + sizeof(ulong)];
+            _bits[i] = bits <= PackedColumnRoot.BitsLimit ? bits : throw SegmentFormat.Malformed();
         }
     }
 
@@ -37,18 +38,18 @@ public sealed class PackedColumn
     public int Count { get; }
 
     /// <summary>The value at an index below <see cref="Count"/>.</summary>
-    public ulong this[int place]
+    public ulong this[int index]
     {
         get
         {
-            int chunk = place / PackedColumnRoot.ChunkLength;
+            int chunk = index / PackedColumnRoot.ChunkLength;
             int width = _bits[chunk];
             if (width == 0)
             {
                 return _smallest[chunk];
             }
 
-            int bit = place % PackedColumnRoot.ChunkLength * width;
+            int bit = index % PackedColumnRoot.ChunkLength * width;
             byte[] page = _pages.PageOf(_addresses[chunk], out int offset);
             ulong word = BinaryPrimitives.ReadUInt64LittleEndian(page.AsSpan(offset + (bit >> 3)));
             return _smallest[chunk] + ((word >> (bit & 7)) & ((1UL << width) - 1));

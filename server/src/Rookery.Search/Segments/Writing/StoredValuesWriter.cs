@@ -54,8 +54,9 @@ internal sealed class StoredValuesWriter(SegmentOutput output) : IDisposable
     private void CloseGroup()
     {
         _compressed.Grow(0, _group.Length);
-        int worthwhile = _group.Length - (_group.Length / 8);
-        int bytes = Lz4.Compress(_group.Written, _compressed.Span[..worthwhile]);
+        // The compressed length is 0 if the group does not compress to this length.
+        int maxCompressedBytes = _group.Length - (_group.Length / 8);
+        int bytes = Lz4.Compress(_group.Written, _compressed.Span[..maxCompressedBytes]);
         _firstEntries.Add((ulong)_firstEntry);
         _addresses.Add((ulong)output.Write(bytes > 0 ? _compressed.Span[..bytes] : _group.Written));
         _storedBytes.Add((ulong)(bytes > 0 ? bytes : _group.Length));
