@@ -1,6 +1,8 @@
 using System.Text;
+using CsCheck;
 using Rookery.Documents.Ids;
 using Rookery.Json;
+using Rookery.Simulation;
 using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Ids;
@@ -18,22 +20,12 @@ public class DocumentIdTests
     public void Ids_are_lower_cased_by_the_simple_mapping(string id, string lower) => Assert.Equal(lower, Lower(id));
 
     [Fact]
-    public void Lower_casing_twice_changes_nothing()
-    {
-        const int Seed = 7;
-        var random = new Random(Seed);
-        for (int round = 0; round < 5000; round++)
-        {
-            string id = string.Concat(
-                Enumerable.Range(0, 1 + random.Next(20)).Select(_ => RandomRune(random).ToString())
-            );
-            string lower = Lower(id);
-            Assert.True(
-                string.Equals(lower, Lower(lower), StringComparison.Ordinal),
-                $"seed {Seed}, round {round}: {id}"
-            );
-        }
-    }
+    public void Lower_casing_twice_changes_nothing() =>
+        Gen.Frequency((1, Gen.Int[0x20, 0x7E]), (2, Gen.Int[0xA0, 0x1EFFF].Where(Rune.IsValid)))
+            .Select(static value => new Rune(value).ToString())
+            .Array[1, 20]
+            .Select(string.Concat)
+            .CheckEach(5000, static id => Assert.Equal(Lower(id), Lower(Lower(id))));
 
     [Fact]
     public void Ascii_and_other_ids_are_lower_cased_alike()
@@ -109,17 +101,5 @@ public class DocumentIdTests
     {
         byte[] lower = new byte[DocumentId.MaxBytes];
         return Text(lower.AsSpan(0, DocumentId.ToLower(Bytes(id), lower)));
-    }
-
-    private static Rune RandomRune(Random random)
-    {
-        while (true)
-        {
-            int value = random.Next(3) == 0 ? random.Next(0x20, 0x7F) : random.Next(0xA0, 0x1F000);
-            if (Rune.IsValid(value))
-            {
-                return new Rune(value);
-            }
-        }
     }
 }

@@ -1,10 +1,12 @@
 using System.Text.Json;
+using CsCheck;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Patching;
 using Rookery.Documents.Stored;
 using Rookery.Documents.Tests.Json;
 using Rookery.Json;
 using Rookery.Platform;
+using Rookery.Simulation;
 using static Rookery.Documents.Tests.Json.Parsing;
 
 namespace Rookery.Documents.Tests.Patching;
@@ -41,26 +43,23 @@ public class PatchTests
     }
 
     [Fact]
-    public void Random_merge_patches_agree_with_the_definition()
-    {
-        const int Seed = 7396;
-        var random = new Random(Seed);
-        for (int round = 0; round < 3000; round++)
-        {
-            string target = RandomValue(random, 3),
-                patch = RandomValue(random, 3);
-            var output = new PooledBytes();
-            new MergePatch().Apply(Bytes(target), Bytes(patch), output);
-            using JsonDocument actual = JsonDocument.Parse(Text(output.Written));
-            using JsonDocument expected = JsonDocument.Parse(
-                Define(Node(target), Node(patch))?.ToJsonString() ?? "null"
+    public void Random_merge_patches_agree_with_the_definition() =>
+        Gen.Select(Value(3), Value(3))
+            .CheckEach(
+                3000,
+                static one =>
+                {
+                    var (target, patch) = one;
+                    var output = new PooledBytes();
+                    new MergePatch().Apply(Bytes(target), Bytes(patch), output);
+                    using JsonDocument actual = JsonDocument.Parse(Text(output.Written));
+                    string expected = Define(Node(target), Node(patch))?.ToJsonString() ?? "null";
+                    Assert.True(
+                        JsonElement.DeepEquals(JsonElement.Parse(expected), actual.RootElement),
+                        $"{expected} expected, {Text(output.Written)} found"
+                    );
+                }
             );
-            Assert.True(
-                JsonElement.DeepEquals(expected.RootElement, actual.RootElement),
-                $"seed {Seed}, round {round}: {target} + {patch}"
-            );
-        }
-    }
 
     [Fact]
     public void A_script_that_repeats_a_long_value_is_refused_before_it_fills_memory()
@@ -431,20 +430,22 @@ public class PatchTests
         return result;
     }
 
-    private static string RandomValue(Random random, int depth) =>
-        random.Next(depth > 0 ? 6 : 3) switch
-        {
-            0 => "null",
-            1 => random.Next(5).ToString(System.Globalization.CultureInfo.InvariantCulture),
-            2 => "\"x\\n\"",
-            3 => $"[{RandomValue(random, depth - 1)}]",
-            _ => "{"
-                + string.Join(
-                    ',',
-                    "abcde"
-                        .Where(_ => random.Next(2) == 0)
-                        .Select(name => $"\"{name}\":{RandomValue(random, depth - 1)}")
+    private static Gen<string> Value(int depth)
+    {
+        var simple = Gen.OneOf("null", "0", "1", "2", "3", "4", "\"x\\n\"");
+        return depth == 0
+            ? simple
+            : Gen.Frequency(
+                (3, simple),
+                (1, Value(depth - 1).Select(static value => $"[{value}]")),
+                (
+                    2,
+                    Gen.Select(Gen.Char["abcde"], Value(depth - 1), static (name, value) => $"\"{name}\":{value}")
+                        .Array[0, 5]
+                        .Select(static members =>
+                            $"{{{string.Join(',', members.DistinctBy(static member => member[1]))}}}"
+                        )
                 )
-                + "}",
-        };
+            );
+    }
 }

@@ -1,6 +1,8 @@
 using System.Globalization;
 using System.Text;
+using CsCheck;
 using Rookery.Search.Analysis;
+using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Analysis;
 
@@ -50,6 +52,8 @@ public sealed class AnalyzerPropertyTests
         "'s",
     ];
 
+    private static readonly Gen<string> Texts = Gen.OneOf(Pieces).Array[0, 19].Select(string.Concat);
+
     public static TheoryData<string> Analyzers =>
         [
             .. AnalyzerCatalog.Names.Where(static name =>
@@ -63,21 +67,22 @@ public sealed class AnalyzerPropertyTests
     public void Tokens_are_short_pieces_of_the_text_in_order(string name)
     {
         using var analyzer = AnalyzerCatalog.Make(name);
-        var random = new Random(7);
-        for (int round = 0; round < 2000; round++)
-        {
-            string text = MakeText(random);
-            int bytes = Encoding.UTF8.GetByteCount(text);
-            int start = 0;
-            int position = 0;
-            foreach (var token in CollectedTokens.Of(analyzer, text))
+        Texts.CheckEach(
+            2000,
+            text =>
             {
-                Assert.InRange(Encoding.UTF8.GetByteCount(token.Text), 1, Analyzer.MaxTokenBytes);
-                Assert.True(token.Start >= start && token.Position >= position, text);
-                Assert.InRange(token.Start + token.Length, token.Start + 1, bytes);
-                (start, position) = (token.Start, token.Position);
+                int bytes = Encoding.UTF8.GetByteCount(text);
+                int start = 0;
+                int position = 0;
+                foreach (var token in CollectedTokens.Of(analyzer, text))
+                {
+                    Assert.InRange(Encoding.UTF8.GetByteCount(token.Text), 1, Analyzer.MaxTokenBytes);
+                    Assert.True(token.Start >= start && token.Position >= position);
+                    Assert.InRange(token.Start + token.Length, token.Start + 1, bytes);
+                    (start, position) = (token.Start, token.Position);
+                }
             }
-        }
+        );
     }
 
     /// <summary>
@@ -86,37 +91,37 @@ public sealed class AnalyzerPropertyTests
     [Fact]
     public void No_letter_is_lost()
     {
-        var random = new Random(8);
         using var analyzer = new Analyzer(
             "plain",
             new AnalyzerRules { Segmentation = Segmentation.Words, Folding = Folding.None }
         );
-        for (int round = 0; round < 5000; round++)
-        {
-            string text = MakeText(random);
-            byte[] utf8 = Encoding.UTF8.GetBytes(text);
-            var covered = new int[utf8.Length];
-            foreach (var token in CollectedTokens.Of(analyzer, text))
+        Texts.CheckEach(
+            5000,
+            text =>
             {
-                Assert.Equal(token.Text, Encoding.UTF8.GetString(utf8, token.Start, token.Length));
-                for (int at = token.Start; at < token.Start + token.Length; at++)
+                byte[] utf8 = Encoding.UTF8.GetBytes(text);
+                var covered = new int[utf8.Length];
+                foreach (var token in CollectedTokens.Of(analyzer, text))
                 {
-                    covered[at]++;
-                }
-            }
-
-            int offset = 0;
-            foreach (var rune in text.EnumerateRunes())
-            {
-                if (Rune.IsLetterOrDigit(rune))
-                {
-                    Assert.True(covered[offset] is 1, text);
+                    Assert.Equal(token.Text, Encoding.UTF8.GetString(utf8, token.Start, token.Length));
+                    for (int at = token.Start; at < token.Start + token.Length; at++)
+                    {
+                        covered[at]++;
+                    }
                 }
 
-                Assert.True(covered[offset] <= 1 && (covered[offset] is 0 || !Rune.IsWhiteSpace(rune)), text);
-                offset += rune.Utf8SequenceLength;
+                int offset = 0;
+                foreach (var rune in text.EnumerateRunes())
+                {
+                    Assert.InRange(
+                        covered[offset],
+                        Rune.IsLetterOrDigit(rune) ? 1 : 0,
+                        Rune.IsWhiteSpace(rune) ? 0 : 1
+                    );
+                    offset += rune.Utf8SequenceLength;
+                }
             }
-        }
+        );
     }
 
     [Theory]
@@ -129,19 +134,14 @@ public sealed class AnalyzerPropertyTests
             return;
         }
 
-        var random = new Random(9);
-        for (int round = 0; round < 500; round++)
-        {
-            string left = MakeText(random);
-            string right = MakeText(random);
-            Assert.Equal(
-                [
-                    .. CollectedTokens.Of(analyzer, left).Select(static token => token.Text),
-                    .. CollectedTokens.Of(analyzer, right).Select(static token => token.Text),
-                ],
-                CollectedTokens.Of(analyzer, left + "\n" + right).Select(static token => token.Text)
+        Gen.Select(Texts, Texts)
+            .CheckEach(
+                500,
+                one => Assert.Equal([.. Tokens(one.Item1), .. Tokens(one.Item2)], Tokens(one.Item1 + "\n" + one.Item2))
             );
-        }
+
+        IEnumerable<string> Tokens(string text) =>
+            CollectedTokens.Of(analyzer, text).Select(static token => token.Text);
     }
 
     /// <summary>Texts of 4 MiB that are the worst cases for the state machine.</summary>
@@ -246,9 +246,6 @@ public sealed class AnalyzerPropertyTests
 
         Assert.Equal(470, folded);
     }
-
-    private static string MakeText(Random random) =>
-        string.Concat(Enumerable.Range(0, random.Next(20)).Select(_ => Pieces[random.Next(Pieces.Length)]));
 
     private readonly struct CountingSink(long[] count) : ITokenSink
     {

@@ -1,7 +1,9 @@
 using System.Text;
+using CsCheck;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Search.Analysis;
+using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Analysis;
 
@@ -27,43 +29,40 @@ public sealed class FuzzyTextTests
     [Fact]
     public void Distances_equal_those_of_the_whole_matrix()
     {
-        var random = new Random(14);
         int near = 0;
-        for (int round = 0; round < 20_000; round++)
-        {
-            int[] left = [.. Enumerable.Range(0, random.Next(10)).Select(_ => random.Next(3))];
-            int[] right = [.. Enumerable.Range(0, random.Next(10)).Select(_ => random.Next(3))];
-            int bound = random.Next(8);
-            int distance = Measure(left, right);
-            Assert.True(
-                distance <= bound == EditDistance.IsWithin(left, right, bound),
-                $"round {round}: {distance} {bound}"
+        var letters = Gen.Int[0, 2].Array[0, 9];
+        Gen.Select(letters, letters, Gen.Int[0, 7])
+            .CheckEach(
+                20_000,
+                one =>
+                {
+                    var (left, right, bound) = one;
+                    bool isNear = Measure(left, right) <= bound;
+                    Assert.Equal(isNear, EditDistance.IsWithin(left, right, bound));
+                    near += isNear ? 1 : 0;
+                }
             );
-            near += distance <= bound ? 1 : 0;
-        }
-
         Assert.InRange(near, 2000, 18_000);
     }
 
     [Fact]
     public void Similarity_follows_the_formula()
     {
-        var random = new Random(15);
-        for (int round = 0; round < 5000; round++)
-        {
-            string text = string.Concat(Enumerable.Range(0, random.Next(1, 9)).Select(_ => "abé"[random.Next(3)]));
-            string other = string.Concat(Enumerable.Range(0, random.Next(1, 9)).Select(_ => "abé"[random.Next(3)]));
-            double similarity = random.Next(10) / 10.0;
-            double measured =
-                1
-                - (
-                    Measure(
+        var texts = Gen.String[Gen.Char["abé"], 1, 8];
+        Gen.Select(texts, texts, Gen.Int[0, 9])
+            .CheckEach(
+                5000,
+                static one =>
+                {
+                    var (text, other, tenths) = one;
+                    int distance = Measure(
                         [.. text.Select(static letter => (int)letter)],
                         [.. other.Select(static letter => (int)letter)]
-                    ) / (double)Math.Min(text.Length, other.Length)
-                );
-            Assert.True(measured > similarity == AreSimilar(text, other, similarity), $"{text} {other} {similarity}");
-        }
+                    );
+                    double measured = 1 - (distance / (double)Math.Min(text.Length, other.Length));
+                    Assert.Equal(measured > tenths / 10.0, AreSimilar(text, other, tenths / 10.0));
+                }
+            );
     }
 
     [Fact]

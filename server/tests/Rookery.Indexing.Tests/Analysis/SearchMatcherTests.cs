@@ -1,8 +1,10 @@
 using System.Text;
 using System.Text.RegularExpressions;
+using CsCheck;
 using Rookery.Queries.FullText;
 using Rookery.Queries.Language;
 using Rookery.Search.Analysis;
+using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Analysis;
 
@@ -79,42 +81,30 @@ public sealed class SearchMatcherTests
     [Fact]
     public void Phrases_are_counted_as_the_definition_says()
     {
-        var random = new Random(11);
         int found = 0;
-        for (int round = 0; round < 20_000; round++)
-        {
-            int[] document = [.. Enumerable.Range(0, random.Next(1, 12)).Select(_ => random.Next(3))];
-            int slop = random.Next(4) is 0 ? 0 : random.Next(5);
-            int offset = 0;
-            (int Term, int Offset)[] words =
-            [
-                .. Enumerable.Range(0, random.Next(2, 5)).Select(_ => (random.Next(3), offset += random.Next(1, 3))),
-            ];
-            words = [.. words.Select(word => (word.Term, word.Offset - words[0].Offset))];
-            int[][] positions =
-            [
-                .. Enumerable
-                    .Range(0, 3)
-                    .Select(term =>
-                        document
-                            .Index()
-                            .Where(token => token.Item == term)
-                            .Select(static token => token.Index)
-                            .ToArray()
-                    ),
-            ];
-            int expected = words
-                .SelectMany(word => positions[word.Term].Select(position => position - word.Offset))
-                .Distinct()
-                .Count(start => CanPlace(words, positions, start, slop, 0, []));
-            PhraseWord[] phrase =
-            [
-                .. words.Select(word => new PhraseWord(positions[word.Term], word.Offset, word.Term)),
-            ];
-            Assert.True(expected == PhraseMatcher.Count(phrase, slop), $"round {round}");
-            found += expected > 0 ? 1 : 0;
-        }
-
+        var words = Gen.Select(Gen.Int[0, 2], Gen.Int[1, 2]).Array[2, 4];
+        Gen.Select(Gen.Int[0, 2].Array[1, 11], words, Gen.Frequency((1, Gen.Const(0)), (3, Gen.Int[0, 4])))
+            .CheckEach(
+                20_000,
+                one =>
+                {
+                    var (document, steps, slop) = one;
+                    int offset = -steps[0].Item2;
+                    (int Term, int Offset)[] words = [.. steps.Select(step => (step.Item1, offset += step.Item2))];
+                    int[] At(int term) => [.. Enumerable.Range(0, document.Length).Where(at => document[at] == term)];
+                    int[][] positions = [At(0), At(1), At(2)];
+                    int expected = words
+                        .SelectMany(word => positions[word.Term].Select(position => position - word.Offset))
+                        .Distinct()
+                        .Count(start => CanPlace(words, positions, start, slop, 0, []));
+                    PhraseWord[] phrase =
+                    [
+                        .. words.Select(word => new PhraseWord(positions[word.Term], word.Offset, word.Term)),
+                    ];
+                    Assert.Equal(expected, PhraseMatcher.Count(phrase, slop));
+                    found += expected > 0 ? 1 : 0;
+                }
+            );
         Assert.InRange(found, 2000, 18_000);
     }
 
@@ -123,26 +113,30 @@ public sealed class SearchMatcherTests
     public void Patterns_match_like_regular_expressions()
     {
         using var analyzer = AnalyzerCatalog.Make("WhitespaceAnalyzer");
-        var random = new Random(12);
-        for (int round = 0; round < 5000; round++)
-        {
-            string pattern =
-                string.Concat(Enumerable.Range(0, random.Next(1, 7)).Select(_ => "ab*"[random.Next(3)])) + "*";
-            string written = random.Next(2) is 0 ? pattern : pattern + "a";
-            string token = string.Concat(Enumerable.Range(0, random.Next(1, 8)).Select(_ => "ab"[random.Next(2)]));
-            var clause = Assert.IsType<WildcardClause>(
-                SearchTerms.Parse(analyzer, written, needsAll: false, 0).Clauses.Single()
+        Gen.Select(Gen.String[Gen.Char["ab*"], 1, 6], Gen.OneOf("*", "*a"), Gen.String[Gen.Char["ab"], 1, 7])
+            .CheckEach(
+                5000,
+                one =>
+                {
+                    var (pattern, end, token) = one;
+                    var clause = Assert.IsType<WildcardClause>(
+                        SearchTerms.Parse(analyzer, pattern + end, needsAll: false, 0).Clauses.Single()
+                    );
+                    bool expected = Regex.IsMatch(
+                        token,
+                        $"^{(pattern + end).Replace("*", ".*", StringComparison.Ordinal)}$",
+                        RegexOptions.NonBacktracking
+                    );
+                    Assert.Equal(expected, clause.Pattern.Matches(Encoding.UTF8.GetBytes(token), null));
+                    Assert.True(
+                        !expected
+                            || token.StartsWith(
+                                Encoding.UTF8.GetString(clause.Pattern.Prefix),
+                                StringComparison.Ordinal
+                            )
+                    );
+                }
             );
-            bool expected = Regex.IsMatch(
-                token,
-                $"^{written.Replace("*", ".*", StringComparison.Ordinal)}$",
-                RegexOptions.NonBacktracking
-            );
-            Assert.True(expected == clause.Pattern.Matches(Encoding.UTF8.GetBytes(token), null), $"{written} {token}");
-            Assert.True(
-                !expected || token.StartsWith(Encoding.UTF8.GetString(clause.Pattern.Prefix), StringComparison.Ordinal)
-            );
-        }
     }
 
     /// <summary>A phrase of 64 words over a text that has each of them at every position.</summary>

@@ -2,10 +2,12 @@ using System.Buffers;
 using System.Globalization;
 using System.Numerics;
 using System.Text;
+using CsCheck;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Grouping;
 using Rookery.Indexing.Reducing;
 using Rookery.Platform;
+using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Definitions;
 
@@ -15,8 +17,6 @@ namespace Rookery.Indexing.Tests.Definitions;
 /// </summary>
 public sealed class ReduceSumTests
 {
-    private const int Rounds = 400;
-
     // Digits after the point of the expected sums: more than any number of the tests has.
     private const int Places = 400;
 
@@ -46,41 +46,41 @@ public sealed class ReduceSumTests
         Assert.NotNull(reduces[0].Plain);
         reduces.Add(reduces[0] with { Plain = null });
         ReduceRunner[] runners = [.. reduces.Select(static reduce => new ReduceRunner(reduce))];
-        for (int seed = 0; seed < Rounds; seed++)
-        {
-            var random = new Random(seed);
-            string[] numbers = NumbersOf(random);
-            string? expected = null;
-            foreach (var runner in runners)
-            {
-                random.Shuffle(numbers);
-                string atOnce = Reduce(runner, [.. numbers.Select(RowOf)]);
-                expected ??= atOnce;
-                Assert.True(
-                    string.Equals(expected, atOnce, StringComparison.Ordinal),
-                    $"Seed {seed}: {atOnce} instead of {expected} of {string.Join(' ', numbers)}"
-                );
-                random.Shuffle(numbers);
-                string inParts = ReduceInParts(runner, random, [.. numbers.Select(RowOf)]);
-                Assert.True(
-                    string.Equals(expected, inParts, StringComparison.Ordinal),
-                    $"Seed {seed}: {inParts} in parts instead of {expected} of {string.Join(' ', numbers)}"
-                );
-            }
+        // The order and the parts come from a seed, which hardly adds to the size of a case.
+        Gen.Select(Numbers, Gen.Int[0, 99])
+            .CheckEach(
+                400,
+                one =>
+                {
+                    string[] numbers = [.. one.Item1];
+                    var random = new Random(one.Item2);
+                    string? expected = null;
+                    foreach (var runner in runners)
+                    {
+                        random.Shuffle(numbers);
+                        string atOnce = Reduce(runner, [.. numbers.Select(RowOf)]);
+                        expected ??= atOnce;
+                        Assert.Equal(expected, atOnce);
+                        random.Shuffle(numbers);
+                        Assert.Equal(expected, ReduceInParts(runner, random, [.. numbers.Select(RowOf)]));
+                    }
 
-            string sum = expected!["{\"k\":1,\"c\":".Length..^1];
-            Assert.Equal(numbers.Aggregate(BigInteger.Zero, static (all, one) => all + UnitsOf(one)), UnitsOf(sum));
-            if (isCSharp)
-            {
-                // One addend with a point or an exponent makes the sum a double, even if it is integral.
-                Assert.Equal(numbers.Any(IsReal), IsReal(sum));
-            }
-            else
-            {
-                Assert.Equal(sum, GroupByInParts(random, numbers));
-            }
-        }
-
+                    string sum = expected!["{\"k\":1,\"c\":".Length..^1];
+                    Assert.Equal(
+                        numbers.Aggregate(BigInteger.Zero, static (all, one) => all + UnitsOf(one)),
+                        UnitsOf(sum)
+                    );
+                    if (isCSharp)
+                    {
+                        // One addend with a point or an exponent makes the sum a double, even if it is integral.
+                        Assert.Equal(numbers.Any(IsReal), IsReal(sum));
+                    }
+                    else
+                    {
+                        Assert.Equal(sum, GroupByInParts(random, numbers));
+                    }
+                }
+            );
         Array.ForEach(runners, static runner => runner.Dispose());
     }
 
@@ -223,47 +223,42 @@ public sealed class ReduceSumTests
         return Encoding.ASCII.GetString(output.WrittenSpan);
     }
 
-    private static string[] NumbersOf(Random random)
-    {
-        // One kind of number or two: with all of them, the widest type would always win.
-        int[] kinds = [random.Next(11), random.Next(11)];
-        var numbers = Enumerable
-            .Range(0, random.Next(1, 20))
-            .Select(_ => NumberOf(random, kinds[random.Next(2)]))
-            .ToList();
+    private static readonly Gen<string>[] Kinds =
+    [
+        Gen.Int[0, 999].Select(static value => $"{value}"),
+        Gen.Long[long.MaxValue - 2, long.MaxValue].Select(static value => $"{value}"),
+        Gen.Long[0, long.MaxValue].Select(static value => $"{value}"),
+        Gen.Select(Gen.Int[1, 9], Digits(0, 39), static (first, more) => $"{first}{more}"),
+        Gen.Select(Gen.Int[0, 99_999], Digits(2, 2), static (whole, part) => $"{whole}.{part}"),
+        Digits(1, 59).Select(static part => $"0.{part}"),
+        Gen.Select(
+            Gen.Int[1, 9],
+            Digits(1, 19),
+            Gen.Int[-300, 299],
+            static (whole, part, power) => $"{whole}.{part}e{power}"
+        ),
+        Gen.Long[0, 0x7FDF_FFFF_FFFF_FFFF]
+            .Select(static bits => BitConverter.Int64BitsToDouble(bits).ToString("R", CultureInfo.InvariantCulture)),
+        Gen.OneOf("1e300", "9e307"),
+        Gen.OneOf("5e-324", "0.000001"),
+        Gen.Double[0, 3].Select(static value => value.ToString("R", CultureInfo.InvariantCulture)),
+    ];
 
-        // Subtracting added numbers again shows lost digits.
-        foreach (string number in numbers.Where(_ => random.Next(3) == 0).ToList())
-        {
-            numbers.Add(number[0] == '-' ? number[1..] : "-" + number);
-        }
+    // Of one kind or two: with all of them, the widest type would always win. Subtracting some again shows lost digits.
+    private static readonly Gen<string[]> Numbers = Gen.Int[0, Kinds.Length - 1]
+        .Array[2]
+        .SelectMany(static kinds =>
+            Gen.Select(
+                Gen.Frequency((2, ""), (1, "-")),
+                Gen.OneOf(Kinds[kinds[0]], Kinds[kinds[1]]),
+                Gen.Frequency((2, false), (1, true)),
+                static (sign, number, isTwice) =>
+                    isTwice ? new[] { sign + number, (sign.Length == 0 ? "-" : "") + number } : [sign + number]
+            ).Array[1, 19]
+        )
+        .Select(static numbers => numbers.SelectMany(static one => one).ToArray());
 
-        return [.. numbers];
-    }
-
-    private static string NumberOf(Random random, int kind)
-    {
-        string sign = random.Next(3) == 0 ? "-" : "";
-        return kind switch
-        {
-            0 => sign + random.Next(1000).ToString(CultureInfo.InvariantCulture),
-            1 => sign + (long.MaxValue - random.Next(3)).ToString(CultureInfo.InvariantCulture),
-            2 => sign + random.NextInt64().ToString(CultureInfo.InvariantCulture),
-            3 => $"{sign}{random.Next(1, 10)}{Digits(random, random.Next(40))}",
-            4 => $"{sign}{random.Next(100_000)}.{Digits(random, 2)}",
-            5 => $"{sign}0.{Digits(random, random.Next(1, 60))}",
-            6 => $"{sign}{random.Next(1, 10)}.{Digits(random, random.Next(1, 20))}e{random.Next(-300, 300)}",
-            7 => BitConverter
-                .Int64BitsToDouble(random.NextInt64(0x7FE0_0000_0000_0000))
-                .ToString("R", CultureInfo.InvariantCulture),
-            8 => sign + (random.Next(2) == 0 ? "1e300" : "9e307"),
-            9 => sign + (random.Next(2) == 0 ? "5e-324" : "0.000001"),
-            _ => (random.NextDouble() * 3).ToString("R", CultureInfo.InvariantCulture),
-        };
-    }
-
-    private static string Digits(Random random, int count) =>
-        string.Concat(Enumerable.Range(0, count).Select(_ => (char)('0' + random.Next(10))));
+    private static Gen<string> Digits(int least, int most) => Gen.String[Gen.Char['0', '9'], least, most];
 
     private static BigInteger UnitsOf(string number)
     {

@@ -1,4 +1,6 @@
+using CsCheck;
 using Rookery.Queries.Language;
+using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Scanning;
 
@@ -86,7 +88,6 @@ public sealed class LuceneConditionTests
     [Fact]
     public void Random_clauses_match_by_their_operators()
     {
-        var random = new Random(7);
         string[][] documents =
         [
             .. Enumerable
@@ -98,51 +99,51 @@ public sealed class LuceneConditionTests
                 $$"""{ "w": [{{string.Join(',', words.Select(static word => $"\"{word}\""))}}] }"""
             )
         );
-        for (int round = 0; round < 300; round++)
-        {
-            var (text, holds) = Clause(random, depth: 2);
-            string expected = string.Join(
-                ' ',
-                documents
-                    .Index()
-                    .Where(one => holds(one.Item))
-                    .Select(static one => $"{one.Index + 1}")
-                    .Order(StringComparer.Ordinal)
+        ClauseOf(depth: 2)
+            .CheckEach(
+                300,
+                clause =>
+                {
+                    string expected = string.Join(
+                        ' ',
+                        documents
+                            .Index()
+                            .Where(one => clause.Holds(one.Item))
+                            .Select(static one => $"{one.Index + 1}")
+                            .Order(StringComparer.Ordinal)
+                    );
+                    Assert.Equal(expected, example.WhereWords($"lucene(w, '{clause.Text}')"));
+                }
             );
-            string found = example.WhereWords($"lucene(w, '{text}')");
-            Assert.True(
-                string.Equals(expected, found, StringComparison.Ordinal),
-                $"{text}: {expected} expected, {found} found"
-            );
-        }
     }
 
-    private static (string Text, Func<string[], bool> Holds) Clause(Random random, int depth)
+    private static Gen<Clause> ClauseOf(int depth)
     {
-        var parts = new List<(char Sign, string Text, Func<string[], bool> Holds)>();
-        for (int part = random.Next(1, 4); part > 0; part--)
-        {
-            char sign = " +-"[random.Next(3)];
-            if (depth > 0 && random.Next(3) == 0)
-            {
-                var (inner, holds) = Clause(random, depth - 1);
-                parts.Add((sign, $"({inner})", holds));
-            }
-            else
-            {
-                string word = Words[random.Next(Words.Length)];
-                parts.Add((sign, word, words => words.Contains(word, StringComparer.Ordinal)));
-            }
-        }
-
-        return (
-            string.Join(' ', parts.Select(static part => (part.Sign == ' ' ? "" : part.Sign.ToString()) + part.Text)),
-            words =>
-                parts.All(part => part.Sign == ' ' || part.Holds(words) == (part.Sign == '+'))
-                && parts.Any(part =>
-                    part.Sign == '+'
-                    || (part.Sign == ' ' && parts.All(static other => other.Sign != '+') && part.Holds(words))
-                )
-        );
+        var word = Gen.OneOf(Words)
+            .Select(static word => new Clause(word, words => words.Contains(word, StringComparer.Ordinal)));
+        var part =
+            depth == 0
+                ? word
+                : Gen.Frequency(
+                    (2, word),
+                    (1, ClauseOf(depth - 1).Select(static clause => clause with { Text = $"({clause.Text})" }))
+                );
+        return Gen.Select(Gen.OneOf("", "+", "-"), part)
+            .Array[1, 3]
+            .Select(static parts => new Clause(
+                string.Join(' ', parts.Select(static part => part.Item1 + part.Item2.Text)),
+                words =>
+                    parts.All(part => part.Item1 is "" || part.Item2.Holds(words) == part.Item1 is "+")
+                    && parts.Any(part =>
+                        part.Item1 is "+"
+                        || (
+                            part.Item1 is ""
+                            && parts.All(static other => other.Item1 is not "+")
+                            && part.Item2.Holds(words)
+                        )
+                    )
+            ));
     }
+
+    private sealed record Clause(string Text, Func<string[], bool> Holds);
 }

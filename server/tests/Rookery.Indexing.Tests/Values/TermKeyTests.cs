@@ -1,7 +1,9 @@
 using System.Globalization;
 using System.Numerics;
 using System.Text;
+using CsCheck;
 using Rookery.Search.Values;
+using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Values;
 
@@ -93,22 +95,25 @@ public sealed class TermKeyTests
     }
 
     [Fact]
-    public void The_order_of_random_numbers_is_that_of_their_exact_values()
-    {
-        var random = new Random(71);
-        string[] texts = [.. Enumerable.Range(0, 400).Select(_ => RandomNumber(random))];
-        foreach (string a in texts)
-        {
-            foreach (string b in texts)
-            {
-                int expected = Exact(a).CompareTo(Exact(b));
-                Assert.True(
-                    Math.Sign(Key(a).AsSpan().SequenceCompareTo(Key(b))) == expected,
-                    $"{a} and {b}: {expected}"
-                );
-            }
-        }
-    }
+    public void The_order_of_random_numbers_is_that_of_their_exact_values() =>
+        Numbers
+            .Array[1, 40]
+            .CheckEach(
+                400,
+                static texts =>
+                {
+                    foreach (string a in texts)
+                    {
+                        foreach (string b in texts)
+                        {
+                            Assert.Equal(
+                                Exact(a).CompareTo(Exact(b)),
+                                Math.Sign(Key(a).AsSpan().SequenceCompareTo(Key(b)))
+                            );
+                        }
+                    }
+                }
+            );
 
     [Theory]
     [InlineData("0", "-0.0")]
@@ -131,17 +136,16 @@ public sealed class TermKeyTests
     }
 
     [Fact]
-    public void Random_numbers_survive_encoding_and_decoding()
-    {
-        var random = new Random(72);
-        for (int count = 0; count < 2000; count++)
-        {
-            string text = RandomNumber(random);
-            var output = new System.Buffers.ArrayBufferWriter<byte>();
-            TermKey.WriteJson(Key(text), output);
-            Assert.Equal(0, Exact(text).CompareTo(Exact(Encoding.UTF8.GetString(output.WrittenSpan))));
-        }
-    }
+    public void Random_numbers_survive_encoding_and_decoding() =>
+        Numbers.CheckEach(
+            2000,
+            static text =>
+            {
+                var output = new System.Buffers.ArrayBufferWriter<byte>();
+                TermKey.WriteJson(Key(text), output);
+                Assert.Equal(Exact(text), Exact(Encoding.UTF8.GetString(output.WrittenSpan)));
+            }
+        );
 
     [Fact]
     public void Exact_texts_are_compared_with_case()
@@ -183,22 +187,16 @@ public sealed class TermKeyTests
         return key[..TermKey.Write(Encoding.UTF8.GetBytes(json), isExact, key)];
     }
 
-    private static string RandomNumber(Random random)
-    {
-        string sign = random.Next(2) == 0 ? "-" : "";
-        string whole = random.Next(3) switch
-        {
-            0 => "0",
-            1 => random.Next(1, 200).ToString(CultureInfo.InvariantCulture),
-            _ => random.NextInt64(1, long.MaxValue).ToString(CultureInfo.InvariantCulture),
-        };
-        string fraction =
-            random.Next(2) == 0
-                ? ""
-                : "." + random.Next(0, 2000).ToString(new string('0', random.Next(1, 6)), CultureInfo.InvariantCulture);
-        string exponent = random.Next(3) == 0 ? "e" + random.Next(-30, 30).ToString(CultureInfo.InvariantCulture) : "";
-        return sign + whole + fraction + exponent;
-    }
+    private static readonly Gen<string> Numbers = Gen.Select(
+        Gen.OneOf("", "-"),
+        Gen.OneOf(Gen.Const(0L), Gen.Long[1, 199], Gen.Long[1, long.MaxValue]),
+        Gen.OneOf(
+            Gen.Const(""),
+            Gen.Select(Gen.Int[0, 1999], Gen.Int[1, 5], static (value, digits) => "." + $"{value}".PadLeft(digits, '0'))
+        ),
+        Gen.Frequency((2, Gen.Const("")), (1, Gen.Int[-30, 29].Select(static power => $"e{power}"))),
+        static (sign, whole, fraction, exponent) => $"{sign}{whole}{fraction}{exponent}"
+    );
 
     /// <summary>Returns a number as an integer multiple of 10^-100.</summary>
     private static BigInteger Exact(string text)

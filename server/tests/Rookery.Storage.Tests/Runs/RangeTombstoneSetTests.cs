@@ -1,52 +1,42 @@
+using CsCheck;
+using Rookery.Simulation;
 using Rookery.Storage.Runs;
 
 namespace Rookery.Storage.Tests.Runs;
 
 public sealed class RangeTombstoneSetTests
 {
-    [Theory]
-    [InlineData(1)]
-    [InlineData(2)]
-    [InlineData(3)]
-    public void Pieces_cover_exactly_the_keys_of_the_tombstones(int seed)
-    {
-        var random = new RandomRows(seed);
-        RangeTombstone[] tombstones =
-        [
-            .. Enumerable.Range(0, 20).Select(_ => new RangeTombstone(Key(random), Key(random), random.Next(100))),
-        ];
-        var set = RangeTombstoneSet.Union([
-            new RangeTombstoneSet(tombstones.Take(8)),
-            new RangeTombstoneSet(tombstones.Skip(8)),
-            RangeTombstoneSet.Empty,
-        ]);
-        byte[] from = Key(random);
-        byte[] to = Key(random);
-        var within = set.Within(from, to);
+    [Fact]
+    public void Pieces_cover_exactly_the_keys_of_the_tombstones() =>
+        Gen.Select(Tombstones, Tombstones, Keys.Array[2], Keys.Array[1, 200])
+            .CheckEach(
+                100,
+                static one =>
+                {
+                    var (some, more, bounds, probes) = one;
+                    var set = RangeTombstoneSet.Union([
+                        new RangeTombstoneSet(some),
+                        new RangeTombstoneSet(more),
+                        RangeTombstoneSet.Empty,
+                    ]);
+                    var within = set.Within(bounds[0], bounds[1]);
+                    foreach (byte[] key in probes)
+                    {
+                        long expected = some.Concat(more)
+                            .Where(tombstone => Covers(tombstone.From.Span, tombstone.ToExclusive.Span, key))
+                            .Select(tombstone => tombstone.Sequence)
+                            .DefaultIfEmpty(-1)
+                            .Max();
+                        Assert.Equal(expected, set.CoveringSequence(key));
+                        Assert.Equal(Covers(bounds[0], bounds[1], key) ? expected : -1, within.CoveringSequence(key));
+                    }
 
-        for (int probe = 0; probe < 2000; probe++)
-        {
-            byte[] key = Key(random);
-            long expected = tombstones
-                .Where(tombstone => Covers(tombstone.From.Span, tombstone.ToExclusive.Span, key))
-                .Select(tombstone => tombstone.Sequence)
-                .DefaultIfEmpty(-1)
-                .Max();
-            Assert.True(
-                expected == set.CoveringSequence(key),
-                $"seed {seed}: {Convert.ToHexString(key)} should be covered by {expected}"
+                    foreach (var (piece, next) in set.Pieces.Zip(set.Pieces.Skip(1)))
+                    {
+                        Assert.True(piece.ToExclusive.Span.SequenceCompareTo(next.From.Span) <= 0, "Pieces overlap.");
+                    }
+                }
             );
-            Assert.Equal(Covers(from, to, key) ? expected : -1, within.CoveringSequence(key));
-        }
-
-        for (int piece = 1; piece < set.Pieces.Count; piece++)
-        {
-            Assert.True(
-                set.Pieces[piece - 1].ToExclusive.Span.SequenceCompareTo(set.Pieces[piece].From.Span) <= 0,
-                $"seed {seed}: pieces overlap"
-            );
-        }
-    }
 
     [Fact]
     public void Without_an_upper_bound_all_keys_from_the_lower_bound_on_are_kept()
@@ -68,6 +58,14 @@ public sealed class RangeTombstoneSetTests
     private static bool Covers(ReadOnlySpan<byte> from, ReadOnlySpan<byte> to, ReadOnlySpan<byte> key) =>
         from.SequenceCompareTo(key) <= 0 && key.SequenceCompareTo(to) < 0;
 
-    private static byte[] Key(RandomRows random) =>
-        [.. Enumerable.Range(0, random.Next(4)).Select(_ => (byte)random.Next(5)), (byte)random.Next(250)];
+    private static Gen<byte[]> Keys { get; } =
+        Gen.Select(Gen.Byte[0, 4].Array[0, 3], Gen.Byte[0, 249], static (first, last) => (byte[])[.. first, last]);
+
+    private static Gen<RangeTombstone[]> Tombstones { get; } =
+        Gen.Select(
+            Keys,
+            Keys,
+            Gen.Long[0, 99],
+            static (from, to, sequence) => new RangeTombstone(from, to, sequence)
+        ).Array[0, 12];
 }
