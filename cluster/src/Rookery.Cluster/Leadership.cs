@@ -64,11 +64,11 @@ internal sealed class Leadership(RaftHost host)
 
     /// <summary>
     /// When this node lost leadership, in microseconds of <see cref="RaftHost.Now"/>; null when it leads again, or once
-    /// its uncommitted frames were refused. Under the lock.
+    /// its uncommitted entries were refused. Under the lock.
     /// </summary>
     public long? LostAt { get; private set; }
 
-    /// <summary>Clears <see cref="LostAt"/>, because the uncommitted frames were refused. Under the lock.</summary>
+    /// <summary>Clears <see cref="LostAt"/>, because the uncommitted entries were refused. Under the lock.</summary>
     public void ForgetLoss() => LostAt = null;
 
     /// <summary>Publishes the changes of the last step. Under the lock.</summary>

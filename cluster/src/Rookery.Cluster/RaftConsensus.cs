@@ -15,7 +15,7 @@ namespace Rookery.Cluster;
 
 /// <summary>
 /// Consensus on a node's journal, alone or with other members: the journal is the log. The proposals that queued during
-/// the last journal write become one frame. The frame is sent to the members while it is written here, is committed
+/// the last journal write become one entry. The entry is sent to the members while it is written here, is committed
 /// when a majority has it durably, and is applied; then its callers are answered.
 /// </summary>
 /// <remarks>
@@ -149,10 +149,10 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     }
 
     /// <inheritdoc/>
-    public Action? FrameWritten
+    public Action? JournalWritten
     {
-        get => Writes.FrameWritten;
-        set => Writes.FrameWritten = value;
+        get => Writes.JournalWritten;
+        set => Writes.JournalWritten = value;
     }
 
     /// <inheritdoc/>
@@ -287,7 +287,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
 
     /// <inheritdoc/>
     public CommitStatistics ReadStatistics() =>
-        new(Applies.AppliedFrames, Applies.AppliedCommands, Proposals.Answers.Unanswered);
+        new(Applies.AppliedEntries, Applies.AppliedCommands, Proposals.Answers.Unanswered);
 
     /// <summary>
     /// Commits and applies everything queued, on the calling thread. For tests that drive consensus step by step.

@@ -108,9 +108,9 @@ internal sealed class RaftHost
     /// Steps the core with one input and executes its output. Does nothing once halted. Under the lock.
     /// </summary>
     /// <param name="input">The input.</param>
-    /// <param name="proposed">The frame that <see cref="Input.Propose"/> proposes.</param>
-    /// <param name="received">The entries of a received message.</param>
-    public void Step(in Input input, LogFrame? proposed = null, ReadOnlySpan<JournalFrame> received = default)
+    /// <param name="proposed">The entry that <see cref="Input.Propose"/> proposes; null for other inputs.</param>
+    /// <param name="received">The entries of a received message, as frames; empty for other inputs.</param>
+    public void Step(in Input input, CachedEntry? proposed = null, ReadOnlySpan<JournalFrame> received = default)
     {
         if (IsHalted)
         {

@@ -145,16 +145,16 @@ public sealed class NodeJournal : IDisposable
     public static long BytesOf(in JournalFrame frame) => FrameLayout.BytesOf([frame]);
 
     /// <summary>
-    /// Creates a note of commitment: a frame for the end of a write, which records that the log is committed through an
+    /// Makes a commit frame: a frame for the end of a write, which records that the log is committed through an
     /// index.
     /// </summary>
-    public static JournalFrame Committed(long index) =>
+    public static JournalFrame MakeCommitFrame(long index) =>
         new(FrameType.Committed, index, Term: 0, OperationsBefore: 0, OperationCount: 0, Payload: default);
 
     /// <summary>
-    /// Returns whether a note of commitment fits into the padding that a write of <paramref name="frames"/> has anyway.
+    /// Returns whether a commit frame fits into the padding that a write of <paramref name="frames"/> has anyway.
     /// </summary>
-    public static bool HasRoomForNote(ReadOnlySpan<JournalFrame> frames)
+    public static bool HasRoomForCommitFrame(ReadOnlySpan<JournalFrame> frames)
     {
         long filled = FrameLayout.FilledBytesOf(frames);
         return FrameLayout.RoundUp(filled) - filled >= FrameHeader.Bytes;
@@ -203,7 +203,7 @@ public sealed class NodeJournal : IDisposable
     /// power cut. If it throws, their durability is unknown and the journal is latched.
     /// </summary>
     /// <param name="frames">In this order: at most one vote, at most one truncation, entries with consecutive indexes,
-    /// at most one note of commitment.</param>
+    /// at most one commit frame.</param>
     /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
     public void Write(ReadOnlySpan<JournalFrame> frames)
     {

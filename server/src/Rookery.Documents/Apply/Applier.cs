@@ -9,8 +9,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Applies the frames of the log to the tables, in order, on one thread at a time. Apply is deterministic: the same
-/// frames on the same tables produce the same rows and outcomes on every node. Code in this folder therefore reads no
+/// Applies the entries of the log to the tables, in order, on one thread at a time. Apply is deterministic: the same
+/// entries on the same tables produce the same rows and outcomes on every node. Code in this folder therefore reads no
 /// clock, draws no random numbers, and enumerates no unordered collection.
 /// </summary>
 public sealed class Applier : IDisposable
@@ -58,43 +58,43 @@ public sealed class Applier : IDisposable
         }
     }
 
-    /// <summary>The log time of the last frame applied.</summary>
+    /// <summary>The log time of the last entry applied.</summary>
     public long LastLogTicks => _nodeState.LastLogTicks;
 
     /// <summary>Whether a database was ever created on this node, even if it was deleted since.</summary>
     public bool HasEverHadDatabase => _nodeState.Record.LastDatabaseNumber > 0;
 
     /// <summary>
-    /// Log time of the last frame whose time was not steady, in UTC ticks; 0 if all were steady. A time is steady if
-    /// the leader trusted its clock and the clock did not jump since the previous frame. The difference of two steady
+    /// Log time of the last entry whose time was not steady, in UTC ticks; 0 if all were steady. A time is steady if
+    /// the leader trusted its clock and the clock did not jump since the previous entry. The difference of two steady
     /// log times is time that really passed.
     /// </summary>
     public long AgesFromTicks => _nodeState.AgesFromTicks;
 
     /// <summary>
     /// Running hash of all outcomes, to compare members; <see cref="OutcomeChain.Unknown"/> if an older version applied
-    /// some of the frames.
+    /// some of the entries.
     /// </summary>
     public long OutcomeHash => _nodeState.OutcomeHash;
 
-    /// <summary>Applies a frame and publishes it. Snapshots opened afterwards contain the whole frame.</summary>
-    /// <param name="position">Position of the frame in the log.</param>
-    /// <param name="content">The decoded payload; empty for a frame without commands.</param>
+    /// <summary>Applies an entry and publishes it. Snapshots opened afterwards contain the whole entry.</summary>
+    /// <param name="position">Position of the entry in the log.</param>
+    /// <param name="content">The decoded payload; empty for an entry without commands.</param>
     /// <param name="outcomes">Receives one outcome for each command; empty during replay, when no caller waits.</param>
-    public void Apply(in FramePosition position, ReadOnlySpan<byte> content, Span<CommandOutcome> outcomes)
+    public void Apply(in LogEntryPosition position, ReadOnlySpan<byte> content, Span<CommandOutcome> outcomes)
     {
         var batch = _storage.Begin(position.Index, position.Term, content.Length);
         long etag = position.OperationsBefore; // the last etag used: each operation uses the next one
         if (!content.IsEmpty)
         {
-            var frame = new FrameContent(content);
-            _nodeState.AgesFromTicks = frame.IsSteady ? _nodeState.AgesFromTicks : frame.LogTicks;
-            var scope = new FrameScope(batch, frame.LogTicks, _nodeState.AgesFromTicks);
-            _context.Patches.BeginFrame();
+            var entry = new EntryContent(content);
+            _nodeState.AgesFromTicks = entry.IsSteady ? _nodeState.AgesFromTicks : entry.LogTicks;
+            var scope = new EntryScope(batch, entry.LogTicks, _nodeState.AgesFromTicks);
+            _context.Patches.BeginEntry();
             _context.IsAnswered = !outcomes.IsEmpty;
-            for (int i = 0; i < frame.Count; i++)
+            for (int i = 0; i < entry.Count; i++)
             {
-                var reader = new CommandReader(frame.Next());
+                var reader = new CommandReader(entry.Next());
                 var outcome = ApplyCommand(scope, position.Index, ref reader, firstEtag: etag + 1);
                 etag += reader.OperationCount;
                 _nodeState.OutcomeHash = OutcomeChain.Add(_nodeState.OutcomeHash, outcome);
@@ -104,20 +104,20 @@ public sealed class Applier : IDisposable
                 }
             }
 
-            _nodeState.LastLogTicks = frame.LogTicks;
+            _nodeState.LastLogTicks = entry.LogTicks;
             WriteRows(batch, etag);
         }
 
         Invariant.Holds(
             etag == position.OperationsBefore + position.OperationCount,
-            "a frame uses exactly the etags that its header counts"
+            "an entry uses exactly the etags that its header counts"
         );
         _storage.Apply(batch, etag);
         Publish();
     }
 
     /// <summary>
-    /// Abandons the batch of a frame whose apply threw. The state in memory then contains part of that frame, so
+    /// Abandons the batch of an entry whose apply threw. The state in memory then contains part of that entry, so
     /// nothing may be applied before <see cref="Reload"/>.
     /// </summary>
     public void Abandon() => _storage.Abandon();
@@ -136,7 +136,7 @@ public sealed class Applier : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _documents.Dispose();
 
-    private CommandOutcome ApplyCommand(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
+    private CommandOutcome ApplyCommand(in EntryScope scope, long index, ref CommandReader command, long firstEtag)
     {
         switch (command.Kind)
         {
@@ -155,7 +155,7 @@ public sealed class Applier : IDisposable
         }
     }
 
-    private CommandOutcome ApplyToDatabase(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
+    private CommandOutcome ApplyToDatabase(in EntryScope scope, long index, ref CommandReader command, long firstEtag)
     {
         if (!_nodeState.TryFind(command.Database, out var database))
         {
@@ -258,7 +258,7 @@ public sealed class Applier : IDisposable
                 return new CommandOutcome(
                     index,
                     logTicks,
-                    PutClientConfiguration(_context.Frame, command, _context.Etag)
+                    PutClientConfiguration(_context.Entry, command, _context.Etag)
                 );
             default:
                 throw new CommandFormatException(
@@ -347,7 +347,7 @@ public sealed class Applier : IDisposable
         );
     }
 
-    private CommandOutcome DeleteDatabases(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
+    private CommandOutcome DeleteDatabases(in EntryScope scope, long index, ref CommandReader command, long firstEtag)
     {
         var results = new OperationResult[command.OperationCount];
         for (int i = 0; command.TryReadName(out var name); i++)
@@ -358,7 +358,7 @@ public sealed class Applier : IDisposable
         return new CommandOutcome(index, scope.LogTicks, results);
     }
 
-    private static OperationResult PutClientConfiguration(in FrameScope scope, scoped CommandReader command, long etag)
+    private static OperationResult PutClientConfiguration(in EntryScope scope, scoped CommandReader command, long etag)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         scope.Batch.Put(
@@ -386,7 +386,7 @@ public sealed class Applier : IDisposable
     {
         foreach (var database in _touchedDatabases)
         {
-            // A database that a later command of this frame deleted has no rows left.
+            // A database that a later command of this entry deleted has no rows left.
             if (database.IsDirty && _nodeState.TryFind(database.Number, out _))
             {
                 database.WriteRows(batch, sequence);

@@ -5,7 +5,7 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Counters of one database and its collections, as apply keeps them in memory. After each frame they equal the stored
+/// Counters of one database and its collections, as apply keeps them in memory. After each entry they equal the stored
 /// rows. Counters of collections beyond <see cref="CollectionMemory"/> are read from their rows when they are needed.
 /// Used only by the apply thread.
 /// </summary>
@@ -75,7 +75,7 @@ internal sealed class DatabaseState
         return state;
     }
 
-    /// <summary>Number of collections in memory; between frames, all of them have documents.</summary>
+    /// <summary>Number of collections in memory; between entries, all of them have documents.</summary>
     public int CollectionCount => _collections.Count;
 
     /// <summary>
@@ -155,7 +155,7 @@ internal sealed class DatabaseState
         IsDirty = true;
     }
 
-    /// <summary>Writes the rows of all changed counters; called once per frame.</summary>
+    /// <summary>Writes the rows of all changed counters; called once per entry.</summary>
     public void WriteRows(WriteBatch batch, long sequence)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];

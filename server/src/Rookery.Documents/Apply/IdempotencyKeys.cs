@@ -48,7 +48,7 @@ internal static class IdempotencyKeys
         }
 
         using var value = new Document(row);
-        if (context.Frame.IsOlder(OutcomeEncoding.LogTicksOf(value.Bytes), LifetimeTicks))
+        if (context.Entry.IsOlder(OutcomeEncoding.LogTicksOf(value.Bytes), LifetimeTicks))
         {
             return false;
         }
@@ -112,7 +112,7 @@ internal static class IdempotencyKeys
             }
 
             long usedTicks = Key.NumberOf(oldest);
-            if (!context.Frame.IsOlder(usedTicks, LifetimeTicks) && counters.IdempotencyKeys <= KeysPerDatabase)
+            if (!context.Entry.IsOlder(usedTicks, LifetimeTicks) && counters.IdempotencyKeys <= KeysPerDatabase)
             {
                 return;
             }
@@ -154,7 +154,7 @@ internal static class IdempotencyKeys
 
     // The search starts after the last removed key. The tombstones of removed keys remain until a merge, and skipping
     // all of them for each command would take longer and longer. After a start, only the log time of the last removed
-    // key is known, which all keys of one frame have.
+    // key is known, which all keys of one entry have.
     private static ReadOnlySpan<byte> OldestKey(ApplyContext context, Span<byte> buffer)
     {
         var database = context.Database;

@@ -45,7 +45,7 @@ internal sealed class IndexOperations
         return new CommandOutcome(index, context.LogTicks, results);
     }
 
-    /// <summary>Publishes the changes of the frame, once readers can see it.</summary>
+    /// <summary>Publishes the changes of the entry, once readers can see it.</summary>
     public void Publish()
     {
         foreach (var (database, change) in _changes)
@@ -61,7 +61,7 @@ internal sealed class IndexOperations
         _changes.Clear();
     }
 
-    /// <summary>Discards the changes of a frame whose apply threw.</summary>
+    /// <summary>Discards the changes of an entry whose apply threw.</summary>
     public void DiscardChanges() => _changes.Clear();
 
     private Rejection? Apply(

@@ -42,7 +42,7 @@ internal sealed class NodeState
     /// </summary>
     public void Reload()
     {
-        // The earlier databases are read from the catalog, because an abandoned frame may have changed this object.
+        // The earlier databases are read from the catalog, because an abandoned entry may have changed this object.
         Database[] before = [.. _catalog.All];
         _byNumber.Clear();
         _byName.Clear();
@@ -180,11 +180,11 @@ internal sealed class NodeState
         Add(new DatabaseRecord(number, name, name, Commands.HistoryId.Create(), CreatedTicks: 0));
     }
 
-    /// <summary>Log time of the last applied frame, in UTC ticks.</summary>
+    /// <summary>Log time of the last applied entry, in UTC ticks.</summary>
     public long LastLogTicks { get; set; }
 
     /// <summary>
-    /// Log time of the last frame whose time was not steady, in UTC ticks; 0 if all were steady. Any thread may read
+    /// Log time of the last entry whose time was not steady, in UTC ticks; 0 if all were steady. Any thread may read
     /// it.
     /// </summary>
     public long AgesFromTicks
@@ -235,7 +235,7 @@ internal sealed class NodeState
     }
 
     /// <summary>
-    /// Gives a database a new record. Readers see the record when the frame is published. Subscriptions to the old
+    /// Gives a database a new record. Readers see the record when the entry is published. Subscriptions to the old
     /// history end.
     /// </summary>
     public void Replace(DatabaseState database, DatabaseRecord record)
@@ -246,10 +246,10 @@ internal sealed class NodeState
         _changes.Add(new DatabaseChange(record.Name, Created: true));
     }
 
-    /// <summary>The node's row after the current frame.</summary>
+    /// <summary>The node's row after the current entry.</summary>
     public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks, OutcomeHash, AgesFromTicks);
 
-    /// <summary>Publishes created, replaced and deleted databases, after readers can see the frame.</summary>
+    /// <summary>Publishes created, replaced and deleted databases, after readers can see the entry.</summary>
     public void PublishDatabases()
     {
         if (_changes.Count == 0)

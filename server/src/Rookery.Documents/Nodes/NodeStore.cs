@@ -221,13 +221,13 @@ public sealed class NodeStore : IDisposable
     internal CommandOutcome CommitAlone(CommandBuffer command)
     {
         int operations = new CommandReader(command.Written.Span).OperationCount;
-        var position = new FramePosition(
+        var position = new LogEntryPosition(
             Journal.LastIndex + 1,
             Math.Max(Journal.LastTerm, 1),
             Journal.OperationsBeforeNext,
             operations
         );
-        byte[] content = FrameContent.Of(Applier.LastLogTicks + 1, command.Written.Span);
+        byte[] content = EntryContent.Of(Applier.LastLogTicks + 1, command.Written.Span);
         byte[] payload = new byte[Payload.MaxEncodedLength(content.Length)];
         int length = Payload.Encode(content, payload);
         Journal.Write([

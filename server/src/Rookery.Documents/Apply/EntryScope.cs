@@ -2,12 +2,12 @@ using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>The frame that is being applied.</summary>
+/// <summary>The entry that is being applied.</summary>
 /// <param name="Batch">The batch that collects its rows.</param>
 /// <param name="LogTicks">Its log time, in UTC ticks.</param>
-/// <param name="AgesFromTicks">Log time of the last frame whose time was not steady, or 0. An item from before that
-/// frame may be as young as the frame.</param>
-internal readonly record struct FrameScope(WriteBatch Batch, long LogTicks, long AgesFromTicks)
+/// <param name="AgesFromTicks">Log time of the last entry whose time was not steady, or 0. An item from before that
+/// entry may be as young as the entry.</param>
+internal readonly record struct EntryScope(WriteBatch Batch, long LogTicks, long AgesFromTicks)
 {
     /// <summary>
     /// Returns whether an item created at <paramref name="ticks"/> is certainly older than
