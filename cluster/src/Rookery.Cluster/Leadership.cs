@@ -96,14 +96,14 @@ internal sealed class Leadership(RaftHost host)
             change |= LeadershipChange.TransferEnded;
         }
 
-        if (host.Output.RoleChanged || core.ConfigurationIndex != _seenConfigurationIndex)
+        if (host.Output.LeadershipChanged || core.ConfigurationIndex != _seenConfigurationIndex)
         {
             _seenConfigurationIndex = core.ConfigurationIndex;
             Volatile.Write(ref _stamp, _stamp + 1);
             change |= LeadershipChange.RoleOrMembers;
         }
 
-        return host.Output.RoleChanged ? change | PublishRole(core) : change;
+        return host.Output.LeadershipChanged ? change | PublishRole(core) : change;
     }
 
     private LeadershipChange PublishRole(RaftCore core)

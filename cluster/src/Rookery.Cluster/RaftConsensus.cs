@@ -86,7 +86,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         );
         Host.Handler = _handler;
         _log.Journal.SetRetainedBytes();
-        store.StoreDurable = OnManifestDurable;
+        store.DurablePositionAdvanced = OnManifestDurable;
     }
 
     /// <summary>
@@ -413,7 +413,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     {
         lock (Host.Gate)
         {
-            Host.Step(Input.StoreDurable(Host.Now, new LogPosition(position.Term, position.Index)));
+            Host.Step(Input.ManifestDurable(Host.Now, new LogPosition(position.Term, position.Index)));
             Host.Step(Input.Released(Host.Now, _store.Journal.FirstIndex - 1));
         }
     }

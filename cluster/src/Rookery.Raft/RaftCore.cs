@@ -189,7 +189,7 @@ public sealed class RaftCore
                 Last.Index,
                 _state.Rules.CommitIndexToRecord(CommitIndex, Last.Index)
             );
-        output.RoleChanged = before != (Role, Term, Leader);
+        output.LeadershipChanged = before != (Role, Term, Leader);
     }
 
     private void Dispatch(in Input input, Output output)
@@ -218,7 +218,7 @@ public sealed class RaftCore
             case InputKind.Unreadable:
                 _member.Replication.HandleUnreadable(input.Node, input.Number);
                 break;
-            case InputKind.StoreDurable:
+            case InputKind.ManifestDurable:
                 _member.Replication.Manifest = input.Position;
                 break;
             case InputKind.SnapshotInstalled:

@@ -61,7 +61,7 @@ public sealed class NodeStore : IDisposable
         };
         Inbox = new StateInbox(storage, disk, directory.InboxPath, options.Reserve, Transfers);
         Installation = new StateInstallation(storage, journal, applier, clusterRecords, Inbox);
-        storage.Memtables.StoreDurable = position => ReleaseJournal(position.Index);
+        storage.Memtables.ManifestWritten = position => ReleaseJournal(position.Index);
     }
 
     /// <summary>
@@ -149,7 +149,7 @@ public sealed class NodeStore : IDisposable
     /// Called when <see cref="DurablePosition"/> has risen, after the journal released its entries, on the thread of
     /// background work.
     /// </summary>
-    public Action<JournalPosition>? StoreDurable { get; set; }
+    public Action<JournalPosition>? DurablePositionAdvanced { get; set; }
 
     /// <summary>Whether tombstones are retained for members that may lag; a single node needs none.</summary>
     public bool KeepsDeletions
@@ -274,6 +274,6 @@ public sealed class NodeStore : IDisposable
             // did not fail.
         }
 
-        StoreDurable?.Invoke(DurablePosition);
+        DurablePositionAdvanced?.Invoke(DurablePosition);
     }
 }
