@@ -48,7 +48,7 @@ public sealed record ConsensusOptions
     /// The maximum number of bytes of released journal segments to retain, so that members can catch up after an
     /// absence.
     /// </summary>
-    public long KeptJournalBytes { get; init; } = 256 << 20;
+    public long RetainedJournalBytes { get; init; } = 256 << 20;
 
     /// <summary>
     /// Receives sentences that need the operator's attention: disks that lost entries, stalled disks, old copies.

@@ -85,7 +85,7 @@ internal sealed class Leadership(RaftHost host)
             }
             else
             {
-                change |= LeadershipChange.ConfigurationMade;
+                change |= LeadershipChange.ConfigurationProposed;
             }
         }
 
@@ -138,7 +138,7 @@ internal enum LeadershipChange
     None = 0,
 
     /// <summary>This node proposed a configuration, so the cluster may have other members now.</summary>
-    ConfigurationMade = 1,
+    ConfigurationProposed = 1,
 
     /// <summary>A leadership transfer ended: waiting commands may be proposed.</summary>
     TransferEnded = 2,

@@ -40,7 +40,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     {
         _store = store;
         _network = options.Network;
-        _store.KeepsDeletions = _network is not null;
+        _store.RetainsTombstones = _network is not null;
         Roster = new MemberRoster(store);
         int seed = options.Seed ?? System.Security.Cryptography.RandomNumberGenerator.GetInt32(int.MaxValue);
         var start = LogStart.Of(store, Members.IdOf(store.NodeId), options.MayBegin, seed);

@@ -75,7 +75,7 @@ internal sealed class StepHandler(
     private void HandleLeadershipChange()
     {
         var change = host.Leadership.Publish();
-        if (change.HasFlag(LeadershipChange.ConfigurationMade))
+        if (change.HasFlag(LeadershipChange.ConfigurationProposed))
         {
             ticker.Start();
         }

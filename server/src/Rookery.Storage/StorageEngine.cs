@@ -137,11 +137,11 @@ public sealed class StorageEngine : IDisposable
     /// </summary>
     public string? Failure => Memtables.Failure ?? _merge.Failure;
 
-    /// <summary>See <see cref="StorageOptions.KeptDeletions"/>. May change at any time.</summary>
-    public long KeptDeletions
+    /// <summary>See <see cref="StorageOptions.RetainedTombstones"/>. May change at any time.</summary>
+    public long RetainedTombstones
     {
-        get => _context.KeptDeletions;
-        set => _context.KeptDeletions = value;
+        get => _context.RetainedTombstones;
+        set => _context.RetainedTombstones = value;
     }
 
     /// <summary>

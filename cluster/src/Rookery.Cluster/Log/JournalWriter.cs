@@ -77,7 +77,7 @@ internal sealed class JournalWriter(
     /// Tells the journal how many bytes of released segments to retain for lagging members. Under the lock.
     /// </summary>
     public void SetRetainedBytes() =>
-        journal.KeptBytes = host.Leadership.MayBeAskedForEntries ? host.Options.KeptJournalBytes : 0;
+        journal.RetainedBytes = host.Leadership.MayBeAskedForEntries ? host.Options.RetainedJournalBytes : 0;
 
     /// <summary>Writes and syncs the collected frames. Called with the write turn.</summary>
     /// <returns>False when the disk failed: the node is halted and in diagnosis mode.</returns>

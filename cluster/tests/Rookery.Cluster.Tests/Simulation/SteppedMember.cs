@@ -106,7 +106,7 @@ internal sealed class SteppedMember
                         MaxMessageBytes = _cluster.MostMessageBytes,
                     },
                     CachedBytes = 8 << 10,
-                    KeptJournalBytes = _cluster.KeptJournalBytes,
+                    RetainedJournalBytes = _cluster.RetainedJournalBytes,
                     TroubleFound = Troubles.Add,
                     Halted = sentence => Halt = sentence,
                     IsClockSynchronised = () => Time.IsSynchronised,

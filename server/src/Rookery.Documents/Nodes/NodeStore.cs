@@ -152,10 +152,10 @@ public sealed class NodeStore : IDisposable
     public Action<JournalPosition>? DurablePositionAdvanced { get; set; }
 
     /// <summary>Whether tombstones are retained for members that may lag; a single node needs none.</summary>
-    public bool KeepsDeletions
+    public bool RetainsTombstones
     {
-        get => Storage.KeptDeletions > 0;
-        set => Storage.KeptDeletions = value ? Options.KeptDeletions : 0;
+        get => Storage.RetainedTombstones > 0;
+        set => Storage.RetainedTombstones = value ? Options.RetainedTombstones : 0;
     }
 
     /// <summary>

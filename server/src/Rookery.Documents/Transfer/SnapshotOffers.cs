@@ -331,18 +331,18 @@ public sealed class SnapshotOffers : IDisposable
     {
         // The journal is pinned before the files are linked. It keeps the entries after the current manifest's index; a
         // later manifest needs fewer.
-        var kept = _journal.KeepAbove(_storage.Durable.Index);
+        var pinned = _journal.PinAbove(_storage.Durable.Index);
         try
         {
             NodeBackup.RemoveCheckpoint(_disk, _directory);
             var position = _storage.CopyTo(_directory);
-            var open = new OpenOffer(_directory, position.Index, kept) { LastUse = _time.GetTimestamp() };
+            var open = new OpenOffer(_directory, position.Index, pinned) { LastUse = _time.GetTimestamp() };
             open.Complete(Describe(open, position, _journal.ConfigurationAt(position.Index)));
             return open;
         }
         catch
         {
-            kept.Dispose();
+            pinned.Dispose();
             throw;
         }
     }
@@ -380,7 +380,7 @@ public sealed class SnapshotOffers : IDisposable
         }
 
         NodeBackup.RemoveCheckpoint(_disk, directory);
-        var begun = new OpenOffer(directory, changes.Position.Index, _journal.KeepAbove(changes.Position.Index))
+        var begun = new OpenOffer(directory, changes.Position.Index, _journal.PinAbove(changes.Position.Index))
         {
             Changes = changes,
             LastUse = _time.GetTimestamp(),
