@@ -233,7 +233,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         var (configuration, _) = ConfigurationEncoding.Read(store.Journal.Configuration.Span);
         if (!configuration.IsMember(Members.IdOf(store.NodeId)))
         {
-            throw store.ForeignFormat();
+            throw store.MakeForeignFormatException();
         }
     }
 

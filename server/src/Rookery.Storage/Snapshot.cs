@@ -106,13 +106,13 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
     /// </summary>
     /// <param name="from">The first key.</param>
     /// <param name="toExclusive">The first key after the range; empty for no bound.</param>
-    /// <param name="passedOver">Called for each damaged range when the cursor reaches it, possibly more than
+    /// <param name="damageSkipped">Called for each damaged range when the cursor reaches it, possibly more than
     /// once.</param>
     /// <param name="mayBeOld">Whether to also return rows that the damaged part may have replaced or deleted.</param>
     public RowCursor SeekReadable(
         ReadOnlySpan<byte> from,
         ReadOnlySpan<byte> toExclusive,
-        Action<DamageEvent> passedOver,
+        Action<DamageEvent> damageSkipped,
         bool mayBeOld = false
     ) =>
         new(
@@ -122,7 +122,7 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
             from,
             toExclusive,
             backward: false,
-            new ReadableCursor(_state, _state.VisibleBatch, toExclusive, passedOver, mayBeOld)
+            new ReadableCursor(_state, _state.VisibleBatch, toExclusive, damageSkipped, mayBeOld)
         );
 
     /// <summary>Releases the state.</summary>

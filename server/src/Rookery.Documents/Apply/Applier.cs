@@ -31,12 +31,12 @@ public sealed class Applier : IDisposable
         StorageEngine storage,
         DatabaseCatalog catalog,
         ClusterRecords records,
-        Action<DamageEvent>? passedOver = null
+        Action<DamageEvent>? damageSkipped = null
     )
     {
         _storage = storage;
         _catalog = catalog;
-        _nodeState = new NodeState(storage, catalog, passedOver);
+        _nodeState = new NodeState(storage, catalog, damageSkipped);
         _documents = new DocumentOperations();
         _hilo = new HiloOperations(_documents);
         _databases = new DatabaseOperations(_nodeState);
@@ -53,7 +53,7 @@ public sealed class Applier : IDisposable
         init
         {
             field = value;
-            _context.ReadsAroundDamage = value is not null;
+            _context.TreatsDamagedAsMissing = value is not null;
             _records.RecordSkipped = value;
         }
     }
@@ -69,7 +69,7 @@ public sealed class Applier : IDisposable
     /// the leader trusted its clock and the clock did not jump since the previous entry. The difference of two steady
     /// log times is time that really passed.
     /// </summary>
-    public long AgesFromTicks => _nodeState.AgesFromTicks;
+    public long LastUnsteadyTicks => _nodeState.LastUnsteadyTicks;
 
     /// <summary>
     /// Running hash of all outcomes, to compare members; <see cref="OutcomeChain.Unknown"/> if an older version applied
@@ -88,8 +88,8 @@ public sealed class Applier : IDisposable
         if (!content.IsEmpty)
         {
             var entry = new EntryContent(content);
-            _nodeState.AgesFromTicks = entry.IsSteady ? _nodeState.AgesFromTicks : entry.LogTicks;
-            var scope = new EntryScope(batch, entry.LogTicks, _nodeState.AgesFromTicks);
+            _nodeState.LastUnsteadyTicks = entry.IsSteady ? _nodeState.LastUnsteadyTicks : entry.LogTicks;
+            var scope = new EntryScope(batch, entry.LogTicks, _nodeState.LastUnsteadyTicks);
             _context.Patches.BeginEntry();
             _context.IsAnswered = !outcomes.IsEmpty;
             for (int i = 0; i < entry.Count; i++)

@@ -41,9 +41,9 @@ internal sealed class ApplyContext
     /// <summary>
     /// Whether a damaged document counts as missing. Only for exports: see <see cref="Applier.CommandSkipped"/>.
     /// </summary>
-    public bool ReadsAroundDamage { get; set; }
+    public bool TreatsDamagedAsMissing { get; set; }
 
-    /// <summary>The damage that this command read, if <see cref="ReadsAroundDamage"/> is set; otherwise null.</summary>
+    /// <summary>The damage that this command read, if <see cref="TreatsDamagedAsMissing"/> is set; otherwise null.</summary>
     public DamageEvent? Damage { get; private set; }
 
     public void Begin(in EntryScope entry, DatabaseState database, long firstEtag)
@@ -72,7 +72,7 @@ internal sealed class ApplyContext
                 ? new Document(row)
                 : default;
         }
-        catch (DamagedException damaged) when (ReadsAroundDamage)
+        catch (DamagedException damaged) when (TreatsDamagedAsMissing)
         {
             Damage = damaged.Damage;
             return default;

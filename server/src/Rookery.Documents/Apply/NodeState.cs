@@ -7,7 +7,7 @@ namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// The node's state in memory during apply: its databases, the last database number and the last log time. Only the
-/// apply thread uses this type, except for <see cref="AgesFromTicks"/>.
+/// apply thread uses this type, except for <see cref="LastUnsteadyTicks"/>.
 /// </summary>
 internal sealed class NodeState
 {
@@ -16,23 +16,23 @@ internal sealed class NodeState
     private readonly List<Database> _removedDatabases = [];
     private readonly StorageEngine _storage;
     private readonly DatabaseCatalog _catalog;
-    private readonly Action<DamageEvent>? _passedOver;
+    private readonly Action<DamageEvent>? _damageSkipped;
     private readonly List<DatabaseChange> _changes = [];
     private readonly CollectionMemory _collections = new();
     private uint _lastDatabaseNumber;
     private bool _lacksRecords;
-    private long _agesFromTicks;
+    private long _lastUnsteadyTicks;
 
     /// <summary>Loads the state from the tables.</summary>
     /// <param name="storage">The tables.</param>
     /// <param name="catalog">Receives the databases for readers.</param>
-    /// <param name="passedOver">Set only for exports. Receives each damage in the rows that loading needs. Then older
+    /// <param name="damageSkipped">Set only for exports. Receives each damage in the rows that loading needs. Then older
     /// rows replace the damaged ones, or the rows are missing. If null, damage fails loading.</param>
-    public NodeState(StorageEngine storage, DatabaseCatalog catalog, Action<DamageEvent>? passedOver = null)
+    public NodeState(StorageEngine storage, DatabaseCatalog catalog, Action<DamageEvent>? damageSkipped = null)
     {
         _storage = storage;
         _catalog = catalog;
-        _passedOver = passedOver;
+        _damageSkipped = damageSkipped;
         Load();
     }
 
@@ -48,7 +48,7 @@ internal sealed class NodeState
         _byName.Clear();
         _removedDatabases.Clear();
         _collections.Reset();
-        (_lastDatabaseNumber, LastLogTicks, OutcomeHash, AgesFromTicks) = (0, 0, OutcomeChain.Start, 0);
+        (_lastDatabaseNumber, LastLogTicks, OutcomeHash, LastUnsteadyTicks) = (0, 0, OutcomeChain.Start, 0);
         Load();
         foreach (var database in before)
         {
@@ -84,13 +84,13 @@ internal sealed class NodeState
         {
             if (rows.MoveNext())
             {
-                (_lastDatabaseNumber, LastLogTicks, OutcomeHash, AgesFromTicks) = NodeRecord.Read(rows.Value);
+                (_lastDatabaseNumber, LastLogTicks, OutcomeHash, LastUnsteadyTicks) = NodeRecord.Read(rows.Value);
             }
         }
 
         prefix = Key.Prefix(from, database: 0, Table.Databases);
         using (
-            var rows = _passedOver is null
+            var rows = _damageSkipped is null
                 ? snapshot.Seek(prefix, Key.AfterPrefix(to, prefix))
                 : snapshot.SeekReadable(prefix, Key.AfterPrefix(to, prefix), PassOver, mayBeOld: true)
         )
@@ -122,7 +122,7 @@ internal sealed class NodeState
                 _byNumber[number].Database,
                 counters,
                 _collections,
-                isExact: _passedOver is null
+                isExact: _damageSkipped is null
             );
             _byNumber[number] = loaded;
             _byName[loaded.Database.Record.LowerName] = loaded;
@@ -134,14 +134,14 @@ internal sealed class NodeState
         void PassOver(DamageEvent damage)
         {
             _lacksRecords = true;
-            _passedOver!(damage);
+            _damageSkipped!(damage);
         }
     }
 
     private RowCursor Seek(in Snapshot snapshot, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive) =>
-        _passedOver is null
+        _damageSkipped is null
             ? snapshot.Seek(from, toExclusive)
-            : snapshot.SeekReadable(from, toExclusive, _passedOver, mayBeOld: true);
+            : snapshot.SeekReadable(from, toExclusive, _damageSkipped, mayBeOld: true);
 
     // Finds databases whose records cannot be read, by their documents. A deleted database has no documents. Damage in
     // documents is reported when they are read.
@@ -187,10 +187,10 @@ internal sealed class NodeState
     /// Log time of the last entry whose time was not steady, in UTC ticks; 0 if all were steady. Any thread may read
     /// it.
     /// </summary>
-    public long AgesFromTicks
+    public long LastUnsteadyTicks
     {
-        get => Volatile.Read(ref _agesFromTicks);
-        set => Volatile.Write(ref _agesFromTicks, value);
+        get => Volatile.Read(ref _lastUnsteadyTicks);
+        set => Volatile.Write(ref _lastUnsteadyTicks, value);
     }
 
     /// <summary>Running hash of all outcomes: see <see cref="OutcomeChain"/>.</summary>
@@ -217,7 +217,7 @@ internal sealed class NodeState
 
     public void Add(DatabaseRecord record)
     {
-        var state = new DatabaseState(new Database(record, _storage), _collections, isExact: _passedOver is null);
+        var state = new DatabaseState(new Database(record, _storage), _collections, isExact: _damageSkipped is null);
         _byNumber.Add(record.Number, state);
         _byName.Add(record.LowerName, state);
         _lastDatabaseNumber = Math.Max(_lastDatabaseNumber, record.Number);
@@ -247,7 +247,7 @@ internal sealed class NodeState
     }
 
     /// <summary>The node's row after the current entry.</summary>
-    public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks, OutcomeHash, AgesFromTicks);
+    public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks, OutcomeHash, LastUnsteadyTicks);
 
     /// <summary>Publishes created, replaced and deleted databases, after readers can see the entry.</summary>
     public void PublishDatabases()

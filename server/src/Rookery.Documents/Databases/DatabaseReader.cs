@@ -100,9 +100,9 @@ public readonly struct DatabaseReader : IDisposable
         DocumentCursor.ById(this, prefix, startAfter);
 
     /// <summary>Returns all documents that can be read, in id order, and skips damaged ones.</summary>
-    /// <param name="passedOver">Receives each damaged range when the cursor reaches it, possibly more than
+    /// <param name="damageSkipped">Receives each damaged range when the cursor reaches it, possibly more than
     /// once.</param>
-    public DocumentCursor AllReadable(Action<DamageEvent> passedOver) => DocumentCursor.ById(this, [], [], passedOver);
+    public DocumentCursor AllReadable(Action<DamageEvent> damageSkipped) => DocumentCursor.ById(this, [], [], damageSkipped);
 
     /// <summary>
     /// Returns the documents in the order of their last write, from the first etag above <paramref name="afterEtag"/>.

@@ -53,7 +53,7 @@ public sealed class DocumentCursor : IDisposable
     /// Receives each damaged range that is skipped, possibly more than once. If null, damage throws. Only for cursors
     /// in id order.
     /// </summary>
-    private Action<DamageEvent>? DamagePassedOver { get; init; }
+    private Action<DamageEvent>? DamageSkipped { get; init; }
 
     /// <summary>Etag of the current document.</summary>
     public long Etag { get; private set; }
@@ -76,7 +76,7 @@ public sealed class DocumentCursor : IDisposable
         in DatabaseReader reader,
         ReadOnlySpan<byte> prefix,
         ReadOnlySpan<byte> startAfter,
-        Action<DamageEvent>? damagePassedOver = null
+        Action<DamageEvent>? damageSkipped = null
     )
     {
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
@@ -94,7 +94,7 @@ public sealed class DocumentCursor : IDisposable
 
         return new DocumentCursor(reader, startKey, endKey, isIndirect: false, isBackward: false)
         {
-            DamagePassedOver = damagePassedOver,
+            DamageSkipped = damageSkipped,
         };
     }
 
@@ -246,8 +246,8 @@ public sealed class DocumentCursor : IDisposable
         }
 
         _reader.ThrowIfEnded();
-        _rows ??= DamagePassedOver is { } passedOver
-            ? _reader.Snapshot.SeekReadable(_from.AsSpan(0, _fromLength), _to.AsSpan(0, _toLength), passedOver)
+        _rows ??= DamageSkipped is { } damageSkipped
+            ? _reader.Snapshot.SeekReadable(_from.AsSpan(0, _fromLength), _to.AsSpan(0, _toLength), damageSkipped)
             : _reader.Snapshot.Seek(_from.AsSpan(0, _fromLength), _to.AsSpan(0, _toLength), _isBackward);
         _isAtRow = false;
         if (_rows.MoveNext())
@@ -300,11 +300,11 @@ public sealed class DocumentCursor : IDisposable
         try
         {
             // Assembling the document checks each of its chunks.
-            return DamagePassedOver is null || _large is null || !_large.Whole.IsEmpty;
+            return DamageSkipped is null || _large is null || !_large.Whole.IsEmpty;
         }
-        catch (DamagedException damaged) when (DamagePassedOver is not null)
+        catch (DamagedException damaged) when (DamageSkipped is not null)
         {
-            DamagePassedOver(damaged.Damage);
+            DamageSkipped(damaged.Damage);
             return false;
         }
     }

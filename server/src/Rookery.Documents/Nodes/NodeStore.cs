@@ -91,7 +91,7 @@ public sealed class NodeStore : IDisposable
     public string ClusterId => _directory.ClusterId;
 
     /// <summary>Returns the exception for a format file that names another node than the log.</summary>
-    public DataFormatException ForeignFormat() => _directory.ForeignFormat();
+    public DataFormatException MakeForeignFormatException() => _directory.MakeForeignFormatException();
 
     /// <summary>The options with which the directory was opened.</summary>
     public NodeOptions Options { get; }

@@ -31,7 +31,7 @@ internal sealed class TombstoneCleaning(NodeStore store, IConsensus consensus)
     private async Task RunOnceAsync(Database database, CancellationToken cancellationToken)
     {
         var (nowTicks, isSure) = consensus.Time;
-        if (!isSure || store.Applier.AgesFromTicks > nowTicks - Lifetime.Ticks)
+        if (!isSure || store.Applier.LastUnsteadyTicks > nowTicks - Lifetime.Ticks)
         {
             return; // a deletion before the clock jumped may be younger than its ticks
         }

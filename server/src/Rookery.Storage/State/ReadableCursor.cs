@@ -12,7 +12,7 @@ internal sealed class ReadableCursor(
     EngineState state,
     int visibleBatch,
     ReadOnlySpan<byte> toExclusive,
-    Action<DamageEvent> passedOver,
+    Action<DamageEvent> damageSkipped,
     bool mayBeOld
 ) : IRowCursor
 {
@@ -104,7 +104,7 @@ internal sealed class ReadableCursor(
 
     private void PassOver(RunDamage damage)
     {
-        passedOver(damage.ToEvent());
+        damageSkipped(damage.ToEvent());
         ReadOnlyMemory<byte> behind =
             damage.ToExclusive.Span.SequenceCompareTo(_stretch.From.Span) > 0 ? damage.ToExclusive : _stretch.From;
         if (IsBelow(behind.Span, _stretch.ToExclusive.Span))
