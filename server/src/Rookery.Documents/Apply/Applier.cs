@@ -362,7 +362,7 @@ public sealed class Applier : IDisposable
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         scope.Batch.Put(
-            Key.Prefix(key, command.Database, Table.ClientConfiguration),
+            Key.WritePrefix(key, command.Database, Table.ClientConfiguration),
             etag,
             command.ReadClientConfiguration()
         );
@@ -396,7 +396,7 @@ public sealed class Applier : IDisposable
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         Span<byte> value = stackalloc byte[NodeRecord.Bytes];
         _nodeState.Record.Write(value);
-        batch.Put(Key.Prefix(key, 0, Table.Node), sequence, value);
+        batch.Put(Key.WritePrefix(key, 0, Table.Node), sequence, value);
     }
 
     private void Publish()

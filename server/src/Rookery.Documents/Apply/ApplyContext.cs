@@ -68,7 +68,7 @@ internal sealed class ApplyContext
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         try
         {
-            return Batch.TryGet(Key.Text(key, Database.Number, Table.Documents, lowerId), out var row)
+            return Batch.TryGet(Key.WriteText(key, Database.Number, Table.Documents, lowerId), out var row)
                 ? new Document(row)
                 : default;
         }

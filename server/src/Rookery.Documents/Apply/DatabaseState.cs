@@ -163,7 +163,7 @@ internal sealed class DatabaseState
         foreach (var collection in _dirty)
         {
             collection.IsDirty = false;
-            var row = Key.Text(key, Number, Table.Counters, collection.LowerName);
+            var row = Key.WriteText(key, Number, Table.Counters, collection.LowerName);
             if (collection.Documents == 0)
             {
                 batch.Delete(row, sequence);
@@ -177,7 +177,7 @@ internal sealed class DatabaseState
 
         _dirty.Clear();
         _counters.Write(value);
-        batch.Put(Key.Prefix(key, Number, Table.Counters), sequence, value[..DatabaseCounters.Bytes]);
+        batch.Put(Key.WritePrefix(key, Number, Table.Counters), sequence, value[..DatabaseCounters.Bytes]);
         IsDirty = false;
         if (_memory.IsFull)
         {
@@ -190,7 +190,7 @@ internal sealed class DatabaseState
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         try
         {
-            if (!batch.TryGet(Key.Text(key, Number, Table.Counters, lowerName), out var row))
+            if (!batch.TryGet(Key.WriteText(key, Number, Table.Counters, lowerName), out var row))
             {
                 return null;
             }

@@ -326,12 +326,12 @@ internal sealed class DocumentOperations : IDisposable
         database.Counters.Documents += previous.Exists ? 0 : 1;
         database.Counters.LastDocumentEtag = etag;
 
-        batch.Put(Key.Text(key, database.Number, Table.Documents, LowerId), etag, _head.AsSpan(0, headLength), content);
-        batch.Put(Key.Number(key, database.Number, Table.ByEtag, etag), etag, LowerId);
-        batch.Put(Key.Collection(key, database.Number, collection, etag), etag, LowerId);
+        batch.Put(Key.WriteText(key, database.Number, Table.Documents, LowerId), etag, _head.AsSpan(0, headLength), content);
+        batch.Put(Key.WriteNumber(key, database.Number, Table.ByEtag, etag), etag, LowerId);
+        batch.Put(Key.WriteCollection(key, database.Number, collection, etag), etag, LowerId);
         if (expiresAtTicks != 0)
         {
-            batch.Put(Key.Numbers(key, database.Number, Table.Expiry, expiresAtTicks, etag), etag, LowerId);
+            batch.Put(Key.WriteNumbers(key, database.Number, Table.Expiry, expiresAtTicks, etag), etag, LowerId);
         }
 
         if (context.IsWatched)
@@ -366,7 +366,7 @@ internal sealed class DocumentOperations : IDisposable
         RemovePrevious(context, previous, counters, key);
         database.Counters.Documents--;
         database.Counters.LastDocumentEtag = etag;
-        context.Batch.Delete(Key.Text(key, database.Number, Table.Documents, LowerId), etag);
+        context.Batch.Delete(Key.WriteText(key, database.Number, Table.Documents, LowerId), etag);
         PutTombstone(context, view, isMove: false, key);
         if (context.IsWatched)
         {
@@ -406,7 +406,7 @@ internal sealed class DocumentOperations : IDisposable
         if (view.ExpiresAtTicks != 0)
         {
             context.Batch.Delete(
-                Key.Numbers(key, context.Database.Number, Table.Expiry, view.ExpiresAtTicks, previous.Etag),
+                Key.WriteNumbers(key, context.Database.Number, Table.Expiry, view.ExpiresAtTicks, previous.Etag),
                 context.Etag
             );
         }
@@ -419,7 +419,7 @@ internal sealed class DocumentOperations : IDisposable
         Span<byte> value = stackalloc byte[TombstoneValue.MaxBytes];
         context.Database.Counters.Tombstones++;
         context.Batch.Put(
-            Key.Number(key, context.Database.Number, Table.Tombstones, context.Etag),
+            Key.WriteNumber(key, context.Database.Number, Table.Tombstones, context.Etag),
             context.Etag,
             TombstoneValue.Write(value, view.Id, view.Collection, context.LogTicks, isMove)
         );

@@ -32,7 +32,7 @@ internal static class IdempotencyKeys
 
     /// <summary>Returns the row key of a command's outcome.</summary>
     public static ReadOnlySpan<byte> RowKey(Span<byte> buffer, uint database, IdempotencyKey key) =>
-        Key.Numbers(buffer, database, Table.Idempotency, (long)key.High, (long)key.Low);
+        Key.WriteNumbers(buffer, database, Table.Idempotency, (long)key.High, (long)key.Low);
 
     /// <summary>
     /// Looks up the outcome of an earlier command with this key. Returns that outcome if the request was the same;
@@ -79,7 +79,7 @@ internal static class IdempotencyKeys
             // The key was used before and expired. Its old place in the order would remove the new row too early.
             using var old = new Document(expired);
             context.Batch.Delete(
-                Key.Numbers(buffer, database, Table.IdempotencyOrder, OutcomeEncoding.LogTicksOf(old.Bytes), old.Etag),
+                Key.WriteNumbers(buffer, database, Table.IdempotencyOrder, OutcomeEncoding.LogTicksOf(old.Bytes), old.Etag),
                 lastEtag
             );
             old.ReleaseLarge(context.Batch, lastEtag);
@@ -90,7 +90,7 @@ internal static class IdempotencyKeys
         BinaryPrimitives.WriteUInt64BigEndian(hash, key.High);
         BinaryPrimitives.WriteUInt64BigEndian(hash[sizeof(ulong)..], key.Low);
         context.Batch.Put(
-            Key.Numbers(buffer, database, Table.IdempotencyOrder, context.LogTicks, lastEtag),
+            Key.WriteNumbers(buffer, database, Table.IdempotencyOrder, context.LogTicks, lastEtag),
             lastEtag,
             hash
         );
@@ -118,7 +118,7 @@ internal static class IdempotencyKeys
             }
 
             context.Batch.Delete(oldest, sequence);
-            var forgotten = Key.Text(buffer, context.Database.Number, Table.Idempotency, hash);
+            var forgotten = Key.WriteText(buffer, context.Database.Number, Table.Idempotency, hash);
             if (context.Batch.TryGet(forgotten, out var row))
             {
                 using (row)
@@ -140,7 +140,7 @@ internal static class IdempotencyKeys
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         using RowCursor rows = context.Batch.Seek(
             OldestKey(context, from),
-            Key.Prefix(to, context.Database.Number, Table.IdempotencyOrder + 1)
+            Key.WritePrefix(to, context.Database.Number, Table.IdempotencyOrder + 1)
         );
         if (!rows.MoveNext())
         {
@@ -159,8 +159,8 @@ internal static class IdempotencyKeys
     {
         var database = context.Database;
         return database.LastForgottenKey is { } last
-            ? Key.Numbers(buffer, database.Number, Table.IdempotencyOrder, last.LogTicks, last.Etag + 1)
-            : Key.Number(
+            ? Key.WriteNumbers(buffer, database.Number, Table.IdempotencyOrder, last.LogTicks, last.Etag + 1)
+            : Key.WriteNumber(
                 buffer,
                 database.Number,
                 Table.IdempotencyOrder,

@@ -4,7 +4,8 @@ using System.Text;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Writes row keys: <c>[u32 database][u8 table][…]</c>. Numbers are big-endian, so byte order is numeric order.
+/// Writes row keys: <c>[u32 database][u8 table][…]</c>. Numbers are big-endian, so byte order is numeric order. Each
+/// method writes into a buffer and returns the part of it that is the key.
 /// </summary>
 internal static class Key
 {
@@ -19,7 +20,8 @@ internal static class Key
     /// <summary>Collection name that clients see for documents without a collection.</summary>
     public static ReadOnlySpan<byte> EmptyCollection => "@empty"u8;
 
-    public static ReadOnlySpan<byte> Prefix(Span<byte> buffer, uint database, byte table)
+    /// <summary>Writes the prefix that all keys of a table of a database have.</summary>
+    public static ReadOnlySpan<byte> WritePrefix(Span<byte> buffer, uint database, byte table)
     {
         BinaryPrimitives.WriteUInt32BigEndian(buffer, database);
         buffer[sizeof(uint)] = table;
@@ -27,36 +29,38 @@ internal static class Key
     }
 
     /// <summary>Writes a key with a text: a lower-cased id, identity or collection.</summary>
-    public static ReadOnlySpan<byte> Text(Span<byte> buffer, uint database, byte table, ReadOnlySpan<byte> text)
+    public static ReadOnlySpan<byte> WriteText(Span<byte> buffer, uint database, byte table, ReadOnlySpan<byte> text)
     {
-        Prefix(buffer, database, table);
+        WritePrefix(buffer, database, table);
         text.CopyTo(buffer[PrefixBytes..]);
         return buffer[..(PrefixBytes + text.Length)];
     }
 
-    public static ReadOnlySpan<byte> Number(Span<byte> buffer, uint database, byte table, long number)
+    /// <summary>Writes a key with a number, for instance an etag.</summary>
+    public static ReadOnlySpan<byte> WriteNumber(Span<byte> buffer, uint database, byte table, long number)
     {
-        Prefix(buffer, database, table);
+        WritePrefix(buffer, database, table);
         BinaryPrimitives.WriteInt64BigEndian(buffer[PrefixBytes..], number);
         return buffer[..(PrefixBytes + sizeof(long))];
     }
 
     /// <summary>Writes a key with two numbers: expiry and etag, log time and etag, or the halves of a hash.</summary>
-    public static ReadOnlySpan<byte> Numbers(Span<byte> buffer, uint database, byte table, long first, long second)
+    public static ReadOnlySpan<byte> WriteNumbers(Span<byte> buffer, uint database, byte table, long first, long second)
     {
-        Number(buffer, database, table, first);
+        WriteNumber(buffer, database, table, first);
         BinaryPrimitives.WriteInt64BigEndian(buffer[(PrefixBytes + sizeof(long))..], second);
         return buffer[..(PrefixBytes + (2 * sizeof(long)))];
     }
 
-    public static ReadOnlySpan<byte> Collection(
+    /// <summary>Writes a key of the table of documents by collection and etag.</summary>
+    public static ReadOnlySpan<byte> WriteCollection(
         Span<byte> buffer,
         uint database,
         ReadOnlySpan<byte> collection,
         long etag
     )
     {
-        Prefix(buffer, database, Table.ByCollection);
+        WritePrefix(buffer, database, Table.ByCollection);
         int length = PrefixBytes + LowerCollection(collection, buffer[PrefixBytes..]);
         buffer[length++] = 0;
         BinaryPrimitives.WriteInt64BigEndian(buffer[length..], etag);
@@ -86,8 +90,8 @@ internal static class Key
         return collection.Length;
     }
 
-    /// <summary>Returns the smallest key greater than all keys with this prefix; empty if there is none.</summary>
-    public static ReadOnlySpan<byte> AfterPrefix(Span<byte> buffer, ReadOnlySpan<byte> prefix)
+    /// <summary>Writes the smallest key greater than all keys with this prefix; empty if there is none.</summary>
+    public static ReadOnlySpan<byte> WriteAfterPrefix(Span<byte> buffer, ReadOnlySpan<byte> prefix)
     {
         prefix.CopyTo(buffer);
         for (int last = prefix.Length - 1; last >= 0; last--)

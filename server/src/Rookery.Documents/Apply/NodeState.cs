@@ -79,8 +79,8 @@ internal sealed class NodeState
         using var snapshot = _storage.OpenSnapshot();
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        var prefix = Key.Prefix(from, database: 0, Table.Node);
-        using (var rows = Seek(snapshot, prefix, Key.AfterPrefix(to, prefix)))
+        var prefix = Key.WritePrefix(from, database: 0, Table.Node);
+        using (var rows = Seek(snapshot, prefix, Key.WriteAfterPrefix(to, prefix)))
         {
             if (rows.MoveNext())
             {
@@ -88,11 +88,11 @@ internal sealed class NodeState
             }
         }
 
-        prefix = Key.Prefix(from, database: 0, Table.Databases);
+        prefix = Key.WritePrefix(from, database: 0, Table.Databases);
         using (
             var rows = _damageSkipped is null
-                ? snapshot.Seek(prefix, Key.AfterPrefix(to, prefix))
-                : snapshot.SeekReadable(prefix, Key.AfterPrefix(to, prefix), PassOver, mayBeOld: true)
+                ? snapshot.Seek(prefix, Key.WriteAfterPrefix(to, prefix))
+                : snapshot.SeekReadable(prefix, Key.WriteAfterPrefix(to, prefix), PassOver, mayBeOld: true)
         )
         {
             while (rows.MoveNext())
@@ -116,8 +116,8 @@ internal sealed class NodeState
 
         foreach (uint number in _byNumber.Keys.ToArray())
         {
-            prefix = Key.Prefix(from, number, Table.Counters);
-            using var counters = Seek(snapshot, prefix, Key.AfterPrefix(to, prefix));
+            prefix = Key.WritePrefix(from, number, Table.Counters);
+            using var counters = Seek(snapshot, prefix, Key.WriteAfterPrefix(to, prefix));
             var loaded = DatabaseState.Load(
                 _byNumber[number].Database,
                 counters,
@@ -151,7 +151,7 @@ internal sealed class NodeState
         for (uint number = 1; ; number++)
         {
             using var rows = snapshot.SeekReadable(
-                Key.Prefix(from, number, Table.Documents),
+                Key.WritePrefix(from, number, Table.Documents),
                 [],
                 static _ => { },
                 mayBeOld: true

@@ -71,7 +71,7 @@ public readonly struct DatabaseReader : IDisposable
 
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         var lookup = _snapshot.Find(
-            Key.Text(key, Database.Number, Table.Documents, lower[..length]),
+            Key.WriteText(key, Database.Number, Table.Documents, lower[..length]),
             mayReadDisk,
             out var row
         );
@@ -211,7 +211,7 @@ public readonly struct DatabaseReader : IDisposable
     public (long LastNumber, int Count) ReadIndexCounts()
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        if (!_snapshot.TryGet(Key.Prefix(key, Database.Number, Table.Indexes), out var row))
+        if (!_snapshot.TryGet(Key.WritePrefix(key, Database.Number, Table.Indexes), out var row))
         {
             return default;
         }
@@ -230,7 +230,7 @@ public readonly struct DatabaseReader : IDisposable
         if (
             IndexRecord.NameProblem(name) is not null
             || !_snapshot.TryGet(
-                Key.Text(key, Database.Number, Table.Indexes, IndexRecord.LowerBytes(name)),
+                Key.WriteText(key, Database.Number, Table.Indexes, IndexRecord.LowerBytes(name)),
                 out var row
             )
         )
@@ -247,7 +247,7 @@ public readonly struct DatabaseReader : IDisposable
     public byte[]? ReadClientConfiguration()
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        if (!_snapshot.TryGet(Key.Prefix(key, Database.Number, Table.ClientConfiguration), out var row))
+        if (!_snapshot.TryGet(Key.WritePrefix(key, Database.Number, Table.ClientConfiguration), out var row))
         {
             return null;
         }
@@ -262,7 +262,7 @@ public readonly struct DatabaseReader : IDisposable
     internal bool TryGetByLowerId(ReadOnlySpan<byte> lowerId, out Document document)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        if (_snapshot.TryGet(Key.Text(key, Database.Number, Table.Documents, lowerId), out var row))
+        if (_snapshot.TryGet(Key.WriteText(key, Database.Number, Table.Documents, lowerId), out var row))
         {
             document = new Document(row);
             return true;
@@ -277,7 +277,7 @@ public readonly struct DatabaseReader : IDisposable
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         document = default;
-        if (!_snapshot.TryGet(Key.Text(key, Database.Number, Table.Documents, lowerId), out var row))
+        if (!_snapshot.TryGet(Key.WriteText(key, Database.Number, Table.Documents, lowerId), out var row))
         {
             return false;
         }
@@ -295,7 +295,7 @@ public readonly struct DatabaseReader : IDisposable
     private DatabaseCounters ReadCounters()
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        if (!_snapshot.TryGet(Key.Prefix(key, Database.Number, Table.Counters), out var row))
+        if (!_snapshot.TryGet(Key.WritePrefix(key, Database.Number, Table.Counters), out var row))
         {
             return default;
         }
@@ -310,7 +310,7 @@ public readonly struct DatabaseReader : IDisposable
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        var prefix = Key.Prefix(from, Database.Number, table);
-        return _snapshot.Seek(prefix, Key.AfterPrefix(to, prefix));
+        var prefix = Key.WritePrefix(from, Database.Number, table);
+        return _snapshot.Seek(prefix, Key.WriteAfterPrefix(to, prefix));
     }
 }

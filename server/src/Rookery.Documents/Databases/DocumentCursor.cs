@@ -83,9 +83,9 @@ public sealed class DocumentCursor : IDisposable
         Span<byte> from = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
         Span<byte> to = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
         Span<byte> lastKeyBuffer = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes) + 1];
-        var startKey = Key.Text(from, reader.Database.Number, Table.Documents, Lower(prefix, lower));
-        var endKey = Key.AfterPrefix(to, startKey);
-        var lastSkippedKey = Key.Text(lastKeyBuffer, reader.Database.Number, Table.Documents, Lower(startAfter, lower));
+        var startKey = Key.WriteText(from, reader.Database.Number, Table.Documents, Lower(prefix, lower));
+        var endKey = Key.WriteAfterPrefix(to, startKey);
+        var lastSkippedKey = Key.WriteText(lastKeyBuffer, reader.Database.Number, Table.Documents, Lower(startAfter, lower));
         if (!startAfter.IsEmpty && lastSkippedKey.SequenceCompareTo(startKey) >= 0)
         {
             lastKeyBuffer[lastSkippedKey.Length] = 0; // the next possible key
@@ -104,8 +104,8 @@ public sealed class DocumentCursor : IDisposable
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         return new DocumentCursor(
             reader,
-            Key.Number(from, reader.Database.Number, Table.ByEtag, Math.Max(afterEtag, 0) + 1),
-            Key.Prefix(to, reader.Database.Number, Table.ByEtag + 1),
+            Key.WriteNumber(from, reader.Database.Number, Table.ByEtag, Math.Max(afterEtag, 0) + 1),
+            Key.WritePrefix(to, reader.Database.Number, Table.ByEtag + 1),
             isIndirect: true,
             isBackward
         );
@@ -121,8 +121,8 @@ public sealed class DocumentCursor : IDisposable
                 : collection;
         return new DocumentCursor(
             reader,
-            Key.Collection(from, reader.Database.Number, collection, Math.Max(afterEtag, 0) + 1),
-            Key.Collection(to, reader.Database.Number, collection, long.MaxValue),
+            Key.WriteCollection(from, reader.Database.Number, collection, Math.Max(afterEtag, 0) + 1),
+            Key.WriteCollection(to, reader.Database.Number, collection, long.MaxValue),
             isIndirect: true,
             isBackward: false
         );

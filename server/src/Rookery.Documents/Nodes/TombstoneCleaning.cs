@@ -72,8 +72,8 @@ internal sealed class TombstoneCleaning(NodeStore store, IConsensus consensus)
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         using var rows = reader.Snapshot.Seek(
-            Key.Number(from, database.Number, Table.Tombstones, statistics.TombstoneHorizon + 1),
-            Key.Prefix(to, database.Number, Table.Tombstones + 1)
+            Key.WriteNumber(from, database.Number, Table.Tombstones, statistics.TombstoneHorizon + 1),
+            Key.WritePrefix(to, database.Number, Table.Tombstones + 1)
         );
         long horizon = 0;
         for (int found = 0; rows.MoveNext(); found++)
