@@ -96,28 +96,29 @@ public readonly struct DatabaseReader : IDisposable
     /// </summary>
     /// <param name="prefix">The beginning of the ids, in any casing.</param>
     /// <param name="startAfter">The last id to skip; empty to start with the first document.</param>
-    public DocumentCursor ByIdPrefix(ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> startAfter = default) =>
-        DocumentCursor.ById(this, prefix, startAfter);
+    public DocumentCursor SeekByIdPrefix(ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> startAfter = default) =>
+        DocumentCursor.SeekByIdPrefix(this, prefix, startAfter);
 
     /// <summary>Returns all documents that can be read, in id order, and skips damaged ones.</summary>
     /// <param name="damageSkipped">Receives each damaged range when the cursor reaches it, possibly more than
     /// once.</param>
-    public DocumentCursor AllReadable(Action<DamageEvent> damageSkipped) => DocumentCursor.ById(this, [], [], damageSkipped);
+    public DocumentCursor SeekAllReadable(Action<DamageEvent> damageSkipped) =>
+        DocumentCursor.SeekByIdPrefix(this, [], [], damageSkipped);
 
     /// <summary>
     /// Returns the documents in the order of their last write, from the first etag above <paramref name="afterEtag"/>.
     /// </summary>
-    public DocumentCursor ByEtag(long afterEtag) => DocumentCursor.ByEtag(this, afterEtag, isBackward: false);
+    public DocumentCursor SeekByEtag(long afterEtag) => DocumentCursor.SeekByEtag(this, afterEtag, isBackward: false);
 
     /// <summary>Returns the documents in the order of their last write, newest first.</summary>
-    public DocumentCursor ByEtagBackward() => DocumentCursor.ByEtag(this, afterEtag: 0, isBackward: true);
+    public DocumentCursor SeekByEtagBackward() => DocumentCursor.SeekByEtag(this, afterEtag: 0, isBackward: true);
 
     /// <summary>
     /// Returns the documents of a collection (its name in any casing) in the order of their last write, from the first
     /// etag above <paramref name="afterEtag"/>.
     /// </summary>
-    public DocumentCursor ByCollection(ReadOnlySpan<byte> collection, long afterEtag = 0) =>
-        DocumentCursor.ByCollection(this, collection, afterEtag);
+    public DocumentCursor SeekByCollection(ReadOnlySpan<byte> collection, long afterEtag = 0) =>
+        DocumentCursor.SeekByCollection(this, collection, afterEtag);
 
     /// <summary>
     /// Returns all changes after <paramref name="afterEtag"/> in etag order: each document in its newest state, and
@@ -127,7 +128,7 @@ public readonly struct DatabaseReader : IDisposable
     /// Deletions at or below <see cref="DatabaseStatistics.TombstoneHorizon"/> are missing: a reader that continues
     /// from there must start over.
     /// </remarks>
-    public ChangeCursor Changes(long afterEtag) => new(this, afterEtag);
+    public ChangeCursor SeekChanges(long afterEtag) => new(this, afterEtag);
 
     /// <summary>Reads the counters of the database.</summary>
     public DatabaseStatistics ReadStatistics()
@@ -150,7 +151,7 @@ public readonly struct DatabaseReader : IDisposable
     public IReadOnlyList<CollectionStatistics> ReadCollections()
     {
         var collections = new List<CollectionStatistics>();
-        using var rows = Rows(Table.Counters);
+        using var rows = SeekRows(Table.Counters);
         while (rows.MoveNext())
         {
             if (!Key.TextOf(rows.Key).IsEmpty)
@@ -166,7 +167,7 @@ public readonly struct DatabaseReader : IDisposable
     public IReadOnlyList<IdentityValue> ReadIdentities()
     {
         var identities = new List<IdentityValue>();
-        using var rows = Rows(Table.Identities);
+        using var rows = SeekRows(Table.Identities);
         while (rows.MoveNext())
         {
             identities.Add(
@@ -184,7 +185,7 @@ public readonly struct DatabaseReader : IDisposable
     public IReadOnlyList<IndexRecord> ReadIndexes()
     {
         var indexes = new List<IndexRecord>();
-        using var rows = Rows(Table.Indexes);
+        using var rows = SeekRows(Table.Indexes);
         while (rows.MoveNext())
         {
             if (!Key.TextOf(rows.Key).IsEmpty)
@@ -238,7 +239,7 @@ public readonly struct DatabaseReader : IDisposable
             return null;
         }
 
-        // The row of another table: a document also assembles those that are stored in chunks.
+        // Document reads rows of any table, and assembles those that are stored in chunks.
         using var value = new Document(row);
         return IndexValue.Read(value.Bytes).ToRecord(value.Etag);
     }
@@ -306,7 +307,7 @@ public readonly struct DatabaseReader : IDisposable
         }
     }
 
-    private RowCursor Rows(byte table)
+    private RowCursor SeekRows(byte table)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];

@@ -72,7 +72,7 @@ public sealed class DocumentCursor : IDisposable
     public DocumentView Head =>
         _isIndirect ? _document.Head : new DocumentView(_large is null ? _rows!.Value : _large.Head);
 
-    internal static DocumentCursor ById(
+    internal static DocumentCursor SeekByIdPrefix(
         in DatabaseReader reader,
         ReadOnlySpan<byte> prefix,
         ReadOnlySpan<byte> startAfter,
@@ -83,9 +83,14 @@ public sealed class DocumentCursor : IDisposable
         Span<byte> from = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
         Span<byte> to = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
         Span<byte> lastKeyBuffer = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes) + 1];
-        var startKey = Key.WriteText(from, reader.Database.Number, Table.Documents, Lower(prefix, lower));
+        var startKey = Key.WriteText(from, reader.Database.Number, Table.Documents, ToLower(prefix, lower));
         var endKey = Key.WriteAfterPrefix(to, startKey);
-        var lastSkippedKey = Key.WriteText(lastKeyBuffer, reader.Database.Number, Table.Documents, Lower(startAfter, lower));
+        var lastSkippedKey = Key.WriteText(
+            lastKeyBuffer,
+            reader.Database.Number,
+            Table.Documents,
+            ToLower(startAfter, lower)
+        );
         if (!startAfter.IsEmpty && lastSkippedKey.SequenceCompareTo(startKey) >= 0)
         {
             lastKeyBuffer[lastSkippedKey.Length] = 0; // the next possible key
@@ -98,7 +103,7 @@ public sealed class DocumentCursor : IDisposable
         };
     }
 
-    internal static DocumentCursor ByEtag(in DatabaseReader reader, long afterEtag, bool isBackward)
+    internal static DocumentCursor SeekByEtag(in DatabaseReader reader, long afterEtag, bool isBackward)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
@@ -111,10 +116,15 @@ public sealed class DocumentCursor : IDisposable
         );
     }
 
-    internal static DocumentCursor ByCollection(in DatabaseReader reader, ReadOnlySpan<byte> collection, long afterEtag)
+    internal static DocumentCursor SeekByCollection(
+        in DatabaseReader reader,
+        ReadOnlySpan<byte> collection,
+        long afterEtag
+    )
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
+        // A longer name would not fit into the key's buffer.
         collection =
             collection.Length > DocumentLimits.MaxCollectionBytes
                 ? collection[..DocumentLimits.MaxCollectionBytes]
@@ -222,24 +232,24 @@ public sealed class DocumentCursor : IDisposable
     /// </summary>
     public void ContinueIn(in DatabaseReader reader)
     {
-        Invariant.Holds(_rows is null, "a walk that changes its reader holds nothing of the one before");
+        Invariant.Holds(_rows is null, "a cursor that changes its reader has released the blocks of the previous one");
         _reader = reader;
     }
 
     /// <inheritdoc/>
     public void Dispose() => Close();
 
-    private static ReadOnlySpan<byte> Lower(ReadOnlySpan<byte> id, Span<byte> buffer) =>
-        buffer[
-            ..Math.Min(
-                DocumentId.ToLower(id.Length > DocumentId.MaxBytes ? id[..DocumentId.MaxBytes] : id, buffer),
-                DocumentId.MaxBytes
-            )
-        ];
+    /// <summary>Lower-cases an id, and truncates it to the length of the longest id.</summary>
+    private static ReadOnlySpan<byte> ToLower(ReadOnlySpan<byte> id, Span<byte> buffer)
+    {
+        var truncated = id.Length > DocumentId.MaxBytes ? id[..DocumentId.MaxBytes] : id;
+        int length = DocumentId.ToLower(truncated, buffer);
+        return buffer[..Math.Min(length, DocumentId.MaxBytes)];
+    }
 
     private bool MoveNextRow()
     {
-        Release();
+        ReleaseDocument();
         if (_isAtEnd)
         {
             return false;
@@ -252,7 +262,8 @@ public sealed class DocumentCursor : IDisposable
         _isAtRow = false;
         if (_rows.MoveNext())
         {
-            return _isAtRow = true;
+            _isAtRow = true;
+            return true;
         }
 
         Close();
@@ -309,7 +320,7 @@ public sealed class DocumentCursor : IDisposable
         }
     }
 
-    private void Release()
+    private void ReleaseDocument()
     {
         _document.Dispose();
         _document = default;
@@ -319,7 +330,7 @@ public sealed class DocumentCursor : IDisposable
 
     private void Close()
     {
-        Release();
+        ReleaseDocument();
         _isAtRow = false;
         _rows?.Dispose();
         _rows = null;

@@ -429,7 +429,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private long FeedChanges(long position, long limit, out long read)
     {
         using var reader = database.OpenReader();
-        using var changes = reader.Changes(position);
+        using var changes = reader.SeekChanges(position);
         long fedThrough = position;
         long bytes = 0;
         for (read = 0; changes.MoveNext(); read++)

@@ -231,11 +231,11 @@ internal sealed class QueryWalk : IDisposable
     {
         if (_query.Condition is not null)
         {
-            return _reader.Current.ByIdPrefix(_prefix);
+            return _reader.Current.SeekByIdPrefix(_prefix);
         }
         return _collection is null
-            ? _reader.Current.ByEtag(afterEtag: 0)
-            : _reader.Current.ByCollection(CollectionKey(_collection));
+            ? _reader.Current.SeekByEtag(afterEtag: 0)
+            : _reader.Current.SeekByCollection(CollectionKey(_collection));
     }
 
     private void Skip()

@@ -155,7 +155,7 @@ internal static class ChangesStreamRoute
             place.Horizon = horizon;
         }
 
-        using var changes = reader.Changes(place.Etag);
+        using var changes = reader.SeekChanges(place.Etag);
         while (changes.MoveNext())
         {
             slices.CountSkipped();

@@ -20,7 +20,7 @@ public sealed class NdjsonExport : IDisposable
     public NdjsonExport(in DatabaseReader reader, Action<DamageEvent>? damageSkipped = null)
     {
         _historyId = Encoding.ASCII.GetBytes(reader.Database.HistoryId);
-        _cursor = damageSkipped is null ? reader.ByIdPrefix([]) : reader.AllReadable(damageSkipped);
+        _cursor = damageSkipped is null ? reader.SeekByIdPrefix([]) : reader.SeekAllReadable(damageSkipped);
     }
 
     /// <summary>Documents written so far.</summary>

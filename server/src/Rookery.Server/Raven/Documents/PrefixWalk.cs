@@ -43,7 +43,9 @@ internal sealed class PrefixWalk : IDisposable
         bool isByPrefix = parameters.TryGetEscaped("startsWith", out _) || startAfter.Length > 0;
 
         _reader = new AnswerReader(database, answer);
-        _cursor = isByPrefix ? _reader.Current.ByIdPrefix(prefix, startAfter) : _reader.Current.ByEtagBackward();
+        _cursor = isByPrefix
+            ? _reader.Current.SeekByIdPrefix(prefix, startAfter)
+            : _reader.Current.SeekByEtagBackward();
     }
 
     /// <summary>Length of the current document in bytes.</summary>
