@@ -17,7 +17,7 @@ internal static class RequestHash
     /// Writes the hash into the header of a finished command that has a key. GUIDs that the server chooses must still
     /// be zero.
     /// </summary>
-    public static void Seal(CommandBuffer command)
+    public static void Write(CommandBuffer command)
     {
         Span<byte> written = command.WrittenSpan;
         if ((written[CommandFormat.FlagsOffset] & CommandFormat.HeaderHasKey) == 0)
@@ -26,14 +26,17 @@ internal static class RequestHash
         }
 
         Span<byte> key = stackalloc byte[IdempotencyKey.Length];
-        Span<byte> place = written[CommandFormat.FixedHeaderBytes..CommandFormat.KeyedHeaderBytes];
-        Invariant.Holds(!place[IdempotencyKey.Length..].ContainsAnyExcept((byte)0), "a command is sealed once");
-        place[..IdempotencyKey.Length].CopyTo(key);
-        place.Clear();
+        Span<byte> keyAndHash = written[CommandFormat.FixedHeaderBytes..CommandFormat.KeyedHeaderBytes];
+        Invariant.Holds(
+            !keyAndHash[IdempotencyKey.Length..].ContainsAnyExcept((byte)0),
+            "the hash of a command is written once"
+        );
+        keyAndHash[..IdempotencyKey.Length].CopyTo(key);
+        keyAndHash.Clear();
         Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
         SHA256.HashData(written, hash);
-        key.CopyTo(place);
-        hash[..Length].CopyTo(place[IdempotencyKey.Length..]);
+        key.CopyTo(keyAndHash);
+        hash[..Length].CopyTo(keyAndHash[IdempotencyKey.Length..]);
     }
 
     /// <summary>Reads a hash.</summary>

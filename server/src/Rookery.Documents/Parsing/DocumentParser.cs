@@ -196,7 +196,7 @@ public sealed class DocumentParser : IDisposable
             Collection = _metadata.Collection,
             CollectionChange = _metadata.CollectionChange,
             MetadataId = _metadata.Id,
-            IsIdNoText = _metadata.IsIdNoText,
+            IsIdNotText = _metadata.IsIdNotText,
             ExpiresAtTicks = _metadata.ExpiresAtTicks,
             ExpiryChange = _metadata.ExpiryChange,
         };

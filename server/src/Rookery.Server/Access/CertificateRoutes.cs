@@ -156,7 +156,7 @@ internal sealed class CertificateRoutes(ServerContext context)
             Principal.Of(http).Name,
             name
         );
-        await Empty.NoContent(http);
+        await EmptyResponse.AnswerNoContent(http);
     }
 
     private IEnumerable<(string Key, CertificateRecord Certificate)> All()

@@ -119,7 +119,7 @@ internal sealed class TokenRoutes(ServerContext context)
             Principal.Of(http).Name,
             name
         );
-        await Empty.NoContent(http);
+        await EmptyResponse.AnswerNoContent(http);
     }
 
     private async Task ResetAsync(HttpContext http)

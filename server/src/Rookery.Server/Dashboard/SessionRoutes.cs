@@ -67,7 +67,7 @@ internal sealed class SessionRoutes(ServerContext context)
 
         SessionCookie.Set(http, context.Access.Sessions.Begin(hash));
         http.Response.Headers.CacheControl = "no-store";
-        await Empty.NoContent(http);
+        await EmptyResponse.AnswerNoContent(http);
     }
 
     private Task EndAsync(HttpContext http)
@@ -87,7 +87,7 @@ internal sealed class SessionRoutes(ServerContext context)
         }
 
         SessionCookie.Delete(http);
-        return Empty.NoContent(http);
+        return EmptyResponse.AnswerNoContent(http);
     }
 
     private Task ShowAsync(HttpContext http)

@@ -64,7 +64,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         {
             await RunAsync(part, asked, database);
         }
-        catch (Exception refused) when (RavenErrors.TryRefuse(refused) is not null && !body.TryDiscard())
+        catch (Exception refused) when (RavenErrors.AsRefusal(refused) is not null && !body.TryDiscard())
         {
             // An answer that is partly sent cannot become an error; closing the connection is the only signal left.
             throw new OperationCanceledException("An answer broke off.", refused, part.RequestAborted);

@@ -85,7 +85,7 @@ internal static class RavenErrors
     /// <summary>
     /// Returns the error answer for an exception that is not a fault of the node; null for any other exception.
     /// </summary>
-    public static RefusedException? TryRefuse(Exception failure) =>
+    public static RefusedException? AsRefusal(Exception failure) =>
         failure switch
         {
             RefusedException refused => refused,

@@ -24,7 +24,7 @@ internal static class RavenRoute
                 var handling = handler(http);
                 return handling.IsCompletedSuccessfully ? handling : AwaitAndCatchAsync(http, handling);
             }
-            catch (Exception failure) when (RavenErrors.TryRefuse(failure) is { } refused)
+            catch (Exception failure) when (RavenErrors.AsRefusal(failure) is { } refused)
             {
                 return WriteRefusalAsync(http, refused);
             }
@@ -34,7 +34,7 @@ internal static class RavenRoute
     public static RequestDelegate OnCluster(ServerContext context, RequestDelegate handler) =>
         OnServer(http =>
         {
-            SetRefreshTopology(context, http, "Cluster-Topology-Etag");
+            SetRefreshTopologyHeader(context, http, "Cluster-Topology-Etag");
             return handler(http);
         });
 
@@ -42,7 +42,7 @@ internal static class RavenRoute
     public static RequestDelegate OnDatabase(ServerContext context, DatabaseHandler handler) =>
         OnServer(http =>
         {
-            SetRefreshTopology(context, http, "Topology-Etag");
+            SetRefreshTopologyHeader(context, http, "Topology-Etag");
             return WithDatabase(context, http, (string)http.Request.RouteValues["database"]!, handler);
         });
 
@@ -161,7 +161,7 @@ internal static class RavenRoute
     /// Compares the topology etag that RavenDB's clients send. If it is outdated, sets the header that makes them fetch
     /// the topology again.
     /// </summary>
-    private static void SetRefreshTopology(ServerContext context, HttpContext http, string header)
+    private static void SetRefreshTopologyHeader(ServerContext context, HttpContext http, string header)
     {
         bool isOutdated =
             http.Request.Headers.TryGetValue(header, out var sent)
@@ -226,7 +226,7 @@ internal static class RavenRoute
         {
             await handling;
         }
-        catch (Exception failure) when (RavenErrors.TryRefuse(failure) is { } refused)
+        catch (Exception failure) when (RavenErrors.AsRefusal(failure) is { } refused)
         {
             await WriteRefusalAsync(http, refused);
         }

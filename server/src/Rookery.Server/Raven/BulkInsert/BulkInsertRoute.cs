@@ -30,7 +30,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         {
             await StoreAllAsync(http, database, operation, skipUnchanged);
             operation.Complete();
-            await Empty.Status(http, StatusCodes.Status201Created);
+            await EmptyResponse.Answer(http, StatusCodes.Status201Created);
         }
         catch (RefusedException refused)
         {

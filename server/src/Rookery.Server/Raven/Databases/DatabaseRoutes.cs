@@ -136,7 +136,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
             http,
             new QueryParameters(http).RequiredText("name"),
             WriteRecordAsync,
-            static (missing, _) => Empty.NotFound(missing)
+            static (missing, _) => EmptyResponse.AnswerNotFound(missing)
         );
 
     private Task WriteRecordAsync(HttpContext http, Database database) =>

@@ -41,7 +41,7 @@ internal sealed class ChangeDocument(ServerContext context)
         }
 
         IdempotencyHeader.WriteHorizon(http, database);
-        await Empty.NoContent(http);
+        await EmptyResponse.AnswerNoContent(http);
     }
 
     /// <summary>HEAD docs: whether a document exists, with its change vector as ETag.</summary>
@@ -57,11 +57,11 @@ internal sealed class ChangeDocument(ServerContext context)
         using var reader = database.OpenReader();
         if (!reader.TryGetDocument(id, out var document))
         {
-            Empty.Set(http, StatusCodes.Status404NotFound);
+            EmptyResponse.Set(http, StatusCodes.Status404NotFound);
         }
-        else if (!EntityTag.Set(http, EntityTag.Of(database, document.Etag)))
+        else if (!EntityTag.TryAnswerNotModified(http, EntityTag.Of(database, document.Etag)))
         {
-            Empty.Set(http, StatusCodes.Status200OK);
+            EmptyResponse.Set(http, StatusCodes.Status200OK);
         }
 
         document.Dispose();

@@ -165,13 +165,13 @@ internal sealed class GetDocuments(ServerContext context)
             case RowLookup.NotInMemory:
                 return OneWritten.NotInMemory;
             case RowLookup.Absent:
-                Empty.Set(http, StatusCodes.Status404NotFound);
+                EmptyResponse.Set(http, StatusCodes.Status404NotFound);
                 return OneWritten.Nothing;
         }
 
         using (document)
         {
-            if (EntityTag.Set(http, EntityTag.Of(database, document.Etag)))
+            if (EntityTag.TryAnswerNotModified(http, EntityTag.Of(database, document.Etag)))
             {
                 return OneWritten.Nothing;
             }
@@ -204,9 +204,9 @@ internal sealed class GetDocuments(ServerContext context)
         // Dispose the snapshot first, so that a slow client does not hold it while it reads the last part.
         if (!isFound)
         {
-            await Empty.NotFound(http);
+            await EmptyResponse.AnswerNotFound(http);
         }
-        else if (answer.HasStarted || !EntityTag.Set(http, tag.ToString()))
+        else if (answer.HasStarted || !EntityTag.TryAnswerNotModified(http, tag.ToString()))
         {
             await answer.SendAsync();
         }

@@ -85,7 +85,7 @@ internal sealed class HiloRoutes(ServerContext context)
         }
 
         IdempotencyHeader.WriteHorizon(http, database);
-        await Empty.NoContent(http);
+        await EmptyResponse.AnswerNoContent(http);
     }
 
     private static string ReadTag(QueryParameters parameters)

@@ -76,7 +76,7 @@ internal sealed class PatchDocument(ServerContext context)
         var result = outcome[0];
         if (result.Status == OperationStatus.NotFound)
         {
-            await Empty.NotFound(http);
+            await EmptyResponse.AnswerNotFound(http);
             return;
         }
 

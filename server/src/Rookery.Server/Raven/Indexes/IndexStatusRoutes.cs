@@ -77,7 +77,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
             context.Indexes.ClearErrors(database, index.Record.Name, index.IsReplacement);
         }
 
-        return Empty.NoContent(http);
+        return EmptyResponse.AnswerNoContent(http);
     }
 
     /// <summary>

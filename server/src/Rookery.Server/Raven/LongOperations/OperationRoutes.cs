@@ -36,7 +36,7 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
             operation.Kill();
         }
 
-        return Empty.NoContent(http);
+        return EmptyResponse.AnswerNoContent(http);
     }
 
     /// <summary>Writes Status, Progress and Result as members of an object.</summary>

@@ -38,8 +38,7 @@ internal sealed class RunQuery(ServerContext context)
             {
                 await ExplainAsync(http, database, body.Plan);
             }
-            // EntityTag.Set answers 304 and returns true if the client has this result already.
-            else if (body.Tag is not { } tag || !EntityTag.Set(http, tag))
+            else if (body.Tag is not { } tag || !EntityTag.TryAnswerNotModified(http, tag))
             {
                 await AnswerAsync(
                     http,
