@@ -98,10 +98,10 @@ internal sealed class ClusterRoutes(ILogger log)
 
         if (await ReadLifeAsync(http) is not { } life)
         {
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status400BadRequest,
-                ErrorAnswer.BadRequest,
+                ErrorResponse.BadRequest,
                 "'LifetimeSeconds' must be a whole number of seconds, at least one and at most a week."
             );
             return;
@@ -113,10 +113,10 @@ internal sealed class ClusterRoutes(ILogger log)
         );
         if (token is null)
         {
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status503ServiceUnavailable,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 refusal!
             );
             return;
@@ -150,7 +150,7 @@ internal sealed class ClusterRoutes(ILogger log)
         var answer = await membership.AskAsync(MemberOrder.List, name: null, http.RequestAborted);
         if (answer.Status != StatusCodes.Status200OK)
         {
-            await ErrorAnswer.WriteAsync(http, answer.Status, ErrorAnswer.RavenException, answer.Text);
+            await ErrorResponse.WriteAsync(http, answer.Status, ErrorResponse.RavenException, answer.Text);
             return;
         }
 
@@ -239,7 +239,7 @@ internal sealed class ClusterRoutes(ILogger log)
     {
         if (answer.Status != StatusCodes.Status200OK)
         {
-            await ErrorAnswer.WriteAsync(http, answer.Status, ErrorAnswer.RavenException, answer.Text);
+            await ErrorResponse.WriteAsync(http, answer.Status, ErrorResponse.RavenException, answer.Text);
             return;
         }
 
@@ -259,10 +259,10 @@ internal sealed class ClusterRoutes(ILogger log)
         var (answer, sentence) = alone.ConfirmClock();
         if (answer != ClockAnswer.Confirmed)
         {
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status503ServiceUnavailable,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 sentence
             );
             return;
@@ -320,7 +320,7 @@ internal sealed class ClusterRoutes(ILogger log)
         }
         else if (await change(rotation) is { } refusal)
         {
-            await ErrorAnswer.WriteAsync(http, StatusOf(refusal), ErrorAnswer.RavenException, refusal.Message);
+            await ErrorResponse.WriteAsync(http, StatusOf(refusal), ErrorResponse.RavenException, refusal.Message);
         }
         else
         {
@@ -343,10 +343,10 @@ internal sealed class ClusterRoutes(ILogger log)
         };
 
     private static Task RefuseAloneAsync(HttpContext http) =>
-        ErrorAnswer.WriteAsync(
+        ErrorResponse.WriteAsync(
             http,
             StatusCodes.Status409Conflict,
-            ErrorAnswer.RavenException,
+            ErrorResponse.RavenException,
             "This node is in no cluster. Stop it, make it the first of one with `rookery cluster init --data "
                 + "DIR`, and start it again."
         );

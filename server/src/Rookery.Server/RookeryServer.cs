@@ -211,9 +211,9 @@ public static class RookeryServer
         kestrel.AddServerHeader = false;
         kestrel.Limits.MaxConcurrentConnections = options.ConnectionsLimit;
         kestrel.Limits.MaxConcurrentUpgradedConnections = options.ConnectionsLimit;
-        // Room for the JSON around a batch's documents, and for the bytes that EarlyAnswer reads after an error. Routes
+        // Room for the JSON around a batch's documents, and for the bytes that EarlyResponse reads after an error. Routes
         // with bodies of any length lift this limit (LongBody).
-        kestrel.Limits.MaxRequestBodySize = options.BatchBytesLimit + (1L << 20) + EarlyAnswer.MaxBytes;
+        kestrel.Limits.MaxRequestBodySize = options.BatchBytesLimit + (1L << 20) + EarlyResponse.MaxBytes;
         kestrel.Limits.MaxRequestBufferSize = ConnectionBufferBytes;
         kestrel.Limits.MaxResponseBufferSize = ConnectionBufferBytes;
         // A slow client must not hold its resources: it is disconnected below 240 B/s after 10 s.

@@ -40,8 +40,8 @@ internal sealed class CertificateRoutes(ServerContext context)
 
     private async Task ListAsync(HttpContext http)
     {
-        await AccessAnswer.ReadBarrierAsync(context);
-        await JsonAnswer.SendAsync(
+        await AccessResponse.ReadBarrierAsync(context);
+        await JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -72,7 +72,7 @@ internal sealed class CertificateRoutes(ServerContext context)
                     + "node: `rookery cluster init`."
             );
         var asked = await ReadAsync(http);
-        await AccessAnswer.ReadBarrierAsync(context);
+        await AccessResponse.ReadBarrierAsync(context);
         string taken =
             $"There is a certificate '{asked.Name}'. Revoke it first with `rookery cert rm {asked.Name}`, "
             + $"or choose another name.";
@@ -81,7 +81,7 @@ internal sealed class CertificateRoutes(ServerContext context)
             throw new RefusedException(StatusCodes.Status409Conflict, RavenType.Concurrency, taken);
         }
 
-        AccessAnswer.CheckRoom(context);
+        AccessResponse.CheckRoom(context);
         var now = context.KnownTime;
         using var signed = identity.SignClient(asked.Key!, asked.Name!, now);
         var record = new CertificateRecord(
@@ -100,7 +100,7 @@ internal sealed class CertificateRoutes(ServerContext context)
             writer.Set(ClaimRoute.OwnerKey, "{}"u8);
         }
 
-        await AccessAnswer.CommitAsync(context, writer, taken);
+        await AccessResponse.CommitAsync(context, writer, taken);
         context.Log.LogInformation(
             LogEvents.CertificateSigned,
             "'{Who}' had the certificate '{Name}' signed, with thumbprint {Thumbprint}.",
@@ -108,20 +108,20 @@ internal sealed class CertificateRoutes(ServerContext context)
             asked.Name,
             thumbprint
         );
-        string? notice = AccessAnswer.DescribeMissingDatabases(context, asked.Databases.Keys);
+        string? notice = AccessResponse.DescribeMissingDatabases(context, asked.Databases.Keys);
         string certificate = signed.ExportCertificatePem();
         string authorities = string.Join(
             '\n',
             identity.Authorities.Select(static authority => authority.ExportCertificatePem())
         );
-        await JsonAnswer.SendAsync(
+        await JsonResponse.SendAsync(
             http,
             json =>
             {
                 json.WriteString("Certificate"u8, certificate);
                 json.WriteString("Authorities"u8, authorities);
                 Write(json, thumbprint, record);
-                AccessAnswer.WriteNotice(json, notice);
+                AccessResponse.WriteNotice(json, notice);
             },
             StatusCodes.Status201Created
         );
@@ -130,7 +130,7 @@ internal sealed class CertificateRoutes(ServerContext context)
     private async Task RemoveAsync(HttpContext http)
     {
         string name = new QueryParameters(http).RequiredText("name");
-        await AccessAnswer.ReadBarrierAsync(context);
+        await AccessResponse.ReadBarrierAsync(context);
         using var writer = new ClusterRecordWriter();
         foreach (
             var (key, _) in All().Where(known => string.Equals(known.Certificate.Name, name, StringComparison.Ordinal))
@@ -149,7 +149,7 @@ internal sealed class CertificateRoutes(ServerContext context)
         }
 
         writer.Delete(AccessNames.KeyOfCertificate(name));
-        await AccessAnswer.CommitAsync(context, writer);
+        await AccessResponse.CommitAsync(context, writer);
         context.Log.LogInformation(
             LogEvents.CertificateRevoked,
             "'{Who}' revoked the certificate '{Name}'.",
@@ -174,12 +174,12 @@ internal sealed class CertificateRoutes(ServerContext context)
     {
         using var body = await RequestBody.ReadAsync(
             http,
-            AccessAnswer.BodyBytes,
+            AccessResponse.BodyBytes,
             context.LargeRequests,
             BodyUse.Objects
         );
         var asked = new SigningRequest();
-        AccessAnswer.ReadMembers(
+        AccessResponse.ReadMembers(
             body.Span,
             (string member, ref Utf8JsonReader json) =>
             {
@@ -200,7 +200,7 @@ internal sealed class CertificateRoutes(ServerContext context)
                         JsonBody.ForEachMember(ref json, asked.AddRight, what: "'Databases'");
                         break;
                     default:
-                        throw AccessAnswer.UnknownMember(member);
+                        throw AccessResponse.UnknownMember(member);
                 }
             }
         );

@@ -79,7 +79,7 @@ internal sealed class TokenMaker(ServerContext context)
         writer.Set(AccessToken.KeyOf(hash), AccessJson.Encode(record), ClusterRecord.Absent);
         writer.Set(AccessNames.KeyOfToken(record.Name), "{}"u8, taken is null ? null : ClusterRecord.Absent);
         alongside(writer);
-        await AccessAnswer.CommitAsync(context, writer, taken);
+        await AccessResponse.CommitAsync(context, writer, taken);
         return new MadeToken(token, record);
     }
 

@@ -37,7 +37,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
 
         // All inner requests share the time slices: each may be shorter than a slice, but together they can be long.
         var slices = new RequestTimeSlices(context, http);
-        using var answer = AnswerBuffer.Rent();
+        using var answer = ResponseBuffer.Rent();
         answer.Write("{\"Results\":["u8);
         for (int i = 0; i < parts.Count; i++)
         {
@@ -121,7 +121,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         return part;
     }
 
-    private static void WriteEnd(AnswerBuffer answer, HttpResponse response, MultiGetPart body)
+    private static void WriteEnd(ResponseBuffer answer, HttpResponse response, MultiGetPart body)
     {
         answer.Write(body.WrittenBytes > 0 ? ""u8 : EmptyBodyOf(response.StatusCode));
         answer.Write(Encoding.ASCII.GetBytes($",\"StatusCode\":{response.StatusCode},\"Headers\":{{"));

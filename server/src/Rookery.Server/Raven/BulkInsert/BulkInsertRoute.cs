@@ -78,7 +78,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
                 or StatusCodes.Status429TooManyRequests
                 or StatusCodes.Status501NotImplemented
                 or StatusCodes.Status507InsufficientStorage;
-        return ErrorAnswer.WriteAsync(
+        return ErrorResponse.WriteAsync(
             http,
             isTold ? refused.Status : StatusCodes.Status500InternalServerError,
             refused.Type,

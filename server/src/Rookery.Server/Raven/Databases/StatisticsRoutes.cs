@@ -77,7 +77,7 @@ internal sealed class StatisticsRoutes(ServerContext context)
     {
         using var reader = database.OpenReader();
         var statistics = reader.ReadStatistics();
-        await JsonAnswer.SendAsync(http, json => members(json, reader, statistics));
+        await JsonResponse.SendAsync(http, json => members(json, reader, statistics));
     }
 
     private static void WriteCollectionsHead(Utf8JsonWriter json, in DatabaseStatistics statistics)

@@ -82,7 +82,7 @@ internal sealed class ChangeDocument(ServerContext context)
 
         IdempotencyHeader.WriteHorizon(http, database);
         var stored = outcome[0]; // a PUT is a batch of one operation
-        using var answer = AnswerBuffer.Rent();
+        using var answer = ResponseBuffer.Rent();
         answer.Write("{\"Id\":\""u8);
         WriteEscaped(answer, stored.Id ?? id);
         answer.Write("\",\"ChangeVector\":\"A:"u8);
@@ -133,10 +133,10 @@ internal sealed class ChangeDocument(ServerContext context)
         return CommandEncoder.Delete(database.Number, id, expected, IdempotencyHeader.Read(http));
     }
 
-    private static void WriteEscaped(AnswerBuffer answer, string text) =>
+    private static void WriteEscaped(ResponseBuffer answer, string text) =>
         answer.Write(JsonEncodedText.Encode(text).EncodedUtf8Bytes);
 
-    private static void WriteEtag(AnswerBuffer answer, long etag)
+    private static void WriteEtag(ResponseBuffer answer, long etag)
     {
         etag.TryFormat(answer.GetSpan(MaxEtagDigits), out int length, default, CultureInfo.InvariantCulture);
         answer.Advance(length);

@@ -88,7 +88,7 @@ internal sealed class GetDocuments(ServerContext context)
 
     private Task AnswerOneAsync(HttpContext http, Database database, ReadOnlySpan<byte> id)
     {
-        var answer = AnswerBuffer.Rent();
+        var answer = ResponseBuffer.Rent();
         bool mayReadDisk = !SocketThreads.IsCurrent;
         switch (WriteOne(http, answer, database, id, mayReadDisk, LargeRequests.FreeBytes, out long neededBytes))
         {
@@ -121,9 +121,9 @@ internal sealed class GetDocuments(ServerContext context)
         OneWritten written;
         do
         {
-            using var room = context.LargeRequests.Begin(http);
-            await room.GrowToReadAsync(neededBytes);
-            using var answer = AnswerBuffer.Rent();
+            using var lease = context.LargeRequests.Begin(http);
+            await lease.GrowToReadAsync(neededBytes);
+            using var answer = ResponseBuffer.Rent();
             written = WriteOne(http, answer, database, id, mayReadDisk: true, neededBytes, out neededBytes);
             if (written == OneWritten.Whole)
             {
@@ -150,7 +150,7 @@ internal sealed class GetDocuments(ServerContext context)
     /// <summary>Writes the answer with one document.</summary>
     private static OneWritten WriteOne(
         HttpContext http,
-        AnswerBuffer answer,
+        ResponseBuffer answer,
         Database database,
         ReadOnlySpan<byte> id,
         bool mayReadDisk,
@@ -193,7 +193,7 @@ internal sealed class GetDocuments(ServerContext context)
 
     private async Task AnswerAsync(HttpContext http, Database database, List<string> ids)
     {
-        using var answer = new DocumentAnswer(http, context.LargeRequests);
+        using var answer = new DocumentResponse(http, context.LargeRequests);
         var tag = new EntityTag(database);
         bool isFound;
         using (var reader = new AnswerReader(database, answer))
@@ -216,7 +216,7 @@ internal sealed class GetDocuments(ServerContext context)
     /// <returns>False if a single id was requested and no such document exists.</returns>
     private async Task<(bool IsFound, EntityTag Tag)> WriteAsync(
         HttpContext http,
-        DocumentAnswer answer,
+        DocumentResponse answer,
         AnswerReader reader,
         List<string> ids,
         EntityTag tag
@@ -291,7 +291,7 @@ internal sealed class GetDocuments(ServerContext context)
     /// <summary>Writes a document, or null if it does not exist.</summary>
     /// <returns>False if the document needs more room than the answer has.</returns>
     private static bool TryWrite(
-        DocumentAnswer answer,
+        DocumentResponse answer,
         in DatabaseReader reader,
         Database database,
         string id,

@@ -51,7 +51,7 @@ internal sealed class HiloRoutes(ServerContext context)
 
         IdempotencyHeader.WriteHorizon(http, database);
         var range = outcome[0];
-        await JsonAnswer.SendAsync(
+        await JsonResponse.SendAsync(
             http,
             json =>
             {

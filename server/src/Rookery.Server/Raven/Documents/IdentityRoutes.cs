@@ -56,7 +56,7 @@ internal sealed class IdentityRoutes(ServerContext context)
     {
         using var reader = database.OpenReader();
         var identities = reader.ReadIdentities();
-        await JsonAnswer.SendAsync(
+        await JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -77,7 +77,7 @@ internal sealed class IdentityRoutes(ServerContext context)
         }
 
         IdempotencyHeader.WriteHorizon(http, database);
-        await JsonAnswer.SendAsync(http, json => json.WriteNumber(member, outcome[0].Low));
+        await JsonResponse.SendAsync(http, json => json.WriteNumber(member, outcome[0].Low));
     }
 
     // Lower-cases the name: ids are compared in lower case, so "Users|" and "users|" share a counter.

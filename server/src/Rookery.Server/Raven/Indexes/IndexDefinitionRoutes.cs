@@ -22,7 +22,7 @@ internal sealed class IndexDefinitionRoutes(ServerContext context)
             .ToList();
         return name is not null && indexes.Count == 0
             ? throw IndexCommand.Missing(name)
-            : JsonAnswer.SendAsync(
+            : JsonResponse.SendAsync(
                 http,
                 json =>
                 {

@@ -68,7 +68,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
             throw RefusedException.NodeStops();
         }
 
-        await JsonAnswer.SendAsync(
+        await JsonResponse.SendAsync(
             http,
             json =>
             {

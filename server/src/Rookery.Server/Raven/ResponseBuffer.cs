@@ -10,7 +10,7 @@ namespace Rookery.Server.Raven;
 /// answer longer than <see cref="PartBytes"/> is sent in parts. Each thread keeps one buffer for its next answer, so a
 /// small answer allocates nothing. Not thread-safe.
 /// </summary>
-internal sealed class AnswerBuffer : IResultBuffer, IDisposable
+internal sealed class ResponseBuffer : IResultBuffer, IDisposable
 {
     /// <summary>
     /// Length in bytes from which a part is sent, so that a long answer is never in memory as a whole.
@@ -19,7 +19,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
 
     private const int InitialBytes = 4 << 10;
 
-    // The same length while <see cref="AnswerMemory.IsCrowded"/>.
+    // The same length while <see cref="ResponseMemory.IsCrowded"/>.
     private const int CrowdedPartBytes = 4 << 10;
 
     // A buffer that a thread keeps, or that grows again after a wait for its client, has at most this capacity.
@@ -35,16 +35,16 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     internal static readonly TimeSpan SlowClientTimeout = TimeSpan.FromSeconds(1);
 
     [ThreadStatic]
-    private static AnswerBuffer? _ofThread;
+    private static ResponseBuffer? _ofThread;
 
-    private readonly AnswerMemory _allAnswers;
+    private readonly ResponseMemory _allAnswers;
     private PooledMemory _memory = PooledMemory.Rent(InitialBytes);
     private int _length;
     private int _capacityBeforeWait;
     private bool _isRented;
 
     /// <summary>Creates a buffer whose capacity is counted in <paramref name="allAnswers"/>.</summary>
-    internal AnswerBuffer(AnswerMemory allAnswers)
+    internal ResponseBuffer(ResponseMemory allAnswers)
     {
         (_allAnswers, _isRented) = (allAnswers, true);
         _allAnswers.Add(_memory.Length);
@@ -60,11 +60,11 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     public ReadOnlyMemory<byte> Written => _memory.Memory[.._length];
 
     /// <summary>Takes the buffer that this thread keeps, or a new one. Dispose it once.</summary>
-    public static AnswerBuffer Rent()
+    public static ResponseBuffer Rent()
     {
         if (_ofThread is not { } buffer)
         {
-            return new AnswerBuffer(AnswerMemory.Shared);
+            return new ResponseBuffer(ResponseMemory.Shared);
         }
 
         _ofThread = null;
@@ -202,7 +202,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
 
         // A buffer kept for reuse is not counted: its thread may end, and its bytes would stay counted forever.
         _allAnswers.Add(-_memory.Length);
-        if (_ofThread is null && _allAnswers == AnswerMemory.Shared && _memory.Length <= MaxKeptBytes)
+        if (_ofThread is null && _allAnswers == ResponseMemory.Shared && _memory.Length <= MaxKeptBytes)
         {
             _ofThread = this;
             return;
