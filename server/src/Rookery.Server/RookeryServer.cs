@@ -35,7 +35,7 @@ public static class RookeryServer
     /// How long reads may continue after the server begins to stop. Long reads end themselves at once. Reads that still
     /// run after this time are cut off, because their clients do not read the answer.
     /// </summary>
-    internal static readonly TimeSpan ReadPatience = TimeSpan.FromSeconds(1);
+    internal static readonly TimeSpan ReadStopTimeout = TimeSpan.FromSeconds(1);
 
     /// <summary>
     /// How long a stop waits for all answers: long enough for a write that waits for a majority, or for a slow sync,
@@ -91,7 +91,7 @@ public static class RookeryServer
     }
 
     /// <summary>
-    /// Stops the application: reads end within <see cref="ReadPatience"/>, writes within <see cref="StopTimeout"/>,
+    /// Stops the application: reads end within <see cref="ReadStopTimeout"/>, writes within <see cref="StopTimeout"/>,
     /// and background work ends. Requests that are still unanswered then are cut off with a warning in the log.
     /// </summary>
     /// <param name="app">The result of <see cref="Build"/>.</param>
@@ -120,7 +120,7 @@ public static class RookeryServer
 
         async Task EndAsync()
         {
-            await Task.Delay(ReadPatience, context.Time, CancellationToken.None);
+            await Task.Delay(ReadStopTimeout, context.Time, CancellationToken.None);
             await end.CancelAsync();
         }
     }

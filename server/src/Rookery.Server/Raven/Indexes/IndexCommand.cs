@@ -14,7 +14,7 @@ namespace Rookery.Server.Raven.Indexes;
 internal static class IndexCommand
 {
     // The same as the default wait of a query.
-    private static readonly TimeSpan OpeningPatience = TimeSpan.FromSeconds(15);
+    private static readonly TimeSpan OpenTimeout = TimeSpan.FromSeconds(15);
 
     /// <summary>Proposes a change. With the same key a repetition has no further effect.</summary>
     /// <param name="context">The server.</param>
@@ -153,7 +153,7 @@ internal static class IndexCommand
     )
     {
         using var ends = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
-        await context.Indexes.WaitAsync(database, name, etag: 0, OpeningPatience, ends.Token, evenAtRest: true);
+        await context.Indexes.WaitAsync(database, name, etag: 0, OpenTimeout, ends.Token, evenAtRest: true);
     }
 
     private static string? WhyNotKept(ServerContext context, Database database, string name) =>
