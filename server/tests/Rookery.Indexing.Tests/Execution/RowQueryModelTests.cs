@@ -293,7 +293,7 @@ public sealed class RowQueryModelTests
         {
             _node = node;
             _queries = new IndexedQueries(node.Host) { OrderWalk = walk };
-            _rows = _queries.ReadRows(node.Database(), index)!;
+            _rows = _queries.FindRowSource(node.Database(), index)!;
             _query = RqlParser.Parse(text);
             _query = _query with { Source = _query.Source with { Kind = SourceKind.AllDocuments, Name = "@all_docs" } };
         }

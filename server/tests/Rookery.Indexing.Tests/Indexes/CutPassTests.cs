@@ -75,7 +75,7 @@ public sealed class CutPassTests
         node.Put("users/1", "\"company\":\"companies/1\"");
         IndexQuotaTests.DefineStatic(node, "ByCity", "load(o.company, 'Companies').city");
         node.SettleAll();
-        var source = new IndexedQueries(node.Host).ReadRows(node.Database(), "ByCity")!;
+        var source = new IndexedQueries(node.Host).FindRowSource(node.Database(), "ByCity")!;
         using var reader = node.Database().OpenReader();
         node.Put("companies/1", "\"city\":\"Bonn\"", "Companies");
         using var rows = new IndexRows(source, node.Database(), () => reader);

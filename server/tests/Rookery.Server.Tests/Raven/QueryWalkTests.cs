@@ -69,7 +69,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
                 .DirectRead!
         )
         {
-            OnDocumentPassed = () => passed++,
+            DocumentRead = () => passed++,
         };
         while (walk.MoveNext())
         {
