@@ -28,6 +28,7 @@ public sealed class RaftCore
     public RaftCore(StartingPoint start, CoreOptions options)
         : this(start, options, SafetyRules.Sound) { }
 
+    // For tests that replace one of the rules by a known bug.
     internal RaftCore(StartingPoint start, CoreOptions options, SafetyRules rules)
     {
         _member = new Member(start, options, rules);
@@ -182,13 +183,16 @@ public sealed class RaftCore
         }
 
         _member.CheckRules(before.Term);
-        output.Write = HasFailed
-            ? null
-            : _log.Durability.Next(
-                new VoteRecord(Term, VotedFor),
-                Last.Index,
-                _state.Rules.CommitIndexToRecord(CommitIndex, Last.Index)
-            );
+        if (HasFailed)
+        {
+            output.Write = null;
+        }
+        else
+        {
+            long committed = _state.Rules.CommitIndexToRecord(CommitIndex, Last.Index);
+            output.Write = _log.Durability.TakeNextWrite(new VoteRecord(Term, VotedFor), Last.Index, committed);
+        }
+
         output.LeadershipChanged = before != (Role, Term, Leader);
     }
 

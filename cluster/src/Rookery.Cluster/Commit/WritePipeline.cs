@@ -32,17 +32,12 @@ internal sealed class WritePipeline(
     /// <summary>
     /// Whether a journal write is due, or dequeued proposals can be proposed, forwarded or refused now.
     /// </summary>
-    public bool HasWork =>
-        log.Journal.IsDue
-        || (
-            _waiting.Count > 0
-            && (
-                host.Leadership.MayPropose
-                || !host.Leadership.IsLeader
-                || host.Progress.IsBlocked
-                || host.IsInDiagnosisMode
-            )
-        );
+    public bool HasWork => log.Journal.IsDue || (_waiting.Count > 0 && CanHandleWaiting);
+
+    // False only for a leader that may not propose now: until it has applied the first entry of its term, and during a
+    // leadership transfer.
+    private bool CanHandleWaiting =>
+        host.Leadership.MayPropose || !host.Leadership.IsLeader || host.Progress.IsBlocked || host.IsInDiagnosisMode;
 
     /// <summary>
     /// The number of callers that are likely to send a write soon: the callers of the last written entry plus the
@@ -150,18 +145,14 @@ internal sealed class WritePipeline(
         {
             // The time in the entry is valid only in the term in which it was read.
             bool isSameTerm = clusterTime.HoldsLogTime && host.Core.Term == term;
-            if (isSameTerm)
+            if (isSameTerm && TryStep(entry))
             {
-                host.Step(Input.Propose(host.Now, entry.PayloadBytes), proposed: entry);
-                if (host.Output.Proposed is not null && !host.IsHalted)
+                if (entry.WantsReceipt)
                 {
-                    if (entry.WantsReceipt)
-                    {
-                        proposals.Receipts.Watch(entry, host.Now);
-                    }
-
-                    return count;
+                    proposals.Receipts.Watch(entry, host.Now);
                 }
+
+                return count;
             }
 
             if (!host.IsHalted && (!isSameTerm || host.Core.Role != Role.Leader || host.Core.IsTransferring))
@@ -180,6 +171,13 @@ internal sealed class WritePipeline(
             log.Memory.Cache.Release(entry);
             return 0;
         }
+    }
+
+    /// <summary>Proposes the entry to the core; returns whether the core placed it in the log. Under the lock.</summary>
+    private bool TryStep(CachedEntry entry)
+    {
+        host.Step(Input.Propose(host.Now, entry.PayloadBytes), proposed: entry);
+        return host.Output.Proposed is not null && !host.IsHalted;
     }
 
     private void ReturnToWaiting(CachedEntry entry)
@@ -235,14 +233,14 @@ internal sealed class WritePipeline(
         {
             if (failure is InvariantViolationException)
             {
-                host.Options.Broken(failure);
+                host.Options.EndProcess(failure);
             }
 
-            // This task is not awaited, so after an escaping exception the proposal's caller would wait for ever.
+            // This task is not awaited, so after an escaping exception the proposal's caller would wait forever.
             outcome = new CommandOutcome(
                 new Rejection(
                     RejectionKind.OutcomeUnknown,
-                    $"The write was passed on to the leader, and what came of it is not known: "
+                    $"The write was forwarded to the leader, and its outcome is unknown: "
                         + $"{failure.Message} Read before you write it again, or use an Idempotency-Key."
                 )
             );

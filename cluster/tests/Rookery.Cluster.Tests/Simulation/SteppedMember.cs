@@ -108,11 +108,11 @@ internal sealed class SteppedMember
                     CachedBytes = 8 << 10,
                     RetainedJournalBytes = _cluster.RetainedJournalBytes,
                     TroubleFound = Troubles.Add,
-                    Halted = sentence => Halt = sentence,
+                    RecordHalt = sentence => Halt = sentence,
                     IsClockSynchronised = () => Time.IsSynchronised,
                     BoardPenalty = () => (int)BoardPolicy.ConditionOf(Board.Next),
                     AnswersInline = true,
-                    Broken = static _ => { },
+                    EndProcess = static _ => { },
                     RunInBackground = work => After(_cluster.Random.NextDouble() * 3, work),
                     FetchState = (from, cancellationToken) =>
                         _cluster.Wire.FetchStateAsync(this, from, cancellationToken),

@@ -100,7 +100,7 @@ internal sealed class StressMember
                         CachedBytes = 8 << 10,
                         RetainedJournalBytes = 128 << 10,
                         TroubleFound = Troubles.Enqueue,
-                        Broken = _network.Failures.Enqueue,
+                        EndProcess = _network.Failures.Enqueue,
                         FetchState = FetchStateAsync,
                     }
                 );
