@@ -91,7 +91,7 @@ public sealed class Applier : IDisposable
             _nodeState.LastUnsteadyTicks = entry.IsSteady ? _nodeState.LastUnsteadyTicks : entry.LogTicks;
             var scope = new EntryScope(batch, entry.LogTicks, _nodeState.LastUnsteadyTicks);
             _context.Patches.BeginEntry();
-            _context.IsAnswered = !outcomes.IsEmpty;
+            _context.HasCallers = !outcomes.IsEmpty;
             for (int i = 0; i < entry.Count; i++)
             {
                 var reader = new CommandReader(entry.Next());
@@ -146,7 +146,7 @@ public sealed class Applier : IDisposable
                     : new CommandOutcome(index, scope.LogTicks, created);
             case CommandKind.DeleteDatabases:
                 return DeleteDatabases(scope, index, ref command, firstEtag);
-            case CommandKind.PutClientConfiguration when command.Database == 0:
+            case CommandKind.PutClientConfiguration when command.Database == Key.NoDatabase:
                 return new CommandOutcome(index, scope.LogTicks, PutClientConfiguration(scope, command, firstEtag));
             case CommandKind.SetClusterRecords:
                 return _records.Apply(scope, index, ref command, firstEtag);
@@ -176,7 +176,7 @@ public sealed class Applier : IDisposable
         _context.Begin(scope, database, firstEtag);
         if (command.Key.IsPresent && IdempotencyKeys.TryFind(_context, command.Key, command.Request, out var earlier))
         {
-            database.RollBack(lastEtag);
+            database.RollBack(lastEtag); // the repeated command changes nothing, and its etags remain used
             return earlier;
         }
 
@@ -276,6 +276,7 @@ public sealed class Applier : IDisposable
         {
             if (_documents.Apply(_context, operation, command.SkipUnchanged, out result) is { } refusal)
             {
+                // The results of earlier patches may hold copies of their documents.
                 foreach (var earlier in results.AsSpan())
                 {
                     earlier.Document?.Dispose();
@@ -299,7 +300,7 @@ public sealed class Applier : IDisposable
 
     /// <summary>
     /// Returns one result for the whole command. A result for each document would allocate a hundred thousand of them,
-    /// and no client needs them. Low is the number of stored documents, High of unchanged ones.
+    /// and no client needs them. The result's Low is the number of stored documents, its High that of unchanged ones.
     /// </summary>
     private CommandOutcome ApplyBulkPut(long index, ref CommandReader command)
     {
@@ -396,7 +397,7 @@ public sealed class Applier : IDisposable
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         Span<byte> value = stackalloc byte[NodeRecord.Bytes];
         _nodeState.Record.Write(value);
-        batch.Put(Key.WritePrefix(key, 0, Table.Node), sequence, value);
+        batch.Put(Key.WritePrefix(key, Key.NoDatabase, Table.Node), sequence, value);
     }
 
     private void Publish()

@@ -33,7 +33,7 @@ internal sealed class ApplyContext
     public PatchBudget Patches { get; } = new();
 
     /// <summary>Whether a caller waits for the outcomes of the entry; false during replay.</summary>
-    public bool IsAnswered { get; set; }
+    public bool HasCallers { get; set; }
 
     /// <summary>Whether the database has subscribers.</summary>
     public bool IsWatched { get; private set; }

@@ -54,7 +54,7 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
     private Rejection? Apply(in EntryScope scope, in ClusterRecordCommand record, long etag, out OperationResult result)
     {
         Span<byte> buffer = stackalloc byte[Key.MaxBytes];
-        var key = Key.WriteText(buffer, database: 0, Table.ClusterRecords, record.Key);
+        var key = Key.WriteText(buffer, Key.NoDatabase, Table.ClusterRecords, record.Key);
         bool exists = TryFind(scope.Batch, key, out var previous);
         using (previous)
         {

@@ -37,7 +37,7 @@ internal sealed class DatabaseOperations(NodeState node)
             Encoding.ASCII.GetString(command.HistoryId),
             scope.LogTicks
         );
-        scope.Batch.Put(Key.WriteNumber(key, database: 0, Table.Databases, record.Number), etag, record.Encode());
+        scope.Batch.Put(Key.WriteNumber(key, Key.NoDatabase, Table.Databases, record.Number), etag, record.Encode());
         node.Add(record);
         result = new OperationResult
         {
@@ -53,7 +53,11 @@ internal sealed class DatabaseOperations(NodeState node)
     {
         var record = context.Database.Database.Record with { HistoryId = Encoding.ASCII.GetString(historyId) };
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        context.Batch.Put(Key.WriteNumber(key, database: 0, Table.Databases, record.Number), context.Etag, record.Encode());
+        context.Batch.Put(
+            Key.WriteNumber(key, Key.NoDatabase, Table.Databases, record.Number),
+            context.Etag,
+            record.Encode()
+        );
         node.Replace(context.Database, record);
         return new OperationResult
         {
@@ -78,7 +82,7 @@ internal sealed class DatabaseOperations(NodeState node)
             Key.WritePrefix(to, database.Number + 1, table: 0),
             etag
         );
-        scope.Batch.Delete(Key.WriteNumber(from, database: 0, Table.Databases, database.Number), etag);
+        scope.Batch.Delete(Key.WriteNumber(from, Key.NoDatabase, Table.Databases, database.Number), etag);
         node.Remove(database);
         return new OperationResult
         {

@@ -110,7 +110,7 @@ internal sealed class DatabaseState
     }
 
     /// <summary>Records a change of a collection's counters; <see cref="Commit"/> executes it.</summary>
-    public void Change(CollectionCounters collection, string name, long documents, long bytes) =>
+    public void RecordChange(CollectionCounters collection, string name, long documents, long bytes) =>
         _pending.Add(new PendingChange(collection, name, documents, bytes));
 
     /// <summary>Keeps the changes of a command that succeeded.</summary>

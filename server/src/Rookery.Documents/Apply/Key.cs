@@ -14,6 +14,9 @@ internal static class Key
     /// </summary>
     public const int MaxBytes = PrefixBytes + 512 + 1 + sizeof(long);
 
+    /// <summary>The database number in the keys of rows that belong to no single database.</summary>
+    public const uint NoDatabase = 0;
+
     /// <summary>Length of database number and table number.</summary>
     public const int PrefixBytes = sizeof(uint) + 1;
 

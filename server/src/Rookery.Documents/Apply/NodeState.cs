@@ -79,7 +79,7 @@ internal sealed class NodeState
         using var snapshot = _storage.OpenSnapshot();
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        var prefix = Key.WritePrefix(from, database: 0, Table.Node);
+        var prefix = Key.WritePrefix(from, Key.NoDatabase, Table.Node);
         using (var rows = Seek(snapshot, prefix, Key.WriteAfterPrefix(to, prefix)))
         {
             if (rows.MoveNext())
@@ -88,7 +88,7 @@ internal sealed class NodeState
             }
         }
 
-        prefix = Key.WritePrefix(from, database: 0, Table.Databases);
+        prefix = Key.WritePrefix(from, Key.NoDatabase, Table.Databases);
         using (
             var rows = _damageSkipped is null
                 ? snapshot.Seek(prefix, Key.WriteAfterPrefix(to, prefix))

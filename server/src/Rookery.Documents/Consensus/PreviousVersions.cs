@@ -214,7 +214,9 @@ internal sealed class PreviousVersions(StorageEngine storage)
         using var snapshot = storage.OpenSnapshot();
         while (command.TryReadRecord(out var record))
         {
-            if (snapshot.TryLoadAhead(Key.WriteText(key, database: 0, Table.ClusterRecords, record.Key), out var row))
+            if (
+                snapshot.TryLoadAhead(Key.WriteText(key, Key.NoDatabase, Table.ClusterRecords, record.Key), out var row)
+            )
             {
                 row.Dispose(); // apply needs only its version
             }

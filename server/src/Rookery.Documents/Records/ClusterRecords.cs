@@ -147,7 +147,7 @@ public sealed class ClusterRecords
 
     private static ReadOnlySpan<byte> RowKey(Span<byte> buffer, string key)
     {
-        Key.WritePrefix(buffer, database: 0, Table.ClusterRecords);
+        Key.WritePrefix(buffer, Key.NoDatabase, Table.ClusterRecords);
         return buffer[..(Key.PrefixBytes + Encoding.ASCII.GetBytes(key, buffer[Key.PrefixBytes..]))];
     }
 

@@ -11,7 +11,7 @@ internal delegate Task DatabaseHandler(HttpContext http, Database database);
 
 /// <summary>
 /// Wraps every handler of RavenDB's HTTP API: finds the database, waits for the read barrier, turns refusals into error
-/// answers. A handler that completes synchronously runs without a state machine.
+/// responses. A handler that completes synchronously runs without an async state machine, which would be allocated.
 /// </summary>
 internal static class RavenRoute
 {
@@ -48,7 +48,7 @@ internal static class RavenRoute
 
     /// <summary>
     /// Finds the database and calls <paramref name="handler"/>. If the database is unknown here, waits for the read
-    /// barrier before it answers that it is missing: a node that has just started, or a lagging follower, may not have
+    /// barrier (until every acknowledged write is applied here) before it answers that it is missing: a node that has just started, or a lagging follower, may not have
     /// applied its creation yet, and clients take "missing" as final.
     /// </summary>
     public static Task WithDatabase(ServerContext context, HttpContext http, string name, DatabaseHandler handler) =>
@@ -236,6 +236,7 @@ internal static class RavenRoute
     {
         if (!http.Response.HasStarted)
         {
+            // The handler may have set the tag of what it could not send.
             http.Response.Headers.ETag = default;
         }
 

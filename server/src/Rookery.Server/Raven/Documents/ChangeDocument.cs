@@ -15,7 +15,7 @@ namespace Rookery.Server.Raven.Documents;
 /// </summary>
 internal sealed class ChangeDocument(ServerContext context)
 {
-    // The longest etag in decimal digits.
+    // The number of digits of the longest etag.
     private const int MaxEtagDigits = 19;
 
     public Task PutAsync(HttpContext http, Database database)
@@ -36,7 +36,7 @@ internal sealed class ChangeDocument(ServerContext context)
         var outcome = await HttpProposal.ProposeAsync(context, http, EncodeDelete(http, database));
         if (outcome.Rejection is { } rejection)
         {
-            await RavenErrors.WriteAsync(http, rejection, RepeatableWrite.IsDelete(http));
+            await RavenErrors.WriteAsync(http, rejection, mayBeRepeated: RepeatableWrite.IsDelete(http));
             return;
         }
 
@@ -76,22 +76,22 @@ internal sealed class ChangeDocument(ServerContext context)
         var outcome = await HttpProposal.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
-            await RavenErrors.WriteAsync(http, rejection, RepeatableWrite.IsPut(http, id));
+            await RavenErrors.WriteAsync(http, rejection, mayBeRepeated: RepeatableWrite.IsPut(http, id));
             return;
         }
 
         IdempotencyHeader.WriteHorizon(http, database);
         var stored = outcome[0]; // a PUT is a batch of one operation
-        using var answer = ResponseBuffer.Rent();
-        answer.Write("{\"Id\":\""u8);
-        WriteEscaped(answer, stored.Id ?? id);
-        answer.Write("\",\"ChangeVector\":\"A:"u8);
-        WriteEtag(answer, stored.Etag);
-        answer.Write("-"u8);
-        WriteEscaped(answer, database.HistoryId);
-        answer.Write("\"}"u8);
+        using var response = ResponseBuffer.Rent();
+        response.Write("{\"Id\":\""u8);
+        WriteEscaped(response, stored.Id ?? id);
+        response.Write("\",\"ChangeVector\":\"A:"u8); // A:<etag>-<history id>, as ChangeVector.Write
+        WriteEtag(response, stored.Etag);
+        response.Write("-"u8);
+        WriteEscaped(response, database.HistoryId);
+        response.Write("\"}"u8);
         http.Response.StatusCode = StatusCodes.Status201Created;
-        await answer.SendAsync(http);
+        await response.SendAsync(http);
     }
 
     private static CommandBuffer EncodePut(
@@ -133,12 +133,12 @@ internal sealed class ChangeDocument(ServerContext context)
         return CommandEncoder.Delete(database.Number, id, expected, IdempotencyHeader.Read(http));
     }
 
-    private static void WriteEscaped(ResponseBuffer answer, string text) =>
-        answer.Write(JsonEncodedText.Encode(text).EncodedUtf8Bytes);
+    private static void WriteEscaped(ResponseBuffer response, string text) =>
+        response.Write(JsonEncodedText.Encode(text).EncodedUtf8Bytes);
 
-    private static void WriteEtag(ResponseBuffer answer, long etag)
+    private static void WriteEtag(ResponseBuffer response, long etag)
     {
-        etag.TryFormat(answer.GetSpan(MaxEtagDigits), out int length, default, CultureInfo.InvariantCulture);
-        answer.Advance(length);
+        etag.TryFormat(response.GetSpan(MaxEtagDigits), out int length, default, CultureInfo.InvariantCulture);
+        response.Advance(length);
     }
 }
