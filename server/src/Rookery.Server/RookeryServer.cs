@@ -211,8 +211,8 @@ public static class RookeryServer
         kestrel.AddServerHeader = false;
         kestrel.Limits.MaxConcurrentConnections = options.ConnectionsLimit;
         kestrel.Limits.MaxConcurrentUpgradedConnections = options.ConnectionsLimit;
-        // Room for the JSON around a batch's documents, and for the bytes that EarlyResponse reads after an error. Routes
-        // with bodies of any length lift this limit (LongBody).
+        // Room for the JSON around a batch's documents, and for the bytes that EarlyResponse reads after an error.
+        // Routes with bodies of any length lift this limit (LongBody).
         kestrel.Limits.MaxRequestBodySize = options.BatchBytesLimit + (1L << 20) + EarlyResponse.MaxBytes;
         kestrel.Limits.MaxRequestBufferSize = ConnectionBufferBytes;
         kestrel.Limits.MaxResponseBufferSize = ConnectionBufferBytes;

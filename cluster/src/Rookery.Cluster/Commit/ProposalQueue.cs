@@ -124,8 +124,8 @@ internal sealed class ProposalQueue
     {
         lock (_gate)
         {
-            // A full fence: without it, the reads below could see the state before an addition or a wake-up that did not
-            // yet see this value, and the thread would sleep through it.
+            // A full fence: without it, the reads below could see the state before an addition or a wake-up that did
+            // not yet see this value, and the thread would sleep through it.
             Interlocked.Exchange(ref _wakeAtCount, count);
             if (Count < count && !HasOtherWork() && !Volatile.Read(ref isStopping))
             {

@@ -88,7 +88,9 @@ internal sealed class WritePipeline(
         proposals.Answers.RefuseAll(_waiting, host.Refusal ?? RaftHost.Stopping);
     }
 
-    /// <summary>Puts the waiting proposals into an entry and places it in the log. Called with the write turn.</summary>
+    /// <summary>
+    /// Puts the waiting proposals into an entry and places the entry in the log. Called with the write turn.
+    /// </summary>
     /// <returns>The number of commands in the entry; 0 when there is none.</returns>
     private int ProposeWaiting()
     {
@@ -173,7 +175,9 @@ internal sealed class WritePipeline(
         }
     }
 
-    /// <summary>Proposes the entry to the core; returns whether the core placed it in the log. Under the lock.</summary>
+    /// <summary>
+    /// Proposes the entry to the core; returns whether the core placed it in the log. Under the lock.
+    /// </summary>
     private bool TryStep(CachedEntry entry)
     {
         host.Step(Input.Propose(host.Now, entry.PayloadBytes), proposed: entry);

@@ -6,7 +6,9 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Log;
 
-/// <summary>Writes the vote, truncation and entries that the core's output names to the journal, one write at a time.</summary>
+/// <summary>
+/// Writes the vote, truncation and entries that the core's output names to the journal, one write at a time.
+/// </summary>
 /// <remarks>
 /// <see cref="CollectIfDue"/> fills the fields under the lock of <see cref="RaftHost"/> while no write is due. From
 /// then on the fields belong to the thread that holds the write turn (<see cref="ProposalQueue"/>). It writes without

@@ -43,7 +43,9 @@ internal sealed class ApplyContext
     /// </summary>
     public bool TreatsDamagedAsMissing { get; set; }
 
-    /// <summary>The damage that this command read, if <see cref="TreatsDamagedAsMissing"/> is set; otherwise null.</summary>
+    /// <summary>
+    /// The damage that this command read, if <see cref="TreatsDamagedAsMissing"/> is set; otherwise null.
+    /// </summary>
     public DamageEvent? Damage { get; private set; }
 
     public void Begin(in EntryScope entry, DatabaseState database, long firstEtag)

@@ -13,5 +13,6 @@ internal readonly record struct EntryScope(WriteBatch Batch, long LogTicks, long
     /// Returns whether an item created at <paramref name="ticks"/> is certainly older than
     /// <paramref name="lifetimeTicks"/>, even if clocks were wrong meanwhile.
     /// </summary>
-    public bool IsOlder(long ticks, long lifetimeTicks) => Math.Max(ticks, LastUnsteadyTicks) < LogTicks - lifetimeTicks;
+    public bool IsOlder(long ticks, long lifetimeTicks) =>
+        Math.Max(ticks, LastUnsteadyTicks) < LogTicks - lifetimeTicks;
 }

@@ -79,7 +79,13 @@ internal static class IdempotencyKeys
             // The key was used before and expired. Its old place in the order would remove the new row too early.
             using var old = new Document(expired);
             context.Batch.Delete(
-                Key.WriteNumbers(buffer, database, Table.IdempotencyOrder, OutcomeEncoding.LogTicksOf(old.Bytes), old.Etag),
+                Key.WriteNumbers(
+                    buffer,
+                    database,
+                    Table.IdempotencyOrder,
+                    OutcomeEncoding.LogTicksOf(old.Bytes),
+                    old.Etag
+                ),
                 lastEtag
             );
             old.ReleaseLarge(context.Batch, lastEtag);

@@ -185,7 +185,10 @@ internal sealed class IndexOperations
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         stored.ReleaseLarge(context.Batch, context.Etag);
-        context.Batch.Delete(Key.WriteText(key, context.Database.Number, Table.Indexes, command.LowerName), context.Etag);
+        context.Batch.Delete(
+            Key.WriteText(key, context.Database.Number, Table.Indexes, command.LowerName),
+            context.Etag
+        );
         AddChange(context, IndexChangeKind.Deleted, existing);
         return Result(context, OperationStatus.Deleted, existing, etag: 0);
     }

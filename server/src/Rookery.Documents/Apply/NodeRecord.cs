@@ -32,7 +32,8 @@ internal readonly record struct NodeRecord(
     public static NodeRecord Read(ReadOnlySpan<byte> value)
     {
         bool hasUnsteadyTicks = value.Length == Bytes && value[0] == Format;
-        bool hasChain = hasUnsteadyTicks || (value.Length == BytesWithoutUnsteadyTicks && value[0] == FormatWithoutUnsteadyTicks);
+        bool hasChain =
+            hasUnsteadyTicks || (value.Length == BytesWithoutUnsteadyTicks && value[0] == FormatWithoutUnsteadyTicks);
         FormatGuard.Expect(hasChain || (value.Length == BytesWithoutChain && value[0] == FormatWithoutChain), "node");
         return new NodeRecord(
             BinaryPrimitives.ReadUInt32LittleEndian(value[1..]),

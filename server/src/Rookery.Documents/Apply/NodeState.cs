@@ -26,8 +26,8 @@ internal sealed class NodeState
     /// <summary>Loads the state from the tables.</summary>
     /// <param name="storage">The tables.</param>
     /// <param name="catalog">Receives the databases for readers.</param>
-    /// <param name="damageSkipped">Set only for exports. Receives each damage in the rows that loading needs. Then older
-    /// rows replace the damaged ones, or the rows are missing. If null, damage fails loading.</param>
+    /// <param name="damageSkipped">Set only for exports. Receives each damage in the rows that loading needs. Then
+    /// older rows replace the damaged ones, or the rows are missing. If null, damage fails loading.</param>
     public NodeState(StorageEngine storage, DatabaseCatalog catalog, Action<DamageEvent>? damageSkipped = null)
     {
         _storage = storage;

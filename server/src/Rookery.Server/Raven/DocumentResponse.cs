@@ -12,8 +12,8 @@ namespace Rookery.Server.Raven;
 /// <param name="http">The request.</param>
 /// <param name="requests">Leases memory to large responses.</param>
 /// <param name="contentType">Content type of the response.</param>
-/// <param name="lease">The memory that the request's body holds; null if it holds none. The response extends this lease,
-/// because two leases of one request might wait for each other.</param>
+/// <param name="lease">The memory that the request's body holds; null if it holds none. The response extends this
+/// lease, because two leases of one request might wait for each other.</param>
 internal sealed class DocumentResponse(
     HttpContext http,
     LargeRequests requests,

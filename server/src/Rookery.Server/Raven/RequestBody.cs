@@ -67,8 +67,8 @@ internal readonly struct RequestBody : IDisposable
     /// <param name="maxBytes">Length limit in bytes.</param>
     /// <param name="requests">Admits large bodies.</param>
     /// <param name="use">How the body is used.</param>
-    /// <exception cref="RefusedException">The body is longer: 413. It is compressed: 415. There is no memory: 429. It is
-    /// large and arrived too slowly: 408.</exception>
+    /// <exception cref="RefusedException">The body is longer: 413. It is compressed: 415. There is no memory: 429. It
+    /// is large and arrived too slowly: 408.</exception>
     public static ValueTask<RequestBody> ReadAsync(HttpContext http, int maxBytes, LargeRequests requests, BodyUse use)
     {
         if (

@@ -123,7 +123,7 @@ internal static class ImportRoute
             }
             finally
             {
-                // Needed after a failure too: EarlyResponse can read the rest of the body only after this read has ended.
+                // Needed after a failure too: EarlyResponse can read the rest of the body only after this read.
                 body.AdvanceTo(read.Buffer.End);
             }
 

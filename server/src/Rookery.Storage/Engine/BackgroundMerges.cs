@@ -112,7 +112,11 @@ internal sealed class BackgroundMerges
             ? _picker.PickSmall(usable, _context.Options.RunBytes / LinkedShareOfRun)
             : _picker.Pick(
                 usable,
-                TombstoneRetention.DroppableThrough(_context.RetainedTombstones, runs, _context.Durable.Manifest.Position)
+                TombstoneRetention.DroppableThrough(
+                    _context.RetainedTombstones,
+                    runs,
+                    _context.Durable.Manifest.Position
+                )
             );
 
     // A damaged run cannot be merged. It waits for its repair; newer runs are merged without it.

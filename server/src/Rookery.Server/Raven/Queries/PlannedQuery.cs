@@ -10,7 +10,8 @@ namespace Rookery.Server.Raven.Queries;
 /// </summary>
 /// <param name="plan">Plan of the query.</param>
 /// <param name="tag">ETag of a non-stale answer; null if the answer differs each time.</param>
-/// <param name="lease">The memory that the body holds; the response extends this lease. Null if the body is small.</param>
+/// <param name="lease">The memory that the body holds; the response extends this lease. Null if the body is
+/// small.</param>
 internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Lease? lease) : IDisposable
 {
     public QueryPlan Plan => plan;
