@@ -243,7 +243,7 @@ internal sealed class MemberDiagnosis(
             return WhyNoLeader(state);
         }
 
-        if (applies.WhyBlocked is { } unapplied)
+        if (applies.BlockedReason is { } unapplied)
         {
             return installer.Trouble is { } vain ? $"{unapplied} {vain}" : unapplied;
         }

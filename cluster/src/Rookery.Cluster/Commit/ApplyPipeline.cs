@@ -79,7 +79,7 @@ internal sealed class ApplyPipeline(
                 host.EndStep();
             }
 
-            host.Options.TroubleFound?.Invoke($"{WhyBlocked} {CauseOf(damage)}");
+            host.Options.TroubleFound?.Invoke($"{BlockedReason} {CauseOf(damage)}");
             return false;
         }
         catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
@@ -104,7 +104,7 @@ internal sealed class ApplyPipeline(
     /// <summary>
     /// Message that applying is blocked; null when it is not. It omits the cause, which is only logged.
     /// </summary>
-    public string? WhyBlocked =>
+    public string? BlockedReason =>
         !host.Progress.IsBlocked
             ? null
             : "This node cannot apply further writes, because a part of its data cannot be read. It fetches the state "

@@ -97,7 +97,7 @@ internal static class BasisChooser
                 $"The index '{named.Name}' is not kept on this node. {why}"
             );
         }
-        if (named.Automatic is { } automatic && IndexedQueries.WhyUnable(plan.Query, automatic) is { } unable)
+        if (named.Automatic is { } automatic && IndexedQueries.ExplainWhyUnable(plan.Query, automatic) is { } unable)
         {
             throw new QueryException(
                 QueryFault.Invalid,

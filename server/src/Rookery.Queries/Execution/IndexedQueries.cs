@@ -158,7 +158,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// </summary>
     /// <param name="query">The query.</param>
     /// <param name="definition">The definition of the index.</param>
-    public static string? WhyUnable(Query query, AutoIndexDefinition definition)
+    public static string? ExplainWhyUnable(Query query, AutoIndexDefinition definition)
     {
         if (query.GroupBy.Count > 0)
         {

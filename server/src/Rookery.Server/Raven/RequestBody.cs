@@ -199,7 +199,7 @@ internal readonly struct RequestBody : IDisposable
 
             if (failure is OutOfMemoryException)
             {
-                throw requests.NoRoom(http, (long)length * held);
+                throw requests.CreateMemoryRefusal(http, (long)length * held);
             }
 
             throw;

@@ -102,7 +102,7 @@ internal sealed class BulkDocs(ServerContext context)
         }
         catch (OutOfMemoryException)
         {
-            throw context.LargeRequests.NoRoom(http, (long)body.Length * LargeRequests.CopiesOfWrite);
+            throw context.LargeRequests.CreateMemoryRefusal(http, (long)body.Length * LargeRequests.CopiesOfWrite);
         }
     }
 
