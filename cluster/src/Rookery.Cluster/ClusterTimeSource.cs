@@ -79,7 +79,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     }
 
     /// <summary>
-    /// Returns the log time of the next frame. Called under the lock, by the thread that holds the write turn.
+    /// Returns the log time of the next entry. Called under the lock, by the thread that holds the write turn.
     /// </summary>
     public LogTime NextLogTime()
     {

@@ -48,7 +48,7 @@ public sealed record ConsensusOptions
     /// The maximum number of bytes of released journal segments to retain, so that members can catch up after an
     /// absence.
     /// </summary>
-    public long KeptJournalBytes { get; init; } = 256 << 20;
+    public long RetainedJournalBytes { get; init; } = 256 << 20;
 
     /// <summary>
     /// Receives sentences that need the operator's attention: disks that lost entries, stalled disks, old copies.
@@ -60,7 +60,7 @@ public sealed record ConsensusOptions
     /// that it does not participate after a restart. Receives the fault; returns a sentence for the operator, with what
     /// to do. Called under the consensus lock, so it must return at once.
     /// </summary>
-    public Func<string, string> Halted { get; init; } = static found => found;
+    public Func<string, string> RecordHalt { get; init; } = static found => found;
 
     /// <summary>
     /// Whether callers continue on the thread that answers them. For tests that drive consensus step by step.
@@ -71,7 +71,7 @@ public sealed record ConsensusOptions
     /// Ends the process after an unexpected exception, because a step may be half done in memory. The journal stays
     /// consistent.
     /// </summary>
-    internal Action<Exception> Broken { get; init; } = CommitThreads.EndProcess;
+    internal Action<Exception> EndProcess { get; init; } = CommitThreads.EndProcess;
 
     /// <summary>Runs long work, such as a read of the journal or a fetch of a state, on another thread.</summary>
     internal Action<Action> RunInBackground { get; init; } =

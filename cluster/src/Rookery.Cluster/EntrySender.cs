@@ -49,7 +49,7 @@ internal sealed class EntrySender
             {
                 _network.Send(message, []);
             }
-            else if (first >= _log.Frames.FirstIndex && message.LastIndex <= _log.Frames.LastIndex)
+            else if (first >= _log.Cache.FirstIndex && message.LastIndex <= _log.Cache.LastIndex)
             {
                 SendEntries(message, first);
             }
@@ -103,8 +103,8 @@ internal sealed class EntrySender
 
         for (int i = 0; i < count; i++)
         {
-            _log.Frames.TryGet(first + i, out var frame);
-            _outgoing[i] = frame!.Entry;
+            _log.Cache.TryGet(first + i, out var entry);
+            _outgoing[i] = entry!.Frame;
         }
 
         _network!.Send(message, _outgoing.AsSpan(0, count));
@@ -116,7 +116,7 @@ internal sealed class EntrySender
     /// contains them. The remaining entries come from the cache, because they were not durable when the journal was
     /// read.
     /// </summary>
-    public void SendRead(in Message message, Span<JournalFrame> entries, int read)
+    public void SendRead(in Message message, Span<JournalFrame> frames, int read)
     {
         lock (_host.Gate)
         {
@@ -126,18 +126,18 @@ internal sealed class EntrySender
             // reads.
             for (int i = 0; i < read && isCurrent; i++)
             {
-                isCurrent = _host.Core.TermAt(entries[i].Index) == entries[i].Term;
+                isCurrent = _host.Core.TermAt(frames[i].Index) == frames[i].Term;
             }
 
-            for (int i = read; i < entries.Length && isCurrent; i++)
+            for (int i = read; i < frames.Length && isCurrent; i++)
             {
-                isCurrent = _log.Frames.TryGet(message.Position.Index + 1 + i, out var frame);
-                entries[i] = frame?.Entry ?? default;
+                isCurrent = _log.Cache.TryGet(message.Position.Index + 1 + i, out var entry);
+                frames[i] = entry?.Frame ?? default;
             }
 
             if (isCurrent)
             {
-                _network!.Send(message, entries);
+                _network!.Send(message, frames);
             }
         }
     }

@@ -64,11 +64,11 @@ internal sealed class Leadership(RaftHost host)
 
     /// <summary>
     /// When this node lost leadership, in microseconds of <see cref="RaftHost.Now"/>; null when it leads again, or once
-    /// its uncommitted frames were refused. Under the lock.
+    /// its uncommitted entries were refused. Under the lock.
     /// </summary>
     public long? LostAt { get; private set; }
 
-    /// <summary>Clears <see cref="LostAt"/>, because the uncommitted frames were refused. Under the lock.</summary>
+    /// <summary>Clears <see cref="LostAt"/>, because the uncommitted entries were refused. Under the lock.</summary>
     public void ForgetLoss() => LostAt = null;
 
     /// <summary>Publishes the changes of the last step. Under the lock.</summary>
@@ -85,7 +85,7 @@ internal sealed class Leadership(RaftHost host)
             }
             else
             {
-                change |= LeadershipChange.ConfigurationMade;
+                change |= LeadershipChange.ConfigurationProposed;
             }
         }
 
@@ -96,14 +96,14 @@ internal sealed class Leadership(RaftHost host)
             change |= LeadershipChange.TransferEnded;
         }
 
-        if (host.Output.RoleChanged || core.ConfigurationIndex != _seenConfigurationIndex)
+        if (host.Output.LeadershipChanged || core.ConfigurationIndex != _seenConfigurationIndex)
         {
             _seenConfigurationIndex = core.ConfigurationIndex;
             Volatile.Write(ref _stamp, _stamp + 1);
             change |= LeadershipChange.RoleOrMembers;
         }
 
-        return host.Output.RoleChanged ? change | PublishRole(core) : change;
+        return host.Output.LeadershipChanged ? change | PublishRole(core) : change;
     }
 
     private LeadershipChange PublishRole(RaftCore core)
@@ -138,7 +138,7 @@ internal enum LeadershipChange
     None = 0,
 
     /// <summary>This node proposed a configuration, so the cluster may have other members now.</summary>
-    ConfigurationMade = 1,
+    ConfigurationProposed = 1,
 
     /// <summary>A leadership transfer ended: waiting commands may be proposed.</summary>
     TransferEnded = 2,

@@ -244,7 +244,7 @@ internal sealed class MemberDiagnosis(
             return WhyNoLeader(state);
         }
 
-        if (applies.WhyBlocked is { } unapplied)
+        if (applies.BlockedReason is { } unapplied)
         {
             return installer.Trouble is { } fetchTrouble ? $"{unapplied} {fetchTrouble}" : unapplied;
         }

@@ -15,7 +15,7 @@ namespace Rookery.Cluster;
 
 /// <summary>
 /// Consensus on a node's journal, alone or with other members: the journal is the log. The proposals that queued during
-/// the last journal write become one frame. The frame is sent to the members while it is written here, is committed
+/// the last journal write become one entry. The entry is sent to the members while it is written here, is committed
 /// when a majority has it durably, and is applied; then its callers are answered.
 /// </summary>
 /// <remarks>
@@ -40,7 +40,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     {
         _store = store;
         _network = options.Network;
-        _store.KeepsDeletions = _network is not null;
+        _store.RetainsTombstones = _network is not null;
         Roster = new MemberRoster(store);
         int seed = options.Seed ?? System.Security.Cryptography.RandomNumberGenerator.GetInt32(int.MaxValue);
         var start = LogStart.Of(store, Members.IdOf(store.NodeId), options.MayBegin, seed);
@@ -86,7 +86,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         );
         Host.Handler = _handler;
         _log.Journal.SetRetainedBytes();
-        store.StoreDurable = OnManifestDurable;
+        store.DurablePositionAdvanced = OnManifestDurable;
     }
 
     /// <summary>
@@ -149,10 +149,10 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     }
 
     /// <inheritdoc/>
-    public Action? FrameWritten
+    public Action? JournalWritten
     {
-        get => Writes.FrameWritten;
-        set => Writes.FrameWritten = value;
+        get => Writes.JournalWritten;
+        set => Writes.JournalWritten = value;
     }
 
     /// <inheritdoc/>
@@ -233,7 +233,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
         var (configuration, _) = ConfigurationEncoding.Read(store.Journal.Configuration.Span);
         if (!configuration.IsMember(Members.IdOf(store.NodeId)))
         {
-            throw store.ForeignFormat();
+            throw store.MakeForeignFormatException();
         }
     }
 
@@ -287,7 +287,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
 
     /// <inheritdoc/>
     public CommitStatistics ReadStatistics() =>
-        new(Applies.AppliedFrames, Applies.AppliedCommands, Proposals.Answers.Unanswered);
+        new(Applies.AppliedEntries, Applies.AppliedCommands, Proposals.Answers.Unanswered);
 
     /// <summary>
     /// Commits and applies everything queued, on the calling thread. For tests that drive consensus step by step.
@@ -414,7 +414,7 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     {
         lock (Host.Gate)
         {
-            Host.Step(Input.StoreDurable(Host.Now, new LogPosition(position.Term, position.Index)));
+            Host.Step(Input.ManifestDurable(Host.Now, new LogPosition(position.Term, position.Index)));
             Host.Step(Input.Released(Host.Now, _store.Journal.FirstIndex - 1));
         }
     }

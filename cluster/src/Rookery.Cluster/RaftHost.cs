@@ -108,9 +108,9 @@ internal sealed class RaftHost
     /// Steps the core with one input and executes its output. Does nothing once halted. Under the lock.
     /// </summary>
     /// <param name="input">The input.</param>
-    /// <param name="proposed">The frame that <see cref="Input.Propose"/> proposes.</param>
-    /// <param name="received">The entries of a received message.</param>
-    public void Step(in Input input, LogFrame? proposed = null, ReadOnlySpan<JournalFrame> received = default)
+    /// <param name="proposed">The entry that <see cref="Input.Propose"/> proposes; null for other inputs.</param>
+    /// <param name="received">The entries of a received message, as frames; empty for other inputs.</param>
+    public void Step(in Input input, CachedEntry? proposed = null, ReadOnlySpan<JournalFrame> received = default)
     {
         if (IsHalted)
         {
@@ -133,7 +133,7 @@ internal sealed class RaftHost
         {
             // A half-done step leaves the state inconsistent, so the process must end. Otherwise the exception would
             // only close a connection or answer a request with 500.
-            Options.Broken(failure);
+            Options.EndProcess(failure);
             throw;
         }
     }
@@ -159,13 +159,13 @@ internal sealed class RaftHost
 
     /// <summary>
     /// Halts and enters diagnosis mode, in this and every later start, because a rule of consensus is broken
-    /// (<see cref="ConsensusOptions.Halted"/>). Under the lock.
+    /// (<see cref="ConsensusOptions.RecordHalt"/>). Under the lock.
     /// </summary>
     /// <param name="brokenRule">What is broken.</param>
     public void HaltForGood(string brokenRule)
     {
         IsHalted = true;
-        EnterDiagnosisMode(Options.Halted(brokenRule));
+        EnterDiagnosisMode(Options.RecordHalt(brokenRule));
     }
 
     /// <summary>

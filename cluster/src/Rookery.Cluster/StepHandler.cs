@@ -28,7 +28,7 @@ internal sealed class StepHandler(
     /// Executes <see cref="RaftHost.Output"/>: caches entries, collects the records of the next journal write and wakes
     /// its thread, sends messages. Under the lock, so without I/O.
     /// </summary>
-    public void Execute(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
+    public void Execute(CachedEntry? proposed, ReadOnlySpan<JournalFrame> received)
     {
         log.Memory.FollowStep(proposed, received);
         if (!proposals.Receipts.IsIdle)
@@ -75,7 +75,7 @@ internal sealed class StepHandler(
     private void HandleLeadershipChange()
     {
         var change = host.Leadership.Publish();
-        if (change.HasFlag(LeadershipChange.ConfigurationMade))
+        if (change.HasFlag(LeadershipChange.ConfigurationProposed))
         {
             ticker.Start();
         }

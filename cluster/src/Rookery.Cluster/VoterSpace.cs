@@ -79,16 +79,15 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
         TransferLeadershipIfFull(ownSpareBytes, roomiest);
         voters.Add((ownSpareBytes, host.Self));
         voters.Sort();
-        voters.Reverse();
+        voters.Reverse(); // most spare bytes first
 
         // The majority with the most free space limits the capacity by its fullest voter.
         int majority = configuration.Majority;
-        Volatile.Write(
-            ref _capacity,
+        var capacity =
             voters.Count < majority
                 ? null
-                : CapacityLimitedBy(voters[majority - 1], majority, configuration.Voters.Length)
-        );
+                : CapacityLimitedBy(voters[majority - 1], majority, configuration.Voters.Length);
+        Volatile.Write(ref _capacity, capacity);
     }
 
     private ClusterCapacity CapacityLimitedBy((long SpareBytes, NodeId Node) limiting, int majority, int voterCount)
@@ -113,8 +112,15 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
     /// </summary>
     private void TransferLeadershipIfFull(long ownSpareBytes, NodeId target)
     {
-        if (ownSpareBytes >= 0 || target.IsNone || _measurementsUntilTransfer-- > 0)
+        bool isFull = ownSpareBytes < 0;
+        if (!isFull || target.IsNone)
         {
+            return;
+        }
+
+        if (_measurementsUntilTransfer > 0)
+        {
+            _measurementsUntilTransfer--;
             return;
         }
 

@@ -67,8 +67,8 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
         }
     }
 
-    /// <summary>Returns the next write; null when none is due or one is outstanding.</summary>
-    public JournalWrite? Next(VoteRecord vote, long lastIndex, long committed)
+    /// <summary>Begins the next journal write and returns it; null when none is due or one is outstanding.</summary>
+    public JournalWrite? TakeNextWrite(VoteRecord vote, long lastIndex, long committed)
     {
         if (!IsIdle || (!_voteIsPending && _truncateAfter < 0 && WrittenIndex == lastIndex))
         {

@@ -25,7 +25,7 @@ public enum InputKind
     Unreadable,
 
     /// <summary>The local store is durable through a position.</summary>
-    StoreDurable,
+    ManifestDurable,
 
     /// <summary>A fetched snapshot is installed, and the journal matches it.</summary>
     SnapshotInstalled,
@@ -175,10 +175,10 @@ public readonly record struct Input
         };
 
     /// <summary>Reports that the local store is durable through a position.</summary>
-    public static Input StoreDurable(long now, LogPosition position) =>
+    public static Input ManifestDurable(long now, LogPosition position) =>
         new()
         {
-            Kind = InputKind.StoreDurable,
+            Kind = InputKind.ManifestDurable,
             NowMicroseconds = now,
             Position = position,
         };

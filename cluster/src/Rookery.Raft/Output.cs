@@ -165,7 +165,7 @@ public sealed class Output
     public long DroppedAfter { get; internal set; } = -1;
 
     /// <summary>Whether role, term or leader changed in the step.</summary>
-    public bool RoleChanged { get; internal set; }
+    public bool LeadershipChanged { get; internal set; }
 
     internal void Send(in Message message) => _messages.Add(message);
 
@@ -190,6 +190,6 @@ public sealed class Output
         ClockAnswer = ClockAnswer.None;
         Fetch = null;
         DroppedAfter = -1;
-        RoleChanged = false;
+        LeadershipChanged = false;
     }
 }

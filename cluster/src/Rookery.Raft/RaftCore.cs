@@ -28,6 +28,7 @@ public sealed class RaftCore
     public RaftCore(StartingPoint start, CoreOptions options)
         : this(start, options, SafetyRules.Sound) { }
 
+    // For tests that replace one of the rules by a known bug.
     internal RaftCore(StartingPoint start, CoreOptions options, SafetyRules rules)
     {
         _member = new Member(start, options, rules);
@@ -182,14 +183,17 @@ public sealed class RaftCore
         }
 
         _member.CheckRules(before.Term);
-        output.Write = HasFailed
-            ? null
-            : _log.Durability.Next(
-                new VoteRecord(Term, VotedFor),
-                Last.Index,
-                _state.Rules.CommitIndexToRecord(CommitIndex, Last.Index)
-            );
-        output.RoleChanged = before != (Role, Term, Leader);
+        if (HasFailed)
+        {
+            output.Write = null;
+        }
+        else
+        {
+            long committed = _state.Rules.CommitIndexToRecord(CommitIndex, Last.Index);
+            output.Write = _log.Durability.TakeNextWrite(new VoteRecord(Term, VotedFor), Last.Index, committed);
+        }
+
+        output.LeadershipChanged = before != (Role, Term, Leader);
     }
 
     private void Dispatch(in Input input, Output output)
@@ -218,7 +222,7 @@ public sealed class RaftCore
             case InputKind.Unreadable:
                 _member.Replication.HandleUnreadable(input.Node, input.Number);
                 break;
-            case InputKind.StoreDurable:
+            case InputKind.ManifestDurable:
                 _member.Replication.Manifest = input.Position;
                 break;
             case InputKind.SnapshotInstalled:

@@ -102,10 +102,10 @@ internal sealed class ClusterRoutes(ILogger log)
 
         if (await ReadLifetimeAsync(http) is not { } lifetime)
         {
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status400BadRequest,
-                ErrorAnswer.BadRequest,
+                ErrorResponse.BadRequest,
                 "'LifetimeSeconds' must be a whole number of seconds, at least one and at most a week."
             );
             return;
@@ -117,10 +117,10 @@ internal sealed class ClusterRoutes(ILogger log)
         );
         if (token is null)
         {
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status503ServiceUnavailable,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 refusal!
             );
             return;
@@ -154,7 +154,7 @@ internal sealed class ClusterRoutes(ILogger log)
         var answer = await membership.AskAsync(MemberOrder.List, name: null, http.RequestAborted);
         if (answer.Status != StatusCodes.Status200OK)
         {
-            await ErrorAnswer.WriteAsync(http, answer.Status, ErrorAnswer.RavenException, answer.Text);
+            await ErrorResponse.WriteAsync(http, answer.Status, ErrorResponse.RavenException, answer.Text);
             return;
         }
 
@@ -243,7 +243,7 @@ internal sealed class ClusterRoutes(ILogger log)
     {
         if (answer.Status != StatusCodes.Status200OK)
         {
-            await ErrorAnswer.WriteAsync(http, answer.Status, ErrorAnswer.RavenException, answer.Text);
+            await ErrorResponse.WriteAsync(http, answer.Status, ErrorResponse.RavenException, answer.Text);
             return;
         }
 
@@ -263,10 +263,10 @@ internal sealed class ClusterRoutes(ILogger log)
         var (answer, sentence) = singleNode.ConfirmClock();
         if (answer != ClockAnswer.Confirmed)
         {
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status503ServiceUnavailable,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 sentence
             );
             return;
@@ -324,7 +324,7 @@ internal sealed class ClusterRoutes(ILogger log)
         }
         else if (await change(rotation) is { } refusal)
         {
-            await ErrorAnswer.WriteAsync(http, StatusOf(refusal), ErrorAnswer.RavenException, refusal.Message);
+            await ErrorResponse.WriteAsync(http, StatusOf(refusal), ErrorResponse.RavenException, refusal.Message);
         }
         else
         {
@@ -347,10 +347,10 @@ internal sealed class ClusterRoutes(ILogger log)
         };
 
     private static Task RefuseWithoutClusterAsync(HttpContext http) =>
-        ErrorAnswer.WriteAsync(
+        ErrorResponse.WriteAsync(
             http,
             StatusCodes.Status409Conflict,
-            ErrorAnswer.RavenException,
+            ErrorResponse.RavenException,
             "This node is in no cluster. Stop it, make it the first of one with `rookery cluster init --data "
                 + "DIR`, and start it again."
         );

@@ -19,10 +19,10 @@ public static class ConfigurationFiles
     {
         try
         {
-            using var file = File.OpenRead(path);
+            using var file = File.OpenHandle(path);
             using var bytes = new MemoryStream();
             byte[] part = new byte[16 << 10];
-            for (int read; (read = file.Read(part)) > 0; )
+            for (int read; (read = RandomAccess.Read(file, part, bytes.Length)) > 0; )
             {
                 bytes.Write(part.AsSpan(0, read));
                 if (bytes.Length > MaxBytes)

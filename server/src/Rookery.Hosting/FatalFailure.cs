@@ -43,7 +43,7 @@ internal sealed partial class FatalFailure : IDisposable
                 thread ?? "unnamed",
                 isOutOfMemory
                     ? "has no memory: give the node more with --memory, or less to do at once"
-                    : $"met a fault of the program: {failure.Message.TrimEnd('.')}"
+                    : $"failed through a fault of the program: {failure.Message.TrimEnd('.')}"
             );
         }
         catch (OutOfMemoryException)

@@ -59,7 +59,7 @@ internal static class FrameRules
             {
                 Invariant.Holds(
                     i == frames.Length - 1 && frame.Index > 0 && frame.Index <= position.Index,
-                    "a note of commitment is the last frame of its write and names an index in the log"
+                    "a commit frame is the last frame of its write and names an index in the log"
                 );
             }
             else

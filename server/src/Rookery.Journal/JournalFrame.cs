@@ -35,7 +35,7 @@ public enum FrameType : byte
     Start = 7,
 
     /// <summary>
-    /// Local, a note of commitment: the node knew that the log is committed through this frame's index. Always last in
+    /// Local, a commit frame: the node knew that the log is committed through this frame's index. Always last in
     /// its write, and written only into padding that the write has anyway. Since format version 2.
     /// </summary>
     Committed = 8,

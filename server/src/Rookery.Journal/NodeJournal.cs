@@ -7,8 +7,11 @@ namespace Rookery.Journal;
 /// acknowledged.
 /// </summary>
 /// <remarks>
-/// One thread at a time writes. <see cref="PrepareSpare"/>, <see cref="ReleaseThrough"/> and readers may run on other
-/// threads.
+/// <para>One thread at a time writes. <see cref="PrepareSpare"/>, <see cref="ReleaseThrough"/> and readers may run on
+/// other threads.</para>
+/// <para>After a failed write or sync the journal is latched: it refuses every further write until it is opened again,
+/// because the system may have dropped the unsynced bytes.</para>
+/// <para>The note is a file beside the segments that names the newest of them (<see cref="NewestNote"/>).</para>
 /// </remarks>
 public sealed class NodeJournal : IDisposable
 {
@@ -17,10 +20,14 @@ public sealed class NodeJournal : IDisposable
     private readonly IDisposable _directoryLock;
     private readonly string _directory;
     private readonly int _segmentBytes;
+
+    // Why the journal is latched; null while it accepts writes.
     private string? _latch;
     private Exception? _latchCause;
     private bool _isStopped;
-    private readonly List<long> _kept = [];
+
+    // The indexes of PinAbove that are not disposed.
+    private readonly List<long> _pinnedAbove = [];
     private long _releasedThrough;
     private IReadOnlyList<RecoveredEntry> _recovered;
 
@@ -55,7 +62,7 @@ public sealed class NodeJournal : IDisposable
     /// Released segments to retain, in bytes, so lagging members can catch up. Segments that were released at the start
     /// are not retained.
     /// </summary>
-    public long KeptBytes { get; set; }
+    public long RetainedBytes { get; set; }
 
     /// <summary>
     /// A number that rises with each piece written to disk and each sync. It distinguishes a slow disk from a hanging
@@ -128,12 +135,15 @@ public sealed class NodeJournal : IDisposable
         {
             var live = _appender.Segments;
             long bytes = 0;
-            for (
-                int i = live.Count - 1;
-                i >= 0 && (i == live.Count - 1 || live[i + 1].Header!.Position.Index > index);
-                i--
-            )
+            for (int i = live.Count - 1; i >= 0; i--)
             {
+                // A segment ends where the header of the next one says.
+                bool isNewest = i == live.Count - 1;
+                if (!isNewest && live[i + 1].Header!.Position.Index <= index)
+                {
+                    break;
+                }
+
                 bytes += live[i].Length;
             }
 
@@ -145,16 +155,16 @@ public sealed class NodeJournal : IDisposable
     public static long BytesOf(in JournalFrame frame) => FrameLayout.BytesOf([frame]);
 
     /// <summary>
-    /// Creates a note of commitment: a frame for the end of a write, which records that the log is committed through an
+    /// Makes a commit frame: a frame for the end of a write, which records that the log is committed through an
     /// index.
     /// </summary>
-    public static JournalFrame Committed(long index) =>
+    public static JournalFrame MakeCommitFrame(long index) =>
         new(FrameType.Committed, index, Term: 0, OperationsBefore: 0, OperationCount: 0, Payload: default);
 
     /// <summary>
-    /// Returns whether a note of commitment fits into the padding that a write of <paramref name="frames"/> has anyway.
+    /// Returns whether a commit frame fits into the padding that a write of <paramref name="frames"/> has anyway.
     /// </summary>
-    public static bool HasRoomForNote(ReadOnlySpan<JournalFrame> frames)
+    public static bool HasRoomForCommitFrame(ReadOnlySpan<JournalFrame> frames)
     {
         long filled = FrameLayout.FilledBytesOf(frames);
         return FrameLayout.RoundUp(filled) - filled >= FrameHeader.Bytes;
@@ -203,7 +213,7 @@ public sealed class NodeJournal : IDisposable
     /// power cut. If it throws, their durability is unknown and the journal is latched.
     /// </summary>
     /// <param name="frames">In this order: at most one vote, at most one truncation, entries with consecutive indexes,
-    /// at most one note of commitment.</param>
+    /// at most one commit frame.</param>
     /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
     public void Write(ReadOnlySpan<JournalFrame> frames)
     {
@@ -290,7 +300,8 @@ public sealed class NodeJournal : IDisposable
     {
         lock (_appender.Gate)
         {
-            _releasedThrough = Math.Max(_releasedThrough, _kept.Count == 0 ? index : Math.Min(index, _kept.Min()));
+            long unpinned = _pinnedAbove.Count == 0 ? index : Math.Min(index, _pinnedAbove.Min());
+            _releasedThrough = Math.Max(_releasedThrough, unpinned);
         }
 
         while (NextReleased() is { } segment)
@@ -304,14 +315,14 @@ public sealed class NodeJournal : IDisposable
     /// them is released. For members that receive a snapshot at that index and then need the later entries.
     /// Thread-safe.
     /// </summary>
-    public IDisposable KeepAbove(long index)
+    public IDisposable PinAbove(long index)
     {
         lock (_appender.Gate)
         {
-            _kept.Add(index);
+            _pinnedAbove.Add(index);
         }
 
-        return new KeptEntries(this, index);
+        return new PinnedEntries(this, index);
     }
 
     /// <summary>
@@ -341,7 +352,8 @@ public sealed class NodeJournal : IDisposable
             return;
         }
 
-        long lastWrite = _appender.LastWrite; // not that of the clean stop, which may rot without any loss
+        // The note names the write before the clean-stop frame: if that frame is damaged later, nothing is lost.
+        long lastWrite = _appender.LastWrite;
         WriteOrLatch([JournalOpening.LocalFrame(FrameType.CleanStop, _appender.Map)]);
         _isStopped = true;
         JournalOpening.NoteEnd(_appender, lastWrite);
@@ -426,12 +438,15 @@ public sealed class NodeJournal : IDisposable
             }
 
             var live = _appender.Segments;
-            if (
-                live.Count < 2
-                || live[0].Pins > 0
-                || live[1].Header!.Position.Index > _releasedThrough
-                || live.Skip(1).Sum(static segment => segment.Length) < KeptBytes
-            )
+            if (live.Count < 2 || live[0].Pins > 0)
+            {
+                return null;
+            }
+
+            // The header of the next segment names the last entry of the oldest one.
+            bool isReleased = live[1].Header!.Position.Index <= _releasedThrough;
+            long laterBytes = live.Skip(1).Sum(static segment => segment.Length);
+            if (!isReleased || laterBytes < RetainedBytes)
             {
                 return null;
             }
@@ -443,7 +458,7 @@ public sealed class NodeJournal : IDisposable
         }
     }
 
-    private sealed class KeptEntries(NodeJournal journal, long index) : IDisposable
+    private sealed class PinnedEntries(NodeJournal journal, long index) : IDisposable
     {
         private bool _isDisposed;
 
@@ -451,8 +466,11 @@ public sealed class NodeJournal : IDisposable
         {
             lock (journal._appender.Gate)
             {
-                _ = !_isDisposed && journal._kept.Remove(index);
-                _isDisposed = true;
+                if (!_isDisposed)
+                {
+                    journal._pinnedAbove.Remove(index);
+                    _isDisposed = true;
+                }
             }
         }
     }

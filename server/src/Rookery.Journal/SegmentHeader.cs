@@ -32,7 +32,7 @@ internal sealed record SegmentHeader
     public const int Bytes = 4096;
 
     /// <summary>
-    /// The version that is written. Since version 2 a write may end with a note of commitment, and votes, starts and
+    /// The version that is written. Since version 2 a write may end with a commit frame, and votes, starts and
     /// stops repeat the log's end. Segments of version 1 can be read; the log then continues in a segment of this
     /// version.
     /// </summary>

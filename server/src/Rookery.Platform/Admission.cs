@@ -116,7 +116,7 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         }
 
         bool isAdmitted = TryAdd(bytes, heldBytes) || (TryMakeRoom(bytes) && TryAdd(bytes, heldBytes));
-        share?.RelieveExcess();
+        share?.RelieveExcess(); // caches yield if the request was charged beyond the budget
         return isAdmitted;
     }
 
@@ -192,24 +192,28 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
 
     private bool TryAdd(long bytes, long heldBytes)
     {
-        long admitted = Volatile.Read(ref _bytes);
         bool isCharged = share is null;
-        while (admitted == heldBytes || admitted + bytes <= limitBytes)
+        while (true)
         {
+            long admitted = Volatile.Read(ref _bytes);
+            bool isAlone = admitted == heldBytes; // no other caller holds bytes
+            bool fits = admitted + bytes <= limitBytes;
+            if (!isAlone && !fits)
+            {
+                break;
+            }
+
             // Charged before it is admitted: others never see bytes of a request that is refused.
-            if (!isCharged && !TryCharge(bytes, isAlone: admitted == heldBytes))
+            if (!isCharged && !TryCharge(bytes, isAlone))
             {
                 return false;
             }
 
             isCharged = true;
-            long seen = Interlocked.CompareExchange(ref _bytes, admitted + bytes, admitted);
-            if (seen == admitted)
+            if (Interlocked.CompareExchange(ref _bytes, admitted + bytes, admitted) == admitted)
             {
                 return true;
             }
-
-            admitted = seen;
         }
 
         if (isCharged)

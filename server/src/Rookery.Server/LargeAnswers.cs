@@ -42,10 +42,10 @@ internal sealed class LargeAnswers
         if (!_turns.Reader.TryRead(out _) && !await WaitAsync(http.RequestAborted))
         {
             http.Response.Headers.RetryAfter = "1";
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status429TooManyRequests,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 $"{MaxConcurrent} answers with histories or disk work are being sent by this node already, which is "
                     + $"the most. Try again in a second."
             );

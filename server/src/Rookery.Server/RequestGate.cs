@@ -95,7 +95,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         long startedAt = context.Metrics.Begin(needsDocuments);
         http.Response.Headers["Raven-Server-Version"] = "7.2.0.0";
         var handling = Answer(http, endpoint, needsDocuments);
-        if (handling.IsCompletedSuccessfully && !EarlyAnswer.IsDue(http))
+        if (handling.IsCompletedSuccessfully && !EarlyResponse.IsDue(http))
         {
             context.Metrics.End(route, total, startedAt, http.Response.StatusCode);
             return Task.CompletedTask;
@@ -113,7 +113,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             CheckTransferCoding(http);
             if (_guard.Problem(http.Request, endpoint?.Metadata.GetMetadata<RouteScope>()) is { } problem)
             {
-                return ErrorAnswer.WriteAsync(http, StatusCodes.Status403Forbidden, ErrorAnswer.Forbidden, problem);
+                return ErrorResponse.WriteAsync(http, StatusCodes.Status403Forbidden, ErrorResponse.Forbidden, problem);
             }
 
             if (_access.Refusal(http, endpoint) is { } refusal)
@@ -127,7 +127,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         }
         catch (RefusedException refused)
         {
-            return ErrorAnswer.WriteAsync(http, refused.Status, refused.Type, refused.Message);
+            return ErrorResponse.WriteAsync(http, refused.Status, refused.Type, refused.Message);
         }
         catch (Exception failure)
         {
@@ -139,10 +139,10 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     {
         if (needsDocuments && context.Readiness.Reason is { } reason)
         {
-            return ErrorAnswer.WriteAsync(
+            return ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status503ServiceUnavailable,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 reason
             );
         }
@@ -220,7 +220,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         }
         catch (RefusedException refused)
         {
-            await ErrorAnswer.WriteAsync(http, refused.Status, refused.Type, refused.Message);
+            await ErrorResponse.WriteAsync(http, refused.Status, refused.Type, refused.Message);
         }
     }
 
@@ -231,12 +231,12 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             http.Response.Headers.WWWAuthenticate = "Bearer realm=\"rookery\"";
         }
 
-        return ErrorAnswer.WriteAsync(
+        return ErrorResponse.WriteAsync(
             http,
             refused.Status,
             refused.Status == StatusCodes.Status503ServiceUnavailable
-                ? ErrorAnswer.RavenException
-                : ErrorAnswer.Forbidden,
+                ? ErrorResponse.RavenException
+                : ErrorResponse.Forbidden,
             refused.Sentence
         );
     }
@@ -265,10 +265,10 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             )
         {
             http.Response.Headers.ETag = default;
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status503ServiceUnavailable,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 Readiness.NodeStops
             );
         }
@@ -292,24 +292,24 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             // A read stored nothing, so the client may repeat it.
             LargeBuffers.Trim();
             http.Response.Headers.RetryAfter = "1";
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status429TooManyRequests,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 "There is no memory for this answer now. Ask for less at once, or try again in a second."
             );
         }
         catch (BadHttpRequestException refused)
         {
-            await ErrorAnswer.WriteAsync(http, refused.StatusCode, ErrorAnswer.BadRequest, Explain(refused, http));
+            await ErrorResponse.WriteAsync(http, refused.StatusCode, ErrorResponse.BadRequest, Explain(refused, http));
         }
         catch (IOException malformed) when (malformed.InnerException is OverflowException)
         {
             // Kestrel throws this for a chunk whose announced length overflows.
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status400BadRequest,
-                ErrorAnswer.BadRequest,
+                ErrorResponse.BadRequest,
                 ExplainMalformed(http)
             );
         }
@@ -332,9 +332,9 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             context.Metrics.End(route, total, startedAt, http.Response.StatusCode);
         }
 
-        if (EarlyAnswer.IsDue(http))
+        if (EarlyResponse.IsDue(http))
         {
-            await EarlyAnswer.ReadOnAsync(http, context.Time, context.Stopping);
+            await EarlyResponse.ReadOnAsync(http, context.Time, context.Stopping);
         }
     }
 
@@ -359,10 +359,10 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         };
 
     private static Task AnswerFailureAsync(HttpContext http, Exception failure) =>
-        ErrorAnswer.WriteAsync(
+        ErrorResponse.WriteAsync(
             http,
             StatusCodes.Status500InternalServerError,
-            ErrorAnswer.RavenException,
+            ErrorResponse.RavenException,
             failure is DamagedException
                 ? failure.Message
                 : "The node could not answer because of a fault of its own; its log has the details."

@@ -36,7 +36,7 @@ public static class RookeryServer
     /// How long reads may continue after the server begins to stop. Long reads end themselves at once. Reads that still
     /// run after this time are cut off, because their clients do not read the answer.
     /// </summary>
-    internal static readonly TimeSpan ReadPatience = TimeSpan.FromSeconds(1);
+    internal static readonly TimeSpan ReadStopTimeout = TimeSpan.FromSeconds(1);
 
     /// <summary>
     /// How long a stop waits for all answers: long enough for a write that waits for a majority, or for a slow sync,
@@ -92,7 +92,7 @@ public static class RookeryServer
     }
 
     /// <summary>
-    /// Stops the application: reads end within <see cref="ReadPatience"/>, writes within <see cref="StopTimeout"/>,
+    /// Stops the application: reads end within <see cref="ReadStopTimeout"/>, writes within <see cref="StopTimeout"/>,
     /// and background work ends. Requests that are still unanswered then are cut off with a warning in the log.
     /// </summary>
     /// <param name="app">The result of <see cref="Build"/>.</param>
@@ -121,7 +121,7 @@ public static class RookeryServer
 
         async Task EndAsync()
         {
-            await Task.Delay(ReadPatience, context.Time, CancellationToken.None);
+            await Task.Delay(ReadStopTimeout, context.Time, CancellationToken.None);
             await end.CancelAsync();
         }
     }
@@ -212,9 +212,9 @@ public static class RookeryServer
         kestrel.AddServerHeader = false;
         kestrel.Limits.MaxConcurrentConnections = options.ConnectionsLimit;
         kestrel.Limits.MaxConcurrentUpgradedConnections = options.ConnectionsLimit;
-        // Room for the JSON around a batch's documents, and for the bytes that EarlyAnswer reads after an error. Routes
-        // with bodies of any length lift this limit (LongBody).
-        kestrel.Limits.MaxRequestBodySize = options.BatchBytesLimit + (1L << 20) + EarlyAnswer.MaxBytes;
+        // Room for the JSON around a batch's documents, and for the bytes that EarlyResponse reads after an error.
+        // Routes with bodies of any length lift this limit (LongBody).
+        kestrel.Limits.MaxRequestBodySize = options.BatchBytesLimit + (1L << 20) + EarlyResponse.MaxBytes;
         kestrel.Limits.MaxRequestBufferSize = ConnectionBufferBytes;
         kestrel.Limits.MaxResponseBufferSize = ConnectionBufferBytes;
         // A slow client must not hold its resources: it is disconnected below 240 B/s after 10 s.
@@ -241,7 +241,7 @@ public static class RookeryServer
                 }
                 else
                 {
-                    var answers = new FastPathAnswers(context);
+                    var answers = new FastPathHandlers(context);
                     endpoint.Use(next =>
                         connection =>
                         {

@@ -165,7 +165,7 @@ public sealed class ServerContext(
     }
 
     /// <summary>
-    /// Cancelled <see cref="RookeryServer.ReadPatience"/> after <see cref="Stopping"/>: reads that are still running
+    /// Cancelled <see cref="RookeryServer.ReadStopTimeout"/> after <see cref="Stopping"/>: reads that are still running
     /// are then cut off.
     /// </summary>
     internal CancellationToken ReadsEnd { get; set; }

@@ -31,7 +31,7 @@ public sealed class Memtables : IDisposable
     /// <summary>
     /// Called on the background thread when a manifest is durable: the journal through that position may be released.
     /// </summary>
-    public Action<ManifestPosition>? StoreDurable { get; set; }
+    public Action<ManifestPosition>? ManifestWritten { get; set; }
 
     /// <summary>
     /// Called when there may be background work: a memtable was frozen, or a flush was requested. Must return
@@ -96,7 +96,7 @@ public sealed class Memtables : IDisposable
             // Unmaps the memory, because a merge may need it before the next memtable does. Mapping it again takes
             // milliseconds.
             _context.Arenas.Trim();
-            NotifyDurable();
+            NotifyManifestWritten();
         }
 
         return wasFlushed;
@@ -123,7 +123,7 @@ public sealed class Memtables : IDisposable
 
         while (_flusher.FlushOldest())
         {
-            NotifyDurable();
+            NotifyManifestWritten();
         }
 
         _flushEnded.Set();
@@ -260,5 +260,5 @@ public sealed class Memtables : IDisposable
         active.Release();
     }
 
-    private void NotifyDurable() => StoreDurable?.Invoke(_context.Durable.Manifest.Position);
+    private void NotifyManifestWritten() => ManifestWritten?.Invoke(_context.Durable.Manifest.Position);
 }

@@ -137,11 +137,11 @@ public sealed class StorageEngine : IDisposable
     /// </summary>
     public string? Failure => Memtables.Failure ?? _merge.Failure;
 
-    /// <summary>See <see cref="StorageOptions.KeptDeletions"/>. May change at any time.</summary>
-    public long KeptDeletions
+    /// <summary>See <see cref="StorageOptions.RetainedTombstones"/>. May change at any time.</summary>
+    public long RetainedTombstones
     {
-        get => _context.KeptDeletions;
-        set => _context.KeptDeletions = value;
+        get => _context.RetainedTombstones;
+        set => _context.RetainedTombstones = value;
     }
 
     /// <summary>
@@ -177,18 +177,25 @@ public sealed class StorageEngine : IDisposable
         lock (_context.Gate)
         {
             EngineState current = _context.Published.Current;
-            RangeTombstoneSet ofStore = current.RangeTombstones;
-            RangeTombstoneSet ofActive = current.Active.RangeTombstones;
+            RangeTombstoneSet storeTombstones = current.RangeTombstones;
+            RangeTombstoneSet activeTombstones = current.Active.RangeTombstones;
             if (_batch.Ranges.Count > 0)
             {
                 var added = new RangeTombstoneSet(_batch.Ranges);
-                ofStore = RangeTombstoneSet.Union([ofStore, added]);
-                ofActive = RangeTombstoneSet.Union([ofActive, added]);
+                storeTombstones = RangeTombstoneSet.Union([storeTombstones, added]);
+                activeTombstones = RangeTombstoneSet.Union([activeTombstones, added]);
             }
 
-            current.Active.CompleteBatch(position, ofActive);
+            current.Active.CompleteBatch(position, activeTombstones);
             _context.Published.Replace(
-                new EngineState(_context.Sources, current.Active, current.Frozen, current.Runs, ofStore, position)
+                new EngineState(
+                    _context.Sources,
+                    current.Active,
+                    current.Frozen,
+                    current.Runs,
+                    storeTombstones,
+                    position
+                )
             );
             _batch.Close();
         }
@@ -232,7 +239,7 @@ public sealed class StorageEngine : IDisposable
     /// </summary>
     public void TrimIdle()
     {
-        _context.Readers.Bound();
+        _context.Readers.EndExcessive();
         _context.Garbage.Collect();
         _context.Arenas.Trim();
         _context.Cache.TrimIdle();

@@ -41,7 +41,7 @@ public sealed record StorageOptions
     /// receive the changes instead of a full snapshot (<see cref="StorageEngine.BeginChanges"/>). If an eighth of the
     /// group's rows is more, that many are retained. 0 retains none.
     /// </summary>
-    public long KeptDeletions { get; init; }
+    public long RetainedTombstones { get; init; }
 
     /// <summary>
     /// Maximum bytes of flushed memtables that readers may keep alive; 0 means three times <see cref="MemtableBytes"/>.

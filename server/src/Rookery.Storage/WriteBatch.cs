@@ -14,6 +14,8 @@ namespace Rookery.Storage;
 public sealed unsafe class WriteBatch
 {
     private readonly int _chunkBytes;
+
+    // The memtable's nodes (MemtableNode*) that this batch inserted, in order.
     private readonly List<nint> _nodes = [];
     private readonly List<RangeTombstone> _ranges = [];
     private EngineState? _state;
@@ -124,7 +126,7 @@ public sealed unsafe class WriteBatch
     {
         Invariant.Holds(
             IsOpen && mark.Rows <= _nodes.Count && mark.RangeTombstones <= _ranges.Count,
-            "a batch goes back, not forward"
+            "a batch is rolled back to an earlier mark"
         );
         for (int i = mark.Rows; i < _nodes.Count; i++)
         {
@@ -161,6 +163,7 @@ public sealed unsafe class WriteBatch
 
     private void PutLarge(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail)
     {
+        // The stem is what the keys of all chunks of a value begin with. The row itself refers to the chunks by it.
         Span<byte> chunkKey = stackalloc byte[LargeValue.ChunkKeyBytes];
         Span<byte> stem = stackalloc byte[LargeValue.StemBytes];
         LargeValue.WriteStem(stem, key, Index, checked((ushort)_largeValueCount++));
@@ -191,11 +194,8 @@ public sealed unsafe class WriteBatch
             key.Length is >= MemtableNode.KeyspaceBytes and <= RunWriter.KeyLimitBytes,
             "a key has a database, a table and at most its limit of bytes"
         );
-        Invariant.Holds(
-            key[MemtableNode.KeyspaceBytes - 1] < TableMap.Released
-                && State.Sources.Tables.Knows(key[MemtableNode.KeyspaceBytes - 1]),
-            "rows belong to a known table"
-        );
+        byte table = key[MemtableNode.KeyspaceBytes - 1];
+        Invariant.Holds(table < TableMap.Released && State.Sources.Tables.Knows(table), "rows belong to a known table");
         Add(key, sequence, kind, head, tail);
     }
 

@@ -36,7 +36,7 @@ internal static class ModelComparison
     private static void CheckDocuments(in DatabaseReader reader, ModelDatabase expected, string story)
     {
         var found = new List<ModelDocument>();
-        using (var cursor = reader.ByIdPrefix([]))
+        using (var cursor = reader.SeekByIdPrefix([]))
         {
             while (cursor.MoveNext())
             {
@@ -62,7 +62,7 @@ internal static class ModelComparison
     {
         var documents = expected.Documents.Values.OrderBy(document => document.Etag).ToList();
         var changes = new List<(long Etag, string Id, bool IsTombstone, bool Moved)>();
-        using (var cursor = reader.Changes(0))
+        using (var cursor = reader.SeekChanges(0))
         {
             while (cursor.MoveNext())
             {
@@ -86,7 +86,7 @@ internal static class ModelComparison
 
         foreach (var collection in documents.GroupBy(document => document.Collection, StringComparer.OrdinalIgnoreCase))
         {
-            using var cursor = reader.ByCollection(Encoding.UTF8.GetBytes(collection.Key.ToUpperInvariant()));
+            using var cursor = reader.SeekByCollection(Encoding.UTF8.GetBytes(collection.Key.ToUpperInvariant()));
             var etags = new List<long>();
             while (cursor.MoveNext())
             {

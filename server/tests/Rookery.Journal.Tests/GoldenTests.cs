@@ -45,7 +45,7 @@ public sealed class GoldenTests
         byte[][] before = [.. old.Select(disk.ReadAll)];
         using (var journal = Open(disk))
         {
-            journal.Write([Next(journal, term: 2), NodeJournal.Committed(20)]);
+            journal.Write([Next(journal, term: 2), NodeJournal.MakeCommitFrame(20)]);
         }
 
         Assert.Equal(before, old.Select(disk.ReadAll));
@@ -80,7 +80,7 @@ public sealed class GoldenTests
                         1,
                         PayloadOf(index, index > 18 ? 6 : 7, 3000)
                     ),
-                    NodeJournal.Committed(Math.Min(18, index - 1)),
+                    NodeJournal.MakeCommitFrame(Math.Min(18, index - 1)),
                 ]);
             }
 
@@ -88,7 +88,7 @@ public sealed class GoldenTests
                 new JournalFrame(FrameType.Truncation, 18, 1, 20, 0, default),
                 new JournalFrame(FrameType.Batch, 19, 2, 20, 1, PayloadOf(19, 7, 3000)),
                 new JournalFrame(FrameType.Batch, 20, 2, 21, 1, PayloadOf(20, 7, 3000)),
-                NodeJournal.Committed(19),
+                NodeJournal.MakeCommitFrame(19),
             ]);
             journal.StopCleanly();
         }

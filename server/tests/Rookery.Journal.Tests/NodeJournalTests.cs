@@ -210,7 +210,7 @@ public sealed class NodeJournalTests
     {
         using var journal = Open(_disk);
         Append(journal, 40);
-        var kept = journal.KeepAbove(20);
+        var kept = journal.PinAbove(20);
         journal.ReleaseThrough(40);
         Assert.InRange(journal.FirstIndex, 2, 21);
         kept.Dispose();

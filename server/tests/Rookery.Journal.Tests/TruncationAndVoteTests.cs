@@ -74,8 +74,8 @@ public sealed class TruncationAndVoteTests
         var journal = Open(_disk);
         Assert.Equal(0, journal.CommittedIndex);
         Append(journal, 3);
-        journal.Write([Next(journal), NodeJournal.Committed(3)]);
-        journal.Write([Next(journal), NodeJournal.Committed(5)]);
+        journal.Write([Next(journal), NodeJournal.MakeCommitFrame(3)]);
+        journal.Write([Next(journal), NodeJournal.MakeCommitFrame(5)]);
         Assert.Equal((5, 5), (journal.CommittedIndex, journal.LastIndex));
         for (int operation = 0; operation <= _disk.OperationCount; operation++)
         {
@@ -97,14 +97,14 @@ public sealed class TruncationAndVoteTests
     [Fact]
     public void A_note_of_commitment_is_written_only_into_existing_padding()
     {
-        Assert.False(NodeJournal.HasRoomForNote([]));
-        Assert.False(NodeJournal.HasRoomForNote([new JournalFrame(FrameType.Vote, 0, 1, 0, 0, Encode([1]))]));
+        Assert.False(NodeJournal.HasRoomForCommitFrame([]));
+        Assert.False(NodeJournal.HasRoomForCommitFrame([new JournalFrame(FrameType.Vote, 0, 1, 0, 0, Encode([1]))]));
         var journal = Open(_disk);
         int fits = 4096 - 64 - 64 - (Next(journal, 1000).Payload.Length - 1000);
-        Assert.True(NodeJournal.HasRoomForNote([Next(journal, fits)]));
-        Assert.False(NodeJournal.HasRoomForNote([Next(journal, fits + 1)]));
-        Assert.False(NodeJournal.HasRoomForNote([Next(journal, fits + 64)]));
-        Assert.True(NodeJournal.HasRoomForNote([Next(journal, fits + 65)]));
+        Assert.True(NodeJournal.HasRoomForCommitFrame([Next(journal, fits)]));
+        Assert.False(NodeJournal.HasRoomForCommitFrame([Next(journal, fits + 1)]));
+        Assert.False(NodeJournal.HasRoomForCommitFrame([Next(journal, fits + 64)]));
+        Assert.True(NodeJournal.HasRoomForCommitFrame([Next(journal, fits + 65)]));
     }
 
     [Fact]

@@ -284,7 +284,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
         }
 
         long changed = 0;
-        using var changes = reader.Changes(0);
+        using var changes = reader.SeekChanges(0);
         while (changes.MoveNext())
         {
             changed += changes.View.Body.IndexOf("\"n\":-"u8) >= 0 ? 1 : 0;

@@ -134,7 +134,7 @@ public sealed class StopOnDiskTests
         Assert.True(node.Databases.TryGet(db.Split('/')[^1], out var database));
         using var reader = database.OpenReader();
         var ids = new HashSet<string>(StringComparer.Ordinal);
-        using var changes = reader.Changes(0);
+        using var changes = reader.SeekChanges(0);
         while (changes.MoveNext())
         {
             ids.Add(Encoding.UTF8.GetString(changes.View.Id));

@@ -85,7 +85,7 @@ public sealed class StopTests : IAsyncLifetime
         using var answer = await BeginAsync(route, query);
         await UntilNothingIsTakenAsync();
         var stopped = _server.StopAsync();
-        _time.Advance(RookeryServer.ReadPatience);
+        _time.Advance(RookeryServer.ReadStopTimeout);
         await stopped.WaitAsync(Guard);
         Assert.DoesNotContain(_server.Log.Lines, IsCutOff);
         await IsBrokenOffAsync(answer);
@@ -99,7 +99,7 @@ public sealed class StopTests : IAsyncLifetime
         using var answer = await BeginAsync("POST /multi_get", body: $$"""{"Requests":[{{part}},{{part}}]}""");
         await UntilNothingIsTakenAsync();
         var stopped = _server.StopAsync();
-        _time.Advance(RookeryServer.ReadPatience);
+        _time.Advance(RookeryServer.ReadStopTimeout);
         await stopped.WaitAsync(Guard);
         await IsBrokenOffAsync(answer);
     }

@@ -175,7 +175,7 @@ public sealed class ChangesTests
         EngineWorkload.Options with
         {
             Directory = directory,
-            KeptDeletions = kept,
+            RetainedTombstones = kept,
         };
 
     /// <summary>

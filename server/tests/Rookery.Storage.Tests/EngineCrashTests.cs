@@ -129,7 +129,7 @@ public sealed class EngineCrashTests
         var work = new EngineWorkload(seed);
         StorageEngine engine = EngineWorkload.Open(seenAs(disk));
         var promised = new List<(int Operation, long Index)>();
-        engine.Memtables.StoreDurable = position => promised.Add((disk.OperationCount, position.Index));
+        engine.Memtables.ManifestWritten = position => promised.Add((disk.OperationCount, position.Index));
         Steps(work, engine, 150);
         engine.Dispose();
         return (disk, new CrashRun(work, promised));

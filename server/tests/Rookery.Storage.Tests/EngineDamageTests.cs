@@ -175,12 +175,12 @@ public sealed class EngineDamageTests
                 }
             }
 
-            var passedOver = new List<DamageEvent>();
+            var damageSkipped = new List<DamageEvent>();
             var shown = new List<string>();
             using RowCursor cursor = snapshot.SeekReadable(
                 EngineWorkload.Key(1, table, string.Empty),
                 EngineWorkload.Key(1, (byte)(table + 1), string.Empty),
-                passedOver.Add
+                damageSkipped.Add
             );
             while (cursor.MoveNext())
             {
@@ -192,7 +192,7 @@ public sealed class EngineDamageTests
                 $"{story}, table {table}: {shown.Count} rows instead of {expected.Count}"
             );
             Assert.True(
-                hidden == 0 || passedOver.Count > 0,
+                hidden == 0 || damageSkipped.Count > 0,
                 $"{story}, table {table}: {hidden} rows are left out and nothing is named"
             );
         }

@@ -82,7 +82,7 @@ public sealed class InstallCrashTests
                 EngineWorkload.Options with
                 {
                     Directory = "/data/sender",
-                    KeptDeletions = 10_000,
+                    RetainedTombstones = 10_000,
                 }
             )
         )

@@ -17,9 +17,10 @@ public sealed class ManifestSlotsTests
         try
         {
             File.WriteAllBytes(Path.Join(directory, ManifestSlots.NameOf(1 - damaged)), Valid());
-            using (var file = File.Create(Path.Join(directory, ManifestSlots.NameOf(damaged))))
+            string path = Path.Join(directory, ManifestSlots.NameOf(damaged));
+            using (var file = File.OpenHandle(path, FileMode.Create, FileAccess.Write))
             {
-                file.SetLength(3L << 30);
+                RandomAccess.SetLength(file, 3L << 30);
             }
 
             var read = new ManifestSlots(new PosixDisk(), directory, NoNotes.Instance).Read();
@@ -47,7 +48,7 @@ public sealed class ManifestSlotsTests
                     RangeTombstones = [],
                     PastRangeTombstones = [],
                     DroppedThrough = 0,
-                    StoreId = Guid.NewGuid(),
+                    StoreId = new Guid(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
                 }
             );
             return File.ReadAllBytes(Path.Join(directory, ManifestSlots.NameOf(0)));

@@ -224,8 +224,8 @@ test("The second of two is asked on a terminal whether it is to be a mirror, and
   const isThere = ({ Members }) => Members.some(({ Name, IsReachable, LagEntries }) => Name === "pi-2" && IsReachable && LagEntries === 0)
   await until(async () => isThere(await listing()))
   assert.equal((await listing()).Voters, 1)
-  const passedOver = await run(...await joining("pi-3", three), "--mirror")
-  assert.match(passedOver.stderr, /^--mirror was ignored: it is for the second of two members/)
+  const damageSkipped = await run(...await joining("pi-3", three), "--mirror")
+  assert.match(damageSkipped.stderr, /^--mirror was ignored: it is for the second of two members/)
   for (const name of ["pi-2", "pi-3"]) {
     assert.equal((await run("cluster", "node", "rm", name, "--yes", "--url", first.url)).code, 0)
   }

@@ -10,7 +10,7 @@ namespace Rookery.Cluster.Commit;
 /// <summary>Applies committed entries to the tables, in order, and answers the callers that proposed them.</summary>
 /// <remarks>
 /// One thread at a time holds the apply turn (<see cref="CommitThreads"/>). Only that thread uses
-/// <c>_journalReader</c> and writes <c>_appliedFrames</c> and <c>_appliedCommands</c>, which any thread may read. Any
+/// <c>_journalReader</c> and writes <c>_appliedEntries</c> and <c>_appliedCommands</c>, which any thread may read. Any
 /// thread may set <c>_hasToRefuse</c>. The lock of <see cref="RaftHost"/> is held to look up an entry and to complete
 /// it, but not while tables are written.
 /// </remarks>
@@ -26,15 +26,15 @@ internal sealed class ApplyPipeline(
     // The last index of the journal at the start. Entries after it were written since.
     private readonly long _lastIndexBeforeStart = store.Journal.LastIndex;
     private JournalReader? _journalReader;
-    private long _appliedFrames;
+    private long _appliedEntries;
     private long _appliedCommands;
     private bool _hasToRefuse;
 
     /// <summary>Invoked under the lock when the next entry needs data that cannot be read here.</summary>
     public Action? Blocked { get; set; }
 
-    /// <summary>The number of applied frames that carried commands and were written since the start.</summary>
-    public long AppliedFrames => Volatile.Read(ref _appliedFrames);
+    /// <summary>The number of applied entries that carried commands and were written since the start.</summary>
+    public long AppliedEntries => Volatile.Read(ref _appliedEntries);
 
     /// <summary>The number of applied commands that were proposed on this node.</summary>
     public long AppliedCommands => Volatile.Read(ref _appliedCommands);
@@ -79,7 +79,7 @@ internal sealed class ApplyPipeline(
                 host.EndStep();
             }
 
-            host.Options.TroubleFound?.Invoke($"{WhyBlocked} {CauseOf(damage)}");
+            host.Options.TroubleFound?.Invoke($"{BlockedReason} {CauseOf(damage)}");
             return false;
         }
         catch (Exception failure) when (failure is not (InvariantViolationException or OutOfMemoryException))
@@ -104,7 +104,7 @@ internal sealed class ApplyPipeline(
     /// <summary>
     /// Message that applying is blocked; null when it is not. It omits the cause, which is only logged.
     /// </summary>
-    public string? WhyBlocked =>
+    public string? BlockedReason =>
         !host.Progress.IsBlocked
             ? null
             : "This node cannot apply further writes, because a part of its data cannot be read. It fetches the state "
@@ -145,36 +145,36 @@ internal sealed class ApplyPipeline(
         }
 
         long index = host.Progress.Applied + 1;
-        LogFrame? frame;
+        CachedEntry? entry;
         lock (host.Gate)
         {
-            log.Frames.TryGet(index, out frame);
+            log.Cache.TryGet(index, out entry);
         }
 
         FrameType type;
-        if (frame is null)
+        if (entry is null)
         {
             type = ApplyFromJournal(index);
         }
         else
         {
             CloseJournalReader();
-            frame.Apply(store);
-            type = frame.Type;
+            entry.Apply(store);
+            type = entry.Type;
         }
 
         if (type == FrameType.Batch && index > _lastIndexBeforeStart)
         {
-            Volatile.Write(ref _appliedFrames, _appliedFrames + 1);
+            Volatile.Write(ref _appliedEntries, _appliedEntries + 1);
         }
 
-        CompleteApply(index, frame);
+        CompleteApply(index, entry);
         return true;
     }
 
-    private void CompleteApply(long index, LogFrame? frame)
+    private void CompleteApply(long index, CachedEntry? entry)
     {
-        int count = frame?.ProposalCount ?? 0;
+        int count = entry?.ProposalCount ?? 0;
         Volatile.Write(ref _appliedCommands, _appliedCommands + count);
         // The ready index is the first entry of this leader's term. Once it is applied, this leader proposes.
         if (index == host.Leadership.ReadyIndex)
@@ -185,12 +185,12 @@ internal sealed class ApplyPipeline(
         host.Progress.SetAppliedThrough(index);
         if (count > 0)
         {
-            proposals.Answers.Answer(frame!);
+            proposals.Answers.Answer(entry!);
         }
 
         lock (host.Gate)
         {
-            log.Frames.ReleaseThrough(index, host.Leadership.MayBeAskedForEntries ? host.Options.CachedBytes : 0);
+            log.Cache.ReleaseThrough(index, host.Leadership.MayBeAskedForEntries ? host.Options.CachedBytes : 0);
             reads.EndThrough(index);
             if (index == host.Leadership.ReadyIndex)
             {
@@ -222,21 +222,21 @@ internal sealed class ApplyPipeline(
         }
 
         _journalReader ??= store.Journal.Read(index);
-        if (!_journalReader.Next(out var entry) || entry.Term != term)
+        if (!_journalReader.Next(out var frame) || frame.Term != term)
         {
             // The reader sees the journal as it was when the reader was opened, perhaps with entries that were replaced
             // since.
             CloseJournalReader();
             _journalReader = store.Journal.Read(index);
-            Invariant.Holds(_journalReader.Next(out entry), "committed and durable entries are in the journal");
+            Invariant.Holds(_journalReader.Next(out frame), "committed and durable entries are in the journal");
         }
 
         Invariant.Holds(
-            entry.Index == index && (entry.Term == term || term == 0),
+            frame.Index == index && (frame.Term == term || term == 0),
             "entries are applied in their order"
         );
-        Replay.Apply(entry, store.Applier);
-        var type = entry.Type;
+        Replay.Apply(frame, store.Applier);
+        var type = frame.Type;
         if (index == host.Progress.ApplicableThrough)
         {
             CloseJournalReader();

@@ -44,15 +44,15 @@ internal sealed class CommitThreads
         _writes = writes;
         _applies = applies;
         _time = time;
-        Action commit = WriteFrameAndReleaseTurn;
+        Action commit = WriteOnceAndReleaseTurn;
         CommitOnCallingThread = () => RunOrEndProcess(commit);
-        _writer = new Thread(() => RunOrEndProcess(WriteFrames))
+        _writer = new Thread(() => RunOrEndProcess(RunWriter))
         {
             Name = "journal",
             IsBackground = true,
             Priority = ThreadPriority.AboveNormal,
         };
-        _applier = new Thread(() => RunOrEndProcess(ApplyFrames))
+        _applier = new Thread(() => RunOrEndProcess(RunApplier))
         {
             Name = "apply",
             IsBackground = true,
@@ -183,7 +183,7 @@ internal sealed class CommitThreads
         }
     }
 
-    private void WriteFrames()
+    private void RunWriter()
     {
         while (true)
         {
@@ -192,7 +192,7 @@ internal sealed class CommitThreads
                 WaitForNextProposals();
             }
 
-            if (WriteFrame())
+            if (WriteOnce())
             {
                 continue;
             }
@@ -215,15 +215,15 @@ internal sealed class CommitThreads
         }
     }
 
-    private void WriteFrameAndReleaseTurn()
+    private void WriteOnceAndReleaseTurn()
     {
-        WriteFrame();
+        WriteOnce();
         _queue.ReleaseTurn(ref _isStopping);
     }
 
-    /// <summary>Does one journal write: a frame of the waiting proposals, and any other write that is due.</summary>
+    /// <summary>Does one journal write: an entry with the waiting proposals, and any other write that is due.</summary>
     /// <returns>False when nothing was written.</returns>
-    private bool WriteFrame()
+    private bool WriteOnce()
     {
         long startedAt = _time.GetTimestamp();
         if (!_writes.WriteOnce())
@@ -303,7 +303,7 @@ internal sealed class CommitThreads
         EndApplying();
     }
 
-    private void ApplyFrames()
+    private void RunApplier()
     {
         while (true)
         {

@@ -78,7 +78,7 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
         return command;
     }
 
-    /// <summary>Restores the command from a frame that was not placed in the log.</summary>
+    /// <summary>Restores the command from an entry that was not placed in the log.</summary>
     public void RestoreCommand(ReadOnlySpan<byte> command)
     {
         _command = CommandBuffer.Rent(command.Length);
@@ -86,7 +86,7 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
         _command.WantsReceipt = WantsReceipt;
     }
 
-    /// <summary>Releases the command's buffer, because the frame holds a copy.</summary>
+    /// <summary>Releases the command's buffer, because the entry holds a copy.</summary>
     public void ReleaseCommand()
     {
         _command?.Dispose();

@@ -18,21 +18,21 @@ internal sealed class ProposalAnswers(Admission admission, bool continuesInline)
     /// <summary>Counts one more proposal to answer.</summary>
     public void AddUnanswered() => Interlocked.Increment(ref _unanswered);
 
-    /// <summary>Answers every caller of a frame with the outcome of its command.</summary>
-    public void Answer(LogFrame frame)
+    /// <summary>Answers every caller of an entry with the outcome of its command.</summary>
+    public void Answer(CachedEntry entry)
     {
-        Interlocked.Add(ref _unanswered, -frame.ProposalCount);
-        frame.Answer(admission, continuesInline);
+        Interlocked.Add(ref _unanswered, -entry.ProposalCount);
+        entry.Answer(admission, continuesInline);
     }
 
-    /// <summary>Refuses every caller of a frame.</summary>
-    public void Refuse(LogFrame frame, Rejection rejection)
+    /// <summary>Refuses every caller of an entry.</summary>
+    public void Refuse(CachedEntry entry, Rejection rejection)
     {
-        Interlocked.Add(ref _unanswered, -frame.ProposalCount);
-        frame.Refuse(rejection, admission, continuesInline);
+        Interlocked.Add(ref _unanswered, -entry.ProposalCount);
+        entry.Refuse(rejection, admission, continuesInline);
     }
 
-    /// <summary>Refuses the caller of a proposal that is in no frame.</summary>
+    /// <summary>Refuses the caller of a proposal that is in no entry.</summary>
     public void Refuse(Proposal proposal, Rejection rejection)
     {
         admission.Leave(proposal.Bytes);

@@ -24,9 +24,9 @@ internal sealed class ProposalIntake(
     // thread, so that bulk insert can go on reading.
     private const int MaxBytesCommittedByCaller = 64 << 10;
 
-    // No command is committed on a thread that reads a member's connection. Otherwise the commands after it would stay
+    // For callers that read a member's connection: they commit no command. Otherwise the commands after it would stay
     // unread, and each would get its own sync.
-    private const int CommitNothing = 0;
+    private const int NoBytesCommittedByCaller = 0;
 
     private int _forwardedInFlight;
 
@@ -34,7 +34,8 @@ internal sealed class ProposalIntake(
     public int ForwardedInFlight => Volatile.Read(ref _forwardedInFlight);
 
     /// <summary>
-    /// Commits on the calling thread. Invoked by a caller that took the write turn while the journal thread slept.
+    /// Commits on the calling thread. Invoked by a caller that took the write turn (<see cref="ProposalQueue"/>) while
+    /// the journal thread slept.
     /// </summary>
     public Action? CommitOnCallingThread { get; set; }
 
@@ -66,7 +67,7 @@ internal sealed class ProposalIntake(
 
             if (leadsInNamedTerm)
             {
-                return await ProposeHereAsync(command, CommitNothing, cancellationToken);
+                return await ProposeHereAsync(command, NoBytesCommittedByCaller, cancellationToken);
             }
 
             command.Dispose();
@@ -97,7 +98,7 @@ internal sealed class ProposalIntake(
 
         if (forwarded is not { } outcome)
         {
-            return await ProposeHereAsync(command, CommitNothing, cancellationToken);
+            return await ProposeHereAsync(command, NoBytesCommittedByCaller, cancellationToken);
         }
 
         command.Dispose();

@@ -19,6 +19,8 @@ internal sealed class ProposalQueue
     private readonly object _gate = new();
     private Proposal? _newest;
     private int _count;
+
+    // Number of queued proposals at which the journal thread wakes; 0 while it does not wait for proposals.
     private int _wakeAtCount;
     private int _turnHolder;
 
@@ -39,7 +41,8 @@ internal sealed class ProposalQueue
     public bool TryEnqueue(Proposal proposal, bool mayTakeTurn, out bool hasTurn)
     {
         hasTurn = false;
-        if (Interlocked.Increment(ref _count) == Volatile.Read(ref _wakeAtCount))
+        bool isAwaitedCountReached = Interlocked.Increment(ref _count) == Volatile.Read(ref _wakeAtCount);
+        if (isAwaitedCountReached)
         {
             lock (_gate)
             {
@@ -47,23 +50,10 @@ internal sealed class ProposalQueue
             }
         }
 
-        var newest = Volatile.Read(ref _newest);
-        while (true)
+        if (!TryPush(proposal))
         {
-            if (ReferenceEquals(newest, ClosedMarker))
-            {
-                Interlocked.Decrement(ref _count);
-                return false;
-            }
-
-            proposal.Next = newest;
-            var seen = Interlocked.CompareExchange(ref _newest, proposal, newest);
-            if (ReferenceEquals(seen, newest))
-            {
-                break;
-            }
-
-            newest = seen;
+            Interlocked.Decrement(ref _count);
+            return false;
         }
 
         if (Volatile.Read(ref _turnHolder) != Free)
@@ -100,7 +90,7 @@ internal sealed class ProposalQueue
     public void MoveAllTo(Queue<Proposal> target) => MoveAll(target, replacement: null);
 
     /// <summary>
-    /// Moves all proposals to <paramref name="target"/>, oldest first, and closes the queue: later puts fail.
+    /// Moves all proposals to <paramref name="target"/>, oldest first, and closes the queue: later additions fail.
     /// </summary>
     public void CloseAndMoveAllTo(Queue<Proposal> target) => MoveAll(target, replacement: ClosedMarker);
 
@@ -134,8 +124,8 @@ internal sealed class ProposalQueue
     {
         lock (_gate)
         {
-            // A full fence: without it, the reads below could see the state before a put or a wake-up that did not yet
-            // see this value, and the thread would sleep through it.
+            // A full fence: without it, the reads below could see the state before an addition or a wake-up that did
+            // not yet see this value, and the thread would sleep through it.
             Interlocked.Exchange(ref _wakeAtCount, count);
             if (Count < count && !HasOtherWork() && !Volatile.Read(ref isStopping))
             {
@@ -160,6 +150,25 @@ internal sealed class ProposalQueue
                 Monitor.Pulse(_gate);
             }
         }
+    }
+
+    /// <summary>Adds a proposal to the linked list, newest first; returns false if the queue is closed.</summary>
+    private bool TryPush(Proposal proposal)
+    {
+        var newest = Volatile.Read(ref _newest);
+        while (!ReferenceEquals(newest, ClosedMarker))
+        {
+            proposal.Next = newest;
+            var seen = Interlocked.CompareExchange(ref _newest, proposal, newest);
+            if (ReferenceEquals(seen, newest))
+            {
+                return true;
+            }
+
+            newest = seen;
+        }
+
+        return false;
     }
 
     private void MoveAll(Queue<Proposal> target, Proposal? replacement)

@@ -18,9 +18,9 @@ internal sealed class ReceiptKeeper(MemberRoster roster)
     public bool IsIdle => _watched.Count == 0;
 
     /// <summary>Starts watching an entry that was just placed in the log.</summary>
-    public void Watch(LogFrame frame, long now) =>
+    public void Watch(CachedEntry entry, long now) =>
         _watched.Add(
-            new Watched(frame, frame.Position.Index, now, NodeJournal.BytesOf(frame.Entry), frame.ProposalCount, [])
+            new Watched(entry, entry.Position.Index, now, NodeJournal.BytesOf(entry.Frame), entry.ProposalCount, [])
         );
 
     /// <summary>
@@ -63,7 +63,7 @@ internal sealed class ReceiptKeeper(MemberRoster roster)
     }
 
     private sealed record Watched(
-        LogFrame Frame,
+        CachedEntry Entry,
         long Index,
         long Begun,
         long Bytes,
@@ -80,6 +80,6 @@ internal sealed class ReceiptKeeper(MemberRoster roster)
         }
 
         public void Complete() =>
-            Frame.Receipt = new CommitReceipt(Bytes, Commands, [.. Synced.Select(static synced => synced.Member)]);
+            Entry.Receipt = new CommitReceipt(Bytes, Commands, [.. Synced.Select(static synced => synced.Member)]);
     }
 }

@@ -6,12 +6,12 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Commit;
 
 /// <summary>
-/// Moves proposals from the queue to the journal. All proposals that queued during the last write become one frame,
+/// Moves proposals from the queue to the journal. All proposals that queued during the last write become one entry,
 /// which is placed in the log and written. Only the thread that holds the write turn calls this.
 /// </summary>
 /// <remarks>
 /// <c>_waiting</c> and <see cref="ExpectedCallers"/> belong to the thread that holds the write turn of the
-/// <see cref="ProposalQueue"/>. The lock of <see cref="RaftHost"/> is held to place a frame in the log and after the
+/// <see cref="ProposalQueue"/>. The lock of <see cref="RaftHost"/> is held to place an entry in the log and after the
 /// write, never during it.
 /// </remarks>
 internal sealed class WritePipeline(
@@ -23,29 +23,24 @@ internal sealed class WritePipeline(
     ProposalIntake intake
 )
 {
-    // Proposals taken from the queue and not yet in a frame.
+    // Proposals taken from the queue and not yet in an entry.
     private readonly Queue<Proposal> _waiting = new();
 
     /// <summary>Called after each journal write, on the thread that wrote.</summary>
-    public Action? FrameWritten { get; set; }
+    public Action? JournalWritten { get; set; }
 
     /// <summary>
     /// Whether a journal write is due, or dequeued proposals can be proposed, forwarded or refused now.
     /// </summary>
-    public bool HasWork =>
-        log.Journal.IsDue
-        || (
-            _waiting.Count > 0
-            && (
-                host.Leadership.MayPropose
-                || !host.Leadership.IsLeader
-                || host.Progress.IsBlocked
-                || host.IsInDiagnosisMode
-            )
-        );
+    public bool HasWork => log.Journal.IsDue || (_waiting.Count > 0 && CanHandleWaiting);
+
+    // False only for a leader that may not propose now: until it has applied the first entry of its term, and during a
+    // leadership transfer.
+    private bool CanHandleWaiting =>
+        host.Leadership.MayPropose || !host.Leadership.IsLeader || host.Progress.IsBlocked || host.IsInDiagnosisMode;
 
     /// <summary>
-    /// The number of callers that are likely to send a write soon: the callers of the last written frame plus the
+    /// The number of callers that are likely to send a write soon: the callers of the last written entry plus the
     /// queued ones.
     /// </summary>
     public int ExpectedCallers { get; private set; }
@@ -54,7 +49,7 @@ internal sealed class WritePipeline(
     public bool AwaitsOtherMembers => host.Progress.ApplicableThrough < log.Journal.DurableIndex;
 
     /// <summary>
-    /// Proposes the waiting commands as one frame, and writes and syncs the due journal records. Called with the write
+    /// Proposes the waiting commands as one entry, and writes and syncs the due journal records. Called with the write
     /// turn.
     /// </summary>
     /// <returns>Whether a journal write was made.</returns>
@@ -79,7 +74,7 @@ internal sealed class WritePipeline(
             reads.RequestIndexIfDue();
         }
 
-        FrameWritten?.Invoke();
+        JournalWritten?.Invoke();
         return true;
     }
 
@@ -93,8 +88,10 @@ internal sealed class WritePipeline(
         proposals.Answers.RefuseAll(_waiting, host.Refusal ?? RaftHost.Stopping);
     }
 
-    /// <summary>Puts the waiting proposals into a frame and places it in the log. Called with the write turn.</summary>
-    /// <returns>The number of commands in the frame; 0 when there is none.</returns>
+    /// <summary>
+    /// Puts the waiting proposals into an entry and places the entry in the log. Called with the write turn.
+    /// </summary>
+    /// <returns>The number of commands in the entry; 0 when there is none.</returns>
     private int ProposeWaiting()
     {
         proposals.Queue.MoveAllTo(_waiting);
@@ -122,75 +119,80 @@ internal sealed class WritePipeline(
             return 0;
         }
 
-        LogFrame frame;
+        CachedEntry entry;
         LogTime time;
         lock (host.Gate)
         {
-            frame = log.Memory.Frames.Rent();
+            entry = log.Memory.Cache.Rent();
             time = clusterTime.NextLogTime();
         }
 
         try
         {
-            frame.Fill(_waiting, time);
+            entry.Fill(_waiting, time);
         }
         catch (OutOfMemoryException)
         {
-            proposals.Answers.Refuse(frame, ProposalRejections.NoMemory);
+            proposals.Answers.Refuse(entry, ProposalRejections.NoMemory);
             return 0;
         }
 
-        return ProposeFrame(frame, term);
+        return ProposeEntry(entry, term);
     }
 
-    private int ProposeFrame(LogFrame frame, long term)
+    private int ProposeEntry(CachedEntry entry, long term)
     {
-        int count = frame.ProposalCount;
+        int count = entry.ProposalCount;
         lock (host.Gate)
         {
-            // The time in the frame is valid only in the term in which it was read.
+            // The time in the entry is valid only in the term in which it was read.
             bool isSameTerm = clusterTime.HoldsLogTime && host.Core.Term == term;
-            if (isSameTerm)
+            if (isSameTerm && TryStep(entry))
             {
-                host.Step(Input.Propose(host.Now, frame.PayloadBytes), proposed: frame);
-                if (host.Output.Proposed is not null && !host.IsHalted)
+                if (entry.WantsReceipt)
                 {
-                    if (frame.WantsReceipt)
-                    {
-                        proposals.Receipts.Watch(frame, host.Now);
-                    }
-
-                    return count;
+                    proposals.Receipts.Watch(entry, host.Now);
                 }
+
+                return count;
             }
 
             if (!host.IsHalted && (!isSameTerm || host.Core.Role != Role.Leader || host.Core.IsTransferring))
             {
-                // A leadership transfer or a new term began while the frame was filled.
-                ReturnToWaiting(frame);
+                // A leadership transfer or a new term began while the entry was filled.
+                ReturnToWaiting(entry);
             }
             else
             {
                 // The node is halted, or the core takes no proposals because the members' outcomes differ.
-                proposals.Answers.Refuse(frame, host.Refusal ?? ProposalRejections.MembersDiffer);
+                proposals.Answers.Refuse(entry, host.Refusal ?? ProposalRejections.MembersDiffer);
             }
 
-            // A frame returns to the pool when its last reference is released.
-            frame.Retain();
-            log.Memory.Frames.Release(frame);
+            // An entry returns to the pool when its last reference is released.
+            entry.Retain();
+            log.Memory.Cache.Release(entry);
             return 0;
         }
     }
 
-    private void ReturnToWaiting(LogFrame frame)
+    /// <summary>
+    /// Proposes the entry to the core; returns whether the core placed it in the log. Under the lock.
+    /// </summary>
+    private bool TryStep(CachedEntry entry)
+    {
+        host.Step(Input.Propose(host.Now, entry.PayloadBytes), proposed: entry);
+        return host.Output.Proposed is not null && !host.IsHalted;
+    }
+
+    private void ReturnToWaiting(CachedEntry entry)
     {
         try
         {
-            frame.ReturnProposals(_waiting);
+            entry.ReturnProposals(_waiting);
         }
         catch (OutOfMemoryException)
         {
-            proposals.Answers.Refuse(frame, ProposalRejections.NoMemory);
+            proposals.Answers.Refuse(entry, ProposalRejections.NoMemory);
         }
     }
 
@@ -235,14 +237,14 @@ internal sealed class WritePipeline(
         {
             if (failure is InvariantViolationException)
             {
-                host.Options.Broken(failure);
+                host.Options.EndProcess(failure);
             }
 
-            // This task is not awaited, so after an escaping exception the proposal's caller would wait for ever.
+            // This task is not awaited, so after an escaping exception the proposal's caller would wait forever.
             outcome = new CommandOutcome(
                 new Rejection(
                     RejectionKind.OutcomeUnknown,
-                    $"The write was passed on to the leader, and what came of it is not known: "
+                    $"The write was forwarded to the leader, and its outcome is unknown: "
                         + $"{failure.Message} Read before you write it again, or use an Idempotency-Key."
                 )
             );

@@ -176,20 +176,20 @@ internal sealed class FormingNode(
             {
                 FormingStep.Open => $"This node waits to form {aim}. It sees {Names(_heard.Select(Named))}"
                     + $"{Missing(self.Expect - 1 - agreeing)}.{others}",
-                FormingStep.Candidate => $"This node founds {aim} when all have vowed to join: "
+                FormingStep.Candidate => $"This node founds {aim} when all have promised to join: "
                     + $"{Names(FreshVows().Select(static vow => vow.Name))} "
                     + $"did{Missing(self.Expect - 1 - FreshVows().Count)}.{others}",
                 FormingStep.Vowed
                     when _heard.FirstOrDefault(answer => IsSame(answer.NodeId, _note.Founder)) is { } founder =>
-                    $"This node has vowed to join {_note.FounderName} in {aim}, which has {founder.Vows} of "
-                        + $"{self.Expect - 1} vows.{others}",
+                    $"This node has promised to join {_note.FounderName} in {aim}, which has {founder.Vows} of "
+                        + $"{self.Expect - 1} promises.{others}",
                 FormingStep.Vowed =>
-                    $"This node has vowed to join {_note.FounderName} in {aim}, which does not answer. It "
+                    $"This node has promised to join {_note.FounderName} in {aim}, which does not answer. It "
                         + $"goes on when that is back. If its card is gone for good, stop this node, delete "
                         + $"{FormingNote.PathIn(dataDirectory)}, and start it again.{others}",
                 FormingStep.Founded when late.Count == 0 => $"This node has founded {aim}.",
                 FormingStep.Founded =>
-                    $"This node has founded {aim}. {Names(late)} vowed to join and did not yet: a card that "
+                    $"This node has founded {aim}. {Names(late)} promised to join and did not yet: a card that "
                         + $"is off joins when it is on; in place of one that is gone for good another joins with a "
                         + $"token of `rookery cluster token create`.",
                 FormingStep.Admitted => $"This node joins {aim}.",
@@ -257,7 +257,7 @@ internal sealed class FormingNode(
             || FreshVows().Exists(vow => IsSame(vow.Name, call.Name) && !IsSame(vow.NodeId, call.NodeId))
         )
         {
-            return $"{self.Name} does not count the vow of {call.Name}, because another node has that name: give "
+            return $"{self.Name} does not count the promise of {call.Name}, because another node has that name: give "
                 + $"each its own `hostname`, or none.";
         }
 

@@ -165,7 +165,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
                     $"No member of the cluster let the node in. {string.Join(" ", round.Troubles)} Check "
                         + $"that a member runs and can be reached from here on its port for members, and repeat the "
                         + $"command: the node asks with the same id each time, so its token is valid even if it has "
-                            + $"let the node in already."
+                        + $"let the node in already."
                 );
             }
 

@@ -37,7 +37,7 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
 
         if (recordStore.Time is not { IsSure: true, Known: { } now } trustedTime)
         {
-            return (null, default, $"No token was made. {ClusterTime.NoEnds}");
+            return (null, default, $"No token was made. {ClusterTime.TimeInDoubtMessage}");
         }
 
         var self = identity();

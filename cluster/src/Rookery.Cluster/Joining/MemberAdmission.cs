@@ -62,7 +62,7 @@ internal sealed class MemberAdmission(
             // The copy has been started as often as the original.
             return new PeerRefusal(
                 $"There are two copies of node {member.Name} ({member.Tag}), and this is not the one that "
-                    + $"the cluster has met: stop it for good. It may join again with an empty card. "
+                    + $"the cluster knows: stop it for good. It may join again with an empty card. "
                     + "If there is no second card, this one lied about a sync and lost its last start with the "
                     + "power: it may have forgotten a vote, so replace it.",
                 PeerRefusalKind.ForGood

@@ -6,7 +6,9 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Log;
 
-/// <summary>Writes the records that the core's output names to the journal, one write at a time.</summary>
+/// <summary>
+/// Writes the vote, truncation and entries that the core's output names to the journal, one write at a time.
+/// </summary>
 /// <remarks>
 /// <see cref="CollectIfDue"/> fills the fields under the lock of <see cref="RaftHost"/> while no write is due. From
 /// then on the fields belong to the thread that holds the write turn (<see cref="ProposalQueue"/>). It writes without
@@ -20,22 +22,24 @@ internal sealed class JournalWriter(
     ProposalAnswers answers
 )
 {
-    private readonly List<LogFrame> _framesToWrite = [];
-    private JournalFrame[] _records = new JournalFrame[8];
-    private int _recordCount;
+    private const int InitialFrameCapacity = 8;
+
+    private readonly List<CachedEntry> _entriesToWrite = [];
+    private JournalFrame[] _frames = new JournalFrame[InitialFrameCapacity];
+    private int _frameCount;
     private long _writeNumber;
     private long _durableIndex;
     private long _recordedCommitIndex;
     private bool _isDue;
 
-    /// <summary>Whether records wait to be written.</summary>
+    /// <summary>Whether frames wait to be written.</summary>
     public bool IsDue => Volatile.Read(ref _isDue);
 
     /// <summary>The highest durable index after the last write.</summary>
     public long DurableIndex => Volatile.Read(ref _durableIndex);
 
     /// <summary>
-    /// Collects the records that the output of the core's last step names. The thread that holds the write turn writes
+    /// Collects the frames that the output of the core's last step names. The thread that holds the write turn writes
     /// them. The core names no further write before this one completes. Under the lock.
     /// </summary>
     /// <returns>Whether a write is due.</returns>
@@ -55,31 +59,18 @@ internal sealed class JournalWriter(
 
         if (write.TruncateAfter >= 0)
         {
-            Invariant.Holds(
-                log.Frames.TryGet(write.FirstIndex, out var first) && write.FirstIndex == write.TruncateAfter + 1,
-                "a truncation is followed by the replacing entries"
-            );
-            Add(
-                new JournalFrame(
-                    FrameType.Truncation,
-                    write.TruncateAfter,
-                    host.Core.TermAt(write.TruncateAfter),
-                    first!.Position.OperationsBefore,
-                    OperationCount: 0,
-                    Payload: default
-                )
-            );
+            AddTruncation(write.TruncateAfter, write.FirstIndex);
         }
 
         for (long index = write.FirstIndex; index <= write.LastIndex; index++)
         {
-            Invariant.Holds(log.Frames.TryGet(index, out var frame), "entries to write are cached");
-            frame!.Retain();
-            _framesToWrite.Add(frame);
-            Add(frame.Entry);
+            Invariant.Holds(log.Cache.TryGet(index, out var entry), "entries to write are cached");
+            entry!.Retain();
+            _entriesToWrite.Add(entry);
+            Add(entry.Frame);
         }
 
-        AddCommitRecord(write.Committed);
+        AddCommitFrame(write.Committed);
         Volatile.Write(ref _isDue, true);
         return true;
     }
@@ -88,9 +79,9 @@ internal sealed class JournalWriter(
     /// Tells the journal how many bytes of released segments to retain for lagging members. Under the lock.
     /// </summary>
     public void SetRetainedBytes() =>
-        journal.KeptBytes = host.Leadership.MayBeAskedForEntries ? host.Options.KeptJournalBytes : 0;
+        journal.RetainedBytes = host.Leadership.MayBeAskedForEntries ? host.Options.RetainedJournalBytes : 0;
 
-    /// <summary>Writes and syncs the due records. Called with the write turn.</summary>
+    /// <summary>Writes and syncs the collected frames. Called with the write turn.</summary>
     /// <returns>False when the disk failed: the node is halted and in diagnosis mode.</returns>
     public bool TryWrite()
     {
@@ -98,7 +89,7 @@ internal sealed class JournalWriter(
         try
         {
             health.BeginWrite(startedAt);
-            journal.Write(_records.AsSpan(0, _recordCount));
+            journal.Write(_frames.AsSpan(0, _frameCount));
         }
         catch (Exception failure) when (failure is DiskException or JournalLatchedException)
         {
@@ -113,56 +104,73 @@ internal sealed class JournalWriter(
     /// <summary>Reports to the core that the write is durable. Called under the lock, with the write turn.</summary>
     public void EndWrite()
     {
-        ReleaseFrames();
+        Release();
         host.Step(Input.JournalDurable(host.Now, _writeNumber));
         Volatile.Write(ref _durableIndex, host.Core.DurableIndex);
         if (host.Options.Network is not null)
         {
             // Durable entries can be read from the journal again, so they need not stay cached until they are applied.
             // Otherwise a follower that applies slowly would fill its cache, and receive only as fast as it applies.
-            log.Frames.ReleaseUnawaitedThrough(host.Core.DurableIndex, host.Options.CachedBytes);
+            log.Cache.ReleaseUnawaitedThrough(host.Core.DurableIndex, host.Options.CachedBytes);
         }
+    }
+
+    private void AddTruncation(long truncateAfter, long firstReplacingIndex)
+    {
+        Invariant.Holds(firstReplacingIndex == truncateAfter + 1, "a truncation is followed by the replacing entries");
+        Invariant.Holds(log.Cache.TryGet(firstReplacingIndex, out var replacing), "entries to write are cached");
+        Add(
+            new JournalFrame(
+                FrameType.Truncation,
+                truncateAfter,
+                host.Core.TermAt(truncateAfter),
+                replacing!.Position.OperationsBefore,
+                OperationCount: 0,
+                Payload: default
+            )
+        );
     }
 
     /// <summary>
-    /// Adds a record of the commit index. A node that starts without a majority applies entries through that index. The
-    /// record is added only when it fits into the padding of the write's last block, so it costs no extra byte on the
-    /// disk.
+    /// Adds a frame with the commit index. A node that starts without a majority applies entries through that index.
+    /// The frame is added only when it fits into the padding of the write's last block, so it costs no extra byte on
+    /// the disk.
     /// </summary>
-    private void AddCommitRecord(long index)
+    private void AddCommitFrame(long index)
     {
-        if (index > _recordedCommitIndex && NodeJournal.HasRoomForNote(_records.AsSpan(0, _recordCount)))
+        if (index > _recordedCommitIndex && NodeJournal.HasRoomForCommitFrame(_frames.AsSpan(0, _frameCount)))
         {
             _recordedCommitIndex = index;
-            Add(NodeJournal.Committed(index));
+            Add(NodeJournal.MakeCommitFrame(index));
         }
     }
 
-    private void Add(in JournalFrame entry)
+    private void Add(in JournalFrame frame)
     {
-        if (_recordCount == _records.Length)
+        if (_frameCount == _frames.Length)
         {
-            Array.Resize(ref _records, _records.Length * 2);
+            Array.Resize(ref _frames, _frames.Length * 2);
         }
 
-        _records[_recordCount++] = entry;
+        _frames[_frameCount++] = frame;
     }
 
-    private void ReleaseFrames()
+    /// <summary>Releases what <see cref="CollectIfDue"/> collected.</summary>
+    private void Release()
     {
-        foreach (var frame in _framesToWrite)
+        foreach (var entry in _entriesToWrite)
         {
             if (host.Options.Network is null)
             {
-                log.Frames.ReleasePayload(frame);
+                log.Cache.ReleasePayload(entry);
             }
 
-            log.Frames.Release(frame);
+            log.Cache.Release(entry);
         }
 
-        _framesToWrite.Clear();
-        Array.Clear(_records, 0, _recordCount);
-        _recordCount = 0;
+        _entriesToWrite.Clear();
+        Array.Clear(_frames, 0, _frameCount);
+        _frameCount = 0;
         Volatile.Write(ref _isDue, false);
     }
 
@@ -178,12 +186,12 @@ internal sealed class JournalWriter(
                 RejectionKind.OutcomeUnknown,
                 $"Whether the write is durable is unknown; it may take effect after a restart. {failure.Message}"
             );
-            foreach (var frame in _framesToWrite)
+            foreach (var entry in _entriesToWrite)
             {
-                answers.Refuse(frame, unknown);
+                answers.Refuse(entry, unknown);
             }
 
-            ReleaseFrames();
+            Release();
             host.StepDownAndHalt();
         }
     }

@@ -23,15 +23,15 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     private long _lastIndexSeen;
 
     /// <summary>The cached entries.</summary>
-    public FrameCache Frames { get; } = new();
+    public EntryCache Cache { get; } = new();
 
     /// <summary>The index of the core's last entry, durable or not.</summary>
     public long LastIndex { get; private set; } = host.Core.Last.Index;
 
     /// <summary>Updates the cached entries to match the log after the core's last step.</summary>
-    /// <param name="proposed">The frame that was proposed; null for none.</param>
-    /// <param name="received">The entries of the received message.</param>
-    public void FollowStep(LogFrame? proposed, ReadOnlySpan<JournalFrame> received)
+    /// <param name="proposed">The entry that was proposed; null for none.</param>
+    /// <param name="received">The entries of the received message, as frames.</param>
+    public void FollowStep(CachedEntry? proposed, ReadOnlySpan<JournalFrame> received)
     {
         if (host.Output.DroppedAfter >= 0)
         {
@@ -41,7 +41,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
         if (_installedSnapshot is { } installed)
         {
             // The snapshot replaces all entries.
-            Frames.TruncateAfter(-1);
+            Cache.TruncateAfter(-1);
             LastIndex = installed.Index;
             _operationsBeforeNext = installed.Operations;
         }
@@ -52,25 +52,25 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
             Append(proposed);
         }
 
-        foreach (ref readonly var entry in received)
+        foreach (ref readonly var frame in received)
         {
             bool isNew =
-                entry.Index > LastIndex
-                && host.Core.TermAt(entry.Index) == entry.Term
-                && entry.Index <= host.Core.Last.Index;
+                frame.Index > LastIndex
+                && host.Core.TermAt(frame.Index) == frame.Term
+                && frame.Index <= host.Core.Last.Index;
             if (isNew)
             {
-                _operationsBeforeNext = entry.OperationsBefore;
-                var frame = Frames.Rent();
-                frame.CopyFrom(entry);
-                Append(frame);
+                _operationsBeforeNext = frame.OperationsBefore;
+                var entry = Cache.Rent();
+                entry.CopyFrom(frame);
+                Append(entry);
             }
         }
 
         foreach (var made in host.Output.Made)
         {
-            var frame = Frames.Rent();
-            frame.CopyFrom(
+            var entry = Cache.Rent();
+            entry.CopyFrom(
                 new JournalFrame(
                     made.Type == EntryType.NoOp ? FrameType.NoOp : FrameType.Configuration,
                     made.Index,
@@ -80,7 +80,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
                     made.Configuration is null ? default : ConfigurationEncoding.Encode(made.Configuration, made.Index)
                 )
             );
-            Append(frame);
+            Append(entry);
         }
 
         Invariant.Holds(LastIndex == host.Core.Last.Index, "the host's log ends where the core's does");
@@ -125,12 +125,12 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     /// </summary>
     public void RefuseBetween(long first, long last, Rejection rejection)
     {
-        last = Math.Min(last, Frames.LastIndex);
-        for (long index = Math.Max(first, Frames.FirstIndex); index <= last; index++)
+        last = Math.Min(last, Cache.LastIndex);
+        for (long index = Math.Max(first, Cache.FirstIndex); index <= last; index++)
         {
-            if (Frames.TryGet(index, out var frame) && frame.ProposalCount > 0)
+            if (Cache.TryGet(index, out var entry) && entry.ProposalCount > 0)
             {
-                answers.Refuse(frame, rejection);
+                answers.Refuse(entry, rejection);
             }
         }
     }
@@ -164,21 +164,21 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
         _lastIndexSeen = LastIndex;
         if (_quietSeconds == QuietSecondsBeforeIdle)
         {
-            Frames.ReleaseThrough(applied, bytesToKeep: 0);
+            Cache.ReleaseThrough(applied, bytesToKeep: 0);
         }
     }
 
-    private void Append(LogFrame frame)
+    private void Append(CachedEntry entry)
     {
-        Frames.Append(frame);
-        _operationsBeforeNext = frame.Position.OperationsBefore + frame.Position.OperationCount;
-        LastIndex = frame.Position.Index;
+        Cache.Append(entry);
+        _operationsBeforeNext = entry.Position.OperationsBefore + entry.Position.OperationCount;
+        LastIndex = entry.Position.Index;
     }
 
     private void TruncateAfter(long index)
     {
-        RefuseBetween(index + 1, Frames.LastIndex, ProposalRejections.Overtaken);
-        Frames.TruncateAfter(index);
+        RefuseBetween(index + 1, Cache.LastIndex, ProposalRejections.Overtaken);
+        Cache.TruncateAfter(index);
         LastIndex = index;
     }
 }

@@ -211,7 +211,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
 
     private PeerRefusal DuplicateRefusal(PeerHello hello) =>
         new(
-            $"There are two copies of node {NameOf(hello)}, and this is not the one that the cluster met "
+            $"There are two copies of node {NameOf(hello)}, and this is not the one that the cluster knew "
                 + $"first: stop it for good. It may join again with an empty card.",
             PeerRefusalKind.ForGood
         );

@@ -28,13 +28,13 @@ public sealed class FormingNodeTests
         Round(a, b, c);
         Assert.Equal(FormingStep.Candidate, a.Note.Step);
         Assert.Equal(
-            "This node founds the cluster home of 3 when all have vowed to join: nobody did; 2 more are missing.",
+            "This node founds the cluster home of 3 when all have promised to join: nobody did; 2 more are missing.",
             a.Describe([])
         );
         Round(b, a, c);
         Assert.Equal((FormingStep.Vowed, "pi-a"), (b.Note.Step, b.Note.FounderName));
         Assert.StartsWith(
-            "This node has vowed to join pi-a in the cluster home of 3, which has 0 of 2 vows.",
+            "This node has promised to join pi-a in the cluster home of 3, which has 0 of 2 promises.",
             b.Describe([]),
             StringComparison.Ordinal
         );
@@ -54,7 +54,7 @@ public sealed class FormingNodeTests
             a.Note.Members.Select(static member => member.Name).Order(StringComparer.Ordinal)
         );
         Assert.StartsWith(
-            "This node has founded the cluster home of 3. pi-c vowed to join and did not yet:",
+            "This node has founded the cluster home of 3. pi-c promised to join and did not yet:",
             a.Describe(["pi-c"]),
             StringComparison.Ordinal
         );
@@ -97,7 +97,7 @@ public sealed class FormingNodeTests
         Round(c, a);
         Assert.Equal(FormingStep.Candidate, a.Note.Step);
         Assert.EndsWith(
-            "pi-a does not count the vow of pi, because another node has that name: give each its own "
+            "pi-a does not count the promise of pi, because another node has that name: give each its own "
                 + "`hostname`, or none.",
             c.Describe([]),
             StringComparison.Ordinal

@@ -66,7 +66,7 @@ public sealed class HostCatchUpTests
     [Fact]
     public void A_member_gets_the_state_when_the_entries_that_it_misses_were_given_back_after_the_last_flush()
     {
-        using var cluster = new SteppedCluster(1) { KeptJournalBytes = 0 }.Form(3);
+        using var cluster = new SteppedCluster(1) { RetainedJournalBytes = 0 }.Form(3);
         cluster.C.Kill();
         using (cluster.A.Store!.Journal.Read())
         {
@@ -100,7 +100,7 @@ public sealed class HostCatchUpTests
     [Fact]
     public void A_founded_member_keeps_entries_once_another_may_miss_them()
     {
-        using var cluster = new SteppedCluster(1) { KeptJournalBytes = 1 << 30 }.Form(1);
+        using var cluster = new SteppedCluster(1) { RetainedJournalBytes = 1 << 30 }.Form(1);
         PutMany(from: 0);
         long alone = cluster.A.Store!.Journal.FirstIndex;
         Assert.True(alone > 100);
@@ -126,7 +126,7 @@ public sealed class HostCatchUpTests
     [Fact]
     public void A_member_that_misses_little_of_much_gets_what_changed()
     {
-        using var cluster = new SteppedCluster(1) { KeptJournalBytes = 0 }.Form(3);
+        using var cluster = new SteppedCluster(1) { RetainedJournalBytes = 0 }.Form(3);
         for (int i = 0; i < 600; i++)
         {
             cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
@@ -154,7 +154,7 @@ public sealed class HostCatchUpTests
     [Fact]
     public void A_member_that_fetches_a_state_is_not_overtaken_by_what_is_written_meanwhile()
     {
-        using var cluster = new SteppedCluster(1) { KeptJournalBytes = 0 }.Form(3);
+        using var cluster = new SteppedCluster(1) { RetainedJournalBytes = 0 }.Form(3);
         cluster.C.Kill();
         for (int i = 0; i < 400; i++)
         {
@@ -196,7 +196,7 @@ public sealed class HostCatchUpTests
     [Fact]
     public void A_member_that_fetches_what_changed_has_applied_its_own_journal_before()
     {
-        using var cluster = new SteppedCluster(1) { KeptJournalBytes = 0 }.Form(3);
+        using var cluster = new SteppedCluster(1) { RetainedJournalBytes = 0 }.Form(3);
         for (int i = 0; i < 600; i++)
         {
             cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
@@ -227,7 +227,7 @@ public sealed class HostCatchUpTests
     {
         using var cluster = new SteppedCluster(1)
         {
-            KeptJournalBytes = 0,
+            RetainedJournalBytes = 0,
             Behind = static (member, disk) => new StallingDisk(disk, member),
         }.Form(3);
         for (int i = 0; i < 200; i++)

@@ -19,7 +19,7 @@ public sealed class HostDamageScriptTests
         bool entriesAreGivenBack
     )
     {
-        using var cluster = new SteppedCluster(1) { KeptJournalBytes = entriesAreGivenBack ? 0 : 1 << 20 }.Form(3);
+        using var cluster = new SteppedCluster(1) { RetainedJournalBytes = entriesAreGivenBack ? 0 : 1 << 20 }.Form(3);
         for (int i = 0; i < 4; i++)
         {
             cluster.Put(cluster.A, $"users/{i}", i);

@@ -39,7 +39,9 @@ public sealed class HostReadinessTests
     [Fact]
     public void A_member_that_receives_the_log_from_its_beginning_is_at_no_time_told_that_it_was_removed()
     {
-        using var cluster = new SteppedCluster(1) { MostMessageBytes = 1 << 10, KeptJournalBytes = 1 << 20 }.Form(1);
+        using var cluster = new SteppedCluster(1) { MostMessageBytes = 1 << 10, RetainedJournalBytes = 1 << 20 }.Form(
+            1
+        );
         for (int i = 0; i < 50; i++)
         {
             cluster.Put(cluster.A, $"users/{i}", i, padding: 900);

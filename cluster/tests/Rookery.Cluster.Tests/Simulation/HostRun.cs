@@ -55,7 +55,7 @@ internal sealed class HostRun : IDisposable
         Cluster = new SteppedCluster(seed, mistake == PlantedMistake.ReceiverAcknowledgesUnread)
         {
             CautionMicroseconds = _faults.Next(3) == 0 ? 20_000_000 : 0,
-            KeptJournalBytes = 128 << 10,
+            RetainedJournalBytes = 128 << 10,
             Behind =
                 mistake == PlantedMistake.JournalSkipsSync
                     ? static (_, disk) =>

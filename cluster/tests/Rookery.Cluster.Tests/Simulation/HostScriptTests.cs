@@ -369,7 +369,7 @@ public sealed class HostScriptTests
     private static byte[] PutThatIsRefused()
     {
         using var command = SteppedCluster.PutOf("users/1", 2, expected: ExpectedChangeVector.MustNotExist);
-        byte[] content = FrameContent.Of(DateTime.UnixEpoch.AddYears(60).Ticks, command.Written.Span);
+        byte[] content = EntryContent.Of(DateTime.UnixEpoch.AddYears(60).Ticks, command.Written.Span);
         byte[] payload = new byte[Payload.MaxEncodedLength(content.Length)];
         return payload[..Payload.Encode(content, payload)];
     }

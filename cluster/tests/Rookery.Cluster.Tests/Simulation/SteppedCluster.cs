@@ -49,7 +49,7 @@ internal sealed class SteppedCluster : IDisposable
     /// <summary>Wraps the disk of a member.</summary>
     public Func<SteppedMember, IDisk, IDisk> Behind { get; init; } = static (_, disk) => disk;
 
-    public long KeptJournalBytes { get; init; } = 1 << 20;
+    public long RetainedJournalBytes { get; init; } = 1 << 20;
 
     public int MostMessageBytes { get; init; } = new CoreOptions().MaxMessageBytes;
 

@@ -98,9 +98,9 @@ internal sealed class StressMember
                             MaxMessageBytes = 8 << 10,
                         },
                         CachedBytes = 8 << 10,
-                        KeptJournalBytes = 128 << 10,
+                        RetainedJournalBytes = 128 << 10,
                         TroubleFound = Troubles.Enqueue,
-                        Broken = _network.Failures.Enqueue,
+                        EndProcess = _network.Failures.Enqueue,
                         FetchState = FetchStateAsync,
                     }
                 );

@@ -72,7 +72,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         (_applied, _state) = (Store.Manifest.Position.Index, Store.Manifest.State.Copy());
         _seenCommit = _applied;
         (IsFetching, HasDiverged, _toldLogTimeIn) = (false, false, 0);
-        Step(Input.StoreDurable(world.Now, Store.Manifest.Position));
+        Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
     }
 
     public void Crash()
@@ -229,7 +229,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         }
     }
 
-    public void TellOfManifest() => Step(Input.StoreDurable(world.Now, Store.Manifest.Position));
+    public void TellOfManifest() => Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
 
     /// <summary>Handles the arrival of a fetched snapshot.</summary>
     /// <param name="manifest">The snapshot; null when the fetch failed.</param>

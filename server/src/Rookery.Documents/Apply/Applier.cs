@@ -9,8 +9,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Applies the frames of the log to the tables, in order, on one thread at a time. Apply is deterministic: the same
-/// frames on the same tables produce the same rows and outcomes on every node. Code in this folder therefore reads no
+/// Applies the entries of the log to the tables, in order, on one thread at a time. Apply is deterministic: the same
+/// entries on the same tables produce the same rows and outcomes on every node. Code in this folder therefore reads no
 /// clock, draws no random numbers, and enumerates no unordered collection.
 /// </summary>
 public sealed class Applier : IDisposable
@@ -31,12 +31,12 @@ public sealed class Applier : IDisposable
         StorageEngine storage,
         DatabaseCatalog catalog,
         ClusterRecords records,
-        Action<DamageEvent>? passedOver = null
+        Action<DamageEvent>? damageSkipped = null
     )
     {
         _storage = storage;
         _catalog = catalog;
-        _nodeState = new NodeState(storage, catalog, passedOver);
+        _nodeState = new NodeState(storage, catalog, damageSkipped);
         _documents = new DocumentOperations();
         _hilo = new HiloOperations(_documents);
         _databases = new DatabaseOperations(_nodeState);
@@ -53,48 +53,48 @@ public sealed class Applier : IDisposable
         init
         {
             field = value;
-            _context.ReadsAroundDamage = value is not null;
+            _context.TreatsDamagedAsMissing = value is not null;
             _records.RecordSkipped = value;
         }
     }
 
-    /// <summary>The log time of the last frame applied.</summary>
+    /// <summary>The log time of the last entry applied.</summary>
     public long LastLogTicks => _nodeState.LastLogTicks;
 
     /// <summary>Whether a database was ever created on this node, even if it was deleted since.</summary>
     public bool HasEverHadDatabase => _nodeState.Record.LastDatabaseNumber > 0;
 
     /// <summary>
-    /// Log time of the last frame whose time was not steady, in UTC ticks; 0 if all were steady. A time is steady if
-    /// the leader trusted its clock and the clock did not jump since the previous frame. The difference of two steady
+    /// Log time of the last entry whose time was not steady, in UTC ticks; 0 if all were steady. A time is steady if
+    /// the leader trusted its clock and the clock did not jump since the previous entry. The difference of two steady
     /// log times is time that really passed.
     /// </summary>
-    public long AgesFromTicks => _nodeState.AgesFromTicks;
+    public long LastUnsteadyTicks => _nodeState.LastUnsteadyTicks;
 
     /// <summary>
     /// Running hash of all outcomes, to compare members; <see cref="OutcomeChain.Unknown"/> if an older version applied
-    /// some of the frames.
+    /// some of the entries.
     /// </summary>
     public long OutcomeHash => _nodeState.OutcomeHash;
 
-    /// <summary>Applies a frame and publishes it. Snapshots opened afterwards contain the whole frame.</summary>
-    /// <param name="position">Position of the frame in the log.</param>
-    /// <param name="content">The decoded payload; empty for a frame without commands.</param>
+    /// <summary>Applies an entry and publishes it. Snapshots opened afterwards contain the whole entry.</summary>
+    /// <param name="position">Position of the entry in the log.</param>
+    /// <param name="content">The decoded payload; empty for an entry without commands.</param>
     /// <param name="outcomes">Receives one outcome for each command; empty during replay, when no caller waits.</param>
-    public void Apply(in FramePosition position, ReadOnlySpan<byte> content, Span<CommandOutcome> outcomes)
+    public void Apply(in LogEntryPosition position, ReadOnlySpan<byte> content, Span<CommandOutcome> outcomes)
     {
         var batch = _storage.Begin(position.Index, position.Term, content.Length);
         long etag = position.OperationsBefore; // the last etag used: each operation uses the next one
         if (!content.IsEmpty)
         {
-            var frame = new FrameContent(content);
-            _nodeState.AgesFromTicks = frame.IsSteady ? _nodeState.AgesFromTicks : frame.LogTicks;
-            var scope = new FrameScope(batch, frame.LogTicks, _nodeState.AgesFromTicks);
-            _context.Patches.BeginFrame();
-            _context.IsAnswered = !outcomes.IsEmpty;
-            for (int i = 0; i < frame.Count; i++)
+            var entry = new EntryContent(content);
+            _nodeState.LastUnsteadyTicks = entry.IsSteady ? _nodeState.LastUnsteadyTicks : entry.LogTicks;
+            var scope = new EntryScope(batch, entry.LogTicks, _nodeState.LastUnsteadyTicks);
+            _context.Patches.BeginEntry();
+            _context.HasCallers = !outcomes.IsEmpty;
+            for (int i = 0; i < entry.Count; i++)
             {
-                var reader = new CommandReader(frame.Next());
+                var reader = new CommandReader(entry.Next());
                 var outcome = ApplyCommand(scope, position.Index, ref reader, firstEtag: etag + 1);
                 etag += reader.OperationCount;
                 _nodeState.OutcomeHash = OutcomeChain.Add(_nodeState.OutcomeHash, outcome);
@@ -104,20 +104,20 @@ public sealed class Applier : IDisposable
                 }
             }
 
-            _nodeState.LastLogTicks = frame.LogTicks;
+            _nodeState.LastLogTicks = entry.LogTicks;
             WriteRows(batch, etag);
         }
 
         Invariant.Holds(
             etag == position.OperationsBefore + position.OperationCount,
-            "a frame uses exactly the etags that its header counts"
+            "an entry uses exactly the etags that its header counts"
         );
         _storage.Apply(batch, etag);
         Publish();
     }
 
     /// <summary>
-    /// Abandons the batch of a frame whose apply threw. The state in memory then contains part of that frame, so
+    /// Abandons the batch of an entry whose apply threw. The state in memory then contains part of that entry, so
     /// nothing may be applied before <see cref="Reload"/>.
     /// </summary>
     public void Abandon() => _storage.Abandon();
@@ -136,7 +136,7 @@ public sealed class Applier : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _documents.Dispose();
 
-    private CommandOutcome ApplyCommand(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
+    private CommandOutcome ApplyCommand(in EntryScope scope, long index, ref CommandReader command, long firstEtag)
     {
         switch (command.Kind)
         {
@@ -146,7 +146,7 @@ public sealed class Applier : IDisposable
                     : new CommandOutcome(index, scope.LogTicks, created);
             case CommandKind.DeleteDatabases:
                 return DeleteDatabases(scope, index, ref command, firstEtag);
-            case CommandKind.PutClientConfiguration when command.Database == 0:
+            case CommandKind.PutClientConfiguration when command.Database == Key.NoDatabase:
                 return new CommandOutcome(index, scope.LogTicks, PutClientConfiguration(scope, command, firstEtag));
             case CommandKind.SetClusterRecords:
                 return _records.Apply(scope, index, ref command, firstEtag);
@@ -155,7 +155,7 @@ public sealed class Applier : IDisposable
         }
     }
 
-    private CommandOutcome ApplyToDatabase(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
+    private CommandOutcome ApplyToDatabase(in EntryScope scope, long index, ref CommandReader command, long firstEtag)
     {
         if (!_nodeState.TryFind(command.Database, out var database))
         {
@@ -176,7 +176,7 @@ public sealed class Applier : IDisposable
         _context.Begin(scope, database, firstEtag);
         if (command.Key.IsPresent && IdempotencyKeys.TryFind(_context, command.Key, command.Request, out var earlier))
         {
-            database.RollBack(lastEtag);
+            database.RollBack(lastEtag); // the repeated command changes nothing, and its etags remain used
             return earlier;
         }
 
@@ -258,7 +258,7 @@ public sealed class Applier : IDisposable
                 return new CommandOutcome(
                     index,
                     logTicks,
-                    PutClientConfiguration(_context.Frame, command, _context.Etag)
+                    PutClientConfiguration(_context.Entry, command, _context.Etag)
                 );
             default:
                 throw new CommandFormatException(
@@ -276,6 +276,7 @@ public sealed class Applier : IDisposable
         {
             if (_documents.Apply(_context, operation, command.SkipUnchanged, out result) is { } refusal)
             {
+                // The results of earlier patches may hold copies of their documents.
                 foreach (var earlier in results.AsSpan())
                 {
                     earlier.Document?.Dispose();
@@ -299,7 +300,7 @@ public sealed class Applier : IDisposable
 
     /// <summary>
     /// Returns one result for the whole command. A result for each document would allocate a hundred thousand of them,
-    /// and no client needs them. Low is the number of stored documents, High of unchanged ones.
+    /// and no client needs them. The result's Low is the number of stored documents, its High that of unchanged ones.
     /// </summary>
     private CommandOutcome ApplyBulkPut(long index, ref CommandReader command)
     {
@@ -347,7 +348,7 @@ public sealed class Applier : IDisposable
         );
     }
 
-    private CommandOutcome DeleteDatabases(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
+    private CommandOutcome DeleteDatabases(in EntryScope scope, long index, ref CommandReader command, long firstEtag)
     {
         var results = new OperationResult[command.OperationCount];
         for (int i = 0; command.TryReadName(out var name); i++)
@@ -358,11 +359,11 @@ public sealed class Applier : IDisposable
         return new CommandOutcome(index, scope.LogTicks, results);
     }
 
-    private static OperationResult PutClientConfiguration(in FrameScope scope, scoped CommandReader command, long etag)
+    private static OperationResult PutClientConfiguration(in EntryScope scope, scoped CommandReader command, long etag)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         scope.Batch.Put(
-            Key.Prefix(key, command.Database, Table.ClientConfiguration),
+            Key.WritePrefix(key, command.Database, Table.ClientConfiguration),
             etag,
             command.ReadClientConfiguration()
         );
@@ -386,7 +387,7 @@ public sealed class Applier : IDisposable
     {
         foreach (var database in _touchedDatabases)
         {
-            // A database that a later command of this frame deleted has no rows left.
+            // A database that a later command of this entry deleted has no rows left.
             if (database.IsDirty && _nodeState.TryFind(database.Number, out _))
             {
                 database.WriteRows(batch, sequence);
@@ -397,7 +398,7 @@ public sealed class Applier : IDisposable
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         Span<byte> value = stackalloc byte[NodeRecord.Bytes];
         _nodeState.Record.Write(value);
-        batch.Put(Key.Prefix(key, 0, Table.Node), sequence, value);
+        batch.Put(Key.WritePrefix(key, Key.NoDatabase, Table.Node), sequence, value);
     }
 
     private void Publish()

@@ -4,19 +4,19 @@ using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;
 
-/// <summary>State of the command that is being applied: its frame, database, etag and collected changes.</summary>
+/// <summary>State of the command that is being applied: its entry, database, etag and collected changes.</summary>
 internal sealed class ApplyContext
 {
     private readonly List<DocumentChange> _changes = [];
 
-    /// <summary>The frame that contains the command.</summary>
-    public FrameScope Frame { get; private set; }
+    /// <summary>The entry that contains the command.</summary>
+    public EntryScope Entry { get; private set; }
 
-    /// <summary>The batch that collects the frame's rows.</summary>
-    public WriteBatch Batch => Frame.Batch;
+    /// <summary>The batch that collects the entry's rows.</summary>
+    public WriteBatch Batch => Entry.Batch;
 
-    /// <summary>The frame's log time, in UTC ticks: the only clock that apply may use.</summary>
-    public long LogTicks => Frame.LogTicks;
+    /// <summary>The entry's log time, in UTC ticks: the only clock that apply may use.</summary>
+    public long LogTicks => Entry.LogTicks;
 
     /// <summary>The database that the command changes.</summary>
     public DatabaseState Database { get; private set; } = null!;
@@ -29,11 +29,11 @@ internal sealed class ApplyContext
     /// </summary>
     public IReadOnlyList<DocumentChange> Changes => _changes;
 
-    /// <summary>Limits the costs of patches in the current frame and command.</summary>
+    /// <summary>Limits the costs of patches in the current entry and command.</summary>
     public PatchBudget Patches { get; } = new();
 
-    /// <summary>Whether a caller waits for the outcomes of the frame; false during replay.</summary>
-    public bool IsAnswered { get; set; }
+    /// <summary>Whether a caller waits for the outcomes of the entry; false during replay.</summary>
+    public bool HasCallers { get; set; }
 
     /// <summary>Whether the database has subscribers.</summary>
     public bool IsWatched { get; private set; }
@@ -41,14 +41,16 @@ internal sealed class ApplyContext
     /// <summary>
     /// Whether a damaged document counts as missing. Only for exports: see <see cref="Applier.CommandSkipped"/>.
     /// </summary>
-    public bool ReadsAroundDamage { get; set; }
+    public bool TreatsDamagedAsMissing { get; set; }
 
-    /// <summary>The damage that this command read, if <see cref="ReadsAroundDamage"/> is set; otherwise null.</summary>
+    /// <summary>
+    /// The damage that this command read, if <see cref="TreatsDamagedAsMissing"/> is set; otherwise null.
+    /// </summary>
     public DamageEvent? Damage { get; private set; }
 
-    public void Begin(in FrameScope frame, DatabaseState database, long firstEtag)
+    public void Begin(in EntryScope entry, DatabaseState database, long firstEtag)
     {
-        Frame = frame;
+        Entry = entry;
         Database = database;
         Etag = firstEtag;
         IsWatched = database.Database.Changes.HasSubscribers;
@@ -68,11 +70,11 @@ internal sealed class ApplyContext
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         try
         {
-            return Batch.TryGet(Key.Text(key, Database.Number, Table.Documents, lowerId), out var row)
+            return Batch.TryGet(Key.WriteText(key, Database.Number, Table.Documents, lowerId), out var row)
                 ? new Document(row)
                 : default;
         }
-        catch (DamagedException damaged) when (ReadsAroundDamage)
+        catch (DamagedException damaged) when (TreatsDamagedAsMissing)
         {
             Damage = damaged.Damage;
             return default;

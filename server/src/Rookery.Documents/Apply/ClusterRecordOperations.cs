@@ -19,7 +19,7 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
     public Action<string>? RecordSkipped { get; set; }
 
     /// <summary>Executes a command. Each record uses one etag, starting at <paramref name="firstEtag"/>.</summary>
-    public CommandOutcome Apply(in FrameScope scope, long index, ref CommandReader command, long firstEtag)
+    public CommandOutcome Apply(in EntryScope scope, long index, ref CommandReader command, long firstEtag)
     {
         var results = new OperationResult[command.OperationCount];
         var mark = scope.Batch.Mark();
@@ -37,7 +37,7 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
         return new CommandOutcome(index, scope.LogTicks, results);
     }
 
-    /// <summary>Publishes the changes of the frame to subscribers, after readers can see the frame.</summary>
+    /// <summary>Publishes the changes of the entry to subscribers, after readers can see the entry.</summary>
     public void Publish()
     {
         foreach (var change in _changes)
@@ -48,13 +48,13 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
         _changes.Clear();
     }
 
-    /// <summary>Discards the changes of a frame whose apply threw.</summary>
+    /// <summary>Discards the changes of an entry whose apply threw.</summary>
     public void DiscardChanges() => _changes.Clear();
 
-    private Rejection? Apply(in FrameScope scope, in ClusterRecordCommand record, long etag, out OperationResult result)
+    private Rejection? Apply(in EntryScope scope, in ClusterRecordCommand record, long etag, out OperationResult result)
     {
         Span<byte> buffer = stackalloc byte[Key.MaxBytes];
-        var key = Key.Text(buffer, database: 0, Table.ClusterRecords, record.Key);
+        var key = Key.WriteText(buffer, Key.NoDatabase, Table.ClusterRecords, record.Key);
         bool exists = TryFind(scope.Batch, key, out var previous);
         using (previous)
         {

@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Counters of one database, stored in one row. Each frame that changes the database rewrites the row.
+/// Counters of one database, stored in one row. Each entry that changes the database rewrites the row.
 /// </summary>
 internal record struct DatabaseCounters
 {

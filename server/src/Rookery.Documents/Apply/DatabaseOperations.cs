@@ -12,7 +12,7 @@ namespace Rookery.Documents.Apply;
 internal sealed class DatabaseOperations(NodeState node)
 {
     public Rejection? Create(
-        in FrameScope frame,
+        in EntryScope scope,
         in CreateDatabaseCommand command,
         long etag,
         out OperationResult result
@@ -35,15 +35,15 @@ internal sealed class DatabaseOperations(NodeState node)
             name,
             lowerName,
             Encoding.ASCII.GetString(command.HistoryId),
-            frame.LogTicks
+            scope.LogTicks
         );
-        frame.Batch.Put(Key.Number(key, database: 0, Table.Databases, record.Number), etag, record.Encode());
+        scope.Batch.Put(Key.WriteNumber(key, Key.NoDatabase, Table.Databases, record.Number), etag, record.Encode());
         node.Add(record);
         result = new OperationResult
         {
             Status = OperationStatus.Configured,
             Etag = etag,
-            LastModifiedTicks = frame.LogTicks,
+            LastModifiedTicks = scope.LogTicks,
             Id = name,
         };
         return null;
@@ -54,7 +54,11 @@ internal sealed class DatabaseOperations(NodeState node)
     {
         var record = context.Database.Database.Record with { HistoryId = Encoding.ASCII.GetString(historyId) };
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        context.Batch.Put(Key.Number(key, database: 0, Table.Databases, record.Number), context.Etag, record.Encode());
+        context.Batch.Put(
+            Key.WriteNumber(key, Key.NoDatabase, Table.Databases, record.Number),
+            context.Etag,
+            record.Encode()
+        );
         node.Replace(context.Database, record);
         return new OperationResult
         {
@@ -68,7 +72,7 @@ internal sealed class DatabaseOperations(NodeState node)
     /// <summary>
     /// Deletes a database with all rows. The result is the default value if there is no such database.
     /// </summary>
-    public OperationResult Delete(in FrameScope frame, ReadOnlySpan<byte> lowerName, long etag)
+    public OperationResult Delete(in EntryScope scope, ReadOnlySpan<byte> lowerName, long etag)
     {
         if (!node.TryFind(Encoding.UTF8.GetString(lowerName), out var database))
         {
@@ -77,12 +81,12 @@ internal sealed class DatabaseOperations(NodeState node)
 
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        frame.Batch.DeleteRange(
-            Key.Prefix(from, database.Number, table: 0),
-            Key.Prefix(to, database.Number + 1, table: 0),
+        scope.Batch.DeleteRange(
+            Key.WritePrefix(from, database.Number, table: 0),
+            Key.WritePrefix(to, database.Number + 1, table: 0),
             etag
         );
-        frame.Batch.Delete(Key.Number(from, database: 0, Table.Databases, database.Number), etag);
+        scope.Batch.Delete(Key.WriteNumber(from, Key.NoDatabase, Table.Databases, database.Number), etag);
         node.Remove(database);
         return new OperationResult
         {

@@ -5,7 +5,7 @@ using Rookery.Storage;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Counters of one database and its collections, as apply keeps them in memory. After each frame they equal the stored
+/// Counters of one database and its collections, as apply keeps them in memory. After each entry they equal the stored
 /// rows. Counters of collections beyond <see cref="CollectionMemory"/> are read from their rows when they are needed.
 /// Used only by the apply thread.
 /// </summary>
@@ -75,7 +75,7 @@ internal sealed class DatabaseState
         return state;
     }
 
-    /// <summary>Number of collections in memory; between frames, all of them have documents.</summary>
+    /// <summary>Number of collections in memory; between entries, all of them have documents.</summary>
     public int CollectionCount => _collections.Count;
 
     /// <summary>
@@ -111,7 +111,7 @@ internal sealed class DatabaseState
     }
 
     /// <summary>Records a change of a collection's counters; <see cref="Commit"/> executes it.</summary>
-    public void Change(CollectionCounters collection, string name, long documents, long bytes) =>
+    public void RecordChange(CollectionCounters collection, string name, long documents, long bytes) =>
         _pending.Add(new PendingChange(collection, name, documents, bytes));
 
     /// <summary>Keeps the changes of a command that succeeded.</summary>
@@ -156,7 +156,7 @@ internal sealed class DatabaseState
         IsDirty = true;
     }
 
-    /// <summary>Writes the rows of all changed counters; called once per frame.</summary>
+    /// <summary>Writes the rows of all changed counters; called once per entry.</summary>
     public void WriteRows(WriteBatch batch, long sequence)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
@@ -164,7 +164,7 @@ internal sealed class DatabaseState
         foreach (var collection in _dirty)
         {
             collection.IsDirty = false;
-            var row = Key.Text(key, Number, Table.Counters, collection.LowerName);
+            var row = Key.WriteText(key, Number, Table.Counters, collection.LowerName);
             if (collection.Documents == 0)
             {
                 batch.Delete(row, sequence);
@@ -178,7 +178,7 @@ internal sealed class DatabaseState
 
         _dirty.Clear();
         _counters.Write(value);
-        batch.Put(Key.Prefix(key, Number, Table.Counters), sequence, value[..DatabaseCounters.Bytes]);
+        batch.Put(Key.WritePrefix(key, Number, Table.Counters), sequence, value[..DatabaseCounters.Bytes]);
         IsDirty = false;
     }
 
@@ -187,7 +187,7 @@ internal sealed class DatabaseState
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         try
         {
-            if (!batch.TryGet(Key.Text(key, Number, Table.Counters, lowerName), out var row))
+            if (!batch.TryGet(Key.WriteText(key, Number, Table.Counters, lowerName), out var row))
             {
                 return null;
             }

@@ -53,7 +53,7 @@ internal sealed class DocumentOperations : IDisposable
             case OperationKind.Put:
                 result =
                     skipUnchanged && IsUnchanged(previous, operation)
-                        ? Unchanged(context, previous)
+                        ? MakeUnchangedResult(context, previous)
                         : Put(context, previous, operation);
                 return null;
             case OperationKind.Delete:
@@ -228,12 +228,13 @@ internal sealed class DocumentOperations : IDisposable
         // refused by the budget and not for its number of steps.
         const int BytesBeyondBudget = 1024;
         _patches.CopiedBytesLeft = context.Patches.CopiedBytesLeft + BytesBeyondBudget;
+
         var status = previous.Exists ? _patches.Apply(patch, previous.View) : _patches.ApplyToMissing(patch);
         if (status == PatchStatus.Failed)
         {
             result = default;
             string id = Encoding.UTF8.GetString(Id);
-            var refused = _patches.CountsFailure
+            var refused = _patches.ChargesFailure
                 ? context.Patches.Charge(storedBytes: 0, previous.Length + _patches.CopiedBytes)
                 : null;
             refused ??= new Rejection(
@@ -253,11 +254,11 @@ internal sealed class DocumentOperations : IDisposable
         result = status switch
         {
             PatchStatus.Created or PatchStatus.Patched => StorePatched(context, previous, status),
-            PatchStatus.NotModified => Unchanged(context, previous),
-            PatchStatus.Skipped => Unchanged(context, previous) with { Status = OperationStatus.Skipped },
+            PatchStatus.NotModified => MakeUnchangedResult(context, previous),
+            PatchStatus.Skipped => MakeUnchangedResult(context, previous) with { Status = OperationStatus.Skipped },
             _ => default,
         };
-        if (patch.ReturnDocument && result.Etag != 0 && context.IsAnswered)
+        if (patch.ReturnDocument && result.Etag != 0 && context.HasCallers)
         {
             using var now = context.FindDocument(LowerId);
             result = result with { Document = now.Copy() };
@@ -288,7 +289,7 @@ internal sealed class DocumentOperations : IDisposable
         };
     }
 
-    private static OperationResult Unchanged(ApplyContext context, in Document previous) =>
+    private static OperationResult MakeUnchangedResult(ApplyContext context, in Document previous) =>
         new()
         {
             Status = OperationStatus.NotModified,
@@ -322,16 +323,21 @@ internal sealed class DocumentOperations : IDisposable
         }
 
         // RemovePrevious subtracted the replaced version from its collection, but not from the database.
-        database.Change(counters, collectionText, documents: 1, length);
+        database.RecordChange(counters, collectionText, documents: 1, length);
         database.Counters.Documents += previous.Exists ? 0 : 1;
         database.Counters.LastDocumentEtag = etag;
 
-        batch.Put(Key.Text(key, database.Number, Table.Documents, LowerId), etag, _head.AsSpan(0, headLength), content);
-        batch.Put(Key.Number(key, database.Number, Table.ByEtag, etag), etag, LowerId);
-        batch.Put(Key.Collection(key, database.Number, collection, etag), etag, LowerId);
+        batch.Put(
+            Key.WriteText(key, database.Number, Table.Documents, LowerId),
+            etag,
+            _head.AsSpan(0, headLength),
+            content
+        );
+        batch.Put(Key.WriteNumber(key, database.Number, Table.ByEtag, etag), etag, LowerId);
+        batch.Put(Key.WriteCollection(key, database.Number, collection, etag), etag, LowerId);
         if (expiresAtTicks != 0)
         {
-            batch.Put(Key.Numbers(key, database.Number, Table.Expiry, expiresAtTicks, etag), etag, LowerId);
+            batch.Put(Key.WriteNumbers(key, database.Number, Table.Expiry, expiresAtTicks, etag), etag, LowerId);
         }
 
         if (context.IsWatched)
@@ -366,7 +372,7 @@ internal sealed class DocumentOperations : IDisposable
         RemovePrevious(context, previous, counters, key);
         database.Counters.Documents--;
         database.Counters.LastDocumentEtag = etag;
-        context.Batch.Delete(Key.Text(key, database.Number, Table.Documents, LowerId), etag);
+        context.Batch.Delete(Key.WriteText(key, database.Number, Table.Documents, LowerId), etag);
         PutTombstone(context, view, isMove: false, key);
         if (context.IsWatched)
         {
@@ -397,7 +403,7 @@ internal sealed class DocumentOperations : IDisposable
     {
         var view = previous.Head;
         var counters = context.Collection(view.Collection);
-        context.Database.Change(counters, counters.TextOf(view.Collection), documents: -1, -previous.Length);
+        context.Database.RecordChange(counters, counters.TextOf(view.Collection), documents: -1, -previous.Length);
         if (!ReferenceEquals(counters, current))
         {
             PutTombstone(context, view, isMove: true, key);
@@ -406,7 +412,7 @@ internal sealed class DocumentOperations : IDisposable
         if (view.ExpiresAtTicks != 0)
         {
             context.Batch.Delete(
-                Key.Numbers(key, context.Database.Number, Table.Expiry, view.ExpiresAtTicks, previous.Etag),
+                Key.WriteNumbers(key, context.Database.Number, Table.Expiry, view.ExpiresAtTicks, previous.Etag),
                 context.Etag
             );
         }
@@ -419,7 +425,7 @@ internal sealed class DocumentOperations : IDisposable
         Span<byte> value = stackalloc byte[TombstoneValue.MaxBytes];
         context.Database.Counters.Tombstones++;
         context.Batch.Put(
-            Key.Number(key, context.Database.Number, Table.Tombstones, context.Etag),
+            Key.WriteNumber(key, context.Database.Number, Table.Tombstones, context.Etag),
             context.Etag,
             TombstoneValue.Write(value, view.Id, view.Collection, context.LogTicks, isMove)
         );

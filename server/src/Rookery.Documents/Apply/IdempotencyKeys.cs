@@ -32,7 +32,7 @@ internal static class IdempotencyKeys
 
     /// <summary>Returns the row key of a command's outcome.</summary>
     public static ReadOnlySpan<byte> RowKey(Span<byte> buffer, uint database, IdempotencyKey key) =>
-        Key.Numbers(buffer, database, Table.Idempotency, (long)key.High, (long)key.Low);
+        Key.WriteNumbers(buffer, database, Table.Idempotency, (long)key.High, (long)key.Low);
 
     /// <summary>
     /// Looks up the outcome of an earlier command with this key. Returns that outcome if the request was the same;
@@ -48,7 +48,7 @@ internal static class IdempotencyKeys
         }
 
         using var value = new Document(row);
-        if (context.Frame.IsOlder(OutcomeEncoding.LogTicksOf(value.Bytes), LifetimeTicks))
+        if (context.Entry.IsOlder(OutcomeEncoding.LogTicksOf(value.Bytes), LifetimeTicks))
         {
             return false;
         }
@@ -79,7 +79,13 @@ internal static class IdempotencyKeys
             // The key was used before and expired. Its old place in the order would remove the new row too early.
             using var old = new Document(expired);
             context.Batch.Delete(
-                Key.Numbers(buffer, database, Table.IdempotencyOrder, OutcomeEncoding.LogTicksOf(old.Bytes), old.Etag),
+                Key.WriteNumbers(
+                    buffer,
+                    database,
+                    Table.IdempotencyOrder,
+                    OutcomeEncoding.LogTicksOf(old.Bytes),
+                    old.Etag
+                ),
                 lastEtag
             );
             old.ReleaseLarge(context.Batch, lastEtag);
@@ -90,7 +96,7 @@ internal static class IdempotencyKeys
         BinaryPrimitives.WriteUInt64BigEndian(hash, key.High);
         BinaryPrimitives.WriteUInt64BigEndian(hash[sizeof(ulong)..], key.Low);
         context.Batch.Put(
-            Key.Numbers(buffer, database, Table.IdempotencyOrder, context.LogTicks, lastEtag),
+            Key.WriteNumbers(buffer, database, Table.IdempotencyOrder, context.LogTicks, lastEtag),
             lastEtag,
             hash
         );
@@ -112,13 +118,13 @@ internal static class IdempotencyKeys
             }
 
             long usedTicks = Key.NumberOf(oldest);
-            if (!context.Frame.IsOlder(usedTicks, LifetimeTicks) && counters.IdempotencyKeys <= KeysPerDatabase)
+            if (!context.Entry.IsOlder(usedTicks, LifetimeTicks) && counters.IdempotencyKeys <= KeysPerDatabase)
             {
                 return;
             }
 
             context.Batch.Delete(oldest, sequence);
-            var forgotten = Key.Text(buffer, context.Database.Number, Table.Idempotency, hash);
+            var forgotten = Key.WriteText(buffer, context.Database.Number, Table.Idempotency, hash);
             if (context.Batch.TryGet(forgotten, out var row))
             {
                 using (row)
@@ -141,7 +147,7 @@ internal static class IdempotencyKeys
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         using RowCursor rows = context.Batch.Seek(
             OldestKey(context, from),
-            Key.Prefix(to, context.Database.Number, Table.IdempotencyOrder + 1)
+            Key.WritePrefix(to, context.Database.Number, Table.IdempotencyOrder + 1)
         );
         if (!rows.MoveNext())
         {
@@ -155,13 +161,13 @@ internal static class IdempotencyKeys
 
     // The search starts after the last removed key. The tombstones of removed keys remain until a merge, and skipping
     // all of them for each command would take longer and longer. After a start, only the log time of the last removed
-    // key is known, which all keys of one frame have.
+    // key is known, which all keys of one entry have.
     private static ReadOnlySpan<byte> OldestKey(ApplyContext context, Span<byte> buffer)
     {
         var database = context.Database;
         return database.LastForgottenKey is { } last
-            ? Key.Numbers(buffer, database.Number, Table.IdempotencyOrder, last.LogTicks, last.Etag + 1)
-            : Key.Number(
+            ? Key.WriteNumbers(buffer, database.Number, Table.IdempotencyOrder, last.LogTicks, last.Etag + 1)
+            : Key.WriteNumber(
                 buffer,
                 database.Number,
                 Table.IdempotencyOrder,

@@ -43,7 +43,10 @@ internal static class IdentityOperations
     private static long Read(ApplyContext context, ReadOnlySpan<byte> lowerName, out bool exists)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        exists = context.Batch.TryGet(Key.Text(key, context.Database.Number, Table.Identities, lowerName), out var row);
+        exists = context.Batch.TryGet(
+            Key.WriteText(key, context.Database.Number, Table.Identities, lowerName),
+            out var row
+        );
         if (!exists)
         {
             return 0;
@@ -61,6 +64,10 @@ internal static class IdentityOperations
         Span<byte> bytes = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64LittleEndian(bytes, value);
         context.Database.Counters.Identities += exists ? 0 : 1;
-        context.Batch.Put(Key.Text(key, context.Database.Number, Table.Identities, lowerName), context.Etag, bytes);
+        context.Batch.Put(
+            Key.WriteText(key, context.Database.Number, Table.Identities, lowerName),
+            context.Etag,
+            bytes
+        );
     }
 }

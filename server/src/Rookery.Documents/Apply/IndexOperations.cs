@@ -39,13 +39,13 @@ internal sealed class IndexOperations
             Span<byte> key = stackalloc byte[Key.MaxBytes];
             Span<byte> value = stackalloc byte[IndexCounters.Bytes];
             counters.Write(value);
-            context.Batch.Put(Key.Prefix(key, context.Database.Number, Table.Indexes), context.Etag - 1, value);
+            context.Batch.Put(Key.WritePrefix(key, context.Database.Number, Table.Indexes), context.Etag - 1, value);
         }
 
         return new CommandOutcome(index, context.LogTicks, results);
     }
 
-    /// <summary>Publishes the changes of the frame, once readers can see it.</summary>
+    /// <summary>Publishes the changes of the entry, once readers can see it.</summary>
     public void Publish()
     {
         foreach (var (database, change) in _changes)
@@ -61,7 +61,7 @@ internal sealed class IndexOperations
         _changes.Clear();
     }
 
-    /// <summary>Discards the changes of a frame whose apply threw.</summary>
+    /// <summary>Discards the changes of an entry whose apply threw.</summary>
     public void DiscardChanges() => _changes.Clear();
 
     private Rejection? Apply(
@@ -73,7 +73,7 @@ internal sealed class IndexOperations
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         bool exists = context.Batch.TryGet(
-            Key.Text(key, context.Database.Number, Table.Indexes, command.LowerName),
+            Key.WriteText(key, context.Database.Number, Table.Indexes, command.LowerName),
             out var row
         );
         using var stored = exists ? new Document(row) : default;
@@ -185,7 +185,10 @@ internal sealed class IndexOperations
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         stored.ReleaseLarge(context.Batch, context.Etag);
-        context.Batch.Delete(Key.Text(key, context.Database.Number, Table.Indexes, command.LowerName), context.Etag);
+        context.Batch.Delete(
+            Key.WriteText(key, context.Database.Number, Table.Indexes, command.LowerName),
+            context.Etag
+        );
         AddChange(context, IndexChangeKind.Deleted, existing);
         return Result(context, OperationStatus.Deleted, existing, etag: 0);
     }
@@ -201,7 +204,7 @@ internal sealed class IndexOperations
         }
 
         context.Batch.Put(
-            Key.Text(key, context.Database.Number, Table.Indexes, command.LowerName),
+            Key.WriteText(key, context.Database.Number, Table.Indexes, command.LowerName),
             context.Etag,
             bytes.Written.Span
         );
@@ -230,7 +233,7 @@ internal sealed class IndexOperations
     private static IndexCounters ReadCounters(ApplyContext context)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        if (!context.Batch.TryGet(Key.Prefix(key, context.Database.Number, Table.Indexes), out var row))
+        if (!context.Batch.TryGet(Key.WritePrefix(key, context.Database.Number, Table.Indexes), out var row))
         {
             return default;
         }

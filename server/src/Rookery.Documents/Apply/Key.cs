@@ -4,7 +4,8 @@ using System.Text;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Writes row keys: <c>[u32 database][u8 table][…]</c>. Numbers are big-endian, so byte order is numeric order.
+/// Writes row keys: <c>[u32 database][u8 table][…]</c>. Numbers are big-endian, so byte order is numeric order. Each
+/// method writes into a buffer and returns the part of it that is the key.
 /// </summary>
 internal static class Key
 {
@@ -13,6 +14,9 @@ internal static class Key
     /// </summary>
     public const int MaxBytes = PrefixBytes + 512 + 1 + sizeof(long);
 
+    /// <summary>The database number in the keys of rows that belong to no single database.</summary>
+    public const uint NoDatabase = 0;
+
     /// <summary>Length of database number and table number.</summary>
     public const int PrefixBytes = sizeof(uint) + 1;
 
@@ -20,7 +24,7 @@ internal static class Key
     public static ReadOnlySpan<byte> EmptyCollection => "@empty"u8;
 
     /// <summary>Writes database number and table, with which all keys of the table begin.</summary>
-    public static ReadOnlySpan<byte> Prefix(Span<byte> buffer, uint database, byte table)
+    public static ReadOnlySpan<byte> WritePrefix(Span<byte> buffer, uint database, byte table)
     {
         BinaryPrimitives.WriteUInt32BigEndian(buffer, database);
         buffer[sizeof(uint)] = table;
@@ -28,25 +32,25 @@ internal static class Key
     }
 
     /// <summary>Writes a key with a text: a lower-cased id, identity or collection.</summary>
-    public static ReadOnlySpan<byte> Text(Span<byte> buffer, uint database, byte table, ReadOnlySpan<byte> text)
+    public static ReadOnlySpan<byte> WriteText(Span<byte> buffer, uint database, byte table, ReadOnlySpan<byte> text)
     {
-        Prefix(buffer, database, table);
+        WritePrefix(buffer, database, table);
         text.CopyTo(buffer[PrefixBytes..]);
         return buffer[..(PrefixBytes + text.Length)];
     }
 
     /// <summary>Writes a key with one number: an etag or a database number.</summary>
-    public static ReadOnlySpan<byte> Number(Span<byte> buffer, uint database, byte table, long number)
+    public static ReadOnlySpan<byte> WriteNumber(Span<byte> buffer, uint database, byte table, long number)
     {
-        Prefix(buffer, database, table);
+        WritePrefix(buffer, database, table);
         BinaryPrimitives.WriteInt64BigEndian(buffer[PrefixBytes..], number);
         return buffer[..(PrefixBytes + sizeof(long))];
     }
 
     /// <summary>Writes a key with two numbers: expiry and etag, log time and etag, or the halves of a hash.</summary>
-    public static ReadOnlySpan<byte> Numbers(Span<byte> buffer, uint database, byte table, long first, long second)
+    public static ReadOnlySpan<byte> WriteNumbers(Span<byte> buffer, uint database, byte table, long first, long second)
     {
-        Number(buffer, database, table, first);
+        WriteNumber(buffer, database, table, first);
         BinaryPrimitives.WriteInt64BigEndian(buffer[(PrefixBytes + sizeof(long))..], second);
         return buffer[..(PrefixBytes + (2 * sizeof(long)))];
     }
@@ -54,14 +58,14 @@ internal static class Key
     /// <summary>
     /// Writes the key of a document in its collection: the lower-cased name, a zero byte and the etag.
     /// </summary>
-    public static ReadOnlySpan<byte> Collection(
+    public static ReadOnlySpan<byte> WriteCollection(
         Span<byte> buffer,
         uint database,
         ReadOnlySpan<byte> collection,
         long etag
     )
     {
-        Prefix(buffer, database, Table.ByCollection);
+        WritePrefix(buffer, database, Table.ByCollection);
         int length = PrefixBytes + LowerCollection(collection, buffer[PrefixBytes..]);
         buffer[length++] = 0;
         BinaryPrimitives.WriteInt64BigEndian(buffer[length..], etag);
@@ -91,8 +95,8 @@ internal static class Key
         return collection.Length;
     }
 
-    /// <summary>Returns the smallest key greater than all keys with this prefix; empty if there is none.</summary>
-    public static ReadOnlySpan<byte> AfterPrefix(Span<byte> buffer, ReadOnlySpan<byte> prefix)
+    /// <summary>Writes the smallest key greater than all keys with this prefix; empty if there is none.</summary>
+    public static ReadOnlySpan<byte> WriteAfterPrefix(Span<byte> buffer, ReadOnlySpan<byte> prefix)
     {
         prefix.CopyTo(buffer);
         for (int last = prefix.Length - 1; last >= 0; last--)

@@ -10,14 +10,14 @@ internal readonly record struct NodeRecord(
     uint LastDatabaseNumber,
     long LastLogTicks,
     long OutcomeChain,
-    long AgesFromTicks
+    long LastUnsteadyTicks
 )
 {
-    public const int Bytes = BytesWithoutAges + sizeof(long);
+    public const int Bytes = BytesWithoutUnsteadyTicks + sizeof(long);
     private const int BytesWithoutChain = 1 + sizeof(uint) + sizeof(long);
-    private const int BytesWithoutAges = BytesWithoutChain + sizeof(long);
+    private const int BytesWithoutUnsteadyTicks = BytesWithoutChain + sizeof(long);
     private const byte Format = 3;
-    private const byte FormatWithoutAges = 2; // before nodes recorded steady times
+    private const byte FormatWithoutUnsteadyTicks = 2; // before nodes recorded steady times
     private const byte FormatWithoutChain = 1; // before nodes compared outcomes with other members
 
     public void Write(Span<byte> buffer)
@@ -26,19 +26,20 @@ internal readonly record struct NodeRecord(
         BinaryPrimitives.WriteUInt32LittleEndian(buffer[1..], LastDatabaseNumber);
         BinaryPrimitives.WriteInt64LittleEndian(buffer[(1 + sizeof(uint))..], LastLogTicks);
         BinaryPrimitives.WriteInt64LittleEndian(buffer[BytesWithoutChain..], OutcomeChain);
-        BinaryPrimitives.WriteInt64LittleEndian(buffer[BytesWithoutAges..], AgesFromTicks);
+        BinaryPrimitives.WriteInt64LittleEndian(buffer[BytesWithoutUnsteadyTicks..], LastUnsteadyTicks);
     }
 
     public static NodeRecord Read(ReadOnlySpan<byte> value)
     {
-        bool hasAges = value.Length == Bytes && value[0] == Format;
-        bool hasChain = hasAges || (value.Length == BytesWithoutAges && value[0] == FormatWithoutAges);
+        bool hasUnsteadyTicks = value.Length == Bytes && value[0] == Format;
+        bool hasChain =
+            hasUnsteadyTicks || (value.Length == BytesWithoutUnsteadyTicks && value[0] == FormatWithoutUnsteadyTicks);
         FormatGuard.Expect(hasChain || (value.Length == BytesWithoutChain && value[0] == FormatWithoutChain), "node");
         return new NodeRecord(
             BinaryPrimitives.ReadUInt32LittleEndian(value[1..]),
             BinaryPrimitives.ReadInt64LittleEndian(value[(1 + sizeof(uint))..]),
             hasChain ? BinaryPrimitives.ReadInt64LittleEndian(value[BytesWithoutChain..]) : Apply.OutcomeChain.Unknown,
-            hasAges ? BinaryPrimitives.ReadInt64LittleEndian(value[BytesWithoutAges..]) : 0
+            hasUnsteadyTicks ? BinaryPrimitives.ReadInt64LittleEndian(value[BytesWithoutUnsteadyTicks..]) : 0
         );
     }
 }

@@ -7,7 +7,7 @@ namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// The node's state in memory during apply: its databases, the last database number and the last log time. Only the
-/// apply thread uses this type, except for <see cref="AgesFromTicks"/>.
+/// apply thread uses this type, except for <see cref="LastUnsteadyTicks"/>.
 /// </summary>
 internal sealed class NodeState
 {
@@ -21,7 +21,7 @@ internal sealed class NodeState
     private readonly CollectionMemory _collections = new();
     private uint _lastDatabaseNumber;
     private bool _lacksRecords; // whether some database records cannot be read
-    private long _agesFromTicks;
+    private long _lastUnsteadyTicks;
 
     /// <summary>Loads the state from the tables.</summary>
     /// <param name="storage">The tables.</param>
@@ -42,13 +42,13 @@ internal sealed class NodeState
     /// </summary>
     public void Reload()
     {
-        // The earlier databases are read from the catalog, because an abandoned frame may have changed this object.
+        // The earlier databases are read from the catalog, because an abandoned entry may have changed this object.
         Database[] before = [.. _catalog.All];
         _byNumber.Clear();
         _byName.Clear();
         _removedDatabases.Clear();
         _collections.Reset();
-        (_lastDatabaseNumber, LastLogTicks, OutcomeHash, AgesFromTicks) = (0, 0, OutcomeChain.Start, 0);
+        (_lastDatabaseNumber, LastLogTicks, OutcomeHash, LastUnsteadyTicks) = (0, 0, OutcomeChain.Start, 0);
         Load();
         foreach (var database in before)
         {
@@ -79,20 +79,20 @@ internal sealed class NodeState
         using var snapshot = _storage.OpenSnapshot();
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        var prefix = Key.Prefix(from, database: 0, Table.Node);
-        using (var rows = Seek(snapshot, prefix, Key.AfterPrefix(to, prefix)))
+        var prefix = Key.WritePrefix(from, Key.NoDatabase, Table.Node);
+        using (var rows = Seek(snapshot, prefix, Key.WriteAfterPrefix(to, prefix)))
         {
             if (rows.MoveNext())
             {
-                (_lastDatabaseNumber, LastLogTicks, OutcomeHash, AgesFromTicks) = NodeRecord.Read(rows.Value);
+                (_lastDatabaseNumber, LastLogTicks, OutcomeHash, LastUnsteadyTicks) = NodeRecord.Read(rows.Value);
             }
         }
 
-        prefix = Key.Prefix(from, database: 0, Table.Databases);
+        prefix = Key.WritePrefix(from, Key.NoDatabase, Table.Databases);
         using (
             var rows = _damageSkipped is null
-                ? snapshot.Seek(prefix, Key.AfterPrefix(to, prefix))
-                : snapshot.SeekReadable(prefix, Key.AfterPrefix(to, prefix), SkipRecord, mayBeOld: true)
+                ? snapshot.Seek(prefix, Key.WriteAfterPrefix(to, prefix))
+                : snapshot.SeekReadable(prefix, Key.WriteAfterPrefix(to, prefix), SkipRecord, mayBeOld: true)
         )
         {
             while (rows.MoveNext())
@@ -116,8 +116,8 @@ internal sealed class NodeState
 
         foreach (uint number in _byNumber.Keys.ToArray())
         {
-            prefix = Key.Prefix(from, number, Table.Counters);
-            using var counters = Seek(snapshot, prefix, Key.AfterPrefix(to, prefix));
+            prefix = Key.WritePrefix(from, number, Table.Counters);
+            using var counters = Seek(snapshot, prefix, Key.WriteAfterPrefix(to, prefix));
             var loaded = DatabaseState.Load(
                 _byNumber[number].Database,
                 counters,
@@ -151,7 +151,7 @@ internal sealed class NodeState
         for (uint number = 1; ; number++)
         {
             using var rows = snapshot.SeekReadable(
-                Key.Prefix(from, number, Table.Documents),
+                Key.WritePrefix(from, number, Table.Documents),
                 [],
                 static _ => { },
                 mayBeOld: true
@@ -180,17 +180,17 @@ internal sealed class NodeState
         Add(new DatabaseRecord(number, name, name, Commands.HistoryId.Create(), CreatedTicks: 0));
     }
 
-    /// <summary>Log time of the last applied frame, in UTC ticks.</summary>
+    /// <summary>Log time of the last applied entry, in UTC ticks.</summary>
     public long LastLogTicks { get; set; }
 
     /// <summary>
-    /// Log time of the last frame whose time was not steady, in UTC ticks; 0 if all were steady. Any thread may read
+    /// Log time of the last entry whose time was not steady, in UTC ticks; 0 if all were steady. Any thread may read
     /// it.
     /// </summary>
-    public long AgesFromTicks
+    public long LastUnsteadyTicks
     {
-        get => Volatile.Read(ref _agesFromTicks);
-        set => Volatile.Write(ref _agesFromTicks, value);
+        get => Volatile.Read(ref _lastUnsteadyTicks);
+        set => Volatile.Write(ref _lastUnsteadyTicks, value);
     }
 
     /// <summary>Running hash of all outcomes: see <see cref="OutcomeChain"/>.</summary>
@@ -238,7 +238,7 @@ internal sealed class NodeState
     }
 
     /// <summary>
-    /// Replaces the record of a database. Readers see the new record when the frame is published. Subscriptions to the
+    /// Replaces the record of a database. Readers see the new record when the entry is published. Subscriptions to the
     /// old history end.
     /// </summary>
     public void Replace(DatabaseState database, DatabaseRecord record)
@@ -249,10 +249,10 @@ internal sealed class NodeState
         _changes.Add(new DatabaseChange(record.Name, Created: true));
     }
 
-    /// <summary>The node's row after the current frame.</summary>
-    public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks, OutcomeHash, AgesFromTicks);
+    /// <summary>The node's row after the current entry.</summary>
+    public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks, OutcomeHash, LastUnsteadyTicks);
 
-    /// <summary>Publishes created, replaced and deleted databases, after readers can see the frame.</summary>
+    /// <summary>Publishes created, replaced and deleted databases, after readers can see the entry.</summary>
     public void PublishDatabases()
     {
         if (_changes.Count == 0)

@@ -6,7 +6,7 @@ namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// Limits the cost of patches in apply, identically on every node. A short patch can rewrite a large document, so the
-/// length of a command does not bound the memory and time that its patches need. Without the limit, a frame could be
+/// length of a command does not bound the memory and time that its patches need. Without the limit, an entry could be
 /// too costly to apply, and then also to replay.
 /// </summary>
 internal sealed class PatchBudget
@@ -14,7 +14,7 @@ internal sealed class PatchBudget
     /// <summary>Document bytes that the patches of one command may store. The limit for puts is the same.</summary>
     public const long StoredBytesPerCommand = DocumentLimits.MaxBatchBytes;
 
-    /// <summary>Document bytes that all patches of one frame may store.</summary>
+    /// <summary>Document bytes that all patches of one entry may store.</summary>
     public const long StoredBytesPerFrame = 2 * StoredBytesPerCommand;
 
     /// <summary>
@@ -23,7 +23,7 @@ internal sealed class PatchBudget
     /// </summary>
     public const long CopiedBytesPerCommand = 256L << 20;
 
-    /// <summary>Bytes that all patches of one frame may read and copy.</summary>
+    /// <summary>Bytes that all patches of one entry may read and copy.</summary>
     public const long CopiedBytesPerFrame = 2 * CopiedBytesPerCommand;
 
     private long _storedOfCommand;
@@ -35,7 +35,7 @@ internal sealed class PatchBudget
     public long CopiedBytesLeft =>
         Math.Max(0, Math.Min(CopiedBytesPerCommand - _copiedOfCommand, CopiedBytesPerFrame - _copiedOfFrame));
 
-    public void BeginFrame() => _storedOfFrame = _copiedOfFrame = 0;
+    public void BeginEntry() => _storedOfFrame = _copiedOfFrame = 0;
 
     public void BeginCommand() => _storedOfCommand = _copiedOfCommand = 0;
 

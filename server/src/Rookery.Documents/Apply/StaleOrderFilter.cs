@@ -15,7 +15,7 @@ internal sealed class StaleOrderFilter : IMergeFilter
     public bool IsStale(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> value, in Snapshot snapshot)
     {
         Span<byte> document = stackalloc byte[Key.MaxBytes];
-        if (!snapshot.TryGet(Key.Text(document, Key.DatabaseOf(key), Table.Documents, value), out var row))
+        if (!snapshot.TryGet(Key.WriteText(document, Key.DatabaseOf(key), Table.Documents, value), out var row))
         {
             return true;
         }

@@ -24,8 +24,8 @@ internal static class TombstoneHorizon
 
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        var first = Key.Number(from, context.Database.Number, Table.Tombstones, 0);
-        var after = Key.Number(to, context.Database.Number, Table.Tombstones, horizon + 1);
+        var first = Key.WriteNumber(from, context.Database.Number, Table.Tombstones, 0);
+        var after = Key.WriteNumber(to, context.Database.Number, Table.Tombstones, horizon + 1);
         counters.Tombstones -= Count(context, first, after);
         context.Batch.DeleteRange(first, after, context.Etag);
         counters.TombstoneHorizon = horizon;

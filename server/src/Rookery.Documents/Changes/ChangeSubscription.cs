@@ -42,7 +42,7 @@ public sealed class ChangeSubscription<TChange> : IDisposable
 
     /// <summary>
     /// Returns whether changes were dropped since the last call. A subscriber that needs all changes then continues by
-    /// etag (<see cref="DatabaseReader.Changes"/>).
+    /// etag (<see cref="DatabaseReader.SeekChanges"/>).
     /// </summary>
     public bool TakeLagged() => Interlocked.Exchange(ref _lagged, 0) != 0;
 

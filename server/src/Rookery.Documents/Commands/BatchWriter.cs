@@ -103,7 +103,7 @@ public sealed class BatchWriter : IDisposable
         CommandBuffer complete = Buffer;
         _buffer = null;
         BinaryPrimitives.WriteInt32LittleEndian(complete.WrittenSpan[CommandFormat.OperationCountOffset..], Count);
-        RequestHash.Seal(complete);
+        RequestHash.Write(complete);
         foreach (int offset in _generatedIdOffsets ?? [])
         {
             // GUIDs are written after the hash, so a retry with another GUID is still the same request.

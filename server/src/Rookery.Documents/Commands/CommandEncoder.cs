@@ -32,12 +32,12 @@ public static class CommandEncoder
         if (!id.IsEmpty)
         {
             CommandFormat.WritePut(buffer, id, expected, document);
-            return Seal(buffer);
+            return AddRequestHash(buffer);
         }
 
         int idOffset = CommandFormat.WritePutWithoutId(buffer, expected, document);
         // Before the GUID: a repeated request gets another GUID, and must have the same hash.
-        RequestHash.Seal(buffer);
+        RequestHash.Write(buffer);
         GuidId.Create(buffer.WrittenSpan[idOffset..]);
         return buffer;
     }
@@ -53,7 +53,7 @@ public static class CommandEncoder
     {
         CommandBuffer buffer = Begin(CommandKind.Batch, database, key);
         CommandFormat.WriteOperation(buffer, OperationKind.Delete, id, expected, flags: 0);
-        return Seal(buffer);
+        return AddRequestHash(buffer);
     }
 
     /// <summary>Encodes a request for the next id range of a client's HiLo generator.</summary>
@@ -80,7 +80,7 @@ public static class CommandEncoder
         WriteInt64(buffer, lastMax);
         WriteByte(buffer, separator);
         WriteTag(buffer, tag);
-        return Seal(buffer);
+        return AddRequestHash(buffer);
     }
 
     /// <summary>Encodes the return of the unused end of a client's range.</summary>
@@ -101,7 +101,7 @@ public static class CommandEncoder
         WriteInt64(buffer, last);
         WriteInt64(buffer, end);
         WriteTag(buffer, tag);
-        return Seal(buffer);
+        return AddRequestHash(buffer);
     }
 
     /// <summary>
@@ -115,7 +115,7 @@ public static class CommandEncoder
     {
         CommandBuffer buffer = Begin(CommandKind.IdentityNext, database, key);
         WriteBytes(buffer, name);
-        return Seal(buffer);
+        return AddRequestHash(buffer);
     }
 
     /// <summary>Encodes a new value of an identity; lowers it only with <paramref name="force"/>.</summary>
@@ -136,7 +136,7 @@ public static class CommandEncoder
         WriteInt64(buffer, value);
         WriteByte(buffer, force ? (byte)1 : (byte)0);
         WriteBytes(buffer, name);
-        return Seal(buffer);
+        return AddRequestHash(buffer);
     }
 
     /// <summary>Encodes the creation of a database. Apply chooses its number.</summary>
@@ -198,9 +198,9 @@ public static class CommandEncoder
         return buffer;
     }
 
-    private static CommandBuffer Seal(CommandBuffer buffer)
+    private static CommandBuffer AddRequestHash(CommandBuffer buffer)
     {
-        RequestHash.Seal(buffer);
+        RequestHash.Write(buffer);
         return buffer;
     }
 

@@ -39,7 +39,7 @@ internal static class CommandFormat
     public const byte ReturnsDocument = 16;
     public const byte SkipsOnMismatch = 32;
 
-    /// <summary>Writes a header. The request hash stays zero until <see cref="RequestHash.Seal"/>.</summary>
+    /// <summary>Writes a header. The request hash stays zero until <see cref="RequestHash.Write"/>.</summary>
     public static void WriteHeader(
         CommandBuffer buffer,
         CommandKind kind,

@@ -68,7 +68,7 @@ public sealed class IndexWriter : IDisposable
         CommandBuffer complete = Buffer;
         _buffer = null;
         BinaryPrimitives.WriteInt32LittleEndian(complete.WrittenSpan[CommandFormat.OperationCountOffset..], Count);
-        RequestHash.Seal(complete);
+        RequestHash.Write(complete);
         return complete;
     }
 

@@ -17,7 +17,7 @@ internal static class RequestHash
     /// Writes the hash into the header of a finished command that has a key. GUIDs that the server chooses must still
     /// be zero.
     /// </summary>
-    public static void Seal(CommandBuffer command)
+    public static void Write(CommandBuffer command)
     {
         Span<byte> written = command.WrittenSpan;
         if ((written[CommandFormat.FlagsOffset] & CommandFormat.HeaderHasKey) == 0)
@@ -27,7 +27,10 @@ internal static class RequestHash
 
         Span<byte> key = stackalloc byte[IdempotencyKey.Length];
         Span<byte> keyAndHash = written[CommandFormat.FixedHeaderBytes..CommandFormat.KeyedHeaderBytes];
-        Invariant.Holds(!keyAndHash[IdempotencyKey.Length..].ContainsAnyExcept((byte)0), "a command is sealed once");
+        Invariant.Holds(
+            !keyAndHash[IdempotencyKey.Length..].ContainsAnyExcept((byte)0),
+            "the hash of a command is written once"
+        );
         keyAndHash[..IdempotencyKey.Length].CopyTo(key);
         keyAndHash.Clear();
         Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];

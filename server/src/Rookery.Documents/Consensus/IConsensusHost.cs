@@ -15,7 +15,7 @@ public interface IConsensusHost : IConsensus, IDisposable
     Action<string>? DiagnosisModeEntered { get; set; }
 
     /// <summary>Called after each journal write, on the thread that wrote. Set it before <see cref="Start"/>.</summary>
-    Action? FrameWritten { get; set; }
+    Action? JournalWritten { get; set; }
 
     /// <summary>Starts the threads; commands are accepted from now on.</summary>
     void Start();

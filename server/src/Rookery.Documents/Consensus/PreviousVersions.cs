@@ -74,7 +74,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
     private LoadedVersion LoadOperations(scoped CommandReader command)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        Key.Prefix(key, command.Database, Table.Documents);
+        Key.WritePrefix(key, command.Database, Table.Documents);
         var snapshot = storage.OpenSnapshot();
         Row row = default;
         bool isHeld = false;
@@ -146,7 +146,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        Key.Prefix(from, database, Table.Documents);
+        Key.WritePrefix(from, database, Table.Documents);
         int prefixLength = Key.PrefixBytes + id.WriteLowerName(from[Key.PrefixBytes..]);
         int length = prefixLength + 1;
         if (id.Kind == CommandIdKind.Identity)
@@ -171,13 +171,13 @@ internal sealed class PreviousVersions(StorageEngine storage)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         using var snapshot = storage.OpenSnapshot();
-        CheckRow(snapshot, Key.Text(key, database, Table.Identities, lowerName));
+        CheckRow(snapshot, Key.WriteText(key, database, Table.Identities, lowerName));
     }
 
     private void CheckHilo(uint database, ReadOnlySpan<byte> tag, ReadOnlySpan<byte> lowerTag)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        Key.Prefix(key, database, Table.Documents);
+        Key.WritePrefix(key, database, Table.Documents);
         int length = Key.PrefixBytes + HiloOperations.WriteLowerId(tag, lowerTag, key[Key.PrefixBytes..]);
         using var snapshot = storage.OpenSnapshot();
         CheckRow(snapshot, key[..length]);
@@ -190,8 +190,8 @@ internal sealed class PreviousVersions(StorageEngine storage)
         using var snapshot = storage.OpenSnapshot();
         CheckRow(snapshot, IdempotencyKeys.RowKey(key, command.Database, command.Key));
         snapshot.ThrowIfDamaged(
-            Key.Prefix(key, command.Database, Table.Idempotency),
-            Key.Prefix(to, command.Database, Table.IdempotencyOrder + 1)
+            Key.WritePrefix(key, command.Database, Table.Idempotency),
+            Key.WritePrefix(to, command.Database, Table.IdempotencyOrder + 1)
         );
     }
 
@@ -201,7 +201,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
         using var snapshot = storage.OpenSnapshot();
         while (command.TryReadExpiry(out var lowerId, out _))
         {
-            if (snapshot.TryLoadAhead(Key.Text(key, command.Database, Table.Documents, lowerId), out var row))
+            if (snapshot.TryLoadAhead(Key.WriteText(key, command.Database, Table.Documents, lowerId), out var row))
             {
                 Check(row, isWhole: false);
             }
@@ -214,7 +214,9 @@ internal sealed class PreviousVersions(StorageEngine storage)
         using var snapshot = storage.OpenSnapshot();
         while (command.TryReadRecord(out var record))
         {
-            if (snapshot.TryLoadAhead(Key.Text(key, database: 0, Table.ClusterRecords, record.Key), out var row))
+            if (
+                snapshot.TryLoadAhead(Key.WriteText(key, Key.NoDatabase, Table.ClusterRecords, record.Key), out var row)
+            )
             {
                 row.Dispose(); // apply needs only its version
             }
@@ -225,10 +227,10 @@ internal sealed class PreviousVersions(StorageEngine storage)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         using var snapshot = storage.OpenSnapshot();
-        CheckRow(snapshot, Key.Prefix(key, command.Database, Table.Indexes));
+        CheckRow(snapshot, Key.WritePrefix(key, command.Database, Table.Indexes));
         while (command.TryReadIndex(out var index))
         {
-            CheckRow(snapshot, Key.Text(key, command.Database, Table.Indexes, index.LowerName));
+            CheckRow(snapshot, Key.WriteText(key, command.Database, Table.Indexes, index.LowerName));
         }
     }
 

@@ -100,12 +100,12 @@ public sealed class ChangeCursor : IDisposable
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         _documents = _reader.Snapshot.Seek(
-            Key.Number(from, _reader.Database.Number, Table.ByEtag, Etag + 1),
-            Key.Prefix(to, _reader.Database.Number, Table.ByEtag + 1)
+            Key.WriteNumber(from, _reader.Database.Number, Table.ByEtag, Etag + 1),
+            Key.WritePrefix(to, _reader.Database.Number, Table.ByEtag + 1)
         );
         _tombstones = _reader.Snapshot.Seek(
-            Key.Number(from, _reader.Database.Number, Table.Tombstones, Etag + 1),
-            Key.Prefix(to, _reader.Database.Number, Table.Tombstones + 1)
+            Key.WriteNumber(from, _reader.Database.Number, Table.Tombstones, Etag + 1),
+            Key.WritePrefix(to, _reader.Database.Number, Table.Tombstones + 1)
         );
 
         // The first move may throw because of damage. Both cursors are assigned before it, so Dispose closes them.

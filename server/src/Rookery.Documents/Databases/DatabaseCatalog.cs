@@ -46,7 +46,7 @@ public sealed class DatabaseCatalog
     public ChangeSubscription<DatabaseChange> Subscribe() => _changes.Subscribe();
 
     /// <summary>
-    /// Called after readers can see an applied frame of any database, or a created or deleted database. Runs on the
+    /// Called after readers can see an applied entry of any database, or a created or deleted database. Runs on the
     /// apply thread and must not wait.
     /// </summary>
     public Action? Applied { get; set; }

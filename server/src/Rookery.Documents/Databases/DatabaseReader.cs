@@ -71,7 +71,7 @@ public readonly struct DatabaseReader : IDisposable
 
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         var lookup = _snapshot.Find(
-            Key.Text(key, Database.Number, Table.Documents, lower[..length]),
+            Key.WriteText(key, Database.Number, Table.Documents, lower[..length]),
             mayReadDisk,
             out var row
         );
@@ -96,28 +96,29 @@ public readonly struct DatabaseReader : IDisposable
     /// </summary>
     /// <param name="prefix">The beginning of the ids, in any casing.</param>
     /// <param name="startAfter">The last id to skip; empty to start with the first document.</param>
-    public DocumentCursor ByIdPrefix(ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> startAfter = default) =>
-        DocumentCursor.ById(this, prefix, startAfter);
+    public DocumentCursor SeekByIdPrefix(ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> startAfter = default) =>
+        DocumentCursor.SeekByIdPrefix(this, prefix, startAfter);
 
     /// <summary>Returns all documents that can be read, in id order, and skips damaged ones.</summary>
-    /// <param name="passedOver">Receives each damaged range when the cursor reaches it, possibly more than
+    /// <param name="damageSkipped">Receives each damaged range when the cursor reaches it, possibly more than
     /// once.</param>
-    public DocumentCursor AllReadable(Action<DamageEvent> passedOver) => DocumentCursor.ById(this, [], [], passedOver);
+    public DocumentCursor SeekAllReadable(Action<DamageEvent> damageSkipped) =>
+        DocumentCursor.SeekByIdPrefix(this, [], [], damageSkipped);
 
     /// <summary>
     /// Returns the documents in the order of their last write, from the first etag above <paramref name="afterEtag"/>.
     /// </summary>
-    public DocumentCursor ByEtag(long afterEtag) => DocumentCursor.ByEtag(this, afterEtag, isBackward: false);
+    public DocumentCursor SeekByEtag(long afterEtag) => DocumentCursor.SeekByEtag(this, afterEtag, isBackward: false);
 
     /// <summary>Returns the documents in the order of their last write, newest first.</summary>
-    public DocumentCursor ByEtagBackward() => DocumentCursor.ByEtag(this, afterEtag: 0, isBackward: true);
+    public DocumentCursor SeekByEtagBackward() => DocumentCursor.SeekByEtag(this, afterEtag: 0, isBackward: true);
 
     /// <summary>
     /// Returns the documents of a collection (its name in any casing) in the order of their last write, from the first
     /// etag above <paramref name="afterEtag"/>.
     /// </summary>
-    public DocumentCursor ByCollection(ReadOnlySpan<byte> collection, long afterEtag = 0) =>
-        DocumentCursor.ByCollection(this, collection, afterEtag);
+    public DocumentCursor SeekByCollection(ReadOnlySpan<byte> collection, long afterEtag = 0) =>
+        DocumentCursor.SeekByCollection(this, collection, afterEtag);
 
     /// <summary>
     /// Returns all changes after <paramref name="afterEtag"/> in etag order: each document in its newest state, and
@@ -127,7 +128,7 @@ public readonly struct DatabaseReader : IDisposable
     /// Deletions at or below <see cref="DatabaseStatistics.TombstoneHorizon"/> are missing: a reader that continues
     /// from there must start over.
     /// </remarks>
-    public ChangeCursor Changes(long afterEtag) => new(this, afterEtag);
+    public ChangeCursor SeekChanges(long afterEtag) => new(this, afterEtag);
 
     /// <summary>Reads the counters of the database.</summary>
     public DatabaseStatistics ReadStatistics()
@@ -161,7 +162,7 @@ public readonly struct DatabaseReader : IDisposable
             Key.LowerCollection(name, afterKey);
         }
 
-        using var rows = Rows(Table.Counters, afterKey);
+        using var rows = SeekRows(Table.Counters, afterKey);
         while (rows.MoveNext())
         {
             if (!Key.TextOf(rows.Key).IsEmpty)
@@ -177,7 +178,7 @@ public readonly struct DatabaseReader : IDisposable
     /// <param name="after">The last identity to skip; null to start with the first one.</param>
     public IEnumerable<IdentityValue> ReadIdentities(IdentityValue? after = null)
     {
-        using var rows = Rows(Table.Identities, after is { } last ? Encoding.UTF8.GetBytes(last.Name) : []);
+        using var rows = SeekRows(Table.Identities, after is { } last ? Encoding.UTF8.GetBytes(last.Name) : []);
         while (rows.MoveNext())
         {
             yield return new IdentityValue(
@@ -191,7 +192,7 @@ public readonly struct DatabaseReader : IDisposable
     public IReadOnlyList<IndexRecord> ReadIndexes()
     {
         var indexes = new List<IndexRecord>();
-        using var rows = Rows(Table.Indexes);
+        using var rows = SeekRows(Table.Indexes);
         while (rows.MoveNext())
         {
             if (!Key.TextOf(rows.Key).IsEmpty)
@@ -218,7 +219,7 @@ public readonly struct DatabaseReader : IDisposable
     public (long LastNumber, int Count) ReadIndexCounts()
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        if (!_snapshot.TryGet(Key.Prefix(key, Database.Number, Table.Indexes), out var row))
+        if (!_snapshot.TryGet(Key.WritePrefix(key, Database.Number, Table.Indexes), out var row))
         {
             return default;
         }
@@ -237,7 +238,7 @@ public readonly struct DatabaseReader : IDisposable
         if (
             IndexRecord.NameProblem(name) is not null
             || !_snapshot.TryGet(
-                Key.Text(key, Database.Number, Table.Indexes, IndexRecord.LowerBytes(name)),
+                Key.WriteText(key, Database.Number, Table.Indexes, IndexRecord.LowerBytes(name)),
                 out var row
             )
         )
@@ -245,7 +246,7 @@ public readonly struct DatabaseReader : IDisposable
             return null;
         }
 
-        // The row of another table: a document also assembles those that are stored in chunks.
+        // Document reads rows of any table, and assembles those that are stored in chunks.
         using var value = new Document(row);
         return IndexValue.Read(value.Bytes).ToRecord(value.Etag);
     }
@@ -254,7 +255,7 @@ public readonly struct DatabaseReader : IDisposable
     public byte[]? ReadClientConfiguration()
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        if (!_snapshot.TryGet(Key.Prefix(key, Database.Number, Table.ClientConfiguration), out var row))
+        if (!_snapshot.TryGet(Key.WritePrefix(key, Database.Number, Table.ClientConfiguration), out var row))
         {
             return null;
         }
@@ -269,7 +270,7 @@ public readonly struct DatabaseReader : IDisposable
     internal bool TryGetByLowerId(ReadOnlySpan<byte> lowerId, out Document document)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        if (_snapshot.TryGet(Key.Text(key, Database.Number, Table.Documents, lowerId), out var row))
+        if (_snapshot.TryGet(Key.WriteText(key, Database.Number, Table.Documents, lowerId), out var row))
         {
             document = new Document(row);
             return true;
@@ -284,7 +285,7 @@ public readonly struct DatabaseReader : IDisposable
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         document = default;
-        if (!_snapshot.TryGet(Key.Text(key, Database.Number, Table.Documents, lowerId), out var row))
+        if (!_snapshot.TryGet(Key.WriteText(key, Database.Number, Table.Documents, lowerId), out var row))
         {
             return false;
         }
@@ -302,7 +303,7 @@ public readonly struct DatabaseReader : IDisposable
     private DatabaseCounters ReadCounters()
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        if (!_snapshot.TryGet(Key.Prefix(key, Database.Number, Table.Counters), out var row))
+        if (!_snapshot.TryGet(Key.WritePrefix(key, Database.Number, Table.Counters), out var row))
         {
             return default;
         }
@@ -313,19 +314,19 @@ public readonly struct DatabaseReader : IDisposable
         }
     }
 
-    private RowCursor Rows(byte table, ReadOnlySpan<byte> afterText = default)
+    private RowCursor SeekRows(byte table, ReadOnlySpan<byte> afterText = default)
     {
         Span<byte> prefix = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
-        var end = Key.AfterPrefix(to, Key.Prefix(prefix, Database.Number, table));
+        var end = Key.WriteAfterPrefix(to, Key.WritePrefix(prefix, Database.Number, table));
         if (afterText.IsEmpty)
         {
-            return _snapshot.Seek(Key.Prefix(prefix, Database.Number, table), end);
+            return _snapshot.Seek(Key.WritePrefix(prefix, Database.Number, table), end);
         }
 
         // The smallest key after a text is the text and a zero byte.
         Span<byte> from = stackalloc byte[Key.MaxBytes];
-        int length = Key.Text(from, Database.Number, table, afterText).Length;
+        int length = Key.WriteText(from, Database.Number, table, afterText).Length;
         from[length] = 0;
         return _snapshot.Seek(from[..(length + 1)], end);
     }

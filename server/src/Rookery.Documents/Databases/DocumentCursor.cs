@@ -53,7 +53,7 @@ public sealed class DocumentCursor : IDisposable
     /// Receives each damaged range that is skipped, possibly more than once. If null, damage throws. Only for cursors
     /// in id order.
     /// </summary>
-    private Action<DamageEvent>? DamagePassedOver { get; init; }
+    private Action<DamageEvent>? DamageSkipped { get; init; }
 
     /// <summary>Etag of the current document.</summary>
     public long Etag { get; private set; }
@@ -72,20 +72,25 @@ public sealed class DocumentCursor : IDisposable
     public DocumentView Head =>
         _isIndirect ? _document.Head : new DocumentView(_large is null ? _rows!.Value : _large.Head);
 
-    internal static DocumentCursor ById(
+    internal static DocumentCursor SeekByIdPrefix(
         in DatabaseReader reader,
         ReadOnlySpan<byte> prefix,
         ReadOnlySpan<byte> startAfter,
-        Action<DamageEvent>? damagePassedOver = null
+        Action<DamageEvent>? damageSkipped = null
     )
     {
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
         Span<byte> from = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
         Span<byte> to = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
         Span<byte> lastKeyBuffer = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes) + 1];
-        var startKey = Key.Text(from, reader.Database.Number, Table.Documents, Lower(prefix, lower));
-        var endKey = Key.AfterPrefix(to, startKey);
-        var lastSkippedKey = Key.Text(lastKeyBuffer, reader.Database.Number, Table.Documents, Lower(startAfter, lower));
+        var startKey = Key.WriteText(from, reader.Database.Number, Table.Documents, ToLower(prefix, lower));
+        var endKey = Key.WriteAfterPrefix(to, startKey);
+        var lastSkippedKey = Key.WriteText(
+            lastKeyBuffer,
+            reader.Database.Number,
+            Table.Documents,
+            ToLower(startAfter, lower)
+        );
         if (!startAfter.IsEmpty && lastSkippedKey.SequenceCompareTo(startKey) >= 0)
         {
             lastKeyBuffer[lastSkippedKey.Length] = 0; // the next possible key
@@ -94,35 +99,40 @@ public sealed class DocumentCursor : IDisposable
 
         return new DocumentCursor(reader, startKey, endKey, isIndirect: false, isBackward: false)
         {
-            DamagePassedOver = damagePassedOver,
+            DamageSkipped = damageSkipped,
         };
     }
 
-    internal static DocumentCursor ByEtag(in DatabaseReader reader, long afterEtag, bool isBackward)
+    internal static DocumentCursor SeekByEtag(in DatabaseReader reader, long afterEtag, bool isBackward)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         return new DocumentCursor(
             reader,
-            Key.Number(from, reader.Database.Number, Table.ByEtag, Math.Max(afterEtag, 0) + 1),
-            Key.Prefix(to, reader.Database.Number, Table.ByEtag + 1),
+            Key.WriteNumber(from, reader.Database.Number, Table.ByEtag, Math.Max(afterEtag, 0) + 1),
+            Key.WritePrefix(to, reader.Database.Number, Table.ByEtag + 1),
             isIndirect: true,
             isBackward
         );
     }
 
-    internal static DocumentCursor ByCollection(in DatabaseReader reader, ReadOnlySpan<byte> collection, long afterEtag)
+    internal static DocumentCursor SeekByCollection(
+        in DatabaseReader reader,
+        ReadOnlySpan<byte> collection,
+        long afterEtag
+    )
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
+        // A longer name would not fit into the key's buffer.
         collection =
             collection.Length > DocumentLimits.MaxCollectionBytes
                 ? collection[..DocumentLimits.MaxCollectionBytes]
                 : collection;
         return new DocumentCursor(
             reader,
-            Key.Collection(from, reader.Database.Number, collection, Math.Max(afterEtag, 0) + 1),
-            Key.Collection(to, reader.Database.Number, collection, long.MaxValue),
+            Key.WriteCollection(from, reader.Database.Number, collection, Math.Max(afterEtag, 0) + 1),
+            Key.WriteCollection(to, reader.Database.Number, collection, long.MaxValue),
             isIndirect: true,
             isBackward: false
         );
@@ -222,37 +232,38 @@ public sealed class DocumentCursor : IDisposable
     /// </summary>
     public void ContinueIn(in DatabaseReader reader)
     {
-        Invariant.Holds(_rows is null, "a walk that changes its reader holds nothing of the one before");
+        Invariant.Holds(_rows is null, "a cursor that changes its reader has released the blocks of the previous one");
         _reader = reader;
     }
 
     /// <inheritdoc/>
     public void Dispose() => Close();
 
-    private static ReadOnlySpan<byte> Lower(ReadOnlySpan<byte> id, Span<byte> buffer) =>
-        buffer[
-            ..Math.Min(
-                DocumentId.ToLower(id.Length > DocumentId.MaxBytes ? id[..DocumentId.MaxBytes] : id, buffer),
-                DocumentId.MaxBytes
-            )
-        ];
+    /// <summary>Lower-cases an id, and truncates it to the length of the longest id.</summary>
+    private static ReadOnlySpan<byte> ToLower(ReadOnlySpan<byte> id, Span<byte> buffer)
+    {
+        var truncated = id.Length > DocumentId.MaxBytes ? id[..DocumentId.MaxBytes] : id;
+        int length = DocumentId.ToLower(truncated, buffer);
+        return buffer[..Math.Min(length, DocumentId.MaxBytes)];
+    }
 
     private bool MoveNextRow()
     {
-        Release();
+        ReleaseDocument();
         if (_isAtEnd)
         {
             return false;
         }
 
         _reader.ThrowIfEnded();
-        _rows ??= DamagePassedOver is { } passedOver
-            ? _reader.Snapshot.SeekReadable(_from.AsSpan(0, _fromLength), _to.AsSpan(0, _toLength), passedOver)
+        _rows ??= DamageSkipped is { } damageSkipped
+            ? _reader.Snapshot.SeekReadable(_from.AsSpan(0, _fromLength), _to.AsSpan(0, _toLength), damageSkipped)
             : _reader.Snapshot.Seek(_from.AsSpan(0, _fromLength), _to.AsSpan(0, _toLength), _isBackward);
         _isAtRow = false;
         if (_rows.MoveNext())
         {
-            return _isAtRow = true;
+            _isAtRow = true;
+            return true;
         }
 
         Close();
@@ -300,16 +311,16 @@ public sealed class DocumentCursor : IDisposable
         try
         {
             // Assembling the document checks each of its chunks.
-            return DamagePassedOver is null || _large is null || !_large.Whole.IsEmpty;
+            return DamageSkipped is null || _large is null || !_large.Whole.IsEmpty;
         }
-        catch (DamagedException damaged) when (DamagePassedOver is not null)
+        catch (DamagedException damaged) when (DamageSkipped is not null)
         {
-            DamagePassedOver(damaged.Damage);
+            DamageSkipped(damaged.Damage);
             return false;
         }
     }
 
-    private void Release()
+    private void ReleaseDocument()
     {
         _document.Dispose();
         _document = default;
@@ -319,7 +330,7 @@ public sealed class DocumentCursor : IDisposable
 
     private void Close()
     {
-        Release();
+        ReleaseDocument();
         _isAtRow = false;
         _rows?.Dispose();
         _rows = null;

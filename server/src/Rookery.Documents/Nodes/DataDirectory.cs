@@ -266,7 +266,7 @@ internal sealed class DataDirectory : IDisposable
     }
 
     /// <summary>Returns the exception for a format file that names another node than the log.</summary>
-    public DataFormatException ForeignFormat() =>
+    public DataFormatException MakeForeignFormatException() =>
         new(
             $"{FormatPath(Path)} is that of another node: it names node {NodeId}, and the log in {JournalPath} is that "
                 + $"of one other node. {FormatRemedy}"

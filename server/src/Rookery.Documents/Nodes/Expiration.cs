@@ -52,8 +52,8 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         using var reader = database.OpenReader();
         using var rows = reader.Snapshot.Seek(
-            from.Length > 0 ? from : Key.Prefix(start, database.Number, Table.Expiry),
-            Key.Number(to, database.Number, Table.Expiry, nowTicks + 1)
+            from.Length > 0 ? from : Key.WritePrefix(start, database.Number, Table.Expiry),
+            Key.WriteNumber(to, database.Number, Table.Expiry, nowTicks + 1)
         );
         found = 0;
         if (!rows.MoveNext())

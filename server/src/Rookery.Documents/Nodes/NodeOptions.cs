@@ -43,7 +43,7 @@ public sealed record NodeOptions
     /// that a lagging member can receive changes instead of all rows. An eighth of the group's rows is retained if that
     /// is more. Each deletion takes about 20 bytes. Walking over 260,000 takes 40 ms on a desktop core.
     /// </summary>
-    public long KeptDeletions { get; init; } = 64 << 10;
+    public long RetainedTombstones { get; init; } = 64 << 10;
 
     /// <summary>
     /// Maximum bytes of commands in flight. Further callers wait briefly and are then refused. 0 means an eighth of the

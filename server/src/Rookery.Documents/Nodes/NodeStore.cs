@@ -13,7 +13,8 @@ namespace Rookery.Documents.Nodes;
 
 /// <summary>
 /// An open data directory without threads: storage, journal and the state of apply. It executes what consensus orders,
-/// and orders nothing itself. <see cref="Node"/> adds consensus and threads; the simulation runs it step by step.
+/// and orders nothing itself. <see cref="Node"/> adds consensus and threads; the simulation runs it step by step. The
+/// properties describe its parts, which <see cref="Open"/> opens.
 /// </summary>
 public sealed class NodeStore : IDisposable
 {
@@ -61,7 +62,7 @@ public sealed class NodeStore : IDisposable
         };
         Inbox = new StateInbox(storage, disk, directory.InboxPath, options.Reserve, Transfers);
         Installation = new StateInstallation(storage, journal, applier, clusterRecords, Inbox);
-        storage.Memtables.StoreDurable = position => ReleaseJournal(position.Index);
+        storage.Memtables.ManifestWritten = position => ReleaseJournal(position.Index);
     }
 
     /// <summary>
@@ -91,7 +92,7 @@ public sealed class NodeStore : IDisposable
     public string ClusterId => _directory.ClusterId;
 
     /// <summary>Returns the exception for a format file that names another node than the log.</summary>
-    public DataFormatException ForeignFormat() => _directory.ForeignFormat();
+    public DataFormatException MakeForeignFormatException() => _directory.MakeForeignFormatException();
 
     /// <summary>The options with which the directory was opened.</summary>
     public NodeOptions Options { get; }
@@ -149,13 +150,13 @@ public sealed class NodeStore : IDisposable
     /// Called when <see cref="DurablePosition"/> has risen, after the journal released its entries, on the thread of
     /// background work.
     /// </summary>
-    public Action<JournalPosition>? StoreDurable { get; set; }
+    public Action<JournalPosition>? DurablePositionAdvanced { get; set; }
 
     /// <summary>Whether tombstones are retained for members that may lag; a single node needs none.</summary>
-    public bool KeepsDeletions
+    public bool RetainsTombstones
     {
-        get => Storage.KeptDeletions > 0;
-        set => Storage.KeptDeletions = value ? Options.KeptDeletions : 0;
+        get => Storage.RetainedTombstones > 0;
+        set => Storage.RetainedTombstones = value ? Options.RetainedTombstones : 0;
     }
 
     /// <summary>
@@ -221,13 +222,13 @@ public sealed class NodeStore : IDisposable
     internal CommandOutcome CommitAlone(CommandBuffer command)
     {
         int operations = new CommandReader(command.Written.Span).OperationCount;
-        var position = new FramePosition(
+        var position = new LogEntryPosition(
             Journal.LastIndex + 1,
             Math.Max(Journal.LastTerm, 1),
             Journal.OperationsBeforeNext,
             operations
         );
-        byte[] content = FrameContent.Of(Applier.LastLogTicks + 1, command.Written.Span);
+        byte[] content = EntryContent.Of(Applier.LastLogTicks + 1, command.Written.Span);
         byte[] payload = new byte[Payload.MaxEncodedLength(content.Length)];
         int length = Payload.Encode(content, payload);
         Journal.Write([
@@ -274,6 +275,6 @@ public sealed class NodeStore : IDisposable
             // did not fail.
         }
 
-        StoreDurable?.Invoke(DurablePosition);
+        DurablePositionAdvanced?.Invoke(DurablePosition);
     }
 }

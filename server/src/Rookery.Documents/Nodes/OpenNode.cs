@@ -31,7 +31,7 @@ internal sealed class OpenNode : Node
             Volatile.Write(ref _diagnosis, sentence);
             options.TroubleFound?.Invoke(sentence);
         };
-        consensus.FrameWritten = WakeMaintenanceIfDue;
+        consensus.JournalWritten = WakeMaintenanceIfDue;
         _maintenance = new NodeMaintenance(store, options.TroubleFound, time);
         _expiration = new Expiration(store.Databases, consensus);
         _tombstones = new TombstoneCleaning(store, consensus);

@@ -25,7 +25,7 @@ public static class Replay
 
     private static void Decode(in JournalFrame frame, Applier applier)
     {
-        var position = new FramePosition(frame.Index, frame.Term, frame.OperationsBefore, frame.OperationCount);
+        var position = new LogEntryPosition(frame.Index, frame.Term, frame.OperationsBefore, frame.OperationCount);
         if (frame.Type != FrameType.Batch)
         {
             applier.Apply(position, [], []);

@@ -31,7 +31,7 @@ internal sealed class TombstoneCleaning(NodeStore store, IConsensus consensus)
     private async Task RunOnceAsync(Database database, CancellationToken cancellationToken)
     {
         var (nowTicks, isSure) = consensus.Time;
-        if (!isSure || store.Applier.AgesFromTicks > nowTicks - Lifetime.Ticks)
+        if (!isSure || store.Applier.LastUnsteadyTicks > nowTicks - Lifetime.Ticks)
         {
             return; // a deletion before the clock jumped may be younger than its ticks
         }
@@ -73,8 +73,8 @@ internal sealed class TombstoneCleaning(NodeStore store, IConsensus consensus)
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         using var rows = reader.Snapshot.Seek(
-            Key.Number(from, database.Number, Table.Tombstones, statistics.TombstoneHorizon + 1),
-            Key.Prefix(to, database.Number, Table.Tombstones + 1)
+            Key.WriteNumber(from, database.Number, Table.Tombstones, statistics.TombstoneHorizon + 1),
+            Key.WritePrefix(to, database.Number, Table.Tombstones + 1)
         );
         long horizon = 0;
         for (int found = 0; rows.MoveNext(); found++)

@@ -82,6 +82,7 @@ public sealed class DocumentParser : IDisposable
     {
         document = default;
         _metadata.Clear();
+        // The end of the input is no error yet: the rest of a streamed document may follow. TryReadMembers reports it.
         const byte EndOfInput = 0;
         if (scanner.Peek() is not ((byte)'{' or EndOfInput))
         {
@@ -133,10 +134,9 @@ public sealed class DocumentParser : IDisposable
             end = NoMember;
         while (scanner.TryNextMember(ref first, out JsonSlice name))
         {
-            if (
-                name.Length >= MetadataReader.MemberName.Length
-                && scanner.Text(name).SequenceEqual(MetadataReader.MemberName)
-            )
+            // A name with escapes is longer than its text; shorter names need not be unescaped.
+            bool mayBeMetadata = name.Length >= MetadataReader.MemberName.Length;
+            if (mayBeMetadata && scanner.Text(name).SequenceEqual(MetadataReader.MemberName))
             {
                 if (!_metadata.TryRead(ref scanner, use))
                 {
@@ -149,7 +149,8 @@ public sealed class DocumentParser : IDisposable
                 continue;
             }
 
-            if (!scanner.TrySkipValue(JsonLimits.MaxDepth - 1))
+            const int DocumentDepth = 1; // the document is the outermost object
+            if (!scanner.TrySkipValue(JsonLimits.MaxDepth - DocumentDepth))
             {
                 return false;
             }
@@ -196,7 +197,7 @@ public sealed class DocumentParser : IDisposable
             Collection = _metadata.Collection,
             CollectionChange = _metadata.CollectionChange,
             MetadataId = _metadata.Id,
-            IsIdNoText = _metadata.IsIdNoText,
+            IsIdNotText = _metadata.IsIdNotText,
             ExpiresAtTicks = _metadata.ExpiresAtTicks,
             ExpiryChange = _metadata.ExpiryChange,
         };

@@ -57,7 +57,7 @@ internal sealed class MetadataReader
     public ReadOnlySpan<byte> Id => _id.Written;
 
     /// <summary>Whether the id is neither a string nor null.</summary>
-    public bool IsIdNoText { get; private set; }
+    public bool IsIdNotText { get; private set; }
 
     /// <summary>Time at which the document expires, in UTC ticks; 0 if never.</summary>
     public long ExpiresAtTicks { get; private set; }
@@ -77,7 +77,7 @@ internal sealed class MetadataReader
         _id.Clear();
         (_spanStart, _spanEnd, _isCopied) = (0, 0, false);
         (CollectionChange, ExpiryChange, ExpiresAtTicks) = (MemberChange.Unchanged, MemberChange.Unchanged, 0);
-        IsIdNoText = false;
+        IsIdNotText = false;
         Error = default;
     }
 
@@ -168,7 +168,7 @@ internal sealed class MetadataReader
 
         if (text.SequenceEqual("@id"u8) && scanner.Peek() is not ((byte)'"' or (byte)'n'))
         {
-            IsIdNoText = true;
+            IsIdNotText = true;
         }
         else if (text.SequenceEqual("@id"u8) && scanner.Peek() == (byte)'"')
         {

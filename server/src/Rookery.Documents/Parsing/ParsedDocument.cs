@@ -26,7 +26,7 @@ public readonly ref struct ParsedDocument
     public ReadOnlySpan<byte> MetadataId { get; init; }
 
     /// <summary>Whether <c>@metadata.@id</c> is invalid: neither a string nor null.</summary>
-    public bool IsIdNoText { get; init; }
+    public bool IsIdNotText { get; init; }
 
     /// <summary>Time of <c>@expires</c>, in UTC ticks; 0 if the document never expires.</summary>
     public long ExpiresAtTicks { get; init; }

@@ -56,7 +56,7 @@ public sealed class PatchEvaluator : IDisposable
     /// Whether a failed patch is charged for the bytes that it copied. True for interpreted scripts. False for scripts
     /// of simple operations, because all versions must account for those in the same way.
     /// </summary>
-    internal bool CountsFailure { get; private set; }
+    internal bool ChargesFailure { get; private set; }
 
     /// <summary>Why the patch failed; null if it did not.</summary>
     public string? Failure { get; private set; }
@@ -176,7 +176,7 @@ public sealed class PatchEvaluator : IDisposable
         _content.Clear();
         ExpiresAtTicks = expiresAtTicks;
         CopiedBytes = 0;
-        CountsFailure = false;
+        ChargesFailure = false;
         Failure = null;
     }
 
@@ -230,7 +230,7 @@ public sealed class PatchEvaluator : IDisposable
         int at = 0;
         program = ReadBytes(unit, ref at);
         arguments = ReadBytes(unit, ref at);
-        CountsFailure = true;
+        ChargesFailure = true;
         _interpreter.Load(program);
         _interpreter.StepsLeft = CopiedBytesLeft / BytesPerStep;
         _interpreter.Begin();

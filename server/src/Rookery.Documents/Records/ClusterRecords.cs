@@ -77,7 +77,7 @@ public sealed class ClusterRecords
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         var first = RowKey(from, prefix);
         using var snapshot = _storage.OpenSnapshot();
-        using var rows = snapshot.Seek(first, Key.AfterPrefix(to, first));
+        using var rows = snapshot.Seek(first, Key.WriteAfterPrefix(to, first));
         while (rows.MoveNext())
         {
             var value = new ArrayBufferWriter<byte>((int)Math.Max(rows.Length, 1));
@@ -147,7 +147,7 @@ public sealed class ClusterRecords
 
     private static ReadOnlySpan<byte> RowKey(Span<byte> buffer, string key)
     {
-        Key.Prefix(buffer, database: 0, Table.ClusterRecords);
+        Key.WritePrefix(buffer, Key.NoDatabase, Table.ClusterRecords);
         return buffer[..(Key.PrefixBytes + Encoding.ASCII.GetBytes(key, buffer[Key.PrefixBytes..]))];
     }
 

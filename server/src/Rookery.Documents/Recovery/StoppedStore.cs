@@ -268,13 +268,13 @@ public sealed class StoppedStore : IDisposable
         {
             if (
                 frame.Type == FrameType.Batch
-                && Payload.ContentLength(frame.Payload.Span) is >= FrameContent.HeadBytes and var length
+                && Payload.ContentLength(frame.Payload.Span) is >= EntryContent.HeadBytes and var length
             )
             {
                 byte[] bytes = new byte[length];
                 if (Payload.TryDecode(frame.Payload.Span, bytes))
                 {
-                    Read(new FrameContent(bytes));
+                    Read(new EntryContent(bytes));
                 }
                 else
                 {
@@ -284,7 +284,7 @@ public sealed class StoppedStore : IDisposable
         }
     }
 
-    private void Read(FrameContent content)
+    private void Read(EntryContent content)
     {
         // A log whose leaders never knew the time has log times that count from the year 1.
         LastWritten =

@@ -331,7 +331,7 @@ public sealed class SnapshotOffers : IDisposable
     {
         // The journal is pinned before the files are linked. It keeps the entries after the current manifest's index; a
         // later manifest needs fewer.
-        var journalPin = _journal.KeepAbove(_storage.Durable.Index);
+        var journalPin = _journal.PinAbove(_storage.Durable.Index);
         try
         {
             NodeBackup.RemoveCheckpoint(_disk, _directory);
@@ -380,7 +380,7 @@ public sealed class SnapshotOffers : IDisposable
         }
 
         NodeBackup.RemoveCheckpoint(_disk, directory);
-        var begun = new OpenOffer(directory, changes.Position.Index, _journal.KeepAbove(changes.Position.Index))
+        var begun = new OpenOffer(directory, changes.Position.Index, _journal.PinAbove(changes.Position.Index))
         {
             Changes = changes,
             LastUse = _time.GetTimestamp(),

@@ -72,7 +72,7 @@ internal sealed class IndexBuild
         Span<byte> collection = stackalloc byte[LowerNames.RoomBytes];
         Span<byte> id = stackalloc byte[LowerNames.RoomBytes];
         using var reader = _database.OpenReader();
-        using var documents = reader.ByIdPrefix([], _afterId);
+        using var documents = reader.SeekByIdPrefix([], _afterId);
         long bytes = 0;
         for (
             read = 0;

@@ -23,11 +23,22 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private const int PreferredWeight = 3;
     private const int RestWeight = 1;
 
-    private readonly WeightedTurns _workTurns = new(3);
-    private readonly WeightedTurns _buildTurns = new(2);
-    private readonly WeightedTurns _priorityTurns = new(2);
-    private readonly WeightedTurns _positionTurns = new(3);
-    private readonly WeightedTurns _positionTurnsOfRest = new(3);
+    // The kinds of work that take turns (FeedInTurn); the third is to build.
+    private const int DependentsTurn = 0;
+    private const int ChangesTurn = 1;
+    private readonly WeightedTurns _workTurns = new(kinds: 3);
+
+    // The priority classes that take turns: the indexes of the highest priority, and all others.
+    private const int HighestTurn = 0;
+    private const int RestTurn = 1;
+    private readonly WeightedTurns _buildTurns = new(kinds: 2);
+    private readonly WeightedTurns _priorityTurns = new(kinds: 2);
+
+    // The positions that take turns (NextPosition), for each priority class; the third is the lowest.
+    private const int AwaitedTurn = 0;
+    private const int NearlyThereTurn = 1;
+    private readonly WeightedTurns _positionTurns = new(kinds: 3);
+    private readonly WeightedTurns _positionTurnsOfRest = new(kinds: 3);
 
     private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
     private readonly List<RunningIndex> _indexes = [];
@@ -43,7 +54,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     public long DocumentsRead { get; private set; }
 
     /// <summary>Whether an index has buffered entries that are not written, or whose write the disk refused.</summary>
-    public bool HasPending => _indexes.Exists(static index => index.HasPending || index.IsHeldUp);
+    public bool HasPending => _indexes.Exists(static index => index.HasPending || index.IsWriteBlocked);
 
     /// <summary>Whether feeding pauses because a document cannot be read. It is read again later.</summary>
     public bool IsPausedByDamage => _damagedAt is not null;
@@ -83,12 +94,12 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
 
         return worked
             || _indexes.Exists(static index =>
-                index.State == IndexState.Normal && !index.IsHeldUp && index.MergeOnce()
+                index.State == IndexState.Normal && !index.IsWriteBlocked && index.MergeOnce()
             );
     }
 
     private static bool IsRunning(RunningIndex index) =>
-        index.State == IndexState.Normal && !index.IsResetRequested && !index.IsHeldUp;
+        index.State == IndexState.Normal && !index.IsResetRequested && !index.IsWriteBlocked;
 
     private static bool IsFollowing(RunningIndex index) => IsRunning(index) && !index.HasDependents;
 
@@ -134,14 +145,12 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             WeightOf(_indexes.Exists(static index => index.IsAwaited && index.Position > 0)),
             RestWeight,
         ];
-        while (_workTurns.Next(weights) is >= 0 and var kind)
+        for (int turn = _workTurns.Next(weights); turn >= 0; turn = _workTurns.Next(weights))
         {
-            const int Dependents = 0;
-            const int Changes = 1;
-            bool worked = kind switch
+            bool worked = turn switch
             {
-                Dependents => FeedDependents(dependent!),
-                Changes => Follow(),
+                DependentsTurn => FeedDependents(dependent!),
+                ChangesTurn => Follow(),
                 _ => Build(),
             };
             if (worked)
@@ -149,7 +158,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
                 return true;
             }
 
-            weights[kind] = 0;
+            weights[turn] = 0;
         }
 
         return false;
@@ -163,13 +172,13 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     /// </summary>
     private RunningIndex? NextDependent()
     {
-        bool isOneAwaited = _indexes.Exists(static index => index.IsAwaited && index.HasDependents && IsRunning(index));
+        bool isAnyAwaited = _indexes.Exists(static index => index.IsAwaited && index.HasDependents && IsRunning(index));
         RunningIndex? first = null;
         RunningIndex? next = null;
         bool isAfterLast = false;
         foreach (var index in _indexes)
         {
-            if (index.HasDependents && IsRunning(index) && (index.IsAwaited || !isOneAwaited))
+            if (index.HasDependents && IsRunning(index) && (index.IsAwaited || !isAnyAwaited))
             {
                 first ??= index;
                 next ??= isAfterLast ? index : null;
@@ -191,13 +200,12 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         _group.Clear();
         _group.Add(index);
         using var reader = database.OpenReader();
-        var documents = reader;
         long bytes = 0;
         index.FeedDependents(
             options.DocumentsPerStep,
             id =>
             {
-                bytes += RefeedDocument(documents, id);
+                bytes += RefeedDocument(reader, id);
                 return bytes < options.BytesPerStep && !RunningIndex.IsFull(_group, _pendingBytes);
             }
         );
@@ -287,7 +295,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private IndexBuild? ChooseBuild()
     {
         int highest = _builds.Where(static build => IsRunning(build.Indexes[0])).Select(RankOf).DefaultIfEmpty().Max();
-        bool isTurnOfHighest = _buildTurns.Next([PreferredWeight, RestWeight]) == 0;
+        bool isTurnOfHighest = _buildTurns.Next([PreferredWeight, RestWeight]) == HighestTurn;
         int lowestRank = isTurnOfHighest ? highest : 0;
         return _builds.Find(build => IsRunning(build.Indexes[0]) && RankOf(build) >= lowestRank);
     }
@@ -355,12 +363,12 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         long highest = -1;
         long lowestAwaited = None;
         int highestRank = HighestRank(last);
-        bool isTurnOfRest =
-            _priorityTurns.Next([PreferredWeight, IsAnyBehindBelow(highestRank, last) ? RestWeight : 0]) == 1;
+        int weightOfRest = IsAnyLaggingBelow(highestRank, last) ? RestWeight : 0;
+        bool isTurnOfRest = _priorityTurns.Next([PreferredWeight, weightOfRest]) == RestTurn;
         foreach (var index in _indexes)
         {
             bool isOfTurn = isTurnOfRest ? index.Rank < highestRank : index.Rank >= highestRank || index.IsAwaited;
-            if (isOfTurn && IsBehind(index, last))
+            if (isOfTurn && IsLagging(index, last))
             {
                 lowest = Math.Min(lowest, index.Position);
                 highest = Math.Max(highest, index.Position);
@@ -379,8 +387,6 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         // Each priority class has its own turns. With shared turns, the turns of the classes and those of the
         // positions could have the same period, and the low-priority index that lags most would never be fed.
         var turns = isTurnOfRest ? _positionTurnsOfRest : _positionTurns;
-        const int Awaited = 0;
-        const int NearlyThere = 1;
         int turn = turns.Next([
             isAwaited ? PreferredWeight : 0,
             isNearlyThere && !isAwaited ? RestWeight : 0,
@@ -388,20 +394,20 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         ]);
         return turn switch
         {
-            Awaited => lowestAwaited,
-            NearlyThere => highest,
+            AwaitedTurn => lowestAwaited,
+            NearlyThereTurn => highest,
             _ => lowest,
         };
     }
 
-    private static bool IsBehind(RunningIndex index, long last) =>
+    private static bool IsLagging(RunningIndex index, long last) =>
         index.Position > 0 && index.Position < last && IsFollowing(index);
 
-    private bool IsAnyBehindBelow(int rank, long last)
+    private bool IsAnyLaggingBelow(int rank, long last)
     {
         foreach (var index in _indexes)
         {
-            if (index.Rank < rank && IsBehind(index, last))
+            if (index.Rank < rank && IsLagging(index, last))
             {
                 return true;
             }
@@ -415,7 +421,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         int highest = 0;
         foreach (var index in _indexes)
         {
-            highest = IsBehind(index, last) ? Math.Max(highest, index.Rank) : highest;
+            highest = IsLagging(index, last) ? Math.Max(highest, index.Rank) : highest;
         }
 
         return highest;
@@ -429,7 +435,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private long FeedChanges(long position, long limit, out long read)
     {
         using var reader = database.OpenReader();
-        using var changes = reader.Changes(position);
+        using var changes = reader.SeekChanges(position);
         long fedThrough = position;
         long bytes = 0;
         for (read = 0; changes.MoveNext(); read++)
@@ -461,7 +467,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             {
                 var view = changes.View;
                 bytes += view.Content.Length;
-                RecordLoaded(view.Id, view.Collection);
+                MarkDependents(view.Id, view.Collection);
                 FeedDocument(view, fedThrough);
             }
         }
@@ -485,7 +491,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         }
     }
 
-    private void RecordLoaded(ReadOnlySpan<byte> changedId, ReadOnlySpan<byte> changedCollection)
+    private void MarkDependents(ReadOnlySpan<byte> changedId, ReadOnlySpan<byte> changedCollection)
     {
         Span<byte> id = stackalloc byte[LowerNames.RoomBytes];
         Span<byte> collection = stackalloc byte[LowerNames.RoomBytes];
@@ -493,7 +499,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         var lowerCollection = LowerNames.Collection(changedCollection, collection);
         foreach (var index in _group)
         {
-            index.NoteLoaded(lowerCollection, lowerId);
+            index.MarkDependents(lowerCollection, lowerId);
         }
     }
 
@@ -504,7 +510,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         byte[] lowerCollection = LowerNames.Collection(tombstone.Collection);
         foreach (var index in _group)
         {
-            index.NoteLoaded(lowerCollection, lowerId);
+            index.MarkDependents(lowerCollection, lowerId);
 
             // If the document moved to another collection, it follows as a change with the same etag.
             if (index.Concerns(lowerCollection))

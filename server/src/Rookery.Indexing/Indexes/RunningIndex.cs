@@ -112,7 +112,7 @@ public sealed class RunningIndex : IDisposable
     /// <summary>
     /// Whether the disk refused to write the buffered entries. The index is not fed until they are written.
     /// </summary>
-    public bool IsHeldUp => _refusedAt is not null;
+    public bool IsWriteBlocked => _refusedAt is not null;
 
     /// <summary>Documents that the first build has still to read; null if the index is not being built.</summary>
     public long? DocumentsLeft
@@ -251,7 +251,7 @@ public sealed class RunningIndex : IDisposable
     /// <summary>
     /// Records that a document changed or was deleted, so that documents which loaded it are fed again.
     /// </summary>
-    public void NoteLoaded(ReadOnlySpan<byte> lowerCollection, ReadOnlySpan<byte> lowerId) =>
+    public void MarkDependents(ReadOnlySpan<byte> lowerCollection, ReadOnlySpan<byte> lowerId) =>
         _dependents.AddChanged(lowerCollection, lowerId);
 
     /// <summary>

@@ -49,7 +49,7 @@ internal static class StoppedIndexes
         try
         {
             using var reader = database.OpenReader();
-            using var changes = reader.Changes(position);
+            using var changes = reader.SeekChanges(position);
             bool hasChange = reader.ReadStatistics().TombstoneHorizon > position || changes.MoveNext();
             return hasChange ? null : changes.Sequence;
         }

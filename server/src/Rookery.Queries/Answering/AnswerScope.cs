@@ -70,9 +70,10 @@ internal sealed class AnswerScope(
         Search<GroupAnswer>(engine.Grouped.TryAnswer, indexName, compiled);
 
     /// <summary>
-    /// Makes a scan of the reader's snapshot the basis, if an index was chosen: it was reset before it was searched.
+    /// Makes a scan of the reader's snapshot the basis instead of an index that was reset before it was searched. Does
+    /// nothing if no index was chosen.
     /// </summary>
-    public void AnswerFromScan()
+    public void SwitchToScan()
     {
         if (Basis.SearchedIndex is not null)
         {
@@ -89,13 +90,17 @@ internal sealed class AnswerScope(
     /// <param name="part">The query, or a part of it that runs before it. It names a static index.</param>
     public IndexRows RowsOf(CompiledQuery part) => new(part.Rows!, reader.Database, () => reader.Current);
 
-    /// <summary>Returns results that are the walk's documents, one each.</summary>
+    /// <summary>Opens results that are the walk's documents, one each.</summary>
     /// <param name="walk">The documents.</param>
     /// <param name="total">Number of results, on the page or not; null if the walk counts them.</param>
     /// <param name="foundOwner">Owns what the walk reads; disposed with the results.</param>
     /// <param name="isResult">Whether the current document still matches; null if all do.</param>
-    public WalkedResults Walked(QueryWalk walk, long? total, IDisposable foundOwner, Func<bool>? isResult = null) =>
-        new(walk, writer, sink, total, foundOwner, isResult, slices);
+    public WalkedResults OpenWalkedResults(
+        QueryWalk walk,
+        long? total,
+        IDisposable foundOwner,
+        Func<bool>? isResult = null
+    ) => new(walk, writer, sink, total, foundOwner, isResult, slices);
 
     /// <summary>Returns each document's score; null if the query does not score.</summary>
     public double[]? ScoresOf(IReadOnlyList<ScannedDocument> found) =>

@@ -47,29 +47,41 @@ internal static class BasisChooser
         {
             return new(QueryBasis.OfDocuments(plan.IndexName, newestEtag));
         }
-        var choice = ChoiceOf(engine, database, plan, explains: false);
+        var choice = ChooseIndex(engine, database, plan, explains: false);
         if (choice.IndexName is not { } name)
         {
             return new(QueryBasis.OfDocuments(plan.IndexName, newestEtag));
         }
-        engine.AutomaticIndexes.NoteUse(database, name);
+        engine.AutomaticIndexes.RecordUse(database, name);
         // The usual case: the index is up to date, so there is no wait.
-        bool mayBeSearched = choice.ToDefine is null && (choice.IsBuilt || choice.NeedsIndex);
-        return
+        bool mayBeSearched = choice.ToDefine is null && (choice.IsBuilt || choice.AvoidsScan);
+        if (
             mayBeSearched
             && engine.Indexes.ReadPosition(database, name) is { } position
             && position.VisibleEtag >= newestEtag
-            ? new(new QueryBasis(name, name, IsStale: false, position.VisibleEtag, position.LastIndexed))
-            : DefineAndWaitAsync(engine, database, plan, choice, name, newestEtag, sink);
+        )
+        {
+            return new(
+                new QueryBasis(
+                    IndexName: name,
+                    SearchedIndex: name,
+                    IsStale: false,
+                    ResultEtag: position.VisibleEtag,
+                    Timestamp: position.LastIndexed
+                )
+            );
+        }
+
+        return DefineAndWaitAsync(engine, database, plan, choice, name, newestEtag, sink);
     }
 
     /// <summary>Returns the basis that the query would get, with reasons. Defines no index and does not wait.</summary>
     public static IndexChoice Explain(QueryEngine engine, Database database, QueryPlan plan) =>
         plan.Compiled is null
             ? IndexChoice.Scan([PlanReason.OfDocuments(ReadDirectlyReason)])
-            : ChoiceOf(engine, database, plan, explains: true);
+            : ChooseIndex(engine, database, plan, explains: true);
 
-    private static IndexChoice ChoiceOf(QueryEngine engine, Database database, QueryPlan plan, bool explains)
+    private static IndexChoice ChooseIndex(QueryEngine engine, Database database, QueryPlan plan, bool explains)
     {
         if (plan.NamedIndex is not { } named)
         {
@@ -85,7 +97,7 @@ internal static class BasisChooser
                 $"The index '{named.Name}' is not kept on this node. {why}"
             );
         }
-        if (named.Automatic is { } automatic && IndexedQueries.WhyUnable(plan.Query, automatic) is { } unable)
+        if (named.Automatic is { } automatic && IndexedQueries.ExplainWhyUnable(plan.Query, automatic) is { } unable)
         {
             throw new QueryException(
                 QueryFault.Invalid,
@@ -97,7 +109,7 @@ internal static class BasisChooser
             named.Name,
             ToDefine: null,
             IsBuilt: position is { VisibleEtag: > 0 },
-            NeedsIndex: true,
+            AvoidsScan: true,
             explains ? [new PlanReason(named.Name, "The query names it.", IsChosen: true)] : []
         );
     }
@@ -112,8 +124,8 @@ internal static class BasisChooser
         IAnswerSink sink
     )
     {
-        // A half-built index would give an answer that looks complete, so an unnamed index is replaced by a scan until
-        // it is built. A named index answers with what it has and is reported as stale, as in RavenDB.
+        // A half-built automatic index would give an answer that looks complete, so a scan answers until the index is
+        // built. A named index answers with what it has and is reported as stale, as in RavenDB.
         bool mayScan = !choice.IsBuilt && plan.NamedIndex is null;
         if (
             choice.ToDefine is { } definition
@@ -122,15 +134,26 @@ internal static class BasisChooser
         {
             return mayScan ? QueryBasis.OfDocuments(name, newestEtag) : throw new QueryException(refusal);
         }
-        // An index that existed before and is still being built may take long, so the documents are scanned at once.
-        bool waits = choice.ToDefine is not null || choice.NeedsIndex || !mayScan;
-        var timeout = plan.Wait ?? (mayScan && choice.NeedsIndex ? BuildWait : ImplicitWait);
-        bool isCaughtUp = waits && await WaitForIndexAsync(engine, database, name, newestEtag, timeout, sink);
+        // An index that existed before and is still being built may take long, so the documents are scanned at once
+        // instead of waiting for the index, unless a scan would be expensive.
+        bool scansAtOnce = mayScan && choice.ToDefine is null && !choice.AvoidsScan;
+        if (scansAtOnce)
+        {
+            return QueryBasis.OfDocuments(name, newestEtag);
+        }
+
+        var implicitWait = mayScan && choice.AvoidsScan ? BuildWait : ImplicitWait;
+        bool isCaughtUp = await WaitForIndexAsync(engine, database, name, newestEtag, plan.Wait ?? implicitWait, sink);
+        if (isCaughtUp)
+        {
+            return BasisOfIndex(engine, database, plan, name, isCaughtUp, newestEtag);
+        }
+
         // An automatic index may have been deleted since it was chosen.
-        bool isGone = !isCaughtUp && plan.NamedIndex is null && engine.Indexes.ReadPosition(database, name) is null;
-        return isCaughtUp || (!mayScan && !isGone)
-            ? BasisOfIndex(engine, database, plan, name, isCaughtUp, newestEtag)
-            : QueryBasis.OfDocuments(name, newestEtag);
+        bool isDeleted = plan.NamedIndex is null && engine.Indexes.ReadPosition(database, name) is null;
+        return mayScan || isDeleted
+            ? QueryBasis.OfDocuments(name, newestEtag)
+            : BasisOfIndex(engine, database, plan, name, isCaughtUp, newestEtag);
     }
 
     private static async Task<bool> WaitForIndexAsync(
@@ -168,11 +191,12 @@ internal static class BasisChooser
 
         var (visible, lastIndexed) = engine.Indexes.ReadPosition(database, name) ?? (0, null);
         return new QueryBasis(
-            name,
-            name,
+            IndexName: name,
+            SearchedIndex: name,
             IsStale: !isCaughtUp,
-            isCaughtUp ? Math.Max(newestEtag, visible) : visible,
-            lastIndexed
+            // An index that caught up and was then reset shows less; the search waits for this etag again.
+            ResultEtag: isCaughtUp ? Math.Max(newestEtag, visible) : visible,
+            Timestamp: lastIndexed
         );
     }
 }

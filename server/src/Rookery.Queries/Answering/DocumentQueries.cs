@@ -36,11 +36,11 @@ internal static class DocumentQueries
     )
     {
         var database = reader.Database;
-        var slices = engine.SlicesFor(plan, sink);
+        var slices = engine.CreateTimeSlices(plan, sink);
         if (plan.Compiled is not { } compiled)
         {
             var direct = new WalkedResults(
-                new QueryWalk(reader, plan.DirectRead!) { OnDocumentPassed = slices.CountSkipped },
+                new QueryWalk(reader, plan.DirectRead!) { DocumentRead = slices.CountSkipped },
                 new ResultWriter(database, compiled: null, metadataOnly, plan.Includes.Count > 0),
                 sink
             );
@@ -67,20 +67,26 @@ internal static class DocumentQueries
         }
     }
 
+    /// <summary>
+    /// Opens the results of a query for documents or groups of them: the page that an index found, or an evaluation of
+    /// the candidates that it found, or a scan.
+    /// </summary>
     private static async ValueTask<IQueryResults> OpenAsync(AnswerScope scope)
     {
-        // SearchGroups returns null if the index was reset. The scan below then computes the same groups.
-        if (
-            scope is { Compiled.IsGrouped: true, Basis.SearchedIndex: { } groupIndex }
-            && scope.SearchGroups(groupIndex) is { } groups
-        )
+        IndexAnswer? found = null;
+        if (scope.Basis.SearchedIndex is { } index)
         {
-            return new GroupResults(groups, groups.Results, scope.Reader);
+            // Both searches return null if the index was reset. The scan below then computes the same results.
+            if (!scope.Compiled.IsGrouped)
+            {
+                found = scope.Search(index, scope.Compiled);
+            }
+            else if (scope.SearchGroups(index) is { } groups)
+            {
+                return new GroupResults(groups, groups.Results, scope.Reader);
+            }
         }
 
-        var found = scope is { Compiled.IsGrouped: false, Basis.SearchedIndex: { } index }
-            ? scope.Search(index, scope.Compiled)
-            : null;
         QueryWalk? walk = null;
         ScannedDocuments? opened = null;
         try
@@ -92,16 +98,16 @@ internal static class DocumentQueries
 
             if (found is null)
             {
-                await PrepareAsync(scope);
-                scope.AnswerFromScan();
+                await PrepareScanAsync(scope);
+                scope.SwitchToScan();
+                var target = DocumentSelection.Of(scope.Compiled.Target);
+                walk = new QueryWalk(scope.Reader, target) { DocumentRead = scope.Slices.CountSkipped };
+            }
+            else
+            {
+                walk = new QueryWalk(scope.Reader, new FoundIds(found.Documents), scores: null);
             }
 
-            walk = found is null
-                ? new QueryWalk(scope.Reader, IdQuery.Of(scope.Compiled.Target))
-                {
-                    OnDocumentPassed = scope.Slices.CountSkipped,
-                }
-                : new QueryWalk(scope.Reader, new FoundIds(found.Documents), scores: null);
             opened = new ScannedDocuments(
                 scope,
                 walk,
@@ -124,6 +130,9 @@ internal static class DocumentQueries
         }
     }
 
+    /// <summary>
+    /// Evaluates the documents. Results without sort and groups are streamed: only the first is found here.
+    /// </summary>
     private static async ValueTask<IQueryResults> ScanAsync(AnswerScope scope, ScannedDocuments documents)
     {
         if (scope.StartSummary() is { } summary)
@@ -150,26 +159,29 @@ internal static class DocumentQueries
         }
 
         ScannedDocument[] page = [.. results.Documents];
-        return scope.Walked(
+        return scope.OpenWalkedResults(
             new QueryWalk(scope.Reader, [.. page.Select(static document => document.Id)], scope.ScoresOf(page)),
             results.TotalResults,
             documents
         );
     }
 
-    // A document that was written after the index read it is evaluated again.
+    /// <summary>
+    /// Opens the page that the index found. A document that was written after the index read it is evaluated again.
+    /// </summary>
     private static WalkedResults OpenPage(AnswerScope scope, IndexAnswer found)
     {
         var ids = new FoundIds(found.Documents);
         var walk = new QueryWalk(scope.Reader, ids, scope.ScoresOf(found.Documents));
-        return scope.Walked(
+        return scope.OpenWalkedResults(
             walk,
             found.TotalResults,
             found,
-            () => walk.Etag == ids.LastEtag || found.IsStillResult(scope.Writer.Queried(walk), ids.LastEtag)
+            () => walk.Etag == ids.LastEtag || found.IsStillResult(scope.Writer.ReadCurrent(walk), ids.LastEtag)
         );
     }
 
+    /// <summary>Computes a summary (facets or suggestions) of all matching documents.</summary>
     private static async ValueTask<SummaryResults> SummariseAsync(
         AnswerScope scope,
         SummaryRun summary,
@@ -194,7 +206,7 @@ internal static class DocumentQueries
     /// Runs the scans that the query needs first: one for each <c>moreLikeThis</c>, to find its model document, and one
     /// that collects word statistics for scores. They count against the query's time limit.
     /// </summary>
-    private static async ValueTask PrepareAsync(AnswerScope scope)
+    private static async ValueTask PrepareScanAsync(AnswerScope scope)
     {
         foreach (var model in scope.Compiled.ModelQueries.Where(static model => !model.Condition.HasModel))
         {
@@ -204,7 +216,7 @@ internal static class DocumentQueries
                 throw new QueryException(QueryFault.Invalid, ModelQuery.NotFound, model.Position);
             }
 
-            model.Condition.SetModel(scope.Writer.Queried(modelScan.Walk));
+            model.Condition.SetModel(scope.Writer.ReadCurrent(modelScan.Walk));
         }
 
         if (scope.Compiled.AreWordsCounted || scope.Compiled.WordCountQuery is not { } wordCountQuery)
@@ -215,7 +227,7 @@ internal static class DocumentQueries
         while (await countedScan.MoveNextAsync())
         {
             scope.Slices.StartClock();
-            scope.Compiled.CountWords(scope.Writer.Queried(countedScan.Walk), scope.Slices);
+            scope.Compiled.CountWords(scope.Writer.ReadCurrent(countedScan.Walk), scope.Slices);
             scope.Slices.StopClock();
         }
         scope.Compiled.AreWordsCounted = true;
@@ -223,7 +235,7 @@ internal static class DocumentQueries
 
     private static ScannedDocuments OpenScan(AnswerScope scope, CompiledQuery part)
     {
-        var walk = new QueryWalk(scope.Reader, IdQuery.Of(part.Target));
+        var walk = new QueryWalk(scope.Reader, DocumentSelection.Of(part.Target));
         try
         {
             return new ScannedDocuments(scope, walk, scope.StartRun(part, needsTotal: false), countsAll: false);

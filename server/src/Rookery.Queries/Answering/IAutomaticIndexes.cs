@@ -8,7 +8,7 @@ namespace Rookery.Queries.Answering;
 public interface IAutomaticIndexes
 {
     /// <summary>Records that a query uses an index.</summary>
-    void NoteUse(Database database, string name);
+    void RecordUse(Database database, string name);
 
     /// <summary>Defines an index on all members.</summary>
     /// <param name="database">The database to index.</param>

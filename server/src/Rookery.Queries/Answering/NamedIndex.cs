@@ -32,7 +32,7 @@ internal sealed record NamedIndex(string Name, AutoIndexDefinition? Automatic, R
             {
                 return new NamedIndex(record.Name, automatic, Rows: null);
             }
-            if (indexes.ReadRows(database, record.Name) is { } rows)
+            if (indexes.FindRowSource(database, record.Name) is { } rows)
             {
                 return new NamedIndex(record.Name, Automatic: null, rows);
             }

@@ -63,7 +63,10 @@ public sealed class QueryEngine(
     public QueryPlan PlanChange(Database database, Query query, QueryRequest request, TimeSpan? wait) =>
         QueryPlan.ReadForChange(query, request, database, Indexed, wait);
 
-    /// <summary>Returns the basis that the query would get, with reasons. Defines no index and does not wait.</summary>
+    /// <summary>
+    /// Returns the basis (an index, a read by ids, or a scan) that the query would get, with reasons. Defines no index
+    /// and does not wait.
+    /// </summary>
     /// <param name="database">The queried database.</param>
     /// <param name="plan">The plan.</param>
     /// <param name="sink">Reports when the client disconnects.</param>
@@ -80,7 +83,7 @@ public sealed class QueryEngine(
             return (choice, null);
         }
 
-        var slices = SlicesFor(plan, sink);
+        var slices = CreateTimeSlices(plan, sink);
         var compiled = plan.Compiled!;
         var queryMemory = new QueryMemory(memory);
         using var search = slices.StartSearch();
@@ -158,8 +161,8 @@ public sealed class QueryEngine(
         }
     }
 
-    /// <summary>Returns the work limits of an answer.</summary>
-    internal QueryTimeSlices SlicesFor(QueryPlan plan, IAnswerSink sink) =>
+    /// <summary>Creates the time slices of an answer, which limit its work.</summary>
+    internal QueryTimeSlices CreateTimeSlices(QueryPlan plan, IAnswerSink sink) =>
         new(time, plan.WorkLimit, sink, plan.IsChange ? null : LongSearches, stopping);
 
     private static void RefuseMetadataOfPartialResults(QueryPlan plan, bool metadataOnly)
@@ -178,9 +181,15 @@ public sealed class QueryEngine(
     /// Plans the query again if the definition of the static index that it names changed during the wait; otherwise
     /// returns null.
     /// </summary>
-    private QueryPlan? ReplanIfRedefined(Database database, QueryPlan plan) =>
-        plan is { NamedIndex.Rows: { } plannedRows, Replan: { } replan }
-        && Indexed.ReadRows(database, plannedRows.IndexName)?.IsSameDefinition(plannedRows) is false
-            ? replan()
-            : null;
+    private QueryPlan? ReplanIfRedefined(Database database, QueryPlan plan)
+    {
+        if (plan is not { NamedIndex.Rows: { } planned, Replan: { } replan })
+        {
+            return null;
+        }
+
+        var current = Indexed.FindRowSource(database, planned.IndexName);
+        bool isRedefined = current is not null && !current.IsSameDefinition(planned);
+        return isRedefined ? replan() : null;
+    }
 }

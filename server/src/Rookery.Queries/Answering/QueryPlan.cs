@@ -27,7 +27,7 @@ public sealed class QueryPlan : IDisposable
     /// The page of documents to read, if the collection and ids alone decide the results; null if documents have to be
     /// evaluated.
     /// </summary>
-    internal IdQuery? DirectRead { get; private init; }
+    internal DocumentSelection? DirectRead { get; private init; }
 
     /// <summary>
     /// The compiled query: predicate, sort, projection, aggregates. Null if <see cref="DirectRead"/> is set.
@@ -81,7 +81,7 @@ public sealed class QueryPlan : IDisposable
     /// <exception cref="QueryException">The text is not a query, the query needs a feature that this version lacks, or
     /// the named index does not exist.</exception>
     internal static QueryPlan Read(QueryRequest request, Database database, IndexedQueries indexes) =>
-        Of(ParsedQueries.Read(request.Text), request, database, indexes, isChange: false);
+        Create(ParsedQueries.Read(request.Text), request, database, indexes, isChange: false);
 
     /// <summary>
     /// Plans a query whose results are patched or deleted. Its results are all matching documents, whole. The query has
@@ -116,7 +116,7 @@ public sealed class QueryPlan : IDisposable
             );
         }
 
-        return Of(
+        return Create(
             query with
             {
                 Update = null,
@@ -135,7 +135,7 @@ public sealed class QueryPlan : IDisposable
     /// <summary>Releases memory.</summary>
     public void Dispose() => _fullText?.Dispose();
 
-    private static QueryPlan Of(
+    private static QueryPlan Create(
         Query written,
         QueryRequest request,
         Database database,
@@ -159,54 +159,37 @@ public sealed class QueryPlan : IDisposable
         {
             query = query.From(named.SourceOf(query.Source));
         }
-        if (query.Update is { } update)
-        {
-            throw new QueryException(
-                QueryFault.Invalid,
-                "'update' changes documents, and a query only reads: send it by PATCH to queries, or use "
-                    + "`rookery patch`.",
-                update.Position - 1
-            );
-        }
+        RefuseUpdate(query);
 
         var operands = new OperandValues(parameters);
-        long writtenOffset = operands.Count(query.Offset, "offset") ?? 0;
-        long? writtenLimit = operands.Count(query.Limit, "limit");
+        long writtenOffset = operands.ReadCount(query.Offset, "offset") ?? 0;
+        long? writtenLimit = operands.ReadCount(query.Limit, "limit");
         long offset = Math.Max(writtenOffset, request.Start); // client 5.4 sends the offset in both
         long? limit = SmallerLimit(writtenLimit, request.PageSize);
-        IReadOnlyList<string> includes = query.Includes.Count == 0 ? [] : ReadIncludes(query);
-        bool hasTimings =
-            request.IncludesTimings
-            || (query.Includes.Count > 0 && query.Includes.Any(static include => include.Kind == IncludeKind.Timings));
+        var includes = PathsOfIncludedDocuments(query);
+        bool hasTimings = request.IncludesTimings || HasInclude(query, IncludeKind.Timings);
         // Not for changes: a patch moves its document to the end of the collection, where the walk would return it
         // again. Only a scan prevents that (see WalkDeduplicator).
         if (named is null && !isChange && IsDecidedByIds(query, operands, out var condition))
         {
-            var direct = new IdQuery
-            {
-                Collection = query.Source.Kind == SourceKind.Collection ? query.Source.Name : null,
-                Condition = condition,
-                Offset = offset,
-                Limit = limit,
-            };
             return new QueryPlan
             {
                 Query = query,
-                DirectRead = direct,
+                DirectRead = new DocumentSelection
+                {
+                    Collection = query.Source.Kind == SourceKind.Collection ? query.Source.Name : null,
+                    Condition = condition,
+                    Offset = offset,
+                    Limit = limit,
+                },
                 Includes = includes,
                 HasTimings = hasTimings,
-                IndexName = CollectionName(query.Source),
+                IndexName = DirectReadName(query.Source),
             };
         }
 
-        var paged =
-            offset == writtenOffset && limit == writtenLimit
-                ? query
-                : query with
-                {
-                    Offset = Number(offset, query.Offset),
-                    Limit = limit is { } maxResults ? Number(maxResults, query.Limit) : null,
-                };
+        bool isPageAsWritten = offset == writtenOffset && limit == writtenLimit;
+        var paged = isPageAsWritten ? query : WithPage(query, offset, limit);
         if (request.Projecting != ProjectionBehavior.Default)
         {
             paged = paged with { Projecting = request.Projecting };
@@ -224,7 +207,7 @@ public sealed class QueryPlan : IDisposable
                 Includes = includes,
                 HasTimings = hasTimings,
                 NamedIndex = named,
-                Replan = named?.Rows is null ? null : () => Of(written, request, database, indexes, isChange),
+                Replan = named?.Rows is null ? null : () => Create(written, request, database, indexes, isChange),
                 Wait = request.Wait,
                 IsChange = isChange,
                 _fullText = fullText,
@@ -236,6 +219,26 @@ public sealed class QueryPlan : IDisposable
             throw;
         }
     }
+
+    private static void RefuseUpdate(Query query)
+    {
+        if (query.Update is { } update)
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                "'update' changes documents, and a query only reads: send it by PATCH to queries, or use "
+                    + "`rookery patch`.",
+                update.Position - 1 // of the brace before the script
+            );
+        }
+    }
+
+    private static Query WithPage(Query query, long offset, long? limit) =>
+        query with
+        {
+            Offset = Number(offset, query.Offset),
+            Limit = limit is { } maxResults ? Number(maxResults, query.Limit) : null,
+        };
 
     // A page size of long.MaxValue is no limit.
     private static long? SmallerLimit(long? writtenLimit, long pageSize)
@@ -251,31 +254,47 @@ public sealed class QueryPlan : IDisposable
     private static bool IsDecidedByIds(Query query, OperandValues operands, out IdCondition? condition)
     {
         condition = null;
-        bool hasNotes =
-            query.Includes.Count > 0
-            && query.Includes.Any(static include => include.Kind is IncludeKind.Highlight or IncludeKind.Explanations);
+        // Highlights and explanations are computed from the compiled query.
+        bool hasNotes = HasInclude(query, IncludeKind.Highlight) || HasInclude(query, IncludeKind.Explanations);
         bool isPlain =
             query is
             { Filter: null, FilterLimit: null, Select: null, GroupBy.Count: 0, OrderBy.Count: 0, Loads.Count: 0 };
-        return !hasNotes
-            && isPlain
-            && (query.Where is null || (condition = IdCondition.TryRead(query.Where, operands)) is not null);
+        if (hasNotes || !isPlain)
+        {
+            return false;
+        }
+
+        condition = IdCondition.TryRead(query.Where, operands);
+        return query.Where is null || condition is not null;
     }
 
     private static NumberOperand Number(long count, Operand? written) =>
         new(count.ToString(CultureInfo.InvariantCulture), written?.Position ?? 0);
 
-    private static string CollectionName(Source source) =>
+    /// <summary>Returns the index name that RavenDB shows for a query that uses no index.</summary>
+    private static string DirectReadName(Source source) =>
         source.Kind == SourceKind.Collection ? "collection/" + source.Name : "AllDocs";
 
-    private static List<string> ReadIncludes(Query query)
+    private static bool HasInclude(Query query, IncludeKind kind)
     {
-        var paths = new List<string>(query.Includes.Count);
-        paths.AddRange(
-            query
-                .Includes.Where(static include => include.Kind == IncludeKind.Documents)
-                .Select(static include => include.Path!)
-        );
-        return paths;
+        foreach (var include in query.Includes)
+        {
+            if (include.Kind == kind)
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
+
+    private static string[] PathsOfIncludedDocuments(Query query) =>
+        query.Includes.Count == 0
+            ? []
+            :
+            [
+                .. query
+                    .Includes.Where(static include => include.Kind == IncludeKind.Documents)
+                    .Select(static include => include.Path!),
+            ];
 }

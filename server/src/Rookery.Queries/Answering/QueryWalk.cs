@@ -14,14 +14,14 @@ namespace Rookery.Queries.Answering;
 /// </summary>
 internal sealed class QueryWalk : IDisposable
 {
-    private static readonly IdQuery ByIds = new()
+    private static readonly DocumentSelection ByIds = new()
     {
         Collection = null,
         Condition = new IdCondition(IdConditionKind.OneOf, []),
     };
 
     private readonly AnswerReader _reader;
-    private readonly IdQuery _query;
+    private readonly DocumentSelection _query;
     private readonly byte[]? _collection;
     private readonly byte[] _prefix = [];
     private readonly IReadOnlyList<ReadOnlyMemory<byte>> _ids = [];
@@ -39,7 +39,7 @@ internal sealed class QueryWalk : IDisposable
     /// <param name="reader">Reads the documents; outlives the walk.</param>
     /// <param name="query">The documents, and the page of them.</param>
     /// <exception cref="QueryException">The collection's name or the prefix exceeds the maximum length.</exception>
-    public QueryWalk(AnswerReader reader, IdQuery query)
+    public QueryWalk(AnswerReader reader, DocumentSelection query)
     {
         _query = query;
         _reader = reader;
@@ -96,7 +96,7 @@ internal sealed class QueryWalk : IDisposable
     public int Position => _nextId - 1;
 
     /// <summary>Called for each document that the walk reads; may throw to end the walk. Null if unused.</summary>
-    public Action? OnDocumentPassed { get; init; }
+    public Action? DocumentRead { get; init; }
 
     /// <summary>Whether the documents are in ascending order of etags.</summary>
     public bool IsInOrderOfWriting => _query.Condition is null;
@@ -231,11 +231,11 @@ internal sealed class QueryWalk : IDisposable
     {
         if (_query.Condition is not null)
         {
-            return _reader.Current.ByIdPrefix(_prefix);
+            return _reader.Current.SeekByIdPrefix(_prefix);
         }
         return _collection is null
-            ? _reader.Current.ByEtag(afterEtag: 0)
-            : _reader.Current.ByCollection(CollectionKey(_collection));
+            ? _reader.Current.SeekByEtag(afterEtag: 0)
+            : _reader.Current.SeekByCollection(CollectionKey(_collection));
     }
 
     private void Skip()
@@ -243,7 +243,7 @@ internal sealed class QueryWalk : IDisposable
         while (_toSkip > 0 && Cursor().Skip(1) > 0)
         {
             _toSkip--;
-            OnDocumentPassed?.Invoke();
+            DocumentRead?.Invoke();
         }
 
         _toSkip = 0;
@@ -264,7 +264,7 @@ internal sealed class QueryWalk : IDisposable
     {
         while (_cursor is null ? TryNextById() : Cursor().MoveNext())
         {
-            OnDocumentPassed?.Invoke();
+            DocumentRead?.Invoke();
             if (_query.Condition is null || _collection is null || IsInCollection())
             {
                 _matched++;

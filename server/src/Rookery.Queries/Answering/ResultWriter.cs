@@ -45,7 +45,8 @@ internal sealed class ResultWriter(
     public Func<int, ReadOnlyMemory<byte>>? RowOf { get; set; }
 
     /// <summary>Returns the current document in the form that conditions read.</summary>
-    public QueriedDocument Queried(QueryWalk walk) => new(walk.View, walk.Etag, _historyId) { Score = walk.Score ?? 0 };
+    public QueriedDocument ReadCurrent(QueryWalk walk) =>
+        new(walk.View, walk.Etag, _historyId) { Score = walk.Score ?? 0 };
 
     /// <summary>Returns the maximum memory to read and write a document of this length, in bytes.</summary>
     public long BytesFor(long documentBytes) =>
@@ -72,7 +73,7 @@ internal sealed class ResultWriter(
         int start = output.Length;
         var row = RowOf is null ? default : RowOf(walk.Position);
         compiled.WriteMembers(
-            RowOf is null ? Queried(walk) : Queried(walk).WithRow(row.Span),
+            RowOf is null ? ReadCurrent(walk) : ReadCurrent(walk).WithRow(row.Span),
             new BoundedBuffer(output, SpareBytes + (2 * (walk.Length + row.Length))),
             limits
         );

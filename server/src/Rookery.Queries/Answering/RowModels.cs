@@ -59,7 +59,7 @@ internal static class RowModels
             found,
             walk =>
             {
-                var document = scope.Writer.Queried(walk);
+                var document = scope.Writer.ReadCurrent(walk);
                 return model.TrySetModel(document, rows.Of(document), run);
             }
         );

@@ -58,11 +58,11 @@ internal static class RowQueries
         var walk = new QueryWalk(scope.Reader, ids, scope.ScoresOf(found.Documents));
         var rows = scope.RowsOf(scope.Compiled);
         scope.Writer.RowOf = scope.Compiled.ReturnsEachRow ? place => found.ReadRow(place).ToArray() : null;
-        return scope.Walked(
+        return scope.OpenWalkedResults(
             walk,
             found.TotalResults,
             new DisposablePair(found, rows),
-            () => walk.Etag == ids.LastEtag || found.HasResult(scope.Writer.Queried(walk), rows)
+            () => walk.Etag == ids.LastEtag || found.HasResult(scope.Writer.ReadCurrent(walk), rows)
         );
     }
 
@@ -82,7 +82,7 @@ internal static class RowQueries
                         found,
                         walk =>
                         {
-                            var document = scope.Writer.Queried(walk);
+                            var document = scope.Writer.ReadCurrent(walk);
                             return Add(run, document, rows.Of(document), summary);
                         }
                     )
@@ -111,7 +111,7 @@ internal static class RowQueries
             }
 
             scope.Writer.RowOf = compiled.ReturnsEachRow ? place => documents[place].Row : null;
-            return scope.Walked(
+            return scope.OpenWalkedResults(
                 new QueryWalk(
                     scope.Reader,
                     [.. documents.Select(static document => document.Id)],

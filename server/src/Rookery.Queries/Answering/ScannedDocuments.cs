@@ -34,7 +34,7 @@ internal sealed class ScannedDocuments : IDisposable
         _run = run;
         _countsAll = countsAll;
         _foundOwner = foundOwner;
-        _deduplicator = NewDeduplicator();
+        _deduplicator = CreateDeduplicator();
     }
 
     /// <summary>The walk, positioned on the current document.</summary>
@@ -92,7 +92,7 @@ internal sealed class ScannedDocuments : IDisposable
         _run.Dispose();
         _run = run;
         _walk.Rewind();
-        _deduplicator = NewDeduplicator();
+        _deduplicator = CreateDeduplicator();
         _slices.ResetTotal();
     }
 
@@ -103,19 +103,23 @@ internal sealed class ScannedDocuments : IDisposable
         _foundOwner?.Dispose();
     }
 
-    private WalkDeduplicator? NewDeduplicator() =>
+    // Only a walk in the order of etags that renews its snapshot can meet a document twice: a write gives the document
+    // a higher etag.
+    private WalkDeduplicator? CreateDeduplicator() =>
         _walk is { IsInOrderOfWriting: true, IsRenewed: true } ? new WalkDeduplicator(NewestEtag()) : null;
 
     private bool IsResult()
     {
-        var document = _scope.Writer.Queried(_walk);
+        var document = _scope.Writer.ReadCurrent(_walk);
         if (_deduplicator is null)
         {
             return _run.Add(document);
         }
 
-        bool isEvaluated = _run.Matches(document) ? _deduplicator.TryRegister(document.View.Id) : _countsAll;
-        return isEvaluated && _run.Add(document);
+        bool isToEvaluate = _run.Matches(document)
+            ? _deduplicator.TryRegister(document.View.Id) // false if it was returned before
+            : _countsAll;
+        return isToEvaluate && _run.Add(document);
     }
 
     private long NewestEtag() => _scope.Reader.Current.ReadStatistics().LastEtag;

@@ -50,7 +50,7 @@ internal static class StoredFacetSetups
 
     private static IReadOnlyList<SelectedField> Read(Operand setup, OperandValues operands, Database database)
     {
-        byte[] id = operands.Text(setup, "facet");
+        byte[] id = operands.ReadText(setup, "facet");
         using var reader = database.OpenReader();
         if (!DocumentId.TryValidate(id, out _) || !reader.TryGetDocument(id, out var document))
         {

@@ -37,7 +37,7 @@ internal sealed class StreamedResults(ScannedDocuments scan, ResultWriter writer
 
     public void Collect(IReferenceCollector includes) => includes.Collect(scan.Walk.View.Body);
 
-    public void AddNotesTo(QueryNotes notes) => notes.Add(writer.Queried(scan.Walk));
+    public void AddNotesTo(QueryNotes notes) => notes.Add(writer.ReadCurrent(scan.Walk));
 
     public void Pause() => scan.Walk.Pause();
 

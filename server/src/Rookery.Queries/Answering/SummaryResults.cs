@@ -27,7 +27,7 @@ internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : 
         while (await scan.MoveNextAsync())
         {
             scope.Slices.StartClock();
-            summary.Add(scope.Writer.Queried(scan.Walk));
+            summary.Add(scope.Writer.ReadCurrent(scan.Walk));
             scope.Slices.StopClock();
         }
     }

@@ -90,7 +90,7 @@ internal sealed class WalkedResults(
 
     public void Collect(IReferenceCollector includes) => includes.Collect(walk.View.Body);
 
-    public void AddNotesTo(QueryNotes notes) => notes.Add(writer.Queried(walk));
+    public void AddNotesTo(QueryNotes notes) => notes.Add(writer.ReadCurrent(walk));
 
     public void Pause() => walk.Pause();
 

@@ -28,7 +28,7 @@ internal sealed class ClauseOptions
             return;
         }
 
-        byte[] json = operands.Json(operand);
+        byte[] json = operands.ReadJson(operand);
         if (json[0] == (byte)'n')
         {
             return;
@@ -36,7 +36,7 @@ internal sealed class ClauseOptions
 
         try
         {
-            using var document = JsonDocument.Parse(json[0] == (byte)'"' ? operands.Text(operand, clause) : json);
+            using var document = JsonDocument.Parse(json[0] == (byte)'"' ? operands.ReadText(operand, clause) : json);
             foreach (var member in document.RootElement.EnumerateObject())
             {
                 _members[member.Name] = member.Value.Clone();

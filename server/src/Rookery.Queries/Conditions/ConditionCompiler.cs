@@ -29,7 +29,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
     /// <summary>Maximum bytes of one pattern or search text. Each condition holds a copy.</summary>
     private const int MaxTextBytes = 4_096;
 
-    // The quotes, and up to 6 characters for each escaped byte.
+    // Bytes of such a text as JSON: the quotes, and up to 6 characters for each escaped byte.
     private const int MaxTextJsonBytes = (MaxTextBytes * 6) + 2;
 
     /// <summary>Maximum regular expressions of one query. The largest automaton takes hundreds of KiB.</summary>
@@ -57,16 +57,17 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
     public Predicate Compile(Condition? condition) =>
         condition is null ? new ConstantPredicate(true) : Compile(condition, isExact: false);
 
-    /// <summary>Returns the range of keys between two operands.</summary>
+    /// <summary>Reads the range of keys between two operands.</summary>
     /// <param name="low">The lower bound; null, or a text <c>*</c> or <c>NULL</c>, for none.</param>
     /// <param name="isLowIncluded">Whether the lower bound is included.</param>
     /// <param name="high">The upper bound, in the same form.</param>
     /// <param name="isHighIncluded">Whether the upper bound is included.</param>
     /// <param name="isExact">Whether texts are compared with case.</param>
-    public KeyRange Range(Operand? low, bool isLowIncluded, Operand? high, bool isHighIncluded, bool isExact) =>
+    public KeyRange ReadRange(Operand? low, bool isLowIncluded, Operand? high, bool isHighIncluded, bool isExact) =>
         new(KeyOfBound(low, isExact), isLowIncluded, KeyOfBound(high, isExact), isHighIncluded);
 
-    private static bool IsNull(byte[] json) => json[0] == (byte)'n';
+    // null is the only JSON value that begins with n.
+    private static bool IsJsonNull(byte[] json) => json[0] == (byte)'n';
 
     private Predicate Compile(Condition condition, bool isExact)
     {
@@ -91,17 +92,17 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             ComparisonCondition comparison => CompileComparison(comparison, isExact),
             BetweenCondition between => CompileRange(
                 between.Field,
-                Range(between.Low, isLowIncluded: true, between.High, isHighIncluded: true, isExact),
+                ReadRange(between.Low, isLowIncluded: true, between.High, isHighIncluded: true, isExact),
                 isExact
             ),
             InCondition isIn => CompileIn(isIn, isExact),
-            ExistsCondition exists => new ExistsPredicate(fields.Reader(exists.Field)),
+            ExistsCondition exists => new ExistsPredicate(fields.CreateReader(exists.Field)),
             TextCondition text => CompileText(text, isExact),
             LuceneCondition lucene => CompileLucene(lucene, isExact),
             SearchCondition search => CompileSearch(search),
             FuzzyCondition fuzzy => CompileFuzzy(fuzzy),
             ProximityCondition proximity => CompileProximity(proximity),
-            BoostCondition boost => new BoostPredicate(Compile(boost.Inner, isExact), Factor(boost.Factor)),
+            BoostCondition boost => new BoostPredicate(Compile(boost.Inner, isExact), ReadFactor(boost.Factor)),
             MoreLikeThisCondition moreLikeThis => CompileMoreLikeThis(moreLikeThis),
             _ => throw new QueryException(
                 QueryFault.NotSupported,
@@ -129,21 +130,21 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         switch (comparison.Operator)
         {
             case ComparisonOperator.Equal:
-                return CompileTerms(comparison.Field, [Scalar(comparison.Value)], isExact);
+                return CompileTerms(comparison.Field, [ReadScalar(comparison.Value)], isExact);
             case ComparisonOperator.NotEqual:
-                return new NotPredicate(CompileTerms(comparison.Field, [Scalar(comparison.Value)], isExact));
+                return new NotPredicate(CompileTerms(comparison.Field, [ReadScalar(comparison.Value)], isExact));
             case ComparisonOperator.Less or ComparisonOperator.LessOrEqual:
                 bool isHighIncluded = comparison.Operator == ComparisonOperator.LessOrEqual;
                 return CompileRange(
                     comparison.Field,
-                    Range(low: null, isLowIncluded: false, comparison.Value, isHighIncluded, isExact),
+                    ReadRange(low: null, isLowIncluded: false, comparison.Value, isHighIncluded, isExact),
                     isExact
                 );
             default:
                 bool isLowIncluded = comparison.Operator == ComparisonOperator.GreaterOrEqual;
                 return CompileRange(
                     comparison.Field,
-                    Range(comparison.Value, isLowIncluded, high: null, isHighIncluded: false, isExact),
+                    ReadRange(comparison.Value, isLowIncluded, high: null, isHighIncluded: false, isExact),
                     isExact
                 );
         }
@@ -152,7 +153,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
     private Predicate CompileIn(InCondition isIn, bool isExact)
     {
         var wanted = new List<byte[]>();
-        foreach (byte[] value in operands.Elements(isIn.Values))
+        foreach (byte[] value in operands.ReadElements(isIn.Values))
         {
             RefuseAbove(MaxValues, ++_values, "values after 'in'", isIn.Position);
             wanted.Add(CountBytes(value, isIn.Position));
@@ -164,15 +165,15 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         }
 
         return isIn.IsAll
-            ? new AllTermsPredicate(fields.Reader(isIn.Field), new TermSet(wanted, isExact), isExact)
+            ? new AllTermsPredicate(fields.CreateReader(isIn.Field), new TermSet(wanted, isExact), isExact)
             : CompileTerms(isIn.Field, wanted, isExact);
     }
 
     private TermsPredicate CompileTerms(FieldReference field, IReadOnlyList<byte[]> values, bool isExact) =>
-        new(fields.Reader(field), new TermSet(values, isExact), isExact);
+        new(fields.CreateReader(field), new TermSet(values, isExact), isExact);
 
     private Predicate CompileRange(FieldReference field, KeyRange range, bool isExact) =>
-        range.IsEmpty ? new ConstantPredicate(false) : new RangePredicate(fields.Reader(field), range, isExact);
+        range.IsEmpty ? new ConstantPredicate(false) : new RangePredicate(fields.CreateReader(field), range, isExact);
 
     private byte[]? KeyOfBound(Operand? operand, bool isExact)
     {
@@ -180,9 +181,9 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         {
             return null;
         }
-        byte[] json = Scalar(operand);
+        byte[] json = ReadScalar(operand);
         bool isUnbounded =
-            IsNull(json) || json.AsSpan().SequenceEqual("\"*\""u8) || json.AsSpan().SequenceEqual("\"NULL\""u8);
+            IsJsonNull(json) || json.AsSpan().SequenceEqual("\"*\""u8) || json.AsSpan().SequenceEqual("\"NULL\""u8);
         if (isUnbounded)
         {
             return null;
@@ -194,15 +195,20 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
 
     private TextPredicate CompileText(TextCondition condition, bool isExact)
     {
-        string clause = char.ToLowerInvariant(condition.Kind.ToString()[0]) + condition.Kind.ToString()[1..];
-        byte[] text = TextOf(condition.Text, clause);
+        string clause = condition.Kind switch
+        {
+            TextConditionKind.StartsWith => "startsWith",
+            TextConditionKind.EndsWith => "endsWith",
+            _ => "regex",
+        };
+        byte[] text = ReadTextBytes(condition.Text, clause);
         TextPattern pattern = condition.Kind switch
         {
             TextConditionKind.StartsWith => new BeginningPattern(isExact ? text : Fold(text)),
             TextConditionKind.EndsWith => new EndPattern(isExact ? text : Fold(text)),
             _ => CompileRegex(Encoding.UTF8.GetString(text), isExact, condition.Text.Position),
         };
-        return new TextPredicate(fields.Reader(condition.Field), pattern, isExact);
+        return new TextPredicate(fields.CreateReader(condition.Field), pattern, isExact);
     }
 
     private RegexPattern CompileRegex(string pattern, bool isExact, int position)
@@ -213,12 +219,12 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
 
     private Predicate CompileLucene(LuceneCondition lucene, bool isExact)
     {
-        if (IsNull(operands.Json(lucene.Clause)))
+        if (IsJsonNull(operands.ReadJson(lucene.Clause)))
         {
             return CompileTerms(lucene.Field, ["null"u8.ToArray()], isExact);
         }
 
-        var clause = LuceneParser.Parse(Text(lucene.Clause, "lucene"), lucene.Clause.Position);
+        var clause = LuceneParser.Parse(ReadText(lucene.Clause, "lucene"), lucene.Clause.Position);
         return fullText is null
             ? throw NotSupported("lucene", lucene)
             : new LucenePredicates(fields, fullText, lucene, isExact).Make(clause);
@@ -228,7 +234,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         fullText is null
             ? throw NotSupported("search", search)
             : new FullTextPredicate(
-                fullText.CompileSearch(search, fields.Reader(search.Field), Text(search.Terms, "search"))
+                fullText.CompileSearch(search, fields.CreateReader(search.Field), ReadText(search.Terms, "search"))
             );
 
     private FullTextPredicate CompileFuzzy(FuzzyCondition fuzzy) =>
@@ -237,9 +243,9 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             : new FullTextPredicate(
                 fullText.CompileFuzzy(
                     fuzzy,
-                    fields.Reader(fuzzy.Inner.Field),
-                    Text(fuzzy.Inner.Value, "fuzzy"),
-                    Similarity(fuzzy.Similarity)
+                    fields.CreateReader(fuzzy.Inner.Field),
+                    ReadText(fuzzy.Inner.Value, "fuzzy"),
+                    ReadSimilarity(fuzzy.Similarity)
                 )
             );
 
@@ -249,9 +255,9 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             : new FullTextPredicate(
                 fullText.CompileProximity(
                     proximity,
-                    fields.Reader(proximity.Inner.Field),
-                    Text(proximity.Inner.Terms, "proximity"),
-                    operands.RequiredCount(proximity.Distance, "proximity")
+                    fields.CreateReader(proximity.Inner.Field),
+                    ReadText(proximity.Inner.Terms, "proximity"),
+                    operands.ReadRequiredCount(proximity.Distance, "proximity")
                 )
             );
 
@@ -270,13 +276,14 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         }
 
         Operand model = moreLikeThis.Document!;
-        byte[] json = operands.Json(model);
-        json = json[0] == (byte)'"' ? operands.Text(model, "moreLikeThis") : json;
-        if (json.AsSpan().TrimStart(" \t\r\n"u8) is [(byte)'{', ..])
+        // The model is a document, as an object or as a text that contains one, or the id of a document.
+        byte[] json = operands.ReadJson(model);
+        byte[] documentOrId = json[0] == (byte)'"' ? operands.ReadText(model, "moreLikeThis") : json;
+        bool isDocument = documentOrId.AsSpan().TrimStart(" \t\r\n"u8) is [(byte)'{', ..];
+        if (isDocument)
         {
-            compiled.SetModel(
-                new QueriedDocument(QueryParameters.MembersOf(json, "The document of 'moreLikeThis'", model.Position))
-            );
+            var members = QueryParameters.MembersOf(documentOrId, "The document of 'moreLikeThis'", model.Position);
+            compiled.SetModel(new QueriedDocument(members));
         }
         else
         {
@@ -296,27 +303,36 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         return new FullTextPredicate(compiled);
     }
 
-    private string Text(Operand operand, string clause) => Encoding.UTF8.GetString(TextOf(operand, clause));
+    private string ReadText(Operand operand, string clause) => Encoding.UTF8.GetString(ReadTextBytes(operand, clause));
 
-    private double Similarity(Operand operand) =>
-        double.TryParse(operands.Scalar(operand), NumberStyles.Float, CultureInfo.InvariantCulture, out double value)
-        && value is >= 0 and <= 1
+    private double ReadSimilarity(Operand operand) =>
+        double.TryParse(
+            operands.ReadScalar(operand),
+            NumberStyles.Float,
+            CultureInfo.InvariantCulture,
+            out double value
+        ) && value is >= 0 and <= 1
             ? value
             : throw new QueryException(QueryFault.Invalid, "'fuzzy' needs a similarity from 0 to 1.", operand.Position);
 
-    private double Factor(Operand operand) =>
-        double.TryParse(operands.Scalar(operand), NumberStyles.Float, CultureInfo.InvariantCulture, out double value)
+    private double ReadFactor(Operand operand) =>
+        double.TryParse(
+            operands.ReadScalar(operand),
+            NumberStyles.Float,
+            CultureInfo.InvariantCulture,
+            out double value
+        )
         && value > 0
         && double.IsFinite(value)
             ? value
             : throw new QueryException(QueryFault.Invalid, "'boost' needs a factor above 0.", operand.Position);
 
-    private byte[] Scalar(Operand operand) => CountBytes(operands.Scalar(operand), operand.Position);
+    private byte[] ReadScalar(Operand operand) => CountBytes(operands.ReadScalar(operand), operand.Position);
 
     /// <summary>Returns the pattern or search text of an operand. Checks its length before copying it.</summary>
-    private byte[] TextOf(Operand operand, string clause) =>
-        operands.Json(operand).Length <= MaxTextJsonBytes
-        && operands.Text(operand, clause) is { Length: <= MaxTextBytes } text
+    private byte[] ReadTextBytes(Operand operand, string clause) =>
+        operands.ReadJson(operand).Length <= MaxTextJsonBytes
+        && operands.ReadText(operand, clause) is { Length: <= MaxTextBytes } text
             ? text
             : throw new QueryException(
                 QueryFault.TooCostly,

@@ -12,7 +12,7 @@ internal abstract class FieldResolver
     public abstract FieldPath Resolve(FieldReference field);
 
     /// <summary>Returns a reader of the field's values.</summary>
-    public FieldReader Reader(FieldReference field) => new(Resolve(field));
+    public FieldReader CreateReader(FieldReference field) => new(Resolve(field));
 
     /// <summary>Returns the name of a field for errors.</summary>
     protected static string NameOf(FieldReference field) =>

@@ -94,10 +94,10 @@ internal sealed class LucenePredicates(
     {
         if (isExact || !fullText.HasWords(field))
         {
-            return WholeValues(leaf, fields.Reader(field));
+            return WholeValues(leaf, fields.CreateReader(field));
         }
 
-        return fullText.TryCompileWords(leaf, field, fields.Reader(field), condition.Clause.Position) is { } words
+        return fullText.TryCompileWords(leaf, field, fields.CreateReader(field), condition.Clause.Position) is { } words
             ? new FullTextPredicate(words)
             : null;
     }

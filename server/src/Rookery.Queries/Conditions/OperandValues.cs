@@ -5,14 +5,14 @@ using Rookery.Queries.Language;
 
 namespace Rookery.Queries.Conditions;
 
-/// <summary>Returns the values of a query's operands, with parameters filled in.</summary>
+/// <summary>Reads the values of a query's operands, with parameters filled in.</summary>
 /// <param name="parameters">The parameters.</param>
 public sealed class OperandValues(QueryParameters parameters)
 {
     /// <summary>Returns a value as JSON. Refuses arrays and objects.</summary>
-    public byte[] Scalar(Operand operand)
+    public byte[] ReadScalar(Operand operand)
     {
-        byte[] json = Json(operand);
+        byte[] json = ReadJson(operand);
         return json[0] is (byte)'{' or (byte)'['
             ? throw new QueryException(
                 QueryFault.Invalid,
@@ -23,7 +23,7 @@ public sealed class OperandValues(QueryParameters parameters)
     }
 
     /// <summary>Returns a value as JSON.</summary>
-    public byte[] Json(Operand operand) =>
+    public byte[] ReadJson(Operand operand) =>
         operand switch
         {
             NullOperand => "null"u8.ToArray(),
@@ -39,14 +39,14 @@ public sealed class OperandValues(QueryParameters parameters)
         };
 
     /// <summary>Returns the values of a list as JSON. A parameter that holds a list contributes its elements.</summary>
-    public IEnumerable<byte[]> Elements(IReadOnlyList<Operand> operands)
+    public IEnumerable<byte[]> ReadElements(IReadOnlyList<Operand> operands)
     {
         foreach (Operand operand in operands)
         {
-            byte[] json = Json(operand);
+            byte[] json = ReadJson(operand);
             if (json[0] != (byte)'[')
             {
-                yield return Scalar(operand);
+                yield return ReadScalar(operand);
                 continue;
             }
 
@@ -69,9 +69,9 @@ public sealed class OperandValues(QueryParameters parameters)
     /// <summary>Returns a text value, unescaped, in UTF-8. Refuses other values.</summary>
     /// <param name="operand">The operand.</param>
     /// <param name="clause">The name of the clause, for the message.</param>
-    public byte[] Text(Operand operand, string clause)
+    public byte[] ReadText(Operand operand, string clause)
     {
-        byte[] json = Json(operand);
+        byte[] json = ReadJson(operand);
         if (json[0] != (byte)'"')
         {
             throw new QueryException(QueryFault.Invalid, $"'{clause}' needs a text.", operand.Position);
@@ -82,14 +82,14 @@ public sealed class OperandValues(QueryParameters parameters)
     }
 
     /// <summary>Returns a whole number from 0; null if the operand is missing or null.</summary>
-    public long? Count(Operand? operand, string clause)
+    public long? ReadCount(Operand? operand, string clause)
     {
         if (operand is null)
         {
             return null;
         }
 
-        byte[] json = Json(operand);
+        byte[] json = ReadJson(operand);
         if (json[0] == (byte)'n')
         {
             return null;
@@ -102,8 +102,8 @@ public sealed class OperandValues(QueryParameters parameters)
 
     /// <summary>Returns a whole number from 0.</summary>
     /// <exception cref="QueryException">The operand is anything else, also null.</exception>
-    public long RequiredCount(Operand operand, string clause) =>
-        Count(operand, clause) ?? throw NoCount(operand, clause);
+    public long ReadRequiredCount(Operand operand, string clause) =>
+        ReadCount(operand, clause) ?? throw NoCount(operand, clause);
 
     private static QueryException NoCount(Operand operand, string clause) =>
         new(QueryFault.Invalid, $"'{clause}' needs a whole number from 0.", operand.Position);

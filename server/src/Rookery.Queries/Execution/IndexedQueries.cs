@@ -35,18 +35,22 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// <param name="target">The documents that a scan would read.</param>
     /// <param name="explains">Whether reasons are wanted. If not, the choice is made among the indexes that are cached
     /// as covering the query.</param>
-    public IndexChoice ChooseIndex(Database database, Query query, ScanTarget target, bool explains = false) =>
-        !explains && TryChooseCovering(database, query, target) is { } covering
-            ? covering
-            : IndexChooser
-                .Choose(
-                    query,
-                    target,
-                    () => CountDocuments(database, target.Collection),
-                    indexes.ReadAutoIndexes(database),
-                    explains
-                )
-                .Within(indexes.Quota);
+    public IndexChoice ChooseIndex(Database database, Query query, ScanTarget target, bool explains = false)
+    {
+        if (!explains && TryChooseCovering(database, query, target) is { } covering)
+        {
+            return covering;
+        }
+
+        var choice = IndexChooser.Choose(
+            query,
+            target,
+            () => CountDocuments(database, target.Collection),
+            indexes.ReadAutoIndexes(database),
+            explains
+        );
+        return choice.Within(indexes.Quota);
+    }
 
     /// <summary>Answers a query from the index's present snapshot.</summary>
     /// <param name="database">The queried database.</param>
@@ -78,7 +82,7 @@ public sealed class IndexedQueries(IndexHost indexes)
             return null;
         }
 
-        var serving = slot.Serving;
+        var serving = slot.Serving; // the index that answers, not its replacement that is being built
         try
         {
             return IndexAnswer.Find(
@@ -104,12 +108,12 @@ public sealed class IndexedQueries(IndexHost indexes)
     }
 
     /// <summary>
-    /// Returns the row source of the static index that answers now. Its definition may be older than the newest one.
-    /// Null if this node has no such index yet, or the index is automatic.
+    /// Finds the rows of the static index that answers now. Its definition may be older than the newest one. Null if
+    /// this node has no such index yet, or the index is automatic.
     /// </summary>
     /// <param name="database">The database.</param>
     /// <param name="indexName">The index.</param>
-    public RowSource? ReadRows(Database database, string indexName) =>
+    public RowSource? FindRowSource(Database database, string indexName) =>
         indexes.TryGetSlot(database, indexName, out var slot)
         && slot.Serving is { Map: StaticIndexMap map, Record: var record }
             ? new RowSource(record.Name, record.Number, map.Definition, map.Fields)
@@ -154,7 +158,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     /// </summary>
     /// <param name="query">The query.</param>
     /// <param name="definition">The definition of the index.</param>
-    public static string? WhyUnable(Query query, AutoIndexDefinition definition)
+    public static string? ExplainWhyUnable(Query query, AutoIndexDefinition definition)
     {
         if (query.GroupBy.Count > 0)
         {
@@ -168,8 +172,8 @@ public sealed class IndexedQueries(IndexHost indexes)
     // Null if no existing index answers the query.
     private IndexChoice? TryChooseCovering(Database database, Query query, ScanTarget target)
     {
-        bool needsIndex = IndexChooser.NeedsIndex(query);
-        if ((target.NamesIds && !needsIndex) || !indexes.TryGetCatalog(database, out var catalog))
+        bool avoidsScan = IndexChooser.AvoidsScan(query);
+        if ((target.NamesIds && !avoidsScan) || !indexes.TryGetCatalog(database, out var catalog))
         {
             return null;
         }
@@ -179,15 +183,13 @@ public sealed class IndexedQueries(IndexHost indexes)
         {
             query.CoveringIndexes = covering = CoveringIndexes.Of(query, slots);
         }
-        return covering.Choose(slots) is { } index && catalog.Serves(index)
-            ? new IndexChoice(
-                index.Record.Name,
-                ToDefine: null,
-                IsBuilt: index is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused },
-                needsIndex,
-                Reasons: []
-            )
-            : null;
+        if (covering.Choose(slots) is not { } index || !catalog.Serves(index))
+        {
+            return null;
+        }
+
+        bool isBuilt = index is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
+        return new IndexChoice(index.Record.Name, ToDefine: null, isBuilt, avoidsScan, Reasons: []);
     }
 
     // An automatic index cannot answer a query with a summary, moreLikeThis, an order of ids, or scores by which the

@@ -6,12 +6,12 @@ namespace Rookery.Queries.Language;
 /// </summary>
 public static class ParsedQueries
 {
-    private const int Places = 64;
+    private const int SlotCount = 64;
 
     // Longer texts are not cached. They are rare and would take too much memory.
     private const int MaxCachedLength = 512;
 
-    private static readonly Query?[] Parsed = new Query?[Places];
+    private static readonly Query?[] Slots = new Query?[SlotCount];
 
     /// <summary>Parses a query, or returns the cached one of the same text.</summary>
     /// <param name="text">The text of the query.</param>
@@ -23,12 +23,12 @@ public static class ParsedQueries
             return RqlParser.Parse(text);
         }
 
-        ref Query? place = ref Parsed[(uint)text.GetHashCode(StringComparison.Ordinal) % Places];
-        var known = Volatile.Read(ref place);
+        ref Query? slot = ref Slots[(uint)text.GetHashCode(StringComparison.Ordinal) % SlotCount];
+        var known = Volatile.Read(ref slot);
         if (known is null || !string.Equals(known.Text, text, StringComparison.Ordinal))
         {
             known = RqlParser.Parse(text);
-            Volatile.Write(ref place, known);
+            Volatile.Write(ref slot, known);
         }
 
         return known;

@@ -39,12 +39,12 @@ public static class IndexChooser
         bool explains
     )
     {
-        bool needsIndex = NeedsIndex(query);
-        if (!needsIndex && target.Ids is not null)
+        bool avoidsScan = AvoidsScan(query);
+        if (!avoidsScan && target.Ids is not null)
         {
             return Scan(explains ? "The query names ids: only these documents are read." : null);
         }
-        if (!needsIndex && target.IdPrefix is not null)
+        if (!avoidsScan && target.IdPrefix is not null)
         {
             return Scan(explains ? "The query names a prefix of ids: only these documents are read." : null);
         }
@@ -68,24 +68,28 @@ public static class IndexChooser
         }
 
         var choice = AutoIndexChoice.For(needed, candidates, explains);
-        if (choice.ToDefine is not null && !needsIndex && countDocuments() is var documents and <= FewDocuments)
+        if (choice.ToDefine is not null && !avoidsScan)
         {
-            return Scan(
-                explains
-                    ? string.Create(
-                        CultureInfo.InvariantCulture,
-                        $"Documents are scanned: there are only {documents}. An index is created for "
-                            + $"{FewDocuments + 1} or more."
-                    )
-                    : null
-            );
+            long documents = countDocuments();
+            if (documents <= FewDocuments)
+            {
+                return Scan(
+                    explains
+                        ? string.Create(
+                            CultureInfo.InvariantCulture,
+                            $"Documents are scanned: there are only {documents}. An index is created for "
+                                + $"{FewDocuments + 1} or more."
+                        )
+                        : null
+                );
+            }
         }
 
         var chosen = candidates.FirstOrDefault(candidate =>
             string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)
         );
         bool isBuilt = chosen is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
-        return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, needsIndex, choice.Reasons);
+        return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, avoidsScan, choice.Reasons);
     }
 
     /// <summary>Chooses for a grouped query.</summary>
@@ -105,7 +109,8 @@ public static class IndexChooser
         }
 
         var needed = AutoReduceDefinition.Of(compiled.Target.Collection, compiled.Groups!);
-        if (needed.Keys.Count + needed.Aggregates.Count is var fields and > AutoReduceChoice.MaxFields)
+        int fields = needed.Keys.Count + needed.Aggregates.Count;
+        if (fields > AutoReduceChoice.MaxFields)
         {
             return Scan(
                 string.Create(
@@ -122,37 +127,44 @@ public static class IndexChooser
             return IndexChoice.Scan(choice.Reasons);
         }
 
-        if (choice.ToDefine is not null && countDocuments() is var documents and <= FewDocuments)
+        if (choice.ToDefine is not null)
         {
-            return Scan(
-                string.Create(
-                    CultureInfo.InvariantCulture,
-                    $"Documents are scanned: there are {documents}, and an index is made from {FewDocuments + 1} on."
-                )
-            );
-        }
+            long documents = countDocuments();
+            if (documents <= FewDocuments)
+            {
+                return Scan(
+                    string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"Documents are scanned: there are {documents}, and an index is made from "
+                            + $"{FewDocuments + 1} on."
+                    )
+                );
+            }
 
-        if (choice.ToDefine is not null && candidates.Count >= MaxReduceIndexes)
-        {
-            return Scan(
-                string.Create(
-                    CultureInfo.InvariantCulture,
-                    $"Documents are scanned: there are {candidates.Count} automatic indexes of groups, and "
-                        + $"no more are created. Unused ones are removed automatically."
-                )
-            );
+            if (candidates.Count >= MaxReduceIndexes)
+            {
+                return Scan(
+                    string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"Documents are scanned: there are {candidates.Count} automatic indexes of groups, and "
+                            + $"no more are created. Unused ones are removed automatically."
+                    )
+                );
+            }
         }
 
         var chosen = candidates.FirstOrDefault(candidate =>
             string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)
         );
         bool isBuilt = chosen is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
-        return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, NeedsIndex: false, choice.Reasons);
+        return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, AvoidsScan: false, choice.Reasons);
     }
 
-    /// <summary>Whether a query should not be scanned, because it is scored by words.</summary>
-    // A scan needs the rarity of words before it scores, so it would read all documents twice.
-    internal static bool NeedsIndex(Query query) => query.GroupBy.Count == 0 && Relevance.IsIn(query.Where);
+    /// <summary>
+    /// Whether a scan for the query would be expensive, because the query is scored by words: a scan counts the words
+    /// of all documents before it scores, so it reads all documents twice.
+    /// </summary>
+    internal static bool AvoidsScan(Query query) => query.GroupBy.Count == 0 && Relevance.IsIn(query.Where);
 
     private static IndexChoice Scan(string? reason) =>
         IndexChoice.Scan(reason is null ? [] : [PlanReason.OfDocuments(reason)]);

@@ -64,7 +64,7 @@ public sealed class CompiledQuery
             ? new ConditionCompiler(new DocumentFields(), operands, fullText: null)
             : conditions;
         Filter = query.Filter is null ? null : filters.Compile(query.Filter);
-        FilterLimit = operands.Count(query.FilterLimit, "filter_limit");
+        FilterLimit = operands.ReadCount(query.FilterLimit, "filter_limit");
         IReadOnlyList<OrderKey> order = QuerySummary.IsPartOf(query) ? query.OrderBy : Relevance.OrderOf(query);
 
         // A scan that is restricted by ids returns documents in the order of ids. Index entries are in another order,
@@ -74,14 +74,14 @@ public sealed class CompiledQuery
             order = [new OrderKey(new IdReference(0), OrderKind.Natural, IsDescending: false, Seed: null, Position: 0)];
         }
         Sort = new SortKeys(order, fields, operands, endsWithKey: _isGrouped || rows is { IsReduced: true });
-        var explained =
+        var explanations =
             query.Includes.Count == 0
                 ? null
                 : query.Includes.FirstOrDefault(static include => include.Kind == IncludeKind.Explanations);
-        Explains = explained is not null;
+        Explains = explanations is not null;
         IsScored = !_isGrouped && (Sort.HasScore || SelectsScore(query) || Explains);
         Highlights = HighlightsOf(query, fields, operands, Where);
-        ExplanationKey = explained is null ? null : GroupKeyOf(explained, operands);
+        ExplanationKey = explanations is null ? null : ReadGroupKey(explanations, operands);
         RefuseNotesWithoutGroupKey(query);
         _fullText = fullText;
         NeedsScan = Relevance.HasMoreLikeThis(query.Where) || Relevance.HasMoreLikeThis(query.Filter);
@@ -98,8 +98,8 @@ public sealed class CompiledQuery
             rows is { IsReduced: true }
             || (rows is not null && SelectsStoredValues(query, new SelectedFields(rows, query.Projecting)));
         IsDistinct = query.Select is FieldSelection { IsDistinct: true };
-        Offset = Summary is null ? operands.Count(query.Offset, "offset") ?? 0 : 0;
-        Limit = Summary is null ? operands.Count(query.Limit, "limit") : null;
+        Offset = Summary is null ? operands.ReadCount(query.Offset, "offset") ?? 0 : 0;
+        Limit = Summary is null ? operands.ReadCount(query.Limit, "limit") : null;
         Groups = groups is null ? null : GroupCompiler.Compile(query.GroupBy, groups);
     }
 
@@ -364,9 +364,9 @@ public sealed class CompiledQuery
                 include.Kind is IncludeKind.Highlight or IncludeKind.Explanations
             );
 
-    private static string? GroupKeyOf(IncludeClause explained, OperandValues operands)
+    private static string? ReadGroupKey(IncludeClause explanations, OperandValues operands)
     {
-        var options = new ClauseOptions(explained.Arguments is [var given] ? given : null, "explanations", operands);
+        var options = new ClauseOptions(explanations.Arguments is [var given] ? given : null, "explanations", operands);
         string? key = options.ReadText("GroupKey");
         options.RefuseUnread();
         return key;
@@ -396,7 +396,7 @@ public sealed class CompiledQuery
     }
 
     /// <summary>Refuses an <c>include</c> of ids that computed results do not contain.</summary>
-    private static void RefuseIncludesOfNoMember(Query query)
+    private static void RefuseIncludesOutsideResults(Query query)
     {
         if (query.Includes.Count == 0 || (query.GroupBy.Count == 0 && !QuerySummary.IsPartOf(query)))
         {
@@ -460,15 +460,11 @@ public sealed class CompiledQuery
             );
         }
 
-        RefuseIncludesOfNoMember(query);
-        if (
-            query
-            is {
-                    Projecting: not (ProjectionBehavior.Default or ProjectionBehavior.FromDocument),
-                    Select: ScriptSelection or CallSelection
-                }
-                or { Projecting: not ProjectionBehavior.Default, Loads.Count: > 0, Select: not null }
-        )
+        RefuseIncludesOutsideResults(query);
+        bool isScript = query.Select is ScriptSelection or CallSelection;
+        bool selectsFromLoaded = query.Loads.Count > 0 && query.Select is not null;
+        bool readsRows = query.Projecting is not (ProjectionBehavior.Default or ProjectionBehavior.FromDocument);
+        if ((isScript && readsRows) || (selectsFromLoaded && query.Projecting != ProjectionBehavior.Default))
         {
             throw new QueryException(
                 QueryFault.NotSupported,

@@ -33,7 +33,7 @@ internal sealed class Highlight
     public Highlight(IncludeClause include, FieldResolver fields, OperandValues operands, Predicate condition)
     {
         Field = include.Path!;
-        _reader = fields.Reader(
+        _reader = fields.CreateReader(
             new PathReference(
                 new FieldPath(
                     [
@@ -83,7 +83,7 @@ internal sealed class Highlight
 
     private static int Number(Operand operand, OperandValues operands, int max)
     {
-        long number = operands.Count(operand, "highlight") ?? 0;
+        long number = operands.ReadCount(operand, "highlight") ?? 0;
         return number is > 0 && number <= max
             ? (int)number
             : throw new QueryException(

@@ -164,7 +164,7 @@ internal sealed class Projection
         };
 
     private static byte[]? ValueOf(SelectedField item, OperandValues operands) =>
-        item.Source is SelectedOperand value ? operands.Json(value.Value) : null;
+        item.Source is SelectedOperand value ? operands.ReadJson(value.Value) : null;
 
     private static byte[] Quote(string name)
     {

@@ -147,7 +147,7 @@ public static class QueryScripts
             case SelectedReference { Field: IdReference }:
                 return "id(this)";
             case SelectedOperand { Value: var value }:
-                operands.Json(value);
+                operands.ReadJson(value);
                 return value switch
                 {
                     ParameterOperand parameter => $"args[{Quote(parameter.Name)}]",

@@ -27,7 +27,7 @@ internal sealed class ScanHit
     public double Score { get; init; }
 
     /// <summary>A hash of the result, for <c>select distinct</c>.</summary>
-    public UInt128 Content { get; init; }
+    public UInt128 ContentHash { get; init; }
 
     /// <summary>Whether it matches <c>filter</c>.</summary>
     public bool Passes { get; init; }

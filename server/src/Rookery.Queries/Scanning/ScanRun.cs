@@ -16,22 +16,32 @@ namespace Rookery.Queries.Scanning;
 /// </summary>
 public sealed class ScanRun : IDisposable
 {
-    private const int BytesPerContent = 64;
+    // Memory of one hash in a hash table, with the table's overhead.
+    private const int BytesPerHash = 64;
 
     private readonly CompiledQuery _compiled;
     private readonly ScanMemory _memory;
     private readonly ScanWork _work;
     private readonly IWorkLimits _limits;
     private readonly bool _needsTotal;
+
+    // The groups of documents; null unless the query groups.
     private readonly GroupTable? _groups;
+
+    // The first results in the order of the query; null if results are streamed or distinct.
     private readonly HitHeap? _hits;
-    private readonly Dictionary<UInt128, ScanHit>? _firstHitByContent;
-    private readonly HashSet<UInt128>? _seenContents;
+
+    // For 'select distinct', by the hash of a result's JSON: the first hit of sorted results, or the hashes of streamed
+    // ones.
+    private readonly Dictionary<UInt128, ScanHit>? _firstHitByHash;
+    private readonly HashSet<UInt128>? _seenHashes;
     private readonly PooledBytes _sortKey = new();
     private readonly PooledBytes _firstRowKey = new();
     private readonly PooledBytes _plainContent = new();
     private readonly ArrayBufferWriter<byte> _projected = new();
     private readonly long _pageEnd;
+
+    // Number of collected results; orders results that sort equally.
     private long _ordinal;
     private long _seenByFilter;
     private long _total;
@@ -48,11 +58,11 @@ public sealed class ScanRun : IDisposable
         bool isStreamed = compiled.Sort.IsEmpty && _groups is null && compiled.Rows is null;
         if (isStreamed)
         {
-            _seenContents = compiled.IsDistinct ? [] : null;
+            _seenHashes = compiled.IsDistinct ? [] : null;
         }
         else if (compiled.IsDistinct && compiled.FilterLimit is null)
         {
-            _firstHitByContent = [];
+            _firstHitByHash = [];
         }
         else
         {
@@ -66,7 +76,7 @@ public sealed class ScanRun : IDisposable
     /// <summary>
     /// Whether <see cref="Add"/> reports each result as it is evaluated, so that nothing is collected.
     /// </summary>
-    private bool IsStreamed => _hits is null && _firstHitByContent is null;
+    private bool IsStreamed => _hits is null && _firstHitByHash is null;
 
     /// <summary>
     /// The score of the document for which <see cref="Add"/> last returned true; null if the query does not score.
@@ -179,14 +189,14 @@ public sealed class ScanRun : IDisposable
             return new ScanResults(_compiled, ArraySegment<ScanHit>.Empty, _total);
         }
 
-        ScanHit[] sorted = _firstHitByContent is null
+        ScanHit[] sorted = _firstHitByHash is null
             ? _hits!.InOrder()
-            : HitHeap.Sort(_compiled.Sort, _firstHitByContent.Values);
+            : HitHeap.Sort(_compiled.Sort, _firstHitByHash.Values);
         if (_compiled.FilterLimit is not null)
         {
-            sorted = PassingFilter(sorted);
+            sorted = SelectPassing(sorted);
         }
-        if (_firstHitByContent is not null || _compiled.FilterLimit is not null)
+        if (_firstHitByHash is not null || _compiled.FilterLimit is not null)
         {
             _total = sorted.Length;
         }
@@ -239,7 +249,13 @@ public sealed class ScanRun : IDisposable
     {
         _seenByFilter++;
         IsComplete |= _seenByFilter >= _compiled.FilterLimit;
-        if (!passes || _seenByFilter > _compiled.FilterLimit || (_seenContents is not null && !TryAddContent(document)))
+        if (!passes || _seenByFilter > _compiled.FilterLimit)
+        {
+            return false;
+        }
+
+        bool isRepeated = _seenHashes is not null && !TryAddHash(document);
+        if (isRepeated)
         {
             return false;
         }
@@ -249,16 +265,16 @@ public sealed class ScanRun : IDisposable
         return _total > _compiled.Offset && _total <= _pageEnd;
     }
 
-    private bool TryAddContent(in QueriedDocument document)
+    private bool TryAddHash(in QueriedDocument document)
     {
-        UInt128 content = ContentOf(document);
-        if (_seenContents!.Contains(content))
+        UInt128 hash = HashOf(document);
+        if (_seenHashes!.Contains(hash))
         {
             return false;
         }
 
-        _memory.Reserve(BytesPerContent);
-        _seenContents.Add(content);
+        _memory.Reserve(BytesPerHash);
+        _seenHashes.Add(hash);
         return true;
     }
 
@@ -271,35 +287,36 @@ public sealed class ScanRun : IDisposable
         _ordinal++;
         _sortKey.Clear();
         _compiled.Sort.Write(document, _work, _sortKey);
-        if (_firstHitByContent is not null)
+        if (_firstHitByHash is not null)
         {
             CollectDistinct(document, row, score);
         }
         else if (_hits!.WouldKeep(_sortKey.Written, _ordinal))
         {
-            UInt128 content = _compiled.IsDistinct ? ContentOf(document) : 0;
-            _memory.Release(_hits.Add(NewHit(document, row, passes, content, score))?.Bytes ?? 0);
+            UInt128 hash = _compiled.IsDistinct ? HashOf(document) : 0;
+            var displaced = _hits.Add(CreateHit(document, row, passes, hash, score));
+            _memory.Release(displaced?.Bytes ?? 0);
         }
     }
 
     /// <summary>Keeps the first of several equal results.</summary>
     private void CollectDistinct(in QueriedDocument document, byte[]? row, double score)
     {
-        UInt128 content = ContentOf(document);
-        if (!_firstHitByContent!.TryGetValue(content, out ScanHit? previous))
+        UInt128 hash = HashOf(document);
+        if (!_firstHitByHash!.TryGetValue(hash, out ScanHit? previous))
         {
-            _memory.Reserve(BytesPerContent);
+            _memory.Reserve(BytesPerHash);
         }
         else if (_compiled.Sort.Compare(_sortKey.Written, previous.SortKey) >= 0)
         {
             return;
         }
 
-        _firstHitByContent[content] = NewHit(document, row, passes: true, content, score);
+        _firstHitByHash[hash] = CreateHit(document, row, passes: true, hash, score);
         _memory.Release(previous?.Bytes ?? 0);
     }
 
-    private ScanHit NewHit(in QueriedDocument document, byte[]? row, bool passes, UInt128 content, double score)
+    private ScanHit CreateHit(in QueriedDocument document, byte[]? row, bool passes, UInt128 hash, double score)
     {
         ReadOnlySpan<byte> id = document.View.Id;
         _memory.Reserve(ScanHit.BaseBytes + _sortKey.Length + id.Length + (row?.Length ?? 0));
@@ -311,20 +328,20 @@ public sealed class ScanRun : IDisposable
             Id = id.ToArray(),
             Row = row,
             Score = score,
-            Content = content,
+            ContentHash = hash,
             Passes = passes,
         };
     }
 
     /// <summary>Returns the results that pass <c>filter</c>, each once for <c>select distinct</c>.</summary>
-    private ScanHit[] PassingFilter(ScanHit[] sorted)
+    private ScanHit[] SelectPassing(ScanHit[] sorted)
     {
         IEnumerable<ScanHit> passing = sorted.Where(static hit => hit.Passes);
-        return [.. _compiled.IsDistinct ? passing.DistinctBy(static hit => hit.Content) : passing];
+        return [.. _compiled.IsDistinct ? passing.DistinctBy(static hit => hit.ContentHash) : passing];
     }
 
     /// <summary>Returns the first 16 bytes of a hash of the result's JSON.</summary>
-    private UInt128 ContentOf(in QueriedDocument document)
+    private UInt128 HashOf(in QueriedDocument document)
     {
         Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
         if (_compiled.ReturnsDocuments)

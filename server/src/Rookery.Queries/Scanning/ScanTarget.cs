@@ -60,9 +60,9 @@ public sealed record ScanTarget(string? Collection, IReadOnlyList<string>? Ids, 
         condition switch
         {
             ComparisonCondition { Field: IdReference, Operator: ComparisonOperator.Equal } equal => Texts([
-                operands.Scalar(equal.Value),
+                operands.ReadScalar(equal.Value),
             ]),
-            InCondition { Field: IdReference, IsAll: false } isIn => Texts(operands.Elements(isIn.Values)),
+            InCondition { Field: IdReference, IsAll: false } isIn => Texts(operands.ReadElements(isIn.Values)),
             ExactCondition exact => IdsOf(exact.Inner, operands),
             _ => null,
         };
@@ -71,7 +71,7 @@ public sealed record ScanTarget(string? Collection, IReadOnlyList<string>? Ids, 
         condition switch
         {
             TextCondition { Kind: TextConditionKind.StartsWith, Field: IdReference } prefix => Encoding.UTF8.GetString(
-                operands.Text(prefix.Text, "startsWith")
+                operands.ReadText(prefix.Text, "startsWith")
             ),
             ExactCondition exact => PrefixOf(exact.Inner, operands),
             _ => null,

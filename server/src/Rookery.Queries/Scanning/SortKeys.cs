@@ -52,7 +52,7 @@ internal sealed class SortKeys
             _keys[i] = new SortKey(
                 order.Kind,
                 order.IsDescending,
-                order.Field is null ? null : fields.Reader(order.Field),
+                order.Field is null ? null : fields.CreateReader(order.Field),
                 SeedOf(order, operands),
                 order.Nulls == (order.IsDescending ? NullPlace.First : NullPlace.Last)
             );
@@ -141,7 +141,7 @@ internal sealed class SortKeys
         {
             { Kind: not OrderKind.Random } => [],
             { Seed: null } => RandomNumberGenerator.GetBytes(sizeof(ulong)),
-            { Seed: { } seed } => SHA256.HashData(operands.Scalar(seed)),
+            { Seed: { } seed } => SHA256.HashData(operands.ReadScalar(seed)),
         };
 
     /// <summary>

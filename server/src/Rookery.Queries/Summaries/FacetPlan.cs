@@ -102,7 +102,7 @@ internal sealed class FacetPlan
             alias ?? facet.Field?.ToString() ?? (facet.Ranges.Count > 0 ? FieldOf(facet.Ranges[0]) : AllResults);
         return new FacetPlan(
             name,
-            facet.Field is { } field ? fields.Reader(new PathReference(field)) : null,
+            facet.Field is { } field ? fields.CreateReader(new PathReference(field)) : null,
             ranges,
             [
                 .. facet
@@ -110,7 +110,7 @@ internal sealed class FacetPlan
                     .GroupBy(static one => (one.Alias ?? one.Aggregate.Path!.ToString(), one.Aggregate.Path!))
                     .Select(group => new FacetNumbers(
                         group.Key.Item1,
-                        fields.Reader(new PathReference(group.Key.Item2)),
+                        fields.CreateReader(new PathReference(group.Key.Item2)),
                         [.. group.Select(static one => one.Aggregate.Kind).Distinct()]
                     )),
             ],
@@ -145,9 +145,9 @@ internal sealed class FacetPlan
 
     private static string TextOf(Operand operand, OperandValues operands)
     {
-        byte[] json = operands.Scalar(operand);
+        byte[] json = operands.ReadScalar(operand);
         return json[0] == (byte)'"'
-            ? $"'{Encoding.UTF8.GetString(operands.Text(operand, "facet"))}'"
+            ? $"'{Encoding.UTF8.GetString(operands.ReadText(operand, "facet"))}'"
             : Encoding.UTF8.GetString(json);
     }
 

@@ -48,7 +48,7 @@ internal sealed record SuggestionPlan(
     public static SuggestionPlan Of(SelectedSuggestion suggestion, SelectedField item, OperandValues operands)
     {
         int position = suggestion.Term.Position;
-        byte[][] terms = [.. operands.Elements([suggestion.Term])];
+        byte[][] terms = [.. operands.ReadElements([suggestion.Term])];
         if (terms.Length > MaxTerms || Array.Exists(terms, static term => term[0] != (byte)'"'))
         {
             throw new QueryException(

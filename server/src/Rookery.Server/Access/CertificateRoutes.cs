@@ -40,8 +40,8 @@ internal sealed class CertificateRoutes(ServerContext context)
 
     private async Task ListAsync(HttpContext http)
     {
-        await AccessAnswer.ReadBarrierAsync(context);
-        await JsonAnswer.SendAsync(
+        await AccessResponse.ReadBarrierAsync(context);
+        await JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -72,7 +72,7 @@ internal sealed class CertificateRoutes(ServerContext context)
                     + "node: `rookery cluster init`."
             );
         var signingRequest = await ReadAsync(http);
-        await AccessAnswer.ReadBarrierAsync(context);
+        await AccessResponse.ReadBarrierAsync(context);
         string taken =
             $"There is a certificate '{signingRequest.Name}'. Revoke it first with "
             + $"`rookery cert rm {signingRequest.Name}`, or choose another name.";
@@ -114,20 +114,20 @@ internal sealed class CertificateRoutes(ServerContext context)
             signingRequest.Name,
             thumbprint
         );
-        string? notice = AccessAnswer.DescribeMissingDatabases(context, signingRequest.Databases.Keys);
+        string? notice = AccessResponse.DescribeMissingDatabases(context, signingRequest.Databases.Keys);
         string certificate = signed.ExportCertificatePem();
         string authorities = string.Join(
             '\n',
             identity.Authorities.Select(static authority => authority.ExportCertificatePem())
         );
-        await JsonAnswer.SendAsync(
+        await JsonResponse.SendAsync(
             http,
             json =>
             {
                 json.WriteString("Certificate"u8, certificate);
                 json.WriteString("Authorities"u8, authorities);
                 Write(json, thumbprint, record);
-                AccessAnswer.WriteNotice(json, notice);
+                AccessResponse.WriteNotice(json, notice);
             },
             StatusCodes.Status201Created
         );
@@ -136,7 +136,7 @@ internal sealed class CertificateRoutes(ServerContext context)
     private async Task RemoveAsync(HttpContext http)
     {
         string name = new QueryParameters(http).RequiredText("name");
-        await AccessAnswer.ReadBarrierAsync(context);
+        await AccessResponse.ReadBarrierAsync(context);
         using var writer = new ClusterRecordWriter();
         foreach (
             var (key, _) in All().Where(known => string.Equals(known.Certificate.Name, name, StringComparison.Ordinal))
@@ -155,14 +155,14 @@ internal sealed class CertificateRoutes(ServerContext context)
         }
 
         writer.Delete(AccessNames.KeyOfCertificate(name));
-        await AccessAnswer.CommitAsync(context, writer);
+        await AccessResponse.CommitAsync(context, writer);
         context.Log.LogInformation(
             LogEvents.CertificateRevoked,
             "'{Who}' revoked the certificate '{Name}'.",
             Principal.Of(http).Name,
             name
         );
-        await Empty.NoContent(http);
+        await EmptyResponse.AnswerNoContent(http);
     }
 
     private IEnumerable<(string Key, CertificateRecord Certificate)> All()
@@ -180,12 +180,12 @@ internal sealed class CertificateRoutes(ServerContext context)
     {
         using var body = await RequestBody.ReadAsync(
             http,
-            AccessAnswer.BodyBytes,
+            AccessResponse.BodyBytes,
             context.LargeRequests,
             BodyUse.Objects
         );
         var signingRequest = new SigningRequest();
-        AccessAnswer.ReadMembers(
+        AccessResponse.ReadMembers(
             body.Span,
             (string member, ref Utf8JsonReader json) =>
             {
@@ -206,7 +206,7 @@ internal sealed class CertificateRoutes(ServerContext context)
                         JsonBody.ForEachMember(ref json, signingRequest.AddRight, what: "'Databases'");
                         break;
                     default:
-                        throw AccessAnswer.UnknownMember(member);
+                        throw AccessResponse.UnknownMember(member);
                 }
             }
         );

@@ -30,10 +30,15 @@ internal sealed class ClaimRoute(ServerContext context)
         string? code = null;
         string? name = "admin";
         using (
-            var body = await RequestBody.ReadAsync(http, AccessAnswer.BodyBytes, context.LargeRequests, BodyUse.Objects)
+            var body = await RequestBody.ReadAsync(
+                http,
+                AccessResponse.BodyBytes,
+                context.LargeRequests,
+                BodyUse.Objects
+            )
         )
         {
-            AccessAnswer.ReadMembers(
+            AccessResponse.ReadMembers(
                 body.Span,
                 (string member, ref System.Text.Json.Utf8JsonReader json) =>
                 {
@@ -46,7 +51,7 @@ internal sealed class ClaimRoute(ServerContext context)
                             name = JsonBody.ReadText(ref json, member);
                             break;
                         default:
-                            throw AccessAnswer.UnknownMember(member);
+                            throw AccessResponse.UnknownMember(member);
                     }
                 }
             );
@@ -55,7 +60,7 @@ internal sealed class ClaimRoute(ServerContext context)
         // Check the code before the read barrier: a caller without the code must not cause traffic between members.
         CheckUnclaimed();
         CheckCode(code);
-        await AccessAnswer.ReadBarrierAsync(context);
+        await AccessResponse.ReadBarrierAsync(context);
         CheckUnclaimed();
         var made = await new TokenMaker(context).MakeAsync(
             new TokenRequest(name, ["admin"], Databases: null, Lifetime: null),
@@ -67,7 +72,7 @@ internal sealed class ClaimRoute(ServerContext context)
             "This node was claimed: the admin token '{Name}' was given.",
             name
         );
-        await AccessAnswer.SendTokenAsync(http, made);
+        await AccessResponse.SendTokenAsync(http, made);
     }
 
     private void CheckUnclaimed()
@@ -76,7 +81,7 @@ internal sealed class ClaimRoute(ServerContext context)
         {
             throw new RefusedException(
                 StatusCodes.Status409Conflict,
-                ErrorAnswer.Forbidden,
+                ErrorResponse.Forbidden,
                 "This node has an owner. If the admin token is lost, root on the node's machine replaces it "
                     + "with `rookery token reset`."
             );
@@ -89,7 +94,7 @@ internal sealed class ClaimRoute(ServerContext context)
         {
             throw new RefusedException(
                 StatusCodes.Status409Conflict,
-                ErrorAnswer.Forbidden,
+                ErrorResponse.Forbidden,
                 "This node uses plain HTTP without access control: there is nothing to claim. `rookery "
                     + "token create` makes tokens."
             );
@@ -99,7 +104,7 @@ internal sealed class ClaimRoute(ServerContext context)
         {
             throw new RefusedException(
                 StatusCodes.Status403Forbidden,
-                ErrorAnswer.Forbidden,
+                ErrorResponse.Forbidden,
                 "That is not the code of this node. It is in the file claim-code of its data directory; the "
                     + "node printed it at its start, unless its owner had preset it."
             );

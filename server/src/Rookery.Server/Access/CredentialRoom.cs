@@ -43,7 +43,7 @@ internal sealed class CredentialRoom(ServerContext context, SemaphoreSlim queue)
         {
             for (int attempt = 1; attempt <= MaxAttempts; attempt++)
             {
-                await AccessAnswer.ReadBarrierAsync(context);
+                await AccessResponse.ReadBarrierAsync(context);
 
                 // Read before the others are counted: a later change of them replaces it.
                 long version = context.Node.ClusterRecords.TryGet(Key, out var room)
@@ -64,7 +64,7 @@ internal sealed class CredentialRoom(ServerContext context, SemaphoreSlim queue)
                     || !string.Equals(rejection.DocumentId, Key, StringComparison.Ordinal)
                 )
                 {
-                    throw AccessAnswer.Refuse(rejection, taken);
+                    throw AccessResponse.Refuse(rejection, taken);
                 }
             }
         }

@@ -30,7 +30,7 @@ internal static class ReadRight
     private static RefusedException Missing(HttpContext http, Database database, string what, string why) =>
         new(
             StatusCodes.Status403Forbidden,
-            ErrorAnswer.Forbidden,
+            ErrorResponse.Forbidden,
             $"{http.Request.Method} {http.Request.Path} {what} needs the scope read and write in database "
                 + $"'{database.Name}', "
                 + $"and '{Principal.Of(http).Name}' has write only: {why} Nothing was stored."

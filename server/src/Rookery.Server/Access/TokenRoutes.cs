@@ -36,8 +36,8 @@ internal sealed class TokenRoutes(ServerContext context)
 
     private async Task ListAsync(HttpContext http)
     {
-        await AccessAnswer.ReadBarrierAsync(context);
-        await JsonAnswer.SendAsync(
+        await AccessResponse.ReadBarrierAsync(context);
+        await JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -49,7 +49,7 @@ internal sealed class TokenRoutes(ServerContext context)
                 )
                 {
                     json.WriteStartObject();
-                    AccessAnswer.WriteToken(json, token);
+                    AccessResponse.WriteToken(json, token);
                     json.WriteEndObject();
                 }
 
@@ -61,7 +61,7 @@ internal sealed class TokenRoutes(ServerContext context)
     private async Task CreateAsync(HttpContext http)
     {
         var request = await ReadAsync(http);
-        await AccessAnswer.ReadBarrierAsync(context);
+        await AccessResponse.ReadBarrierAsync(context);
         if (
             TokenMaker
                 .All(context.Node)
@@ -94,17 +94,17 @@ internal sealed class TokenRoutes(ServerContext context)
             request.Name,
             string.Join(',', request.Scopes)
         );
-        await AccessAnswer.SendTokenAsync(
+        await AccessResponse.SendTokenAsync(
             http,
             made,
-            AccessAnswer.DescribeMissingDatabases(context, request.Databases)
+            AccessResponse.DescribeMissingDatabases(context, request.Databases)
         );
     }
 
     private async Task RemoveAsync(HttpContext http)
     {
         string name = new QueryParameters(http).RequiredText("name");
-        await AccessAnswer.ReadBarrierAsync(context);
+        await AccessResponse.ReadBarrierAsync(context);
         using var writer = new ClusterRecordWriter();
         DeleteNamed(writer, name);
         if (writer.Count == 0)
@@ -118,20 +118,20 @@ internal sealed class TokenRoutes(ServerContext context)
 
         writer.Delete(AccessNames.KeyOfToken(name));
 
-        await AccessAnswer.CommitAsync(context, writer);
+        await AccessResponse.CommitAsync(context, writer);
         context.Log.LogInformation(
             LogEvents.TokenRevoked,
             "'{Who}' revoked the token '{Name}'.",
             Principal.Of(http).Name,
             name
         );
-        await Empty.NoContent(http);
+        await EmptyResponse.AnswerNoContent(http);
     }
 
     private async Task ResetAsync(HttpContext http)
     {
         var request = await ReadAsync(http);
-        await AccessAnswer.ReadBarrierAsync(context);
+        await AccessResponse.ReadBarrierAsync(context);
         var made = await _maker.MakeAsync(
             request with
             {
@@ -153,7 +153,7 @@ internal sealed class TokenRoutes(ServerContext context)
             Principal.Of(http).Name,
             made.Record.Name
         );
-        await AccessAnswer.SendTokenAsync(http, made);
+        await AccessResponse.SendTokenAsync(http, made);
     }
 
     private static string DescribeTaken(string? name) =>
@@ -175,12 +175,12 @@ internal sealed class TokenRoutes(ServerContext context)
     {
         using var body = await RequestBody.ReadAsync(
             http,
-            AccessAnswer.BodyBytes,
+            AccessResponse.BodyBytes,
             context.LargeRequests,
             BodyUse.Objects
         );
         var request = new TokenRequest(Name: null, [], Databases: null, Lifetime: null);
-        AccessAnswer.ReadMembers(
+        AccessResponse.ReadMembers(
             body.Span,
             (string member, ref Utf8JsonReader json) =>
                 request = member switch
@@ -192,7 +192,7 @@ internal sealed class TokenRoutes(ServerContext context)
                         Databases = json.TokenType == JsonTokenType.Null ? null : JsonBody.ReadTexts(ref json, member),
                     },
                     "LifetimeSeconds" => request with { Lifetime = ReadLifetime(ref json, member) },
-                    _ => throw AccessAnswer.UnknownMember(member),
+                    _ => throw AccessResponse.UnknownMember(member),
                 }
         );
         return request;

@@ -69,6 +69,7 @@ internal sealed class AlertOutbox
         alert.Alert.Member
         ?? (AlertCatalogue.Find(alert.Alert.Name) is { IsOfCluster: true } ? string.Empty : alert.Node);
 
+    /// <summary>An alert of a member, and what is known of its sending.</summary>
     /// <param name="Alert">The alert, as last reported.</param>
     /// <param name="Since">When this node first saw the alert.</param>
     /// <param name="IsSent">Whether this node or another one has sent the alert.</param>

@@ -18,7 +18,7 @@ internal static class AlertRoutes
         routes.MapWithoutData(
             "/dashboard/alerts",
             RouteScope.Metrics,
-            static http => JsonAnswer.SendAsync(http, WriteCatalogue)
+            static http => JsonResponse.SendAsync(http, WriteCatalogue)
         );
         routes
             .MapMethods("/admin/alerts/test", [HttpMethods.Post], http => TestAsync(http, context))
@@ -51,10 +51,10 @@ internal static class AlertRoutes
     {
         if (context.AlertSender is not { } sender)
         {
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status409Conflict,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 "No webhook is set: say where alerts are sent with \"webhook\" in the configuration file of "
                     + "this node, and start it again."
             );
@@ -63,11 +63,16 @@ internal static class AlertRoutes
 
         if (await sender.TestAsync(http.RequestAborted) is { } failure)
         {
-            await ErrorAnswer.WriteAsync(http, StatusCodes.Status502BadGateway, ErrorAnswer.RavenException, failure);
+            await ErrorResponse.WriteAsync(
+                http,
+                StatusCodes.Status502BadGateway,
+                ErrorResponse.RavenException,
+                failure
+            );
             return;
         }
 
-        await JsonAnswer.SendAsync(
+        await JsonResponse.SendAsync(
             http,
             json => json.WriteString("Message"u8, $"A test message was taken by {sender.WebhookPlace}.")
         );

@@ -33,15 +33,20 @@ internal sealed class SessionRoutes(ServerContext context)
     {
         string? token = null;
         using (
-            var body = await RequestBody.ReadAsync(http, AccessAnswer.BodyBytes, context.LargeRequests, BodyUse.Objects)
+            var body = await RequestBody.ReadAsync(
+                http,
+                AccessResponse.BodyBytes,
+                context.LargeRequests,
+                BodyUse.Objects
+            )
         )
         {
-            AccessAnswer.ReadMembers(
+            AccessResponse.ReadMembers(
                 body.Span,
                 (string member, ref Utf8JsonReader json) =>
                     token = member is "Token"
                         ? JsonBody.ReadText(ref json, member)
-                        : throw AccessAnswer.UnknownMember(member)
+                        : throw AccessResponse.UnknownMember(member)
             );
         }
 
@@ -60,14 +65,14 @@ internal sealed class SessionRoutes(ServerContext context)
         {
             string type =
                 refused.Status == StatusCodes.Status503ServiceUnavailable
-                    ? ErrorAnswer.RavenException
-                    : ErrorAnswer.Forbidden;
+                    ? ErrorResponse.RavenException
+                    : ErrorResponse.Forbidden;
             throw new RefusedException(refused.Status, type, refused.Sentence);
         }
 
         SessionCookie.Set(http, context.Access.Sessions.Begin(hash));
         http.Response.Headers.CacheControl = "no-store";
-        await Empty.NoContent(http);
+        await EmptyResponse.AnswerNoContent(http);
     }
 
     private Task EndAsync(HttpContext http)
@@ -78,7 +83,7 @@ internal sealed class SessionRoutes(ServerContext context)
             {
                 throw new RefusedException(
                     StatusCodes.Status403Forbidden,
-                    ErrorAnswer.Forbidden,
+                    ErrorResponse.Forbidden,
                     SessionCookie.HeaderMissing
                 );
             }
@@ -87,14 +92,14 @@ internal sealed class SessionRoutes(ServerContext context)
         }
 
         SessionCookie.Delete(http);
-        return Empty.NoContent(http);
+        return EmptyResponse.AnswerNoContent(http);
     }
 
     private Task ShowAsync(HttpContext http)
     {
         var caller = context.Access.FindCaller(http, out var kind);
         http.Response.Headers.CacheControl = "no-store";
-        return JsonAnswer.SendAsync(
+        return JsonResponse.SendAsync(
             http,
             json =>
             {

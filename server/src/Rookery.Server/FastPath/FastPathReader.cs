@@ -34,7 +34,7 @@ internal sealed class FastPathReader : PipeReader
     private readonly ConnectionContext _connection;
     private readonly PipeReader _input;
     private readonly PipeWriter _output;
-    private readonly FastPathAnswers _answers;
+    private readonly FastPathHandlers _answers;
     private readonly SimpleRequest _request = new();
     private readonly TimeProvider _time;
     private ReadOnlySequence<byte> _handedOver;
@@ -43,7 +43,7 @@ internal sealed class FastPathReader : PipeReader
     private long _consumedByHead;
     private bool _isAtRequest = true;
 
-    private FastPathReader(ConnectionContext connection, FastPathAnswers answers, TimeProvider time)
+    private FastPathReader(ConnectionContext connection, FastPathHandlers answers, TimeProvider time)
     {
         (_connection, _answers, _time) = (connection, answers, time);
         (_input, _output) = (connection.Transport.Input, connection.Transport.Output);
@@ -54,7 +54,7 @@ internal sealed class FastPathReader : PipeReader
     /// <param name="connection">The connection, after TLS.</param>
     /// <param name="answers">Answers simple requests.</param>
     /// <param name="time">The clock.</param>
-    public static void Insert(ConnectionContext connection, FastPathAnswers answers, TimeProvider time)
+    public static void Insert(ConnectionContext connection, FastPathHandlers answers, TimeProvider time)
     {
         var reader = new FastPathReader(connection, answers, time);
         connection.Features.Set(reader);

@@ -75,7 +75,7 @@ internal sealed class FindRoute(ServerContext context)
             light.Name,
             seconds
         );
-        return Empty.NoContent(http);
+        return EmptyResponse.AnswerNoContent(http);
     }
 
     private async Task StopBlinkingAsync()

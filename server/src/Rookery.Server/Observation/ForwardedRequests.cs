@@ -72,10 +72,10 @@ internal sealed class ForwardedRequests(ServerContext context)
         _ = MakeRoutes?.Invoke();
         if (!_handlers.TryGetValue((http.Request.Method, path), out var handler))
         {
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status501NotImplemented,
-                ErrorAnswer.NotSupported,
+                ErrorResponse.NotSupported,
                 $"Node {context.Options.NodeTag} runs a version that does not answer {http.Request.Method} "
                     + $"{path} for others."
             );
@@ -105,10 +105,10 @@ internal sealed class ForwardedRequests(ServerContext context)
                 http.Request.Method,
                 path
             );
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status500InternalServerError,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 $"Node {context.Options.NodeTag} could not answer because of a fault of its own; its log has "
                     + $"the details."
             );
@@ -127,7 +127,7 @@ internal sealed class ForwardedRequests(ServerContext context)
             // Since its disk failed, this node does not learn which credentials are revoked.
             throw new RefusedException(
                 StatusCodes.Status503ServiceUnavailable,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 $"Node {context.Options.NodeTag} stopped working after its disk failed and forwards no requests, "
                     + $"because it does not learn of revoked credentials. Ask {tag} itself."
             );
@@ -140,7 +140,7 @@ internal sealed class ForwardedRequests(ServerContext context)
             http.Response.Headers.RetryAfter = "1";
             throw new RefusedException(
                 StatusCodes.Status429TooManyRequests,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 $"Node {context.Options.NodeTag} forwards {MaxConcurrent} requests to other members already, "
                     + $"which is the limit. Try again in a second, or ask {member.Tag} itself."
             );
@@ -221,7 +221,7 @@ internal sealed class ForwardedRequests(ServerContext context)
     private RefusedException Unreachable(ClusterViewMember member, string why) =>
         new(
             StatusCodes.Status502BadGateway,
-            ErrorAnswer.RavenException,
+            ErrorResponse.RavenException,
             $"Node {context.Options.NodeTag} could not ask "
                 + $"{(member.Name.Length > 0 ? $"{member.Name} ({member.Tag})" : member.Tag)}: {why}. What it reported "
                 + $"before is in /dashboard/history and /dashboard/slow."

@@ -49,7 +49,7 @@ internal sealed class HistoryRoutes(ServerContext context)
 
         return context.LargeAnswers.SendAsync(
             http,
-            () => JsonAnswer.SendAsync(http, json => WriteMembers(json, context, node, from, to, (int)points))
+            () => JsonResponse.SendAsync(http, json => WriteMembers(json, context, node, from, to, (int)points))
         );
     }
 
@@ -111,7 +111,7 @@ internal sealed class HistoryRoutes(ServerContext context)
     {
         var node = Find(http);
         var events = node == context.Observation.Self ? context.Observation.OwnSlowEvents(0) : node.Slow.Since(0);
-        return JsonAnswer.SendAsync(http, json => ObservationJson.WriteSlowMembers(json, events));
+        return JsonResponse.SendAsync(http, json => ObservationJson.WriteSlowMembers(json, events));
     }
 
     private ObservedNode Find(HttpContext http)

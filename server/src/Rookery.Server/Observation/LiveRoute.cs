@@ -37,10 +37,10 @@ internal static class LiveRoute
         if (listener is null)
         {
             http.Response.Headers.RetryAfter = "10";
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status429TooManyRequests,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 refusal
             );
             return;
@@ -66,7 +66,7 @@ internal static class LiveRoute
 
     private static async Task EndAsync(HttpContext http, string reason)
     {
-        using var answer = AnswerBuffer.Rent();
+        using var answer = ResponseBuffer.Rent();
         answer.Write("event: end\ndata: "u8);
         using (var json = new Utf8JsonWriter(answer))
         {

@@ -40,10 +40,10 @@ internal sealed class MemberRequests(ServerContext context)
             KeptPath when HttpMethods.IsGet(http.Request.Method) => RavenRoute.OnServer(AnswerKeptAsync)(http),
             { } path when path.StartsWith(ForwardedPrefix + "/", StringComparison.Ordinal) =>
                 context.Forwarding.AnswerMemberAsync(http, path[ForwardedPrefix.Length..]),
-            _ => ErrorAnswer.WriteAsync(
+            _ => ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status404NotFound,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 "This member has no such path. It may run an older version of Rookery."
             ),
         };
@@ -61,7 +61,7 @@ internal sealed class MemberRequests(ServerContext context)
         var sample = observation.Sampler.TakeToShow();
         var cluster = context.Readiness.Node?.ReadStatistics()?.Consensus;
         string tag = observation.Self.Tag;
-        await JsonAnswer.SendAsync(
+        await JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -90,7 +90,7 @@ internal sealed class MemberRequests(ServerContext context)
         var (since, slowSince, _) = ReadRequest(http);
         string tag = new QueryParameters(http).RequiredText("node");
         var observed = context.Observation.Find(tag);
-        return JsonAnswer.SendAsync(
+        return JsonResponse.SendAsync(
             http,
             json => WriteSamples(json, observed?.History, since, observed?.Slow.Since(slowSince) ?? [])
         );

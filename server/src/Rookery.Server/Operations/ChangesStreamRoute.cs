@@ -46,7 +46,7 @@ internal static class ChangesStreamRoute
         using var subscription = database.Subscribe(capacity: 1);
         using var stopping = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
         http.Response.Headers.CacheControl = "no-store";
-        using var answer = AnswerBuffer.Rent();
+        using var answer = ResponseBuffer.Rent();
         var access = new FeedAccess(context, http);
         var slices = new RequestTimeSlices(context, http);
         var reached = Begin(answer, database, since);
@@ -97,7 +97,7 @@ internal static class ChangesStreamRoute
     /// Writes the position where the feed begins, as an id without data. It sets a browser's Last-Event-ID without an
     /// event, so a client that is disconnected before the first change misses nothing.
     /// </summary>
-    private static FeedPosition Begin(AnswerBuffer answer, Database database, ChangesPosition? since)
+    private static FeedPosition Begin(ResponseBuffer answer, Database database, ChangesPosition? since)
     {
         using var reader = database.OpenReader();
         var statistics = reader.ReadStatistics();
@@ -116,7 +116,7 @@ internal static class ChangesStreamRoute
 
     private static async Task SendChangesAsync(
         HttpContext http,
-        AnswerBuffer answer,
+        ResponseBuffer answer,
         Database database,
         FeedAccess access,
         FeedPosition reached,
@@ -140,7 +140,7 @@ internal static class ChangesStreamRoute
     /// </summary>
     /// <returns>Whether there are more.</returns>
     private static bool WritePart(
-        AnswerBuffer answer,
+        ResponseBuffer answer,
         Database database,
         FeedPosition reached,
         RequestTimeSlices slices
@@ -160,7 +160,7 @@ internal static class ChangesStreamRoute
             reached.Horizon = horizon;
         }
 
-        using var changes = reader.Changes(reached.Etag);
+        using var changes = reader.SeekChanges(reached.Etag);
         while (changes.MoveNext())
         {
             slices.CountSkipped();
@@ -178,7 +178,7 @@ internal static class ChangesStreamRoute
         return false;
     }
 
-    private static void WriteEvent(AnswerBuffer answer, Database database, ChangeCursor change)
+    private static void WriteEvent(ResponseBuffer answer, Database database, ChangeCursor change)
     {
         if (change is { IsTombstone: true, Tombstone.Moved: true })
         {
@@ -212,13 +212,13 @@ internal static class ChangesStreamRoute
         answer.Write("\n\n"u8);
     }
 
-    private static async Task EndAsync(HttpContext http, AnswerBuffer answer, string reason)
+    private static async Task EndAsync(HttpContext http, ResponseBuffer answer, string reason)
     {
         WriteEnd(answer, reason);
         await answer.SendPartAsync(http, pause: null, ContentType);
     }
 
-    private static void WriteEnd(AnswerBuffer answer, string reason)
+    private static void WriteEnd(ResponseBuffer answer, string reason)
     {
         answer.Write("event: end\ndata: "u8);
         using (var json = new Utf8JsonWriter(answer))
@@ -231,7 +231,7 @@ internal static class ChangesStreamRoute
         answer.Write("\n\n"u8);
     }
 
-    private static void WritePosition(AnswerBuffer answer, Database database, long etag)
+    private static void WritePosition(ResponseBuffer answer, Database database, long etag)
     {
         Span<byte> history = stackalloc byte[HistoryId.Length];
         int length = ChangeVector.Write(
@@ -249,7 +249,7 @@ internal static class ChangesStreamRoute
     /// <returns>False if the subscription has ended: there are no more changes.</returns>
     private static async Task<bool> WaitAsync(
         ChangeSubscription<DocumentChange> subscription,
-        AnswerBuffer answer,
+        ResponseBuffer answer,
         TimeProvider time,
         CancellationToken stopping
     )

@@ -35,10 +35,10 @@ internal static class DebugIoRoute
             || until < since
         )
         {
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status400BadRequest,
-                ErrorAnswer.BadRequest,
+                ErrorResponse.BadRequest,
                 $"'since' and 'until' must be microseconds since 1970 UTC, the first not after the other, "
                     + $"and 'span' 1 to {DaySeconds} seconds, all whole numbers."
             );
@@ -48,10 +48,10 @@ internal static class DebugIoRoute
         string? only = http.Request.Query["only"];
         if (!string.IsNullOrEmpty(only) && !string.Equals(only, "rollups", StringComparison.Ordinal))
         {
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status400BadRequest,
-                ErrorAnswer.BadRequest,
+                ErrorResponse.BadRequest,
                 "'only' can be 'rollups'; without it everything is told."
             );
             return;

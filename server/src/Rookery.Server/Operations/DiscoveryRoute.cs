@@ -29,10 +29,10 @@ internal static class DiscoveryRoute
             http =>
                 context.Readiness.Node is { Diagnosis: null } node
                     ? AnswerAsync(http, context.Options, node.Consensus.View.Members)
-                    : ErrorAnswer.WriteAsync(
+                    : ErrorResponse.WriteAsync(
                         http,
                         StatusCodes.Status503ServiceUnavailable,
-                        ErrorAnswer.RavenException,
+                        ErrorResponse.RavenException,
                         context.Readiness.Reason ?? "The node is opening its data."
                     )
         );
@@ -43,7 +43,7 @@ internal static class DiscoveryRoute
         IReadOnlyList<ClusterViewMember> members
     )
     {
-        using var answer = AnswerBuffer.Rent();
+        using var answer = ResponseBuffer.Rent();
         var urls = new NodeUrl(http, members);
         using (var json = new Utf8JsonWriter(answer))
         {

@@ -93,10 +93,10 @@ internal sealed class MachineMetricsRoute : IDisposable
     }
 
     private Task RefuseAsync(HttpContext http, string what) =>
-        ErrorAnswer.WriteAsync(
+        ErrorResponse.WriteAsync(
             http,
             StatusCodes.Status502BadGateway,
-            ErrorAnswer.RavenException,
+            ErrorResponse.RavenException,
             $"node_exporter at {_context.Options.MachineMetrics} {what}. `systemctl status "
                 + $"prometheus-node-exporter` on this machine shows why. If it listens elsewhere, set machineMetrics."
         );

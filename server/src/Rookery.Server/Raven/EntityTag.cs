@@ -41,9 +41,9 @@ internal struct EntityTag(Database database)
     /// <summary>Returns the quoted hash.</summary>
     public override readonly string ToString() => string.Create(CultureInfo.InvariantCulture, $"\"{_hash:x16}\"");
 
-    /// <summary>Sets the ETag header. If the client already has this answer, sets status 304.</summary>
+    /// <summary>Sets the ETag header. If the client already has this answer, answers 304 (Not Modified).</summary>
     /// <returns>True if the answer is 304, so no body must be written.</returns>
-    public static bool Set(HttpContext http, string tag)
+    public static bool TryAnswerNotModified(HttpContext http, string tag)
     {
         http.Response.Headers.ETag = tag;
         var known = http.Request.Headers.IfNoneMatch;

@@ -6,15 +6,15 @@ namespace Rookery.Server.Raven;
 
 /// <summary>
 /// Limits the memory of requests whose bodies, commands or answers are large. They share a quarter of the memory
-/// budget; "room" is the part of it that a request was granted. A request takes room before it holds more than
-/// <see cref="FreeBytes"/>, for the most that it will hold. If no room is free it waits briefly, first come first
-/// served, and is then answered 429. A request that is alone always gets room. A request with room takes more only
-/// while it can still be refused, so two requests never wait for each other forever. While a request waits, bodies that
-/// come too slowly lose their room (<see cref="SlowBodies"/>).
+/// budget; a <see cref="Lease"/> is the part of it that a request was granted. A request takes a
+/// lease before it holds more than <see cref="FreeBytes"/>, for the most that it will hold. If no memory is free it
+/// waits briefly, first come first served, and is then answered 429. A request that is alone always gets a lease. A
+/// request with a lease takes more only while it can still be refused, so two requests never wait for each other
+/// forever. While a request waits, bodies that come too slowly lose their lease (<see cref="SlowBodies"/>).
 /// </summary>
 internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
 {
-    /// <summary>Bytes that a request may hold without room.</summary>
+    /// <summary>Bytes that a request may hold without a lease.</summary>
     public const int FreeBytes = MemoryShare.FreeBytes;
 
     /// <summary>
@@ -30,7 +30,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     public const int CopiesOfPatch = 6;
 
     /// <summary>
-    /// Longest time for which a request may hold room for one transfer: receiving a body, sending a document of a
+    /// Longest time for which a request may hold a lease for one transfer: receiving a body, sending a document of a
     /// stream, sending an answer. 32 MiB in that time are 56 KB/s.
     /// </summary>
     public static readonly TimeSpan Deadline = TimeSpan.FromMinutes(10);
@@ -51,17 +51,17 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         budget.AddShare("large requests", budget.TotalBytes / 4)
     );
 
-    /// <summary>Number of requests refused because there was no room.</summary>
+    /// <summary>Number of requests refused because no memory was free.</summary>
     public long Refused => _admission.Refused;
 
-    /// <summary>Cancelled when the node stops; answers then no longer wait for room.</summary>
+    /// <summary>Cancelled when the node stops; responses then no longer wait for memory.</summary>
     public CancellationToken Stopping { get; set; }
 
     /// <summary>Returns a lease of zero bytes.</summary>
     public Lease Begin(HttpContext http) => new(this, http);
 
-    /// <summary>Waits for room and returns it as a lease. Dispose it to release the room.</summary>
-    /// <exception cref="RefusedException">There was no room in time: 429.</exception>
+    /// <summary>Waits for memory and returns it as a lease. Dispose it to release the memory.</summary>
+    /// <exception cref="RefusedException">There was no memory in time: 429.</exception>
     /// <exception cref="OperationCanceledException">The client closed the connection.</exception>
     public async ValueTask<Lease> TakeAsync(HttpContext http, long bytes)
     {
@@ -71,7 +71,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     }
 
     /// <summary>
-    /// Returns the error for a body that held its room for <see cref="Deadline"/> and is still incomplete: 408.
+    /// Returns the error for a body that held its lease for <see cref="Deadline"/> and is still incomplete: 408.
     /// </summary>
     public static RefusedException TooSlow(HttpContext http) =>
         new(
@@ -82,8 +82,8 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
                 + "when other requests wait for the memory that it holds."
         );
 
-    /// <summary>Returns the error for a request for which there is no room: 429.</summary>
-    public RefusedException NoRoom(HttpContext http, long bytes)
+    /// <summary>Returns the error for a request for which no memory is free: 429.</summary>
+    public RefusedException CreateMemoryRefusal(HttpContext http, long bytes)
     {
         if (!http.Response.HasStarted)
         {
@@ -134,10 +134,10 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     }
 
     /// <summary>
-    /// The room of one request, or of one part of its answer. The <see cref="Deadline"/> begins when the lease first
-    /// holds bytes. When it has passed, the lease cancels the read of the body or closes the connection, so that a
-    /// client that sends or reads nothing cannot keep room from others. A lease of zero bytes has no timer. It may be
-    /// disposed twice.
+    /// The memory of one request, or of one part of its response. The <see cref="Deadline"/> begins when the lease
+    /// first holds bytes. When it has passed, the lease cancels the read of the body or closes the connection, so that
+    /// a client that sends or reads nothing cannot keep memory from others. A lease of zero bytes has no timer. It may
+    /// be disposed twice.
     /// </summary>
     internal sealed class Lease(LargeRequests requests, HttpContext http) : IDisposable
     {
@@ -154,7 +154,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         public TimeSpan Credit { get; set; }
 
         /// <summary>
-        /// Reads from a body. If it holds room and other requests wait, the read may be cancelled.
+        /// Reads from a body. If it holds memory and other requests wait, the read may be cancelled.
         /// </summary>
         public ValueTask<ReadResult> ReadAsync(PipeReader body, CancellationToken cancellation = default) =>
             requests._bodies.ReadAsync(this, body, cancellation);
@@ -165,7 +165,9 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         /// </summary>
         public PipeReader? Reading { get; set; }
 
-        /// <summary>Grows the lease to <paramref name="bytes"/> in all if there is room now; false otherwise.</summary>
+        /// <summary>
+        /// Grows the lease to <paramref name="bytes"/> in all if memory is free now; false otherwise.
+        /// </summary>
         public bool TryGrow(long bytes)
         {
             long additional = bytes - _bytes;
@@ -186,7 +188,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         /// Waits until the lease holds <paramref name="bytes"/> in all. Waits longer if the answer has begun, because
         /// it can no longer be refused.
         /// </summary>
-        /// <exception cref="RefusedException">There was no room in time: 429.</exception>
+        /// <exception cref="RefusedException">There was no memory in time: 429.</exception>
         public ValueTask GrowAsync(long bytes) =>
             bytes <= _bytes
                 ? ValueTask.CompletedTask
@@ -196,7 +198,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         /// Waits like <see cref="GrowAsync(long)"/>, but gives up when the node stops. For reads only: a write is still
         /// answered then.
         /// </summary>
-        /// <exception cref="RefusedException">There was no room in time: 429.</exception>
+        /// <exception cref="RefusedException">There was no memory in time: 429.</exception>
         /// <exception cref="OperationCanceledException">The client closed the connection, or the node
         /// stops.</exception>
         public async ValueTask GrowToReadAsync(long bytes)
@@ -228,7 +230,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             );
             if (!(entering.IsCompleted ? await entering : await requests.WaitAsync(entering)))
             {
-                throw requests.NoRoom(http, bytes);
+                throw requests.CreateMemoryRefusal(http, bytes);
             }
 
             AddRoom(additional);
@@ -245,7 +247,7 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
             }
         }
 
-        /// <summary>Begins a new deadline, because the room is used for the next transfer.</summary>
+        /// <summary>Begins a new deadline, because the memory is used for the next transfer.</summary>
         public void Renew() => _deadline?.Change(Deadline, Deadline);
 
         public void Dispose()
@@ -276,8 +278,8 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         }
 
         /// <summary>
-        /// Cancels the read of the body, or closes the connection. A lease without room is over, and its connection may
-        /// already serve another request.
+        /// Cancels the read of the body, or closes the connection. A lease without memory is over, and its connection
+        /// may already serve another request.
         /// </summary>
         public void End()
         {

@@ -29,7 +29,7 @@ internal static class ListedMembers
     )
         where T : struct
     {
-        using var answer = new DocumentAnswer(http, context.LargeRequests);
+        using var answer = new DocumentResponse(http, context.LargeRequests);
         using (var reader = new AnswerReader(database, answer))
         using (var json = new Utf8JsonWriter(answer.Buffer))
         {

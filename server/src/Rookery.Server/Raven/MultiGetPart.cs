@@ -7,7 +7,7 @@ namespace Rookery.Server.Raven;
 /// by part, so that no inner answer is in memory as a whole. It is also a feature of the inner request's context:
 /// handlers that find it know that the memory of the inner body is already admitted.
 /// </summary>
-internal sealed class MultiGetPart(HttpContext http, AnswerBuffer answer) : Stream
+internal sealed class MultiGetPart(HttpContext http, ResponseBuffer answer) : Stream
 {
     private readonly int _start = answer.Length;
     private bool _isPartSent;

@@ -37,7 +37,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
 
         // All inner requests share the time slices: each may be shorter than a slice, but together they can be long.
         var slices = new RequestTimeSlices(context, http);
-        using var answer = AnswerBuffer.Rent();
+        using var answer = ResponseBuffer.Rent();
         answer.Write("{\"Results\":["u8);
         for (int i = 0; i < parts.Count; i++)
         {
@@ -64,7 +64,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         {
             await RunAsync(part, requested, database);
         }
-        catch (Exception refused) when (RavenErrors.TryRefuse(refused) is not null && !body.TryDiscard())
+        catch (Exception refused) when (RavenErrors.AsRefusal(refused) is not null && !body.TryDiscard())
         {
             // An answer that is partly sent cannot become an error; closing the connection is the only signal left.
             throw new OperationCanceledException("An answer broke off.", refused, part.RequestAborted);
@@ -121,7 +121,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         return part;
     }
 
-    private static void WriteEnd(AnswerBuffer answer, HttpResponse response, MultiGetPart body)
+    private static void WriteEnd(ResponseBuffer answer, HttpResponse response, MultiGetPart body)
     {
         answer.Write(body.WrittenBytes > 0 ? ""u8 : EmptyBodyOf(response.StatusCode));
         answer.Write(Encoding.ASCII.GetBytes($",\"StatusCode\":{response.StatusCode},\"Headers\":{{"));

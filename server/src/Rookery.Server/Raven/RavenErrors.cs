@@ -46,7 +46,7 @@ internal static class RavenErrors
             NameMissingDatabase(http, database);
         }
 
-        return ErrorAnswer.WriteAsync(http, status, type, rejection.Message);
+        return ErrorResponse.WriteAsync(http, status, type, rejection.Message);
     }
 
     /// <summary>Answers a request that a handler refused.</summary>
@@ -72,7 +72,7 @@ internal static class RavenErrors
 
         return refused.Type is RavenType.NoLeader && WhyNoPart(http) is { } why
             ? WriteAsync(http, why)
-            : ErrorAnswer.WriteAsync(http, refused.Status, refused.Type, refused.Message);
+            : ErrorResponse.WriteAsync(http, refused.Status, refused.Type, refused.Message);
     }
 
     /// <summary>
@@ -85,7 +85,7 @@ internal static class RavenErrors
     /// <summary>
     /// Returns the error answer for an exception that is not a fault of the node; null for any other exception.
     /// </summary>
-    public static RefusedException? TryRefuse(Exception failure) =>
+    public static RefusedException? AsRefusal(Exception failure) =>
         failure switch
         {
             RefusedException refused => refused,
@@ -128,7 +128,7 @@ internal static class RavenErrors
     public static Task WriteDatabaseMissingAsync(HttpContext http, string name)
     {
         NameMissingDatabase(http, name);
-        return ErrorAnswer.WriteAsync(
+        return ErrorResponse.WriteAsync(
             http,
             StatusCodes.Status503ServiceUnavailable,
             RavenType.DatabaseDoesNotExist,

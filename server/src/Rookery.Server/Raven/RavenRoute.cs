@@ -11,7 +11,7 @@ internal delegate Task DatabaseHandler(HttpContext http, Database database);
 
 /// <summary>
 /// Wraps every handler of RavenDB's HTTP API: finds the database, waits for the read barrier, turns refusals into error
-/// answers. A handler that completes synchronously runs without a state machine.
+/// responses. A handler that completes synchronously runs without an async state machine, which would be allocated.
 /// </summary>
 internal static class RavenRoute
 {
@@ -24,7 +24,7 @@ internal static class RavenRoute
                 var handling = handler(http);
                 return handling.IsCompletedSuccessfully ? handling : AwaitAndCatchAsync(http, handling);
             }
-            catch (Exception failure) when (RavenErrors.TryRefuse(failure) is { } refused)
+            catch (Exception failure) when (RavenErrors.AsRefusal(failure) is { } refused)
             {
                 return WriteRefusalAsync(http, refused);
             }
@@ -34,7 +34,7 @@ internal static class RavenRoute
     public static RequestDelegate OnCluster(ServerContext context, RequestDelegate handler) =>
         OnServer(http =>
         {
-            SetRefreshTopology(context, http, "Cluster-Topology-Etag");
+            SetRefreshTopologyHeader(context, http, "Cluster-Topology-Etag");
             return handler(http);
         });
 
@@ -42,14 +42,14 @@ internal static class RavenRoute
     public static RequestDelegate OnDatabase(ServerContext context, DatabaseHandler handler) =>
         OnServer(http =>
         {
-            SetRefreshTopology(context, http, "Topology-Etag");
+            SetRefreshTopologyHeader(context, http, "Topology-Etag");
             return WithDatabase(context, http, (string)http.Request.RouteValues["database"]!, handler);
         });
 
     /// <summary>
     /// Finds the database and calls <paramref name="handler"/>. If the database is unknown here, waits for the read
-    /// barrier before it answers that it is missing: a node that has just started, or a lagging follower, may not have
-    /// applied its creation yet, and clients take "missing" as final.
+    /// barrier (until every acknowledged write is applied here) before it answers that it is missing: a node that has
+    /// just started, or a lagging follower, may not have applied its creation yet, and clients take "missing" as final.
     /// </summary>
     public static Task WithDatabase(ServerContext context, HttpContext http, string name, DatabaseHandler handler) =>
         WithDatabase(context, http, name, handler, RavenErrors.WriteDatabaseMissingAsync);
@@ -161,7 +161,7 @@ internal static class RavenRoute
     /// Compares the topology etag that RavenDB's clients send. If it is outdated, sets the header that makes them fetch
     /// the topology again.
     /// </summary>
-    private static void SetRefreshTopology(ServerContext context, HttpContext http, string header)
+    private static void SetRefreshTopologyHeader(ServerContext context, HttpContext http, string header)
     {
         bool isOutdated =
             http.Request.Headers.TryGetValue(header, out var sent)
@@ -226,7 +226,7 @@ internal static class RavenRoute
         {
             await handling;
         }
-        catch (Exception failure) when (RavenErrors.TryRefuse(failure) is { } refused)
+        catch (Exception failure) when (RavenErrors.AsRefusal(failure) is { } refused)
         {
             await WriteRefusalAsync(http, refused);
         }
@@ -236,6 +236,7 @@ internal static class RavenRoute
     {
         if (!http.Response.HasStarted)
         {
+            // The handler may have set the tag of what it could not send.
             http.Response.Headers.ETag = default;
         }
 

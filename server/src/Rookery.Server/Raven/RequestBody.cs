@@ -8,14 +8,14 @@ namespace Rookery.Server.Raven;
 /// <summary>How a body is used. This determines how much memory its request takes in all.</summary>
 internal enum BodyUse
 {
-    /// <summary>The body becomes a command. Its room is kept until the request is answered.</summary>
+    /// <summary>The body becomes a command. Its memory is kept until the request is answered.</summary>
     Write,
 
     /// <summary>The body is one document, and becomes a command as in <see cref="Write"/>.</summary>
     Document,
 
     /// <summary>
-    /// The body is a list of values, each of which becomes an object. Its room is kept until the request is answered.
+    /// The body is a list of values, each of which becomes an object. Its memory is kept until the request is answered.
     /// </summary>
     Objects,
 }
@@ -30,7 +30,7 @@ internal readonly struct RequestBody : IDisposable
     // arrive.
     private const int FirstBytes = 16 << 10;
 
-    // A body of unknown length takes room for 1 MiB first, and for the largest body once it is longer.
+    // A body of unknown length takes memory for 1 MiB first, and for the largest body once it is longer.
     private const int UnknownLengthBytes = 1 << 20;
 
     // Three bytes of JSON (an empty string and a comma) can become an object of 32 bytes and its slot in a list.
@@ -47,17 +47,17 @@ internal readonly struct RequestBody : IDisposable
         _sequence = sequence;
     }
 
-    private RequestBody(PooledMemory copy, int length, LargeRequests.Lease? room)
+    private RequestBody(PooledMemory copy, int length, LargeRequests.Lease? lease)
     {
         _copy = copy;
         _length = length;
-        Room = room;
+        Lease = lease;
     }
 
     /// <summary>
-    /// The room of the request if its body is large; null otherwise. It is released when the request is answered.
+    /// The memory of the request if its body is large; null otherwise. It is released when the request is answered.
     /// </summary>
-    public LargeRequests.Lease? Room { get; }
+    public LargeRequests.Lease? Lease { get; }
 
     /// <summary>The bytes of the body; valid until <see cref="Dispose"/>.</summary>
     public ReadOnlySpan<byte> Span => _reader is not null ? _sequence.FirstSpan : _copy.Span[.._length];
@@ -67,8 +67,8 @@ internal readonly struct RequestBody : IDisposable
     /// <param name="maxBytes">Length limit in bytes.</param>
     /// <param name="requests">Admits large bodies.</param>
     /// <param name="use">How the body is used.</param>
-    /// <exception cref="RefusedException">The body is longer: 413. It is compressed: 415. There is no room: 429. It is
-    /// large and arrived too slowly: 408.</exception>
+    /// <exception cref="RefusedException">The body is longer: 413. It is compressed: 415. There is no memory: 429. It
+    /// is large and arrived too slowly: 408.</exception>
     public static ValueTask<RequestBody> ReadAsync(HttpContext http, int maxBytes, LargeRequests requests, BodyUse use)
     {
         if (
@@ -140,13 +140,13 @@ internal readonly struct RequestBody : IDisposable
         int initialBytes = (int)Math.Clamp(http.Request.ContentLength ?? 4096, 256, FirstBytes);
         var copy = PooledMemory.Rent(initialBytes);
         int length = 0;
-        LargeRequests.Lease? room = null;
+        LargeRequests.Lease? lease = null;
         ReadOnlySequence<byte>? unread = null;
         try
         {
             while (true)
             {
-                var read = await (room is null ? reader.ReadAsync() : room.ReadAsync(reader));
+                var read = await (lease is null ? reader.ReadAsync() : lease.ReadAsync(reader));
                 unread = read.Buffer;
                 if (read.IsCanceled)
                 {
@@ -161,15 +161,15 @@ internal readonly struct RequestBody : IDisposable
 
                 int newLength = length + (int)bytes.Length;
                 if (
-                    (long)newLength * memoryFactor > Math.Max(LargeRequests.FreeBytes, room?.Bytes ?? 0)
+                    (long)newLength * memoryFactor > Math.Max(LargeRequests.FreeBytes, lease?.Bytes ?? 0)
                     && http.Features.Get<MultiGetPart>() is null
                 )
                 {
-                    room ??= Begin(http, reader, requests);
+                    lease ??= Begin(http, reader, requests);
                     long max =
                         http.Request.ContentLength
                         ?? (newLength <= UnknownLengthBytes ? Math.Min(UnknownLengthBytes, maxBytes) : maxBytes);
-                    await room.GrowAsync(Math.Max(max, newLength) * memoryFactor);
+                    await lease.GrowAsync(Math.Max(max, newLength) * memoryFactor);
                 }
 
                 copy.Grow(
@@ -182,14 +182,14 @@ internal readonly struct RequestBody : IDisposable
                 unread = null;
                 if (read.IsCompleted)
                 {
-                    room?.Reading = null;
-                    return new RequestBody(copy, length, room);
+                    lease?.Reading = null;
+                    return new RequestBody(copy, length, lease);
                 }
             }
         }
         catch (Exception failure)
         {
-            room?.Dispose();
+            lease?.Dispose();
             copy.Return();
             if (unread is { } bytes)
             {
@@ -199,7 +199,7 @@ internal readonly struct RequestBody : IDisposable
 
             if (failure is OutOfMemoryException)
             {
-                throw requests.NoRoom(http, (long)length * memoryFactor);
+                throw requests.CreateMemoryRefusal(http, (long)length * memoryFactor);
             }
 
             throw;
@@ -208,10 +208,10 @@ internal readonly struct RequestBody : IDisposable
 
     private static LargeRequests.Lease Begin(HttpContext http, PipeReader reader, LargeRequests requests)
     {
-        var room = requests.Begin(http);
-        room.Reading = reader;
-        http.Response.RegisterForDispose(room);
-        return room;
+        var lease = requests.Begin(http);
+        lease.Reading = reader;
+        http.Response.RegisterForDispose(lease);
+        return lease;
     }
 
     private static RefusedException TooLarge(HttpContext http, int maxBytes, BodyUse use) =>

@@ -20,10 +20,10 @@ internal sealed class SlowBodies(TimeProvider time)
     private readonly Dictionary<LargeRequests.Lease, long> _waitingSince = [];
 
     /// <summary>Reads from a body.</summary>
-    public ValueTask<ReadResult> ReadAsync(LargeRequests.Lease room, PipeReader body, CancellationToken cancellation)
+    public ValueTask<ReadResult> ReadAsync(LargeRequests.Lease lease, PipeReader body, CancellationToken cancellation)
     {
         var reading = body.ReadAsync(cancellation);
-        return reading.IsCompleted || room.Bytes == 0 ? reading : WaitAsync(room, reading);
+        return reading.IsCompleted || lease.Bytes == 0 ? reading : WaitAsync(lease, reading);
     }
 
     /// <summary>Ends the bodies that are too slow.</summary>
@@ -41,18 +41,18 @@ internal sealed class SlowBodies(TimeProvider time)
         }
 
         // Without the lock: the reads that this ends take it.
-        foreach (var room in slow)
+        foreach (var lease in slow)
         {
-            room.End();
+            lease.End();
         }
     }
 
-    private async ValueTask<ReadResult> WaitAsync(LargeRequests.Lease room, ValueTask<ReadResult> reading)
+    private async ValueTask<ReadResult> WaitAsync(LargeRequests.Lease lease, ValueTask<ReadResult> reading)
     {
         long since = time.GetTimestamp();
         lock (_gate)
         {
-            _waitingSince[room] = since;
+            _waitingSince[lease] = since;
         }
 
         long bytes = 0;
@@ -66,12 +66,12 @@ internal sealed class SlowBodies(TimeProvider time)
         {
             lock (_gate)
             {
-                _waitingSince.Remove(room);
+                _waitingSince.Remove(lease);
             }
 
             var credit =
-                room.Credit - time.GetElapsedTime(since) + TimeSpan.FromSeconds((double)bytes / BytesPerSecond);
-            room.Credit = credit > MaxDelay ? MaxDelay : credit;
+                lease.Credit - time.GetElapsedTime(since) + TimeSpan.FromSeconds((double)bytes / BytesPerSecond);
+            lease.Credit = credit > MaxDelay ? MaxDelay : credit;
         }
     }
 }

@@ -38,10 +38,10 @@ internal static class DebugPackageRoute
         if (!await building.WaitAsync(TimeSpan.Zero, http.RequestAborted))
         {
             http.Response.Headers.RetryAfter = "5";
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status429TooManyRequests,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 "Another debug package of this node is being built. Try again in a few seconds."
             );
             return;

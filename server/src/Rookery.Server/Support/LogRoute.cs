@@ -44,7 +44,7 @@ internal static class LogRoute
     {
         long? after = ReadNumber(http, "after", min: 0, long.MaxValue);
         int limit = (int)(ReadNumber(http, "limit", min: 1, LogRing.DefaultLines) ?? DefaultLimit);
-        return JsonAnswer.SendAsync(http, json => Write(json, context.RecentLog.Read(after, limit)));
+        return JsonResponse.SendAsync(http, json => Write(json, context.RecentLog.Read(after, limit)));
     }
 
     private static long? ReadNumber(HttpContext http, string name, long min, long max)

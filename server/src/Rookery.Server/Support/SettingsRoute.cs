@@ -18,7 +18,7 @@ internal static class SettingsRoute
             .MapWithoutData(
                 "/admin/node/settings",
                 RouteScope.Admin,
-                http => JsonAnswer.SendAsync(http, json => Write(json, context.Options.Settings))
+                http => JsonResponse.SendAsync(http, json => Write(json, context.Options.Settings))
             )
             .OnAnyMember();
 

@@ -36,10 +36,10 @@ internal static class BackupRoute
         // A member without a majority may lack acknowledged writes, and its backup would look complete.
         if (!await context.Node.Consensus.ReadBarrierAsync())
         {
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status503ServiceUnavailable,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 context.Node.Consensus.Refusal?.Message ?? NotNewest
             );
             return;
@@ -52,10 +52,10 @@ internal static class BackupRoute
         }
         catch (IOException refused)
         {
-            await ErrorAnswer.WriteAsync(
+            await ErrorResponse.WriteAsync(
                 http,
                 StatusCodes.Status409Conflict,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 refused.Message
             );
             return;
@@ -78,7 +78,7 @@ internal static class BackupRoute
 
         http.Response.ContentType = "application/octet-stream";
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
-        using var answer = AnswerBuffer.Rent();
+        using var answer = ResponseBuffer.Rent();
         answer.Write(BackupWire.Preamble);
         long readStart = context.Time.GetTimestamp();
         long appliedIndex = context.Node.Consensus.AppliedIndex;
@@ -118,7 +118,7 @@ internal static class BackupRoute
     {
         while (!bytes.IsEmpty)
         {
-            var slice = bytes[..Math.Min(bytes.Length, AnswerBuffer.PartBytes)];
+            var slice = bytes[..Math.Min(bytes.Length, ResponseBuffer.PartBytes)];
             bytes = bytes[slice.Length..];
             try
             {

@@ -31,7 +31,7 @@ internal static class ExportRoute
 
     private static async Task AnswerAsync(HttpContext http, Database database, ServerContext context)
     {
-        using var answer = new DocumentAnswer(http, context.LargeRequests, ContentType);
+        using var answer = new DocumentResponse(http, context.LargeRequests, ContentType);
         using (var reader = new AnswerReader(database, answer))
         {
             http.Response.Headers[CountHeader] = reader
@@ -44,7 +44,7 @@ internal static class ExportRoute
         await answer.SendAsync();
     }
 
-    private static async Task WriteAsync(DocumentAnswer answer, AnswerReader reader, RequestTimeSlices slices)
+    private static async Task WriteAsync(DocumentResponse answer, AnswerReader reader, RequestTimeSlices slices)
     {
         using var export = new NdjsonExport(reader.Current);
         while (export.MoveNext())

@@ -37,7 +37,7 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
         }
 
         _progressAt = time.GetTimestamp();
-        using var answer = AnswerBuffer.Rent();
+        using var answer = ResponseBuffer.Rent();
         WriteBadLines(answer);
         WriteCounts(answer, "Progress");
         await answer.SendPartAsync(http, pause: null, ContentType);
@@ -59,7 +59,7 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
             return;
         }
 
-        using var answer = AnswerBuffer.Rent();
+        using var answer = ResponseBuffer.Rent();
         WriteBadLines(answer);
         WriteCounts(answer, "Result");
         await answer.SendPartAsync(http, pause: null, ContentType);
@@ -83,7 +83,7 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
         return explained with { Message = $"{explained.Message} All lines through {line} are stored{advice}" };
     }
 
-    private void WriteBadLines(AnswerBuffer answer)
+    private void WriteBadLines(ResponseBuffer answer)
     {
         foreach (var (line, reason) in _badLines)
         {
@@ -101,7 +101,7 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
         _badLines.Clear();
     }
 
-    private void WriteCounts(AnswerBuffer answer, string name)
+    private void WriteCounts(ResponseBuffer answer, string name)
     {
         using (var json = new Utf8JsonWriter(answer))
         {

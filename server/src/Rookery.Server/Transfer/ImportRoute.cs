@@ -67,9 +67,9 @@ internal static class ImportRoute
         }
 
         await report.EndAsync();
-        if (import.Rejection is not null && !EarlyAnswer.IsDue(http))
+        if (import.Rejection is not null && !EarlyResponse.IsDue(http))
         {
-            await EarlyAnswer.ReadOnAsync(http, context.Time, context.Stopping);
+            await EarlyResponse.ReadOnAsync(http, context.Time, context.Stopping);
         }
     }
 
@@ -123,7 +123,7 @@ internal static class ImportRoute
             }
             finally
             {
-                // Needed after a failure too: EarlyAnswer can read the rest of the body only after this read has ended.
+                // Needed after a failure too: EarlyResponse can read the rest of the body only after this read.
                 body.AdvanceTo(read.Buffer.End);
             }
 

@@ -15,12 +15,12 @@ public sealed class NdjsonExport : IDisposable
 
     /// <summary>Creates an export. It is before the first document.</summary>
     /// <param name="reader">Snapshot of the database; it must stay open until the export is disposed.</param>
-    /// <param name="passedOver">Called for data that cannot be read and are skipped, possibly more than once for the
+    /// <param name="damageSkipped">Called for data that cannot be read and are skipped, possibly more than once for the
     /// same damage; null to end the export at damage.</param>
-    public NdjsonExport(in DatabaseReader reader, Action<DamageEvent>? passedOver = null)
+    public NdjsonExport(in DatabaseReader reader, Action<DamageEvent>? damageSkipped = null)
     {
         _historyId = Encoding.ASCII.GetBytes(reader.Database.HistoryId);
-        _cursor = passedOver is null ? reader.ByIdPrefix([]) : reader.AllReadable(passedOver);
+        _cursor = damageSkipped is null ? reader.SeekByIdPrefix([]) : reader.SeekAllReadable(damageSkipped);
     }
 
     /// <summary>Documents written so far.</summary>

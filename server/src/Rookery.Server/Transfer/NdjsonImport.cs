@@ -78,7 +78,7 @@ internal sealed class NdjsonImport : IDisposable
         {
             switch (_reader.Read(out var document, out var error))
             {
-                case StreamRead.Item when document.IsIdNoText:
+                case StreamRead.Item when document.IsIdNotText:
                     Bad++;
                     refuse(
                         _reader.Line,

@@ -120,7 +120,11 @@ internal sealed class BackgroundMerges
             ? _picker.PickSmall(usable, _context.Options.RunBytes / SmallFileDivisor)
             : _picker.Pick(
                 usable,
-                KeptDeletions.DroppableThrough(_context.KeptDeletions, runs, _context.Durable.Manifest.Position)
+                TombstoneRetention.DroppableThrough(
+                    _context.RetainedTombstones,
+                    runs,
+                    _context.Durable.Manifest.Position
+                )
             );
 
     // A damaged run cannot be merged. It waits for its repair; newer runs are merged without it.

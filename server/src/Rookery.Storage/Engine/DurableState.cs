@@ -62,7 +62,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         Write(context, Describe(next, position, deletions, position == Manifest.Position ? Manifest.Pending : null));
         RetireAllBut(context, next);
         Publish(context, next, flushed);
-        context.Readers.Bound();
+        context.Readers.EndExcessive();
         Collect(context);
     }
 
@@ -108,7 +108,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
             active.Release();
         }
 
-        context.Readers.Bound();
+        context.Readers.EndExcessive();
         Collect(context);
     }
 

@@ -42,8 +42,8 @@ internal sealed class EngineContext
 
     public EngineCounters Counters { get; } = new();
 
-    /// <summary>See <see cref="StorageOptions.KeptDeletions"/>; may change at any time.</summary>
-    public long KeptDeletions
+    /// <summary>See <see cref="StorageOptions.RetainedTombstones"/>; may change at any time.</summary>
+    public long RetainedTombstones
     {
         get => Volatile.Read(ref field);
         set => Volatile.Write(ref field, value);

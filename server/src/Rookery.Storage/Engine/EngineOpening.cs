@@ -50,7 +50,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
                 Published = new PublishedState(FirstState(manifest, sources, runs, arenas), time),
                 Durable = durable,
                 Garbage = new GarbageFiles(disk),
-                KeptDeletions = sized.KeptDeletions,
+                RetainedTombstones = sized.RetainedTombstones,
                 LeftOvers = options.ReadOnly ? [] : LeftOvers(manifest, names),
             };
         }

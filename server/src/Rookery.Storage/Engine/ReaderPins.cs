@@ -37,7 +37,7 @@ internal sealed class ReaderPins(EngineContext context)
     /// <summary>
     /// Ends the readers of the oldest states until the limits are kept. Called on the background thread.
     /// </summary>
-    public void Bound()
+    public void EndExcessive()
     {
         IReadOnlyList<EngineState> held = context.Published.Held();
         var pins = new Pins(context.Published.Current);

@@ -57,7 +57,7 @@ internal sealed class RowDropping : IDisposable
                 : null;
         _settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, position);
         _chunkBytes = context.Options.ChunkBytes;
-        _forgettableThrough = KeptDeletions.DroppableThrough(context.KeptDeletions, runs.Of(group), position);
+        _forgettableThrough = TombstoneRetention.DroppableThrough(context.RetainedTombstones, runs.Of(group), position);
     }
 
     /// <summary>Number of lookups of other rows; each may read from disk.</summary>

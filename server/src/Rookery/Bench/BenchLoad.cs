@@ -48,7 +48,7 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
         await (await client.SendAsync(HttpMethod.Post, $"{_path}/import", body)).Content.ReadAsByteArrayAsync();
         if (kind is BenchKind.Query)
         {
-            using var query = QueryBody(age: 0, waits: true);
+            using var query = PlannedQuery(age: 0, waits: true);
             await client.GetJsonAsync(HttpMethod.Post, $"{_path}/queries", query);
         }
     }
@@ -73,7 +73,7 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
                 + $"black\",\"@metadata\":{{\"@collection\":\"Birds\"{metadata}}}}}"
         );
 
-    private static ByteArrayContent QueryBody(int age, bool waits) =>
+    private static ByteArrayContent PlannedQuery(int age, bool waits) =>
         NodeClient.BodyOf(json =>
         {
             json.WriteString("Query"u8, "from Birds where age = $age limit 10"u8);
@@ -134,7 +134,7 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
                 return client.NewRequest(
                     HttpMethod.Post,
                     $"{_path}/queries",
-                    QueryBody(Math.Abs(spread) % Ages, waits: false)
+                    PlannedQuery(Math.Abs(spread) % Ages, waits: false)
                 );
         }
     }

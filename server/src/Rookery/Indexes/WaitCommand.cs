@@ -30,7 +30,7 @@ internal static class WaitCommand
             "Give up after so many seconds [default: never].",
             "SECONDS",
             least: 1,
-            limit: 1_000_000
+            most: 1_000_000
         );
         var command = address.AddTo(
             new Command("wait", "Wait until an index, or all, is up to date on this node.") { database, name, timeout }

@@ -1,5 +1,3 @@
-using Rookery.Access;
-using Rookery.Hosting;
 using Rookery.Hosting.Logging;
 using Rookery.Platform;
 using Rookery.Terminal;

@@ -143,7 +143,7 @@ public class DamageTests
     {
         int count = 0;
         using var reader = database.OpenReader();
-        using var cursor = reader.AllReadable(static _ => { });
+        using var cursor = reader.SeekAllReadable(static _ => { });
         while (cursor.MoveNext())
         {
             count++;
@@ -557,7 +557,7 @@ public class DamageTests
         var read = new Dictionary<string, string>(StringComparer.Ordinal);
         Assert.True(node.Databases.TryGet("Shop", out var database));
         using var reader = database.OpenReader();
-        using var cursor = reader.AllReadable(gaps.Add);
+        using var cursor = reader.SeekAllReadable(gaps.Add);
         while (cursor.MoveNext())
         {
             read.Add(Encoding.UTF8.GetString(cursor.View.Id), Encoding.UTF8.GetString(cursor.View.Body));

@@ -14,14 +14,14 @@ public sealed class DatabaseStateTests
         var storage = node.Core.Storage;
         var batch = storage.Begin(storage.AppliedIndex + 1, 1);
         var state = new DatabaseState(node.Database("db"), new CollectionMemory());
-        state.Change(state.Collection("Refused"u8, batch), "Refused", 1, 10);
+        state.RecordChange(state.Collection("Refused"u8, batch), "Refused", 1, 10);
         state.RollBack(1);
         Assert.Equal(0, state.CollectionCount);
 
-        state.Change(state.Collection("Users"u8, batch), "Users", 1, 10);
+        state.RecordChange(state.Collection("Users"u8, batch), "Users", 1, 10);
         state.Commit(2);
         Assert.Equal(1, state.CollectionCount);
-        state.Change(state.Collection("Users"u8, batch), "Users", -1, -10);
+        state.RecordChange(state.Collection("Users"u8, batch), "Users", -1, -10);
         state.Commit(3);
         state.WriteRows(batch, storage.Sequence + 3);
         storage.Apply(batch, storage.Sequence + 3);
@@ -77,7 +77,7 @@ public sealed class DatabaseStateTests
             for (int i = 0; i < 100; i++)
             {
                 byte[] name = Encoding.UTF8.GetBytes(new string('n', 400) + frame + "-" + i);
-                state.Change(state.Collection(name, batch), Encoding.UTF8.GetString(name), 1, 10);
+                state.RecordChange(state.Collection(name, batch), Encoding.UTF8.GetString(name), 1, 10);
             }
 
             state.Commit(frame);
@@ -108,12 +108,12 @@ public sealed class DatabaseStateTests
             for (int i = 0; i < 100; i++)
             {
                 byte[] name = Encoding.UTF8.GetBytes(new string('n', 400) + frame + "-" + i);
-                full.Change(full.Collection(name, batch), Encoding.UTF8.GetString(name), 1, 10);
+                full.RecordChange(full.Collection(name, batch), Encoding.UTF8.GetString(name), 1, 10);
             }
 
             full.Commit(frame);
             full.WriteRows(batch, storage.Sequence + 1);
-            small.Change(small.Collection("Users"u8, batch), "Users", 1, 10);
+            small.RecordChange(small.Collection("Users"u8, batch), "Users", 1, 10);
             small.Commit(frame);
             small.WriteRows(batch, storage.Sequence + 1);
             storage.Apply(batch, storage.Sequence + 1);

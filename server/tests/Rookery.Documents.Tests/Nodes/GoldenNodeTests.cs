@@ -169,7 +169,7 @@ public class GoldenNodeTests
             $"etags {counts.LastDocumentEtag} {counts.LastEtag} {counts.TombstoneHorizon}, keys from "
                 + $"{reader.ReadIdempotencyHorizonTicks()}\n"
         );
-        using (var documents = reader.ByIdPrefix([]))
+        using (var documents = reader.SeekByIdPrefix([]))
         {
             while (documents.MoveNext())
             {
@@ -182,7 +182,7 @@ public class GoldenNodeTests
             }
         }
 
-        using (var changes = reader.Changes(0))
+        using (var changes = reader.SeekChanges(0))
         {
             while (changes.MoveNext())
             {
@@ -200,7 +200,7 @@ public class GoldenNodeTests
             text.Append(
                 CultureInfo.InvariantCulture,
                 $"  {collection.Name}: {collection.Documents} documents of {collection.Bytes} bytes, walked "
-                    + $"{Count(reader.ByCollection(Bytes(collection.Name)))}\n"
+                    + $"{Count(reader.SeekByCollection(Bytes(collection.Name)))}\n"
             );
         }
 

@@ -91,8 +91,8 @@ public sealed class IdempotencyTests
         uint database = node.Database("db").Number;
         using var snapshot = node.Core.Storage.OpenSnapshot();
         using var rows = snapshot.Seek(
-            Key.Prefix(from, database, Table.Idempotency),
-            Key.Prefix(to, database, Table.Idempotency + 1)
+            Key.WritePrefix(from, database, Table.Idempotency),
+            Key.WritePrefix(to, database, Table.Idempotency + 1)
         );
         int count = 0;
         while (rows.MoveNext())

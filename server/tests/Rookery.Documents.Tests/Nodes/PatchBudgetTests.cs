@@ -33,7 +33,7 @@ public sealed class PatchBudgetTests
     public void Commands_of_one_frame_share_a_patch_budget()
     {
         var budget = new PatchBudget();
-        budget.BeginFrame();
+        budget.BeginEntry();
         for (int command = 0; command < 2; command++)
         {
             budget.BeginCommand();
@@ -42,7 +42,7 @@ public sealed class PatchBudgetTests
 
         budget.BeginCommand();
         Assert.Equal(RejectionKind.Overloaded, budget.Charge(1, 1)?.Kind);
-        budget.BeginFrame();
+        budget.BeginEntry();
         budget.BeginCommand();
         Assert.Null(budget.Charge(1, 1));
         Assert.Equal(RejectionKind.TooLarge, budget.Charge(0, PatchBudget.CopiedBytesPerCommand)?.Kind);

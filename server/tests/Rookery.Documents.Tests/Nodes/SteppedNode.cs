@@ -94,7 +94,7 @@ internal sealed class SteppedNode : IDisposable
     {
         var documents = new Dictionary<string, string>(StringComparer.Ordinal);
         using var reader = Database(database).OpenReader();
-        using var cursor = reader.ByIdPrefix([]);
+        using var cursor = reader.SeekByIdPrefix([]);
         while (cursor.MoveNext())
         {
             documents.Add(Encoding.UTF8.GetString(cursor.View.Id), Encoding.UTF8.GetString(cursor.View.Body));

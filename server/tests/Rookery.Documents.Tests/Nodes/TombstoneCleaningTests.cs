@@ -111,7 +111,7 @@ public sealed class TombstoneCleaningTests
     {
         var ids = new List<string>();
         using var reader = node.Database("db").OpenReader();
-        using var changes = reader.Changes(0);
+        using var changes = reader.SeekChanges(0);
         while (changes.MoveNext())
         {
             ids.Add(changes.Tombstone.Id);

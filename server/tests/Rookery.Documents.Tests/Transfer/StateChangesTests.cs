@@ -127,7 +127,7 @@ public sealed class StateChangesTests
     {
         var disk = new SimulatedDisk("/data");
         using var sender = SteppedNode.Open(new SimulatedDisk("/data"), Transferred.Sender);
-        using var all = sender.Core.Journal.KeepAbove(0);
+        using var all = sender.Core.Journal.PinAbove(0);
         sender.CreateDatabase("both");
         FillMore(sender, 100 + seed);
         for (int i = 0; i < 6; i++)
@@ -211,7 +211,7 @@ public sealed class StateChangesTests
         var time = new SimulatedTimeProvider();
         var options = SteppedNode.Options(Transferred.Sender) with
         {
-            KeptDeletions = random.Next(3) switch
+            RetainedTombstones = random.Next(3) switch
             {
                 0 => 5,
                 1 => 100,
@@ -219,15 +219,15 @@ public sealed class StateChangesTests
             },
         };
         using var sender = SteppedNode.Open(disk, options, time);
-        sender.Core.KeepsDeletions = true;
-        using var all = sender.Core.Journal.KeepAbove(0);
+        sender.Core.RetainsTombstones = true;
+        using var all = sender.Core.Journal.PinAbove(0);
         var work = new Work(sender, random, time);
         work.Do(random.Next(100, 300));
         options = options with { DataDirectory = Transferred.Receiver };
         SnapshotOffer offer;
         using (var receiver = NodeStore.Open(options, disk, new MemoryBudget(16 << 20), NoRecorder.Instance, time))
         {
-            receiver.KeepsDeletions = true;
+            receiver.RetainsTombstones = true;
             Follow(sender.Core, receiver, sender.Core.AppliedIndex - random.Next(5), random);
             work.Do(random.Next(5, 150));
             sender.Flush();

@@ -522,7 +522,7 @@ public sealed class StaticIndexTests
         {
             var shop = new ShopModel(new Random(0));
             using var reader = node.Database().OpenReader();
-            using var documents = reader.ByIdPrefix([]);
+            using var documents = reader.SeekByIdPrefix([]);
             while (documents.MoveNext())
             {
                 string id = Encoding.UTF8.GetString(documents.View.Id);

@@ -261,7 +261,7 @@ internal sealed class GroupExample : IDisposable
         byte[] history = Encoding.ASCII.GetBytes(_node.Database().HistoryId);
         using var run = _plan.Start(_memory, new PatientClock());
         using var reader = _node.Database().OpenReader();
-        using var documents = reader.ByEtag(0);
+        using var documents = reader.SeekByEtag(0);
         while (documents.MoveNext())
         {
             if (documents.View.Collection.SequenceEqual("Users"u8))

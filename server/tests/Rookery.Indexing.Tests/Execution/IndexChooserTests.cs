@@ -51,7 +51,7 @@ public sealed class IndexChooserTests
     {
         var route = Plan("from Users where search(bio, 'fish')", documents: 1);
         Assert.Equal("Auto/Users/BySearch(Bio)", route.IndexName);
-        Assert.True(route.NeedsIndex);
+        Assert.True(route.AvoidsScan);
     }
 
     [Theory]

@@ -103,7 +103,7 @@ public sealed class IndexDamageTests : IDisposable
     private IndexAnswer? TryAsk()
     {
         var queries = new IndexedQueries(_node.Host);
-        var rows = queries.ReadRows(_node.Database(), Names)!;
+        var rows = queries.FindRowSource(_node.Database(), Names)!;
 
         // An order without ranks; otherwise the ids of few results are read during the search.
         var query = RqlParser.Parse("from @all_docs where startsWith(name, 'n') order by name as string select name");

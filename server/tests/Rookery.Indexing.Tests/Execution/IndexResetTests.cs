@@ -112,7 +112,7 @@ public sealed class IndexResetTests
 
     private sealed class NoDefinitions : IAutomaticIndexes
     {
-        public void NoteUse(Database database, string name) { }
+        public void RecordUse(Database database, string name) { }
 
         public Task<Rejection?> DefineAsync(Database database, IAutoDefinition definition) =>
             throw new InvalidOperationException("The index is there.");

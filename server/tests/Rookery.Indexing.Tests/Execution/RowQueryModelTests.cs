@@ -293,7 +293,7 @@ public sealed class RowQueryModelTests
         {
             _node = node;
             _queries = new IndexedQueries(node.Host) { OrderWalk = walk };
-            _rows = _queries.ReadRows(node.Database(), index)!;
+            _rows = _queries.FindRowSource(node.Database(), index)!;
             _query = RqlParser.Parse(text);
             _query = _query with { Source = _query.Source with { Kind = SourceKind.AllDocuments, Name = "@all_docs" } };
         }
@@ -336,7 +336,7 @@ public sealed class RowQueryModelTests
             var totals = new Dictionary<string, (int Count, int Quantity)>(StringComparer.Ordinal);
             using (var reader = _node.Database().OpenReader())
             {
-                using var documents = reader.ByCollection("Orders"u8);
+                using var documents = reader.SeekByCollection("Orders"u8);
                 while (documents.MoveNext())
                 {
                     using var json = JsonDocument.Parse($"{{{Encoding.UTF8.GetString(documents.View.Body)}}}");
@@ -481,7 +481,7 @@ public sealed class RowQueryModelTests
             using var moment = _node.Database().OpenReader();
             using var mapped = new IndexRows(_rows, _node.Database(), () => moment);
             using var reader = _node.Database().OpenReader();
-            using var documents = reader.ByEtag(0);
+            using var documents = reader.SeekByEtag(0);
             while (documents.MoveNext())
             {
                 var document = new QueriedDocument(

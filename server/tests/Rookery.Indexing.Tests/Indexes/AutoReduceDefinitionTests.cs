@@ -181,7 +181,7 @@ public sealed class AutoReduceDefinitionTests
         var route = Route(Query, IndexChooser.FewDocuments + 1);
         Assert.Equal("Auto/Orders/ByCountReducedByA", route.IndexName);
         Assert.Equal(route.IndexName, route.ToDefine?.Name);
-        Assert.False(route.IsBuilt || route.NeedsIndex);
+        Assert.False(route.IsBuilt || route.AvoidsScan);
         Assert.True(IndexChooser.ChooseForGroups(Plan(Query), static () => 1, [Candidate(Query, 5)]).IsBuilt);
         Assert.False(IndexChooser.ChooseForGroups(Plan(Query), static () => 1, [Candidate(Query, 0)]).IsBuilt);
     }

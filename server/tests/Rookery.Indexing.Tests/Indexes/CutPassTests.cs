@@ -75,11 +75,11 @@ public sealed class CutPassTests
         node.Put("users/1", "\"company\":\"companies/1\"");
         IndexQuotaTests.DefineStatic(node, "ByCity", "load(o.company, 'Companies').city");
         node.SettleAll();
-        var source = new IndexedQueries(node.Host).ReadRows(node.Database(), "ByCity")!;
+        var source = new IndexedQueries(node.Host).FindRowSource(node.Database(), "ByCity")!;
         using var reader = node.Database().OpenReader();
         node.Put("companies/1", "\"city\":\"Bonn\"", "Companies");
         using var rows = new IndexRows(source, node.Database(), () => reader);
-        using var documents = reader.ByIdPrefix("users/"u8);
+        using var documents = reader.SeekByIdPrefix("users/"u8);
         Assert.True(documents.MoveNext());
         byte[] row = rows.Of(new QueriedDocument(documents.View, documents.Etag, [])).Single();
         Assert.Equal("\"n\":\"Ulm\"", Encoding.UTF8.GetString(row));

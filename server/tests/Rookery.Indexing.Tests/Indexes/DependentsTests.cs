@@ -86,7 +86,7 @@ public sealed class DependentsTests : IDisposable
     {
         var index = _node.Serving(Cities);
         long before = index.Position;
-        index.NoteLoaded("companies"u8, "companies/1"u8);
+        index.MarkDependents("companies"u8, "companies/1"u8);
         index.FeedDependents(100, static _ => true);
         Assert.Equal(before, index.Position);
         _node.Put("users/1", "\"name\":\"b\"");

@@ -185,7 +185,7 @@ public sealed class IndexQuotaTests
         Assert.Equal((null, null), (route.IndexName, route.ToDefine));
         Assert.Contains("has memory for 32 indexes", route.Reasons[^1].Text, StringComparison.Ordinal);
         Assert.Equal("i3", Plan(node, "from Users where f3 = 1").IndexName);
-        Assert.False(Plan(node, "from Users where search(name, 'a') order by score()").NeedsIndex);
+        Assert.False(Plan(node, "from Users where search(name, 'a') order by score()").AvoidsScan);
     }
 
     [Fact]

@@ -240,7 +240,7 @@ internal sealed class IndexedNode : IDisposable
         var map = new AutoIndexMap(definition);
         var entry = new IndexEntry();
         using var reader = Database(database).OpenReader();
-        using var documents = reader.ByIdPrefix([]);
+        using var documents = reader.SeekByIdPrefix([]);
         while (documents.MoveNext())
         {
             var view = documents.View;

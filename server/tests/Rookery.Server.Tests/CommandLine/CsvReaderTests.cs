@@ -151,9 +151,9 @@ public sealed class CsvReaderTests
 
         public override int Read()
         {
-            int next = Peek();
+            int character = Peek();
             Count++;
-            return next;
+            return character;
         }
     }
 }

@@ -24,7 +24,7 @@ public sealed class FatalFailureTests
     {
         new FatalFailure(_log, _exits.Add).Report("maintenance", new InvalidOperationException("Two flushes."));
         Assert.Contains(
-            "met a fault of the program: Two flushes.",
+            "failed through a fault of the program: Two flushes.",
             Assert.Single(_log.Lines),
             StringComparison.Ordinal
         );

@@ -221,10 +221,10 @@ public sealed class TwoMembers : IAsyncLifetime
             set => alone.DiagnosisModeEntered = value;
         }
 
-        public Action? FrameWritten
+        public Action? JournalWritten
         {
-            get => alone.FrameWritten;
-            set => alone.FrameWritten = value;
+            get => alone.JournalWritten;
+            set => alone.JournalWritten = value;
         }
 
         public Rejection? Refusal => alone.Refusal;

@@ -186,7 +186,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         using var socket = await ConnectAsync(db);
         var answer = JsonDocument.Parse(await AskAsync(socket, command)).RootElement;
         Assert.Equal("Error", answer.GetProperty("Type").GetString());
-        bool hasId = command.Contains("7", StringComparison.Ordinal);
+        bool hasId = command.Contains('7');
         Assert.Equal(hasId ? 7 : 0, answer.GetProperty("CommandId").GetInt64());
         Assert.Contains(named, answer.GetProperty("Exception").GetString(), StringComparison.Ordinal);
         Assert.Contains(

@@ -301,7 +301,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         var http = new DefaultHttpContext();
         (http.Request.Body, http.Request.ContentLength) = (body, body.Length);
         await Assert.ThrowsAsync<DatabaseGoneException>(async () =>
-            await QueryBody.ReadAsync(http, database, _server.Context)
+            await PlannedQuery.ReadAsync(http, database, _server.Context)
         );
         Assert.Equal(0, HeldBytes);
     }

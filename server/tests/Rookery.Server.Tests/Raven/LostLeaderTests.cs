@@ -63,7 +63,7 @@ public sealed class LostLeaderTests : IAsyncLifetime
     {
         const string Removed = "This node is no member of its cluster any more.";
         using var services = new ServiceCollection().AddSingleton(_server.Context).BuildServiceProvider();
-        using var answer = AnswerBuffer.Rent();
+        using var answer = ResponseBuffer.Rent();
         using var body = new MultiGetPart(new DefaultHttpContext { RequestServices = services }, answer);
         var part = new DefaultHttpContext();
         part.Features.Set(body);

@@ -16,10 +16,10 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
         set => alone.DiagnosisModeEntered = value;
     }
 
-    public Action? FrameWritten
+    public Action? JournalWritten
     {
-        get => alone.FrameWritten;
-        set => alone.FrameWritten = value;
+        get => alone.JournalWritten;
+        set => alone.JournalWritten = value;
     }
 
     public Rejection? Refusal => alone.Refusal;

@@ -12,7 +12,7 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class QueryTimeSlicesTests : IDisposable
 {
     private readonly SimulatedTimeProvider _time = new();
-    private readonly List<DocumentAnswer> _answers = [];
+    private readonly List<DocumentResponse> _answers = [];
 
     public void Dispose() => _answers.ForEach(static answer => answer.Dispose());
 
@@ -104,10 +104,10 @@ public sealed class QueryTimeSlicesTests : IDisposable
         await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await slices.YieldAsync());
     }
 
-    private DocumentAnswer Sink(CancellationToken left = default)
+    private DocumentResponse Sink(CancellationToken left = default)
     {
         var http = new DefaultHttpContext { RequestAborted = left };
-        _answers.Add(new DocumentAnswer(http, new LargeRequests(new MemoryBudget(64 << 20), _time)));
+        _answers.Add(new DocumentResponse(http, new LargeRequests(new MemoryBudget(64 << 20), _time)));
         return _answers[^1];
     }
 }

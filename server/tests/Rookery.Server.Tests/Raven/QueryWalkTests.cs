@@ -56,7 +56,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         await PutAsync(db, "z");
         Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
         int passed = 0;
-        using var answer = new DocumentAnswer(new DefaultHttpContext(), server.Context.LargeRequests);
+        using var answer = new DocumentResponse(new DefaultHttpContext(), server.Context.LargeRequests);
         using var reader = new AnswerReader(database, answer);
         using var walk = new QueryWalk(
             reader,
@@ -69,7 +69,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
                 .DirectRead!
         )
         {
-            OnDocumentPassed = () => passed++,
+            DocumentRead = () => passed++,
         };
         while (walk.MoveNext())
         {
@@ -94,7 +94,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         }
 
         Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
-        using var answer = new DocumentAnswer(new DefaultHttpContext(), server.Context.LargeRequests);
+        using var answer = new DocumentResponse(new DefaultHttpContext(), server.Context.LargeRequests);
         using var reader = new AnswerReader(database, answer);
         using var walk = new QueryWalk(
             reader,

@@ -107,8 +107,8 @@ public sealed class WholeAnswersTests : IAsyncLifetime
         using var body = new MemoryStream(Encoding.UTF8.GetBytes(asked));
         var http = new DefaultHttpContext();
         (http.Request.Body, http.Request.ContentLength) = (body, body.Length);
-        using var received = await QueryBody.ReadAsync(http, database, _server.Context);
-        using var output = new DocumentAnswer(http, _server.Context.LargeRequests);
+        using var received = await PlannedQuery.ReadAsync(http, database, _server.Context);
+        using var output = new DocumentResponse(http, _server.Context.LargeRequests);
         using (var answer = await _server.Context.Queries.ExecuteAsync(database, received.Plan, output))
         {
             var results = answer.Results;

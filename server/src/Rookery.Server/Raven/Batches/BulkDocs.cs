@@ -27,7 +27,7 @@ internal sealed class BulkDocs(ServerContext context)
 
         RefuseAttachments(http);
         ParsedBatch batch;
-        LargeRequests.Lease? room;
+        LargeRequests.Lease? lease;
         using (
             var body = await RequestBody.ReadAsync(
                 http,
@@ -38,7 +38,7 @@ internal sealed class BulkDocs(ServerContext context)
         )
         {
             batch = Parse(http, database, body.Span);
-            room = body.Room;
+            lease = body.Lease;
         }
 
         // Read the operations before proposing: afterwards consensus owns the command, and its memory may be reused.
@@ -57,11 +57,11 @@ internal sealed class BulkDocs(ServerContext context)
             // An empty batch is answered without a proposal. A command without operations takes no etag, so its rows
             // could not be told from those of the previous frame.
             batch.Command.Dispose();
-            await JsonAnswer.SendAsync(http, WriteNoResults, StatusCodes.Status201Created);
+            await JsonResponse.SendAsync(http, WriteNoResults, StatusCodes.Status201Created);
             return;
         }
 
-        await PatchRoom.TakeAsync(http, context, database, batch, room);
+        await PatchRoom.TakeAsync(http, context, database, batch, lease);
         var outcome = await HttpProposal.ProposeAsync(context, http, batch.Command);
         if (outcome.Rejection is { } rejection)
         {
@@ -102,7 +102,7 @@ internal sealed class BulkDocs(ServerContext context)
         }
         catch (OutOfMemoryException)
         {
-            throw context.LargeRequests.NoRoom(http, (long)body.Length * LargeRequests.CopiesOfWrite);
+            throw context.LargeRequests.CreateMemoryRefusal(http, (long)body.Length * LargeRequests.CopiesOfWrite);
         }
     }
 
@@ -209,7 +209,7 @@ internal sealed class BulkDocs(ServerContext context)
         CommandOutcome outcome
     )
     {
-        using var answer = AnswerBuffer.Rent();
+        using var answer = ResponseBuffer.Rent();
         using var json = new Utf8JsonWriter(answer);
         answer.Write("{\"Results\":["u8);
         int written = 0;

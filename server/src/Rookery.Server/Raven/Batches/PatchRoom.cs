@@ -18,7 +18,7 @@ internal static class PatchRoom
     /// <param name="context">Limits, and the admission of large requests.</param>
     /// <param name="database">Database of the documents.</param>
     /// <param name="batch">The batch.</param>
-    /// <param name="room">Memory reserved for the request's body if the body is large; otherwise null.</param>
+    /// <param name="lease">Memory reserved for the request's body if the body is large; otherwise null.</param>
     /// <exception cref="RefusedException">The memory was not available in time: 429. The documents are longer than a
     /// batch may write: 413.</exception>
     public static async ValueTask TakeAsync(
@@ -26,7 +26,7 @@ internal static class PatchRoom
         ServerContext context,
         Database database,
         ParsedBatch batch,
-        LargeRequests.Lease? room
+        LargeRequests.Lease? lease
     )
     {
         try
@@ -52,16 +52,16 @@ internal static class PatchRoom
                 );
             }
 
-            if (room is null)
+            if (lease is null)
             {
-                room = context.LargeRequests.Begin(http);
-                http.Response.RegisterForDispose(room);
+                lease = context.LargeRequests.Begin(http);
+                http.Response.RegisterForDispose(lease);
             }
 
             // The body is released, so only the command still counts. Two requests that each wait for the other's
             // memory are refused after a moment.
-            room.Shrink(batch.Command.Length);
-            await room.GrowAsync(extraBytes + ((long)batch.Command.Length * LargeRequests.CopiesOfWrite));
+            lease.Shrink(batch.Command.Length);
+            await lease.GrowAsync(extraBytes + ((long)batch.Command.Length * LargeRequests.CopiesOfWrite));
         }
         catch
         {

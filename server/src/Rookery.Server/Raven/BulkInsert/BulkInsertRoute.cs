@@ -30,7 +30,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         {
             await StoreAllAsync(http, database, operation, skipUnchanged);
             operation.Complete();
-            await Empty.Status(http, StatusCodes.Status201Created);
+            await EmptyResponse.Answer(http, StatusCodes.Status201Created);
         }
         catch (RefusedException refused)
         {
@@ -83,7 +83,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
                 or StatusCodes.Status429TooManyRequests
                 or StatusCodes.Status501NotImplemented
                 or StatusCodes.Status507InsufficientStorage;
-        return ErrorAnswer.WriteAsync(
+        return ErrorResponse.WriteAsync(
             http,
             keepsStatus ? refused.Status : StatusCodes.Status500InternalServerError,
             refused.Type,

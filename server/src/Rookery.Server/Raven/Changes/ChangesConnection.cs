@@ -307,7 +307,7 @@ internal sealed class ChangesConnection(
 
     private async Task SendAsync(Action<Utf8JsonWriter> write, CancellationToken ending)
     {
-        using var message = AnswerBuffer.Rent();
+        using var message = ResponseBuffer.Rent();
         using (var json = new Utf8JsonWriter(message))
         {
             write(json);

@@ -18,12 +18,12 @@ internal sealed class TopologyRoutes(ServerContext context)
             context,
             http,
             new QueryParameters(http).RequiredText("name"),
-            (_, database) => JsonAnswer.SendAsync(http, json => WriteDatabaseTopology(json, http, database))
+            (_, database) => JsonResponse.SendAsync(http, json => WriteDatabaseTopology(json, http, database))
         );
 
     /// <summary>GET cluster/topology: all nodes.</summary>
     public Task ClusterTopologyAsync(HttpContext http) =>
-        JsonAnswer.SendAsync(
+        JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -52,7 +52,7 @@ internal sealed class TopologyRoutes(ServerContext context)
 
     /// <summary>GET cluster/node-info: this node.</summary>
     public Task NodeInfoAsync(HttpContext http) =>
-        JsonAnswer.SendAsync(
+        JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -62,13 +62,13 @@ internal sealed class TopologyRoutes(ServerContext context)
         );
 
     /// <summary>GET healthcheck: RavenDB's clients send it before they use a node again that had failed.</summary>
-    public static Task HealthAsync(HttpContext http, Database database) => Empty.NoContent(http);
+    public static Task HealthAsync(HttpContext http, Database database) => EmptyResponse.AnswerNoContent(http);
 
     /// <summary>GET configuration/client: the client configuration stored for the database, or null.</summary>
     public static Task ClientConfigurationAsync(HttpContext http, Database database)
     {
         byte[]? configuration = ReadConfiguration(database);
-        return JsonAnswer.SendAsync(
+        return JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -83,7 +83,7 @@ internal sealed class TopologyRoutes(ServerContext context)
     /// GET build/version: the RavenDB version whose dialect this is. Some clients switch features on it.
     /// </summary>
     public static Task VersionAsync(HttpContext http) =>
-        JsonAnswer.SendAsync(
+        JsonResponse.SendAsync(
             http,
             static json =>
             {

@@ -57,7 +57,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
             return;
         }
 
-        await JsonAnswer.SendAsync(
+        await JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -118,7 +118,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
             return;
         }
 
-        await JsonAnswer.SendAsync(
+        await JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -136,11 +136,11 @@ internal sealed class DatabaseRoutes(ServerContext context)
             http,
             new QueryParameters(http).RequiredText("name"),
             WriteRecordAsync,
-            static (missing, _) => Empty.NotFound(missing)
+            static (missing, _) => EmptyResponse.AnswerNotFound(missing)
         );
 
     private Task WriteRecordAsync(HttpContext http, Database database) =>
-        JsonAnswer.SendAsync(
+        JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -199,7 +199,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
             )
             .Skip(start)
             .Take(pageSize);
-        await JsonAnswer.SendAsync(
+        await JsonResponse.SendAsync(
             http,
             json =>
             {

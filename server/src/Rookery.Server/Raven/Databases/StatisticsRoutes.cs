@@ -82,7 +82,7 @@ internal sealed class StatisticsRoutes(ServerContext context)
     {
         using var reader = database.OpenReader();
         var statistics = reader.ReadStatistics();
-        await JsonAnswer.SendAsync(http, json => members(json, reader, statistics));
+        await JsonResponse.SendAsync(http, json => members(json, reader, statistics));
     }
 
     private List<ShownIndex> WriteCounts(Utf8JsonWriter json, in DatabaseReader reader, DatabaseStatistics statistics)

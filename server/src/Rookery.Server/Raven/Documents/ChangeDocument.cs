@@ -15,7 +15,7 @@ namespace Rookery.Server.Raven.Documents;
 /// </summary>
 internal sealed class ChangeDocument(ServerContext context)
 {
-    // The longest etag in decimal digits.
+    // The number of digits of the longest etag.
     private const int MaxEtagDigits = 19;
 
     public Task PutAsync(HttpContext http, Database database)
@@ -36,12 +36,12 @@ internal sealed class ChangeDocument(ServerContext context)
         var outcome = await HttpProposal.ProposeAsync(context, http, EncodeDelete(http, database));
         if (outcome.Rejection is { } rejection)
         {
-            await RavenErrors.WriteAsync(http, rejection, RepeatableWrite.IsDelete(http));
+            await RavenErrors.WriteAsync(http, rejection, mayBeRepeated: RepeatableWrite.IsDelete(http));
             return;
         }
 
         IdempotencyHeader.WriteHorizon(http, database);
-        await Empty.NoContent(http);
+        await EmptyResponse.AnswerNoContent(http);
     }
 
     /// <summary>HEAD docs: whether a document exists, with its change vector as ETag.</summary>
@@ -57,11 +57,11 @@ internal sealed class ChangeDocument(ServerContext context)
         using var reader = database.OpenReader();
         if (!reader.TryGetDocument(id, out var document))
         {
-            Empty.Set(http, StatusCodes.Status404NotFound);
+            EmptyResponse.Set(http, StatusCodes.Status404NotFound);
         }
-        else if (!EntityTag.Set(http, EntityTag.Of(database, document.Etag)))
+        else if (!EntityTag.TryAnswerNotModified(http, EntityTag.Of(database, document.Etag)))
         {
-            Empty.Set(http, StatusCodes.Status200OK);
+            EmptyResponse.Set(http, StatusCodes.Status200OK);
         }
 
         document.Dispose();
@@ -76,28 +76,28 @@ internal sealed class ChangeDocument(ServerContext context)
         var outcome = await HttpProposal.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
-            await RavenErrors.WriteAsync(http, rejection, RepeatableWrite.IsPut(http, id));
+            await RavenErrors.WriteAsync(http, rejection, mayBeRepeated: RepeatableWrite.IsPut(http, id));
             return;
         }
 
         IdempotencyHeader.WriteHorizon(http, database);
         var stored = outcome[0]; // a PUT is a batch of one operation
-        using var answer = AnswerBuffer.Rent();
-        WriteStored(answer, stored.Id ?? id, stored.Etag, database);
+        using var response = ResponseBuffer.Rent();
+        WriteStored(response, stored.Id ?? id, stored.Etag, database);
         http.Response.StatusCode = StatusCodes.Status201Created;
-        await answer.SendAsync(http);
+        await response.SendAsync(http);
     }
 
-    /// <summary>Writes the body of the answer to a PUT.</summary>
-    internal static void WriteStored(AnswerBuffer answer, string id, long etag, Database database)
+    /// <summary>Writes the body of the response to a PUT.</summary>
+    internal static void WriteStored(ResponseBuffer response, string id, long etag, Database database)
     {
-        answer.Write("{\"Id\":\""u8);
-        WriteEscaped(answer, id);
-        answer.Write("\",\"ChangeVector\":\"A:"u8);
-        WriteEtag(answer, etag);
-        answer.Write("-"u8);
-        WriteEscaped(answer, database.HistoryId);
-        answer.Write("\"}"u8);
+        response.Write("{\"Id\":\""u8);
+        WriteEscaped(response, id);
+        response.Write("\",\"ChangeVector\":\"A:"u8); // A:<etag>-<history id>, as ChangeVector.Write
+        WriteEtag(response, etag);
+        response.Write("-"u8);
+        WriteEscaped(response, database.HistoryId);
+        response.Write("\"}"u8);
     }
 
     private static CommandBuffer EncodePut(
@@ -139,12 +139,12 @@ internal sealed class ChangeDocument(ServerContext context)
         return CommandEncoder.Delete(database.Number, id, expected, IdempotencyHeader.Read(http));
     }
 
-    private static void WriteEscaped(AnswerBuffer answer, string text) =>
-        answer.Write(JsonEncodedText.Encode(text).EncodedUtf8Bytes);
+    private static void WriteEscaped(ResponseBuffer response, string text) =>
+        response.Write(JsonEncodedText.Encode(text).EncodedUtf8Bytes);
 
-    private static void WriteEtag(AnswerBuffer answer, long etag)
+    private static void WriteEtag(ResponseBuffer response, long etag)
     {
-        etag.TryFormat(answer.GetSpan(MaxEtagDigits), out int length, default, CultureInfo.InvariantCulture);
-        answer.Advance(length);
+        etag.TryFormat(response.GetSpan(MaxEtagDigits), out int length, default, CultureInfo.InvariantCulture);
+        response.Advance(length);
     }
 }

@@ -96,7 +96,7 @@ internal sealed class GetDocuments(ServerContext context)
 
     private Task AnswerOneAsync(HttpContext http, Database database, ReadOnlySpan<byte> id)
     {
-        var answer = AnswerBuffer.Rent();
+        var answer = ResponseBuffer.Rent();
         bool mayReadDisk = !SocketThreads.IsCurrent;
         switch (WriteOne(http, answer, database, id, mayReadDisk, LargeRequests.FreeBytes, out long neededBytes))
         {
@@ -129,9 +129,9 @@ internal sealed class GetDocuments(ServerContext context)
         OneWritten written;
         do
         {
-            using var room = context.LargeRequests.Begin(http);
-            await room.GrowToReadAsync(neededBytes);
-            using var answer = AnswerBuffer.Rent();
+            using var lease = context.LargeRequests.Begin(http);
+            await lease.GrowToReadAsync(neededBytes);
+            using var answer = ResponseBuffer.Rent();
             written = WriteOne(http, answer, database, id, mayReadDisk: true, neededBytes, out neededBytes);
             if (written == OneWritten.Whole)
             {
@@ -158,7 +158,7 @@ internal sealed class GetDocuments(ServerContext context)
     /// <summary>Writes the answer with one document.</summary>
     private static OneWritten WriteOne(
         HttpContext http,
-        AnswerBuffer answer,
+        ResponseBuffer answer,
         Database database,
         ReadOnlySpan<byte> id,
         bool mayReadDisk,
@@ -173,13 +173,13 @@ internal sealed class GetDocuments(ServerContext context)
             case RowLookup.NotInMemory:
                 return OneWritten.NotInMemory;
             case RowLookup.Absent:
-                Empty.Set(http, StatusCodes.Status404NotFound);
+                EmptyResponse.Set(http, StatusCodes.Status404NotFound);
                 return OneWritten.Nothing;
         }
 
         using (document)
         {
-            if (EntityTag.Set(http, EntityTag.Of(database, document.Etag)))
+            if (EntityTag.TryAnswerNotModified(http, EntityTag.Of(database, document.Etag)))
             {
                 return OneWritten.Nothing;
             }
@@ -198,7 +198,7 @@ internal sealed class GetDocuments(ServerContext context)
     }
 
     /// <summary>Writes the body of the answer with one document.</summary>
-    internal static void WriteOne(AnswerBuffer answer, in Document document, Database database)
+    internal static void WriteOne(ResponseBuffer answer, in Document document, Database database)
     {
         answer.Write("{\"Results\":["u8);
         DocumentJson.Write(answer, document, database);
@@ -207,7 +207,7 @@ internal sealed class GetDocuments(ServerContext context)
 
     private async Task AnswerAsync(HttpContext http, Database database, List<string> ids)
     {
-        using var answer = new DocumentAnswer(http, context.LargeRequests);
+        using var answer = new DocumentResponse(http, context.LargeRequests);
         var tag = new EntityTag(database);
         bool isFound;
         using (var reader = new AnswerReader(database, answer))
@@ -218,9 +218,9 @@ internal sealed class GetDocuments(ServerContext context)
         // Dispose the snapshot first, so that a slow client does not hold it while it reads the last part.
         if (!isFound)
         {
-            await Empty.NotFound(http);
+            await EmptyResponse.AnswerNotFound(http);
         }
-        else if (answer.HasStarted || !EntityTag.Set(http, tag.ToString()))
+        else if (answer.HasStarted || !EntityTag.TryAnswerNotModified(http, tag.ToString()))
         {
             await answer.SendAsync();
         }
@@ -230,7 +230,7 @@ internal sealed class GetDocuments(ServerContext context)
     /// <returns>False if a single id was requested and no such document exists.</returns>
     private async Task<(bool IsFound, EntityTag Tag)> WriteAsync(
         HttpContext http,
-        DocumentAnswer answer,
+        DocumentResponse answer,
         AnswerReader reader,
         List<string> ids,
         EntityTag tag
@@ -305,7 +305,7 @@ internal sealed class GetDocuments(ServerContext context)
     /// <summary>Writes a document, or null if it does not exist.</summary>
     /// <returns>False if the document needs more room than the answer has.</returns>
     private static bool TryWrite(
-        DocumentAnswer answer,
+        DocumentResponse answer,
         in DatabaseReader reader,
         Database database,
         string id,

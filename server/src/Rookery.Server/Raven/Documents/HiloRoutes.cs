@@ -51,7 +51,7 @@ internal sealed class HiloRoutes(ServerContext context)
 
         IdempotencyHeader.WriteHorizon(http, database);
         var range = outcome[0];
-        await JsonAnswer.SendAsync(
+        await JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -85,7 +85,7 @@ internal sealed class HiloRoutes(ServerContext context)
         }
 
         IdempotencyHeader.WriteHorizon(http, database);
-        await Empty.NoContent(http);
+        await EmptyResponse.AnswerNoContent(http);
     }
 
     private static string ReadTag(QueryParameters parameters)

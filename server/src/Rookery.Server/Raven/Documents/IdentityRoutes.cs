@@ -71,7 +71,7 @@ internal sealed class IdentityRoutes(ServerContext context)
         }
 
         IdempotencyHeader.WriteHorizon(http, database);
-        await JsonAnswer.SendAsync(http, json => json.WriteNumber(member, outcome[0].Low));
+        await JsonResponse.SendAsync(http, json => json.WriteNumber(member, outcome[0].Low));
     }
 
     // Lower-cases the name: ids are compared in lower case, so "Users|" and "users|" share a counter.

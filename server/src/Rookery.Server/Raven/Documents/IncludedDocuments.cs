@@ -10,7 +10,7 @@ internal static class IncludedDocuments
     /// <summary>Writes one document; writes nothing if it does not exist.</summary>
     /// <returns>False if the document needs more room than the answer has.</returns>
     public static bool TryWrite(
-        DocumentAnswer answer,
+        DocumentResponse answer,
         in DatabaseReader reader,
         Database database,
         string id,

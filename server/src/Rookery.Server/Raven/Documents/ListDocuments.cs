@@ -10,7 +10,7 @@ internal static class ListDocuments
     {
         bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
         var slices = new RequestTimeSlices(context, http);
-        using var answer = new DocumentAnswer(http, context.LargeRequests);
+        using var answer = new DocumentResponse(http, context.LargeRequests);
         answer.Write("{\"Results\":["u8);
         using (var walk = PrefixWalk.Open(http, database, answer, slices))
         {
@@ -23,7 +23,7 @@ internal static class ListDocuments
     }
 
     private static async Task WriteAsync(
-        DocumentAnswer answer,
+        DocumentResponse answer,
         PrefixWalk walk,
         Database database,
         bool metadataOnly,

@@ -50,7 +50,7 @@ internal sealed class PatchDocument(ServerContext context)
         }
 
         ParsedBatch batch;
-        LargeRequests.Lease? room;
+        LargeRequests.Lease? lease;
         using (
             var body = await RequestBody.ReadAsync(
                 http,
@@ -61,10 +61,10 @@ internal sealed class PatchDocument(ServerContext context)
         )
         {
             batch = Parse(http, database, body.Span, mayRead);
-            room = body.Room;
+            lease = body.Lease;
         }
 
-        await PatchRoom.TakeAsync(http, context, database, batch, room);
+        await PatchRoom.TakeAsync(http, context, database, batch, lease);
         var outcome = await HttpProposal.ProposeAsync(context, http, batch.Command);
         if (outcome.Rejection is { } rejection)
         {
@@ -76,7 +76,7 @@ internal sealed class PatchDocument(ServerContext context)
         var result = outcome[0];
         if (result.Status == OperationStatus.NotFound)
         {
-            await Empty.NotFound(http);
+            await EmptyResponse.AnswerNotFound(http);
             return;
         }
 
@@ -85,7 +85,7 @@ internal sealed class PatchDocument(ServerContext context)
 
     private static async Task AnswerAsync(HttpContext http, Database database, OperationResult result, bool mayRead)
     {
-        using var answer = AnswerBuffer.Rent();
+        using var answer = ResponseBuffer.Rent();
         using (var json = new Utf8JsonWriter(answer))
         {
             json.WriteStartObject();

@@ -36,7 +36,7 @@ internal static class PatchResult
         }
 
         using var stored = result.Document;
-        using var document = AnswerBuffer.Rent();
+        using var document = ResponseBuffer.Rent();
         DocumentWriter.Write(
             document,
             new DocumentView(result.Document.Written.Span),

@@ -21,7 +21,7 @@ internal sealed class PrefixWalk : IDisposable
     private long _toSkip;
     private long _remaining;
 
-    private PrefixWalk(HttpContext http, Database database, DocumentAnswer answer, RequestTimeSlices slices)
+    private PrefixWalk(HttpContext http, Database database, DocumentResponse answer, RequestTimeSlices slices)
     {
         _slices = slices;
         var parameters = new QueryParameters(http);
@@ -43,7 +43,9 @@ internal sealed class PrefixWalk : IDisposable
         bool isByPrefix = parameters.TryGetEscaped("startsWith", out _) || startAfter.Length > 0;
 
         _reader = new AnswerReader(database, answer);
-        _cursor = isByPrefix ? _reader.Current.ByIdPrefix(prefix, startAfter) : _reader.Current.ByEtagBackward();
+        _cursor = isByPrefix
+            ? _reader.Current.SeekByIdPrefix(prefix, startAfter)
+            : _reader.Current.SeekByEtagBackward();
     }
 
     /// <summary>Length of the current document in bytes.</summary>
@@ -54,7 +56,7 @@ internal sealed class PrefixWalk : IDisposable
     public static PrefixWalk Open(
         HttpContext http,
         Database database,
-        DocumentAnswer answer,
+        DocumentResponse answer,
         RequestTimeSlices slices
     ) => new(http, database, answer, slices);
 
@@ -87,7 +89,7 @@ internal sealed class PrefixWalk : IDisposable
     }
 
     /// <summary>Writes the current document.</summary>
-    public void Write(AnswerBuffer answer, Database database, bool metadataOnly = false) =>
+    public void Write(ResponseBuffer answer, Database database, bool metadataOnly = false) =>
         DocumentJson.Write(answer, _cursor, database, metadataOnly);
 
     /// <summary>

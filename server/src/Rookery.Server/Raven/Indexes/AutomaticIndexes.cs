@@ -23,7 +23,7 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
     private readonly ConcurrentDictionary<(uint Database, string LowerName), long> _lastUsed = new();
 
     /// <inheritdoc/>
-    public void NoteUse(Database database, string name) =>
+    public void RecordUse(Database database, string name) =>
         _lastUsed[(database.Number, name.ToLowerInvariant())] = context.Time.GetTimestamp();
 
     /// <inheritdoc/>

@@ -42,7 +42,7 @@ internal sealed class DefineIndexes(ServerContext context)
             writer =>
                 requests.ForEach(request => writer.Put(request.Name, request.Definition.ToJson(), request.Settings))
         );
-        await JsonAnswer.SendAsync(
+        await JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -74,7 +74,7 @@ internal sealed class DefineIndexes(ServerContext context)
         }
 
         bool hasChanged = !IsStored(request, database) || ChangesSettings(request, database);
-        await JsonAnswer.SendAsync(http, json => json.WriteBoolean("Changed"u8, hasChanged));
+        await JsonResponse.SendAsync(http, json => json.WriteBoolean("Changed"u8, hasChanged));
     }
 
     private static JsonElement IndexesOf(JsonElement body)

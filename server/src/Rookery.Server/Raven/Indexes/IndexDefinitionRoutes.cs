@@ -22,7 +22,7 @@ internal sealed class IndexDefinitionRoutes(ServerContext context)
             .ToList();
         return name is not null && indexes.Count == 0
             ? throw IndexCommand.Missing(name)
-            : JsonAnswer.SendAsync(
+            : JsonResponse.SendAsync(
                 http,
                 json =>
                 {
@@ -49,7 +49,11 @@ internal sealed class IndexDefinitionRoutes(ServerContext context)
     {
         string name = ReadName(http);
         var outcome = await IndexCommand.ProposeAsync(context, http, database, writer => writer.Delete(name));
-        await (outcome[0].Status == OperationStatus.Deleted ? Empty.NoContent(http) : throw IndexCommand.Missing(name));
+        await (
+            outcome[0].Status == OperationStatus.Deleted
+                ? EmptyResponse.AnswerNoContent(http)
+                : throw IndexCommand.Missing(name)
+        );
     }
 
     /// <summary>
@@ -65,7 +69,7 @@ internal sealed class IndexDefinitionRoutes(ServerContext context)
             name,
             () => context.Indexes.Reset(database, name)
         );
-        await Empty.NoContent(http);
+        await EmptyResponse.AnswerNoContent(http);
     }
 
     private static string ReadName(HttpContext http)

@@ -82,7 +82,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
             context.Indexes.SetPaused(database, isPaused);
         }
 
-        await Empty.NoContent(http);
+        await EmptyResponse.AnswerNoContent(http);
     }
 
     private async Task SetDisabledAsync(HttpContext http, Database database, bool isDisabled)
@@ -135,7 +135,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
             database,
             writer => indexes.ForEach(index => writer.Configure(index.Name, change))
         );
-        await Empty.NoContent(http);
+        await EmptyResponse.AnswerNoContent(http);
     }
 
     private static (List<string> Names, string? Value) ReadBody(ReadOnlySpan<byte> body, string valueMember) =>

@@ -77,7 +77,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
             context.Indexes.ClearErrors(database, index.Record.Name, index.IsReplacement);
         }
 
-        return Empty.NoContent(http);
+        return EmptyResponse.AnswerNoContent(http);
     }
 
     /// <summary>
@@ -102,7 +102,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
                             + $"lists its fields."
                     )
             );
-        return JsonAnswer.SendAsync(
+        return JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -135,7 +135,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
     public Task StalenessAsync(HttpContext http, Database database)
     {
         var index = Find(database, [new QueryParameters(http).RequiredText("name")])[0];
-        return JsonAnswer.SendAsync(
+        return JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -165,7 +165,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         var indexes = ShownIndex.All(context.Indexes, database);
         bool isPaused =
             indexes.Count > 0 && indexes.TrueForAll(static index => index.Status?.State == IndexState.Paused);
-        return JsonAnswer.SendAsync(
+        return JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -269,7 +269,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         List<ShownIndex> indexes,
         Action<Utf8JsonWriter, ShownIndex> members
     ) =>
-        JsonAnswer.SendAsync(
+        JsonResponse.SendAsync(
             http,
             json =>
             {

@@ -13,7 +13,7 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
     /// alone knows the number.
     /// </summary>
     public Task NextIdAsync(HttpContext http, Database database) =>
-        JsonAnswer.SendAsync(
+        JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -25,7 +25,7 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
     public Task StateAsync(HttpContext http, Database database)
     {
         var operation = Find(http, database);
-        return JsonAnswer.SendAsync(http, json => WriteState(json, operation));
+        return JsonResponse.SendAsync(http, json => WriteState(json, operation));
     }
 
     public Task KillAsync(HttpContext http, Database database)
@@ -36,7 +36,7 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
             operation.Kill();
         }
 
-        return Empty.NoContent(http);
+        return EmptyResponse.AnswerNoContent(http);
     }
 
     /// <summary>Writes Status, Progress and Result as members of an object.</summary>

@@ -31,28 +31,27 @@ internal sealed class RunQuery(ServerContext context)
             throw RefusedException.NotSupported($"debug={debug} of queries is not supported by this version.");
         }
 
-        using var body = await QueryBody.ReadAsync(http, database, context);
+        using var planned = await PlannedQuery.ReadAsync(http, database, context);
         try
         {
             if (debug is "explain")
             {
-                await ExplainAsync(http, database, body.Plan);
+                await ExplainAsync(http, database, planned.Plan);
             }
-            // EntityTag.Set answers 304 and returns true if the client has this result already.
-            else if (body.Tag is not { } tag || !EntityTag.Set(http, tag))
+            else if (planned.Tag is not { } tag || !EntityTag.TryAnswerNotModified(http, tag))
             {
                 await AnswerAsync(
                     http,
                     database,
-                    body,
+                    planned,
                     metadataOnly,
-                    new QueryTimings(context.Time, start, body.Plan.HasTimings)
+                    new QueryTimings(context.Time, start, planned.Plan.HasTimings)
                 );
             }
         }
         catch (QueryException error)
         {
-            throw QueryRefusal.Of(error, body.Plan.Query.Text);
+            throw QueryRefusal.Of(error, planned.Plan.Query.Text);
         }
         catch (IndexDamagedException damaged)
         {
@@ -64,12 +63,12 @@ internal sealed class RunQuery(ServerContext context)
     {
         IndexChoice choice;
         long? postingsRead;
-        using (var sink = new DocumentAnswer(http, context.LargeRequests))
+        using (var sink = new DocumentResponse(http, context.LargeRequests))
         {
             (choice, postingsRead) = context.Queries.Explain(database, plan, sink);
         }
 
-        return JsonAnswer.SendAsync(
+        return JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -96,17 +95,17 @@ internal sealed class RunQuery(ServerContext context)
     private async Task AnswerAsync(
         HttpContext http,
         Database database,
-        QueryBody body,
+        PlannedQuery planned,
         bool metadataOnly,
         QueryTimings timings
     )
     {
         timings.EndPart("Parser");
-        using var output = new DocumentAnswer(http, context.LargeRequests, room: body.Room);
+        using var output = new DocumentResponse(http, context.LargeRequests, lease: planned.Lease);
         using (
             var answer = await context.Queries.ExecuteAsync(
                 database,
-                body.Plan,
+                planned.Plan,
                 output,
                 metadataOnly,
                 onBasisChosen: () => timings.EndPart("Index")
@@ -131,7 +130,7 @@ internal sealed class RunQuery(ServerContext context)
     /// <returns>The total number of results, on this page or not.</returns>
     private async Task<long> WriteResultsAsync(
         HttpContext http,
-        DocumentAnswer output,
+        DocumentResponse output,
         Database database,
         QueryAnswer answer,
         QueryTimings timings
@@ -187,7 +186,11 @@ internal sealed class RunQuery(ServerContext context)
         return total;
     }
 
-    private static async ValueTask SendWhenDueAsync(DocumentAnswer output, IQueryResults results, QueryTimings timings)
+    private static async ValueTask SendWhenDueAsync(
+        DocumentResponse output,
+        IQueryResults results,
+        QueryTimings timings
+    )
     {
         if (output.Buffer.IsPartDue)
         {
@@ -197,7 +200,7 @@ internal sealed class RunQuery(ServerContext context)
         }
     }
 
-    private void WriteStatistics(AnswerBuffer output, QueryAnswer answer, long total, QueryTimings timings)
+    private void WriteStatistics(ResponseBuffer output, QueryAnswer answer, long total, QueryTimings timings)
     {
         long now = context.Time.GetUtcNow().UtcTicks;
         output.Write("},\"TotalResults\":"u8);
@@ -230,7 +233,7 @@ internal sealed class RunQuery(ServerContext context)
         output.Write("}"u8);
     }
 
-    private static void WriteIncludedPaths(AnswerBuffer output, IReadOnlyList<string> paths)
+    private static void WriteIncludedPaths(ResponseBuffer output, IReadOnlyList<string> paths)
     {
         if (paths.Count == 0)
         {
@@ -241,13 +244,13 @@ internal sealed class RunQuery(ServerContext context)
         output.Write(Encoding.UTF8.GetBytes($"[{string.Join(',', quoted)}]"));
     }
 
-    private static void WriteNumber(AnswerBuffer output, long number)
+    private static void WriteNumber(ResponseBuffer output, long number)
     {
         Utf8Formatter.TryFormat(number, output.GetSpan(MaxNumberLength), out int written);
         output.Advance(written);
     }
 
-    private static void WriteDate(AnswerBuffer output, long utcTicks)
+    private static void WriteDate(ResponseBuffer output, long utcTicks)
     {
         WireDate.Write(output.GetSpan(WireDate.Length), utcTicks);
         output.Advance(WireDate.Length);

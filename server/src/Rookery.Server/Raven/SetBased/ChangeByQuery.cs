@@ -68,7 +68,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
             throw RefusedException.NodeStops();
         }
 
-        await JsonAnswer.SendAsync(
+        await JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -139,7 +139,7 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         {
             operation.Fail(WithProgress(request, operation, IndexCommand.Damaged(damaged)));
         }
-        catch (Exception failure) when (RavenErrors.TryRefuse(failure) is { } refused)
+        catch (Exception failure) when (RavenErrors.AsRefusal(failure) is { } refused)
         {
             operation.Fail(WithProgress(request, operation, refused));
         }

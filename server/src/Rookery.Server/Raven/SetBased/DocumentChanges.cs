@@ -63,7 +63,7 @@ internal sealed class DocumentChanges(
     {
         // The HTTP request has ended. The query needs a context only for its cancellation token.
         var detached = new DefaultHttpContext { RequestAborted = ending };
-        using var sink = new DocumentAnswer(detached, context.LargeRequests);
+        using var sink = new DocumentResponse(detached, context.LargeRequests);
         using var answer = await context.Queries.ExecuteAsync(database, request.Plan, sink);
         await CountAsync(answer);
         var results = answer.Results;
@@ -98,13 +98,13 @@ internal sealed class DocumentChanges(
             return;
         }
 
-        using var room = context.LargeRequests.Begin(http);
+        using var lease = context.LargeRequests.Begin(http);
         long patchedBytes = request.Patch is null
             ? 0
             : (_documentBytes + request.Patch.Length) * LargeRequests.CopiesOfPatch;
         if (patchedBytes > LargeRequests.FreeBytes)
         {
-            await room.GrowAsync(patchedBytes, waitsLong: true, ending);
+            await lease.GrowAsync(patchedBytes, waitsLong: true, ending);
         }
 
         await StoreAsync(start: 0, _ids.Count, ending);

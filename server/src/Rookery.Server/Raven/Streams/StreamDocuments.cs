@@ -13,7 +13,7 @@ internal sealed class StreamDocuments(ServerContext context)
         bool isLines = format == StreamFormat.JsonLines;
         string type = isLines ? StreamFormats.JsonLinesType : StreamFormats.JsonType;
         var slices = new RequestTimeSlices(context, http);
-        using var answer = new DocumentAnswer(http, context.LargeRequests, type);
+        using var answer = new DocumentResponse(http, context.LargeRequests, type);
         answer.Write(isLines ? ""u8 : "{\"Results\":["u8);
         using (var walk = PrefixWalk.Open(http, database, answer, slices))
         {
@@ -26,7 +26,7 @@ internal sealed class StreamDocuments(ServerContext context)
     }
 
     private static async Task WriteAsync(
-        DocumentAnswer answer,
+        DocumentResponse answer,
         PrefixWalk walk,
         Database database,
         bool isLines,

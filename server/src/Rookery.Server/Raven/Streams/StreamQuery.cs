@@ -20,10 +20,10 @@ internal sealed class StreamQuery(ServerContext context)
     public async Task HandleAsync(HttpContext http, Database database)
     {
         bool isLines = StreamFormats.Read(http) == StreamFormat.JsonLines;
-        using var body = await QueryBody.ReadAsync(http, database, context);
-        if (body.Plan.Query.Includes.Count > 0 || body.Plan.HasTimings)
+        using var planned = await PlannedQuery.ReadAsync(http, database, context);
+        if (planned.Plan.Query.Includes.Count > 0 || planned.Plan.HasTimings)
         {
-            string part = body.Plan.Query.Includes.Any(static include => include.Kind != IncludeKind.Timings)
+            string part = planned.Plan.Query.Includes.Any(static include => include.Kind != IncludeKind.Timings)
                 ? "'include' in"
                 : "'include timings()' or 'IncludeTimings' of";
             throw RefusedException.NotSupported(
@@ -33,11 +33,11 @@ internal sealed class StreamQuery(ServerContext context)
 
         try
         {
-            await AnswerAsync(http, database, body, isLines);
+            await AnswerAsync(http, database, planned, isLines);
         }
         catch (QueryException error)
         {
-            throw QueryRefusal.Of(error, body.Plan.Query.Text);
+            throw QueryRefusal.Of(error, planned.Plan.Query.Text);
         }
         catch (IndexDamagedException damaged)
         {
@@ -45,11 +45,11 @@ internal sealed class StreamQuery(ServerContext context)
         }
     }
 
-    private async Task AnswerAsync(HttpContext http, Database database, QueryBody body, bool isLines)
+    private async Task AnswerAsync(HttpContext http, Database database, PlannedQuery planned, bool isLines)
     {
         string type = isLines ? StreamFormats.JsonLinesType : StreamFormats.JsonType;
-        using var output = new DocumentAnswer(http, context.LargeRequests, type, body.Room);
-        using (var answer = await context.Queries.ExecuteAsync(database, body.Plan, output))
+        using var output = new DocumentResponse(http, context.LargeRequests, type, planned.Lease);
+        using (var answer = await context.Queries.ExecuteAsync(database, planned.Plan, output))
         {
             // The statistics with the total are sent before the first result.
             long total = await answer.CountAheadAsync(correctsTotal: true);
@@ -61,7 +61,7 @@ internal sealed class StreamQuery(ServerContext context)
     }
 
     private async Task WriteAsync(
-        DocumentAnswer output,
+        DocumentResponse output,
         QueryAnswer answer,
         long total,
         bool isLines,

@@ -10,7 +10,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
-public sealed class AnswerBufferTests
+public sealed class ResponseBufferTests
 {
     [Fact]
     public async Task A_producer_pauses_by_the_clock_of_the_node()
@@ -23,14 +23,14 @@ public sealed class AnswerBufferTests
         var client = new Pipe(new PipeOptions(pauseWriterThreshold: 1, resumeWriterThreshold: 1));
         var http = new DefaultHttpContext { RequestServices = services };
         http.Features.Set<IHttpResponseBodyFeature>(new StreamResponseBodyFeature(client.Writer.AsStream()));
-        using var answer = AnswerBuffer.Rent();
+        using var answer = ResponseBuffer.Rent();
         answer.Write("{}"u8);
         bool isPaused = false;
         var sending = answer.SendPartAsync(http, () => isPaused = true);
         Assert.False(sending.IsCompleted);
 
         // The client takes its part as soon as the second is over, which is long before a real second is.
-        time.Advance(AnswerBuffer.SlowClientTimeout);
+        time.Advance(ResponseBuffer.SlowClientTimeout);
         client.Reader.AdvanceTo((await client.Reader.ReadAsync()).Buffer.End);
         await sending;
         Assert.True(isPaused);
@@ -40,12 +40,12 @@ public sealed class AnswerBufferTests
     public async Task A_sent_buffer_is_disposed_once()
     {
         // On one thread, so that the kept buffer is the one that was returned.
-        var answer = AnswerBuffer.Rent();
+        var answer = ResponseBuffer.Rent();
         answer.Write("{}"u8);
         Assert.True(answer.SendAsync(new DefaultHttpContext()).IsCompletedSuccessfully);
-        Assert.NotSame(answer, AnswerBuffer.Rent());
+        Assert.NotSame(answer, ResponseBuffer.Rent());
         answer.Dispose();
-        Assert.Same(answer, AnswerBuffer.Rent());
+        Assert.Same(answer, ResponseBuffer.Rent());
 
         await answer.SendAndDisposeAsync(new DefaultHttpContext());
         Assert.Throws<InvariantViolationException>(answer.Dispose);
@@ -54,21 +54,21 @@ public sealed class AnswerBufferTests
     [Fact]
     public async Task A_buffer_holds_only_unsent_bytes_while_its_client_reads_nothing()
     {
-        var memory = new AnswerMemory(1 << 20);
+        var memory = new ResponseMemory(1 << 20);
         var connection = new Pipe(new PipeOptions(pauseWriterThreshold: 1, resumeWriterThreshold: 0));
         var http = new DefaultHttpContext();
         http.Response.Body = connection.Writer.AsStream();
-        byte[] answer = new byte[AnswerBuffer.PartBytes + 1000];
+        byte[] answer = new byte[ResponseBuffer.PartBytes + 1000];
         Random.Shared.NextBytes(answer);
-        using var buffer = new AnswerBuffer(memory);
+        using var buffer = new ResponseBuffer(memory);
         for (int round = 0; round < 2; round++)
         {
             buffer.Write(answer);
             var sending = buffer.SendPartAsync(http, pause: null);
             Assert.False(sending.IsCompleted);
             Assert.InRange(memory.HeldBytes, 1000, 2000);
-            Assert.Equal(answer[..AnswerBuffer.PartBytes], await TakeAsync(connection.Reader));
-            Assert.Equal(answer[AnswerBuffer.PartBytes..], await TakeAsync(connection.Reader));
+            Assert.Equal(answer[..ResponseBuffer.PartBytes], await TakeAsync(connection.Reader));
+            Assert.Equal(answer[ResponseBuffer.PartBytes..], await TakeAsync(connection.Reader));
             await sending;
             Assert.Equal((0, 0), (buffer.Length, memory.HeldBytes));
         }

@@ -17,7 +17,7 @@ namespace Rookery.Server.FastPath;
 /// Stores the document of a simple PUT, and answers with the same status, headers and body as the route
 /// <c>PUT docs</c>. Thread-safe.
 /// </summary>
-internal sealed class PutAnswer(ServerContext context, DateHeader date)
+internal sealed class PutHandler(ServerContext context, DateHeader date)
 {
     private readonly RouteMetrics _route = context.Metrics.ForRoute(RavenRoutes.DocumentsPattern);
     private readonly RouteTotal _total = new(context.Metrics.Writes);
@@ -96,7 +96,7 @@ internal sealed class PutAnswer(ServerContext context, DateHeader date)
         ReadOnlySpan<byte> dateLine
     )
     {
-        using var body = AnswerBuffer.Rent();
+        using var body = ResponseBuffer.Rent();
         ChangeDocument.WriteStored(body, stored.Id ?? Encoding.UTF8.GetString(request.Id), stored.Etag, database);
         return Write(output, "201 Created"u8, body.Written.Span, dateLine);
     }
@@ -110,7 +110,7 @@ internal sealed class PutAnswer(ServerContext context, DateHeader date)
         Write(
             output,
             "504 Gateway Timeout"u8,
-            ErrorAnswer.Encode(Encoding.ASCII.GetString(request.Target), RavenType.Timeout, unknown.Message),
+            ErrorResponse.Encode(Encoding.ASCII.GetString(request.Target), RavenType.Timeout, unknown.Message),
             dateLine
         );
 

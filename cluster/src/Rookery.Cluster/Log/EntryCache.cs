@@ -7,16 +7,16 @@ namespace Rookery.Cluster.Log;
 /// The newest entries of the log in memory, with consecutive indexes: unapplied entries and, up to a bound, entries for
 /// slightly lagging members. All methods are called under the consensus lock.
 /// </summary>
-internal sealed class FrameCache
+internal sealed class EntryCache
 {
-    // The maximum number of released frames to keep for reuse: as many as are usually in flight together.
-    private const int MaxFreeFrames = 64;
+    // The maximum number of released entries to keep for reuse: as many as are usually in flight together.
+    private const int MaxFreeEntries = 64;
 
     // Added to the payload's size of each entry. Otherwise the bound would not limit tiny or empty entries.
     private const int OverheadBytes = 256;
 
-    private readonly Stack<LogFrame> _free = new();
-    private LogFrame?[] _ring = new LogFrame?[16];
+    private readonly Stack<CachedEntry> _free = new();
+    private CachedEntry?[] _ring = new CachedEntry?[16];
     private int _head;
     private int _count;
 
@@ -29,25 +29,25 @@ internal sealed class FrameCache
     /// <summary>The bytes that the cached entries take.</summary>
     public long Bytes { get; private set; }
 
-    /// <summary>Returns an empty frame.</summary>
-    public LogFrame Rent() => _free.TryPop(out var frame) ? frame : new LogFrame();
+    /// <summary>Returns an empty entry.</summary>
+    public CachedEntry Rent() => _free.TryPop(out var entry) ? entry : new CachedEntry();
 
-    /// <summary>Keeps a frame for reuse that has no references left.</summary>
-    public void Return(LogFrame frame)
+    /// <summary>Keeps an entry for reuse that has no references left.</summary>
+    public void Return(CachedEntry entry)
     {
-        if (_free.Count < MaxFreeFrames)
+        if (_free.Count < MaxFreeEntries)
         {
-            _free.Push(frame);
+            _free.Push(entry);
         }
     }
 
     /// <summary>Appends the next entry. When the cache is empty, any index is allowed.</summary>
-    public void Append(LogFrame frame)
+    public void Append(CachedEntry entry)
     {
-        Invariant.Holds(_count == 0 || frame.Position.Index == LastIndex + 1, "entries in memory follow each other");
+        Invariant.Holds(_count == 0 || entry.Position.Index == LastIndex + 1, "entries in memory follow each other");
         if (_count == 0)
         {
-            FirstIndex = frame.Position.Index;
+            FirstIndex = entry.Position.Index;
         }
 
         if (_count == _ring.Length)
@@ -55,16 +55,16 @@ internal sealed class FrameCache
             Grow();
         }
 
-        frame.Retain();
-        _ring[(_head + _count++) % _ring.Length] = frame;
-        Bytes += frame.PayloadBytes + OverheadBytes;
+        entry.Retain();
+        _ring[(_head + _count++) % _ring.Length] = entry;
+        Bytes += entry.PayloadBytes + OverheadBytes;
     }
 
     /// <summary>Finds the entry at <paramref name="index"/>.</summary>
-    public bool TryGet(long index, [NotNullWhen(true)] out LogFrame? frame)
+    public bool TryGet(long index, [NotNullWhen(true)] out CachedEntry? entry)
     {
         bool isCached = index >= FirstIndex && index <= LastIndex;
-        frame = isCached ? _ring[(_head + (int)(index - FirstIndex)) % _ring.Length] : null;
+        entry = isCached ? _ring[(_head + (int)(index - FirstIndex)) % _ring.Length] : null;
         return isCached;
     }
 
@@ -76,12 +76,12 @@ internal sealed class FrameCache
     {
         while (_count > 0 && FirstIndex <= index && Bytes > bytesToKeep)
         {
-            var frame = _ring[_head]!;
+            var entry = _ring[_head]!;
             _ring[_head] = null;
             _head = (_head + 1) % _ring.Length;
             _count--;
             FirstIndex++;
-            ReleaseFrame(frame);
+            ReleaseEntry(entry);
         }
     }
 
@@ -102,41 +102,41 @@ internal sealed class FrameCache
         while (_count > 0 && LastIndex > index)
         {
             int last = (_head + --_count) % _ring.Length;
-            var frame = _ring[last]!;
+            var entry = _ring[last]!;
             _ring[last] = null;
-            ReleaseFrame(frame);
+            ReleaseEntry(entry);
         }
     }
 
     /// <summary>
-    /// Releases the encoded payload of a durable frame, and keeps the content to apply. For a node without peers, which
+    /// Releases the encoded payload of a durable entry, and keeps the content to apply. For a node without peers, which
     /// never sends the payload.
     /// </summary>
-    public void ReleasePayload(LogFrame frame)
+    public void ReleasePayload(CachedEntry entry)
     {
-        int before = frame.PayloadBytes;
-        frame.ReleasePayload();
-        Bytes -= before - frame.PayloadBytes;
+        int before = entry.PayloadBytes;
+        entry.ReleasePayload();
+        Bytes -= before - entry.PayloadBytes;
     }
 
-    /// <summary>Drops one reference. Keeps the frame for reuse when that was the last one.</summary>
-    public void Release(LogFrame frame)
+    /// <summary>Drops one reference. Keeps the entry for reuse when that was the last one.</summary>
+    public void Release(CachedEntry entry)
     {
-        if (frame.Release())
+        if (entry.Release())
         {
-            Return(frame);
+            Return(entry);
         }
     }
 
-    private void ReleaseFrame(LogFrame frame)
+    private void ReleaseEntry(CachedEntry entry)
     {
-        Bytes -= frame.PayloadBytes + OverheadBytes;
-        Release(frame);
+        Bytes -= entry.PayloadBytes + OverheadBytes;
+        Release(entry);
     }
 
     private void Grow()
     {
-        var larger = new LogFrame?[_ring.Length * 2];
+        var larger = new CachedEntry?[_ring.Length * 2];
         for (int i = 0; i < _count; i++)
         {
             larger[i] = _ring[(_head + i) % _ring.Length];

@@ -7,7 +7,7 @@ namespace Rookery.Storage.Engine;
 /// Determines which tombstones runs retain although they hide no rows: the newest of each group, up to a number. A
 /// limit by number bounds their space and the time to skip them under any load.
 /// </summary>
-internal static class KeptDeletions
+internal static class TombstoneRetention
 {
     // An eighth of a group's rows may be retained tombstones, so a scan takes at most an eighth longer.
     private const int ShareOfRows = 8;

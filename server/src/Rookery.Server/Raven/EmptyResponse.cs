@@ -6,18 +6,18 @@ namespace Rookery.Server.Raven;
 /// Sends answers without a body. The status or Content-Length declares the absence, because RavenDB's clients throw on
 /// an empty chunked body.
 /// </summary>
-internal static class Empty
+internal static class EmptyResponse
 {
     /// <summary>Answers 204.</summary>
-    public static Task NoContent(HttpContext http) => Status(http, StatusCodes.Status204NoContent);
+    public static Task AnswerNoContent(HttpContext http) => Answer(http, StatusCodes.Status204NoContent);
 
     /// <summary>
     /// Answers 404, which RavenDB's clients read as "no result". Not for unknown routes, which are answered 501.
     /// </summary>
-    public static Task NotFound(HttpContext http) => Status(http, StatusCodes.Status404NotFound);
+    public static Task AnswerNotFound(HttpContext http) => Answer(http, StatusCodes.Status404NotFound);
 
     /// <summary>Answers with a status.</summary>
-    public static Task Status(HttpContext http, int status)
+    public static Task Answer(HttpContext http, int status)
     {
         Set(http, status);
         return Task.CompletedTask;

@@ -4,7 +4,7 @@ using Microsoft.AspNetCore.Http;
 namespace Rookery.Server.Raven;
 
 /// <summary>Sends small answers that are one JSON object.</summary>
-internal static class JsonAnswer
+internal static class JsonResponse
 {
     /// <summary>Sends an object whose members <paramref name="members"/> writes.</summary>
     public static async Task SendAsync(
@@ -13,7 +13,7 @@ internal static class JsonAnswer
         int status = StatusCodes.Status200OK
     )
     {
-        using var answer = AnswerBuffer.Rent();
+        using var answer = ResponseBuffer.Rent();
         using (var json = new Utf8JsonWriter(answer))
         {
             json.WriteStartObject();

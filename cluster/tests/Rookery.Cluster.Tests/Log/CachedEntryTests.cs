@@ -6,7 +6,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Log;
 
-public sealed class LogFrameTests
+public sealed class CachedEntryTests
 {
     [Fact]
     public void Proposals_whose_entry_got_no_place_are_proposed_before_those_that_came_later()
@@ -17,12 +17,12 @@ public sealed class LogFrameTests
             waiting.Enqueue(Proposal.Rent(Command((byte)number), operationCount: 1));
         }
 
-        var frame = new LogFrame();
-        frame.Fill(waiting, new LogTime(Ticks: 1, IsSteady: true));
-        Assert.Equal(3, frame.ProposalCount);
-        frame.ReturnProposals(waiting);
+        var entry = new CachedEntry();
+        entry.Fill(waiting, new LogTime(Ticks: 1, IsSteady: true));
+        Assert.Equal(3, entry.ProposalCount);
+        entry.ReturnProposals(waiting);
 
-        Assert.Equal(0, frame.ProposalCount);
+        Assert.Equal(0, entry.ProposalCount);
         Assert.Equal([0, 1, 2, 3, 4], waiting.Select(static proposal => proposal.Command.Span[0]));
         Assert.All(waiting, static proposal => Assert.Equal(LargeBytes, proposal.Command.Length));
         foreach (var proposal in waiting)
@@ -32,7 +32,7 @@ public sealed class LogFrameTests
     }
 
     // Three fit into an entry.
-    private const int LargeBytes = LogFrame.MaxBytes / 7 * 2;
+    private const int LargeBytes = CachedEntry.MaxBytes / 7 * 2;
 
     private static CommandBuffer Command(byte number)
     {

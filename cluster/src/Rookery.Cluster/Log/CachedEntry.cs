@@ -15,11 +15,11 @@ namespace Rookery.Cluster.Log;
 /// node also has the uncompressed commands (the content) and the proposals that wait for its outcomes.
 /// Reference-counted and reused. <see cref="Retain"/> and <see cref="Release"/> are called under the consensus lock.
 /// </summary>
-internal sealed class LogFrame
+internal sealed class CachedEntry
 {
     /// <summary>
-    /// The maximum number of bytes of commands in one frame. A single larger command gets its own frame. With all
-    /// headers, a frame fits a buffer of 1 MiB.
+    /// The maximum number of bytes of commands in one entry. A single larger command gets its own entry. With all
+    /// headers, the entry's frame fits a buffer of 1 MiB.
     /// </summary>
     public const int MaxBytes = (1 << 20) - 4096;
 
@@ -35,7 +35,7 @@ internal sealed class LogFrame
     public FrameType Type { get; private set; }
 
     /// <summary>The entry's position in the log.</summary>
-    public FramePosition Position { get; private set; }
+    public LogEntryPosition Position { get; private set; }
 
     /// <summary>The number of proposals that wait for the entry's outcomes.</summary>
     public int ProposalCount => _proposals.Count;
@@ -55,8 +55,8 @@ internal sealed class LogFrame
     /// <summary>The size of the payload in bytes.</summary>
     public int PayloadBytes => _encodedLength;
 
-    /// <summary>The entry as written to the journal and sent to members.</summary>
-    public JournalFrame Entry =>
+    /// <summary>The entry as a frame, which is written to the journal and sent to members.</summary>
+    public JournalFrame Frame =>
         new(
             Type,
             Position.Index,
@@ -67,41 +67,41 @@ internal sealed class LogFrame
         );
 
     /// <summary>
-    /// Moves as many proposals as fit from the front of <paramref name="waiting"/> into this frame, and encodes the
+    /// Moves as many proposals as fit from the front of <paramref name="waiting"/> into this entry, and encodes the
     /// payload, compressed and checksummed.
     /// </summary>
     /// <exception cref="OutOfMemoryException">The payload does not fit in memory. The proposals are in this
-    /// frame.</exception>
+    /// entry.</exception>
     public void Fill(Queue<Proposal> waiting, LogTime time)
     {
         int bytes = 0;
         while (waiting.TryPeek(out var proposal) && (_proposals.Count == 0 || bytes + proposal.Bytes <= MaxBytes))
         {
-            bytes += proposal.Bytes + FrameContent.CommandHeadBytes;
+            bytes += proposal.Bytes + EntryContent.CommandHeadBytes;
             WantsReceipt |= proposal.WantsReceipt;
             _proposals.Add(waiting.Dequeue());
         }
 
         Type = FrameType.Batch;
-        _contentLength = FrameContent.HeadBytes + bytes;
+        _contentLength = EntryContent.HeadBytes + bytes;
         EncodePayload(time);
     }
 
-    /// <summary>Sets the log position of a filled frame.</summary>
+    /// <summary>Sets the log position of a filled entry.</summary>
     public void SetPosition(long index, long term, long operationsBefore) =>
-        Position = new FramePosition(index, term, operationsBefore, OperationCount);
+        Position = new LogEntryPosition(index, term, operationsBefore, OperationCount);
 
     /// <summary>Copies an entry that a leader sent or that the core appended.</summary>
-    public void CopyFrom(in JournalFrame entry)
+    public void CopyFrom(in JournalFrame frame)
     {
-        Type = entry.Type;
-        OperationCount = entry.OperationCount;
-        SetPosition(entry.Index, entry.Term, entry.OperationsBefore);
-        _encodedLength = entry.Payload.Length;
+        Type = frame.Type;
+        OperationCount = frame.OperationCount;
+        SetPosition(frame.Index, frame.Term, frame.OperationsBefore);
+        _encodedLength = frame.Payload.Length;
         if (_encodedLength > 0)
         {
             _encoded = PooledMemory.Rent(_encodedLength);
-            entry.Payload.Span.CopyTo(_encoded.Span);
+            frame.Payload.Span.CopyTo(_encoded.Span);
         }
     }
 
@@ -112,7 +112,7 @@ internal sealed class LogFrame
     {
         if (_contentLength == 0)
         {
-            Replay.Apply(Entry, store.Applier);
+            Replay.Apply(Frame, store.Applier);
             return;
         }
 
@@ -120,7 +120,7 @@ internal sealed class LogFrame
         store.Applier.Apply(Position, _content.Span[.._contentLength], _outcomes.AsSpan(0, _proposals.Count));
     }
 
-    /// <summary>Answers every caller of the frame.</summary>
+    /// <summary>Answers every caller of the entry.</summary>
     public void Answer(Admission admission, bool inline)
     {
         for (int i = 0; i < _proposals.Count; i++)
@@ -134,7 +134,7 @@ internal sealed class LogFrame
         Reset();
     }
 
-    /// <summary>Refuses every caller of the frame. The entry itself may stay in the log.</summary>
+    /// <summary>Refuses every caller of the entry. The entry may stay in the log.</summary>
     public void Refuse(Rejection rejection, Admission admission, bool inline)
     {
         foreach (var proposal in _proposals)
@@ -147,20 +147,20 @@ internal sealed class LogFrame
     }
 
     /// <summary>
-    /// Returns the proposals to the front of <paramref name="waiting"/>, because the frame was not placed in the log.
+    /// Returns the proposals to the front of <paramref name="waiting"/>, because the entry was not placed in the log.
     /// Keeps their order, because a bulk insert may contain two versions of one document.
     /// </summary>
     /// <exception cref="OutOfMemoryException">There is no memory for their commands. All proposals stay
     /// here.</exception>
     public void ReturnProposals(Queue<Proposal> waiting)
     {
-        var content = new FrameContent(_content.Span[.._contentLength]);
+        var content = new EntryContent(_content.Span[.._contentLength]);
         foreach (var proposal in _proposals)
         {
             proposal.RestoreCommand(content.Next());
         }
 
-        // A queue has no insertion at its front: append the frame's proposals, then move the later ones after them.
+        // A queue has no insertion at its front: append this entry's proposals, then move the later ones after them.
         int laterProposals = waiting.Count;
         _proposals.ForEach(waiting.Enqueue);
         for (int i = 0; i < laterProposals; i++)
@@ -171,7 +171,7 @@ internal sealed class LogFrame
         Reset();
     }
 
-    /// <summary>Releases the encoded payload if the frame has content.</summary>
+    /// <summary>Releases the encoded payload if the entry has content.</summary>
     public void ReleasePayload()
     {
         if (_contentLength > 0)
@@ -188,13 +188,13 @@ internal sealed class LogFrame
     /// <returns>Whether it was the last reference.</returns>
     public bool Release()
     {
-        Invariant.Holds(_references > 0, "a frame is released as often as it is retained");
+        Invariant.Holds(_references > 0, "an entry is released as often as it is retained");
         if (--_references > 0)
         {
             return false;
         }
 
-        Invariant.Holds(_proposals.Count == 0, "a released frame has no waiting proposals");
+        Invariant.Holds(_proposals.Count == 0, "a released entry has no waiting proposals");
         _encoded.Return();
         (_encodedLength, OperationCount) = (0, 0);
         return true;
@@ -205,19 +205,19 @@ internal sealed class LogFrame
         Invariant.Holds(_proposals.Count > 0, "a batch has a command");
         _content = PooledMemory.Rent(_contentLength);
         var content = _content.Span[.._contentLength];
-        FrameContent.WriteHead(content, time.Ticks, time.IsSteady, _proposals.Count);
-        int offset = FrameContent.HeadBytes;
+        EntryContent.WriteHead(content, time.Ticks, time.IsSteady, _proposals.Count);
+        int offset = EntryContent.HeadBytes;
         int operations = 0;
         foreach (var proposal in _proposals)
         {
             BinaryPrimitives.WriteInt32LittleEndian(content[offset..], proposal.Bytes);
-            proposal.Command.Span.CopyTo(content[(offset + FrameContent.CommandHeadBytes)..]);
-            offset += FrameContent.CommandHeadBytes + proposal.Bytes;
+            proposal.Command.Span.CopyTo(content[(offset + EntryContent.CommandHeadBytes)..]);
+            offset += EntryContent.CommandHeadBytes + proposal.Bytes;
             operations = checked(operations + proposal.OperationCount);
             proposal.ReleaseCommand();
         }
 
-        Invariant.Holds(offset == _contentLength, "a frame is as long as its commands");
+        Invariant.Holds(offset == _contentLength, "an entry is as long as its commands");
         OperationCount = operations;
         _encoded = PooledMemory.Rent(Payload.MaxEncodedLength(_contentLength));
         _encodedLength = Payload.Encode(content, _encoded.Span);

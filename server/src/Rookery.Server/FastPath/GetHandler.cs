@@ -15,7 +15,7 @@ namespace Rookery.Server.FastPath;
 /// Answers a simple GET from memory, with the same status, headers and body as the route <c>GET docs</c>. Reads no disk.
 /// Thread-safe.
 /// </summary>
-internal sealed class GetAnswer(ServerContext context, DateHeader date)
+internal sealed class GetHandler(ServerContext context, DateHeader date)
 {
     // A longer answer takes room for which the full pipeline waits.
     private const int MaxDocumentBytes = LargeRequests.FreeBytes;
@@ -85,7 +85,7 @@ internal sealed class GetAnswer(ServerContext context, DateHeader date)
             }
 
             status = StatusCodes.Status200OK;
-            using var body = AnswerBuffer.Rent();
+            using var body = ResponseBuffer.Rent();
             GetDocuments.WriteOne(body, document, database);
             var head = new ResponseHead(output, "200 OK"u8);
             head.AddJson(body.Length);

@@ -9,7 +9,7 @@ namespace Rookery.Server;
 /// by the last segment of Type, take its text from Error (from Message for 409), and throw a TypeError for a 503
 /// without a body. Every error of this server has this body.
 /// </summary>
-public static class ErrorAnswer
+public static class ErrorResponse
 {
     /// <summary>Type of an error for which the clients have no exception of their own.</summary>
     public const string RavenException = "Raven.Client.Exceptions.RavenException";

@@ -4,20 +4,20 @@ using System.IO.Pipelines;
 namespace Rookery.Server.FastPath;
 
 /// <summary>Answers simple requests without Kestrel's pipeline. One for a server. Thread-safe.</summary>
-internal sealed class FastPathAnswers
+internal sealed class FastPathHandlers
 {
     private readonly FastPathGate _gate;
-    private readonly GetAnswer _get;
-    private readonly PutAnswer _put;
+    private readonly GetHandler _get;
+    private readonly PutHandler _put;
 
     /// <summary>Creates the answers of a server.</summary>
     /// <param name="context">State that all routes share.</param>
-    public FastPathAnswers(ServerContext context)
+    public FastPathHandlers(ServerContext context)
     {
         var date = new DateHeader(context.Time);
         _gate = new FastPathGate(context);
-        _get = new GetAnswer(context, date);
-        _put = new PutAnswer(context, date);
+        _get = new GetHandler(context, date);
+        _put = new PutHandler(context, date);
     }
 
     /// <summary>

@@ -6,23 +6,24 @@ using Rookery.Queries.Answering;
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Collects the bytes of one answer before they are sent. An answer that is sent whole carries its Content-Length; an
-/// answer longer than <see cref="PartBytes"/> is sent in parts. Each thread keeps one buffer for its next answer, so a
-/// small answer allocates nothing. Not thread-safe.
+/// Collects the bytes of one response before they are sent. A response that is sent whole carries its Content-Length;
+/// one longer than <see cref="PartBytes"/> is sent in parts. Each thread keeps one buffer for its next response, so a
+/// small response allocates nothing. Not thread-safe.
 /// </summary>
-internal sealed class AnswerBuffer : IResultBuffer, IDisposable
+internal sealed class ResponseBuffer : IResultBuffer, IDisposable
 {
     /// <summary>
-    /// Length in bytes from which a part is sent, so that a long answer is never in memory as a whole.
+    /// Length in bytes from which a part is sent, so that a long response is never in memory as a whole.
     /// </summary>
     public const int PartBytes = 64 << 10;
 
     private const int InitialBytes = 4 << 10;
 
-    // The same length while <see cref="AnswerMemory.IsCrowded"/>.
+    // Length in bytes from which a part is sent while the memory of all responses is crowded.
     private const int CrowdedPartBytes = 4 << 10;
 
-    // A buffer that a thread keeps, or that grows again after a wait for its client, has at most this capacity.
+    // A buffer that a thread keeps for its next response, or that grows again after a wait for its client, has at most
+    // this capacity.
     private const int MaxKeptBytes = 2 * PartBytes;
 
     // A longer buffer is sent in slices of PartBytes.
@@ -35,41 +36,41 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     internal static readonly TimeSpan SlowClientTimeout = TimeSpan.FromSeconds(1);
 
     [ThreadStatic]
-    private static AnswerBuffer? _ofThread;
+    private static ResponseBuffer? _idle;
 
-    private readonly AnswerMemory _allAnswers;
+    private readonly ResponseMemory _allResponses;
     private PooledMemory _memory = PooledMemory.Rent(InitialBytes);
     private int _length;
     private int _capacityBeforeWait;
     private bool _isRented;
 
-    /// <summary>Creates a buffer whose capacity is counted in <paramref name="allAnswers"/>.</summary>
-    internal AnswerBuffer(AnswerMemory allAnswers)
+    /// <summary>Creates a buffer whose capacity is counted in <paramref name="allResponses"/>.</summary>
+    internal ResponseBuffer(ResponseMemory allResponses)
     {
-        (_allAnswers, _isRented) = (allAnswers, true);
-        _allAnswers.Add(_memory.Length);
+        (_allResponses, _isRented) = (allResponses, true);
+        _allResponses.Add(_memory.Length);
     }
 
     /// <inheritdoc/>
     public int Length => _length;
 
     /// <summary>Whether the buffer is long enough to be sent as a part.</summary>
-    public bool IsPartDue => _length >= PartBytes || (_length >= CrowdedPartBytes && _allAnswers.IsCrowded);
+    public bool IsPartDue => _length >= PartBytes || (_length >= CrowdedPartBytes && _allResponses.IsCrowded);
 
     /// <summary>Bytes that are written but not yet sent; valid until the next write.</summary>
     public ReadOnlyMemory<byte> Written => _memory.Memory[.._length];
 
     /// <summary>Takes the buffer that this thread keeps, or a new one. Dispose it once.</summary>
-    public static AnswerBuffer Rent()
+    public static ResponseBuffer Rent()
     {
-        if (_ofThread is not { } buffer)
+        if (_idle is not { } buffer)
         {
-            return new AnswerBuffer(AnswerMemory.Shared);
+            return new ResponseBuffer(ResponseMemory.Shared);
         }
 
-        _ofThread = null;
+        _idle = null;
         buffer._isRented = true;
-        buffer._allAnswers.Add(buffer._memory.Length);
+        buffer._allResponses.Add(buffer._memory.Length);
         return buffer;
     }
 
@@ -99,7 +100,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     public void Truncate(int length) => _length = length;
 
     /// <summary>
-    /// Sends the buffer as the whole answer, or as its last part. Completes synchronously if the connection takes the
+    /// Sends the buffer as the whole response, or as its last part. Completes synchronously if the connection takes the
     /// bytes at once.
     /// </summary>
     public Task SendAsync(HttpContext http, string contentType = "application/json; charset=utf-8")
@@ -124,8 +125,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         if (!sending.IsCompletedSuccessfully)
         {
             int length = _length;
-            // The connection has copied all bytes.
-            KeepFrom(length);
+            KeepFrom(length); // nothing: the connection has copied all bytes
             return WaitForClientAsync(http, length, sending, pause: null).AsTask();
         }
 
@@ -150,12 +150,12 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     }
 
     /// <summary>
-    /// Sends the bytes so far as one part and empties the buffer. The answer then has no Content-Length.
+    /// Sends the bytes so far as one part and empties the buffer. The response then has no Content-Length.
     /// </summary>
     /// <param name="http">The request.</param>
     /// <param name="pause">Called once if the client has not taken the part within a second, so that the producer can
     /// release the blocks that it reads.</param>
-    /// <param name="contentType">Content type of the whole answer.</param>
+    /// <param name="contentType">Content type of the whole response.</param>
     /// <exception cref="OperationCanceledException">The client closed the connection.</exception>
     public async Task SendPartAsync(
         HttpContext http,
@@ -170,7 +170,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
 
         await SendInSlicesAsync(http, pause);
         _length = 0;
-        if (_allAnswers.IsCrowded)
+        if (_allResponses.IsCrowded)
         {
             Trim();
         }
@@ -183,10 +183,10 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     {
         if (_length == 0 && _memory.Length > InitialBytes)
         {
-            _allAnswers.Add(-_memory.Length);
+            _allResponses.Add(-_memory.Length);
             _memory.Return();
             _memory = PooledMemory.Rent(InitialBytes);
-            _allAnswers.Add(_memory.Length);
+            _allResponses.Add(_memory.Length);
         }
     }
 
@@ -196,15 +196,15 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
     /// </summary>
     public void Dispose()
     {
-        Invariant.Holds(_isRented, "an answer's buffer is returned once");
+        Invariant.Holds(_isRented, "a response's buffer is returned once");
         _isRented = false;
         _length = _capacityBeforeWait = 0;
 
         // A buffer kept for reuse is not counted: its thread may end, and its bytes would stay counted forever.
-        _allAnswers.Add(-_memory.Length);
-        if (_ofThread is null && _allAnswers == AnswerMemory.Shared && _memory.Length <= MaxKeptBytes)
+        _allResponses.Add(-_memory.Length);
+        if (_idle is null && _allResponses == ResponseMemory.Shared && _memory.Length <= MaxKeptBytes)
         {
-            _ofThread = this;
+            _idle = this;
             return;
         }
 
@@ -213,7 +213,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
 
     // The first allocation of an empty buffer: the capacity that it had before it waited for its client, or the initial
     // size while memory is crowded.
-    private int FirstCapacity => _allAnswers.IsCrowded ? InitialBytes : Math.Max(InitialBytes, _capacityBeforeWait);
+    private int FirstCapacity => _allResponses.IsCrowded ? InitialBytes : Math.Max(InitialBytes, _capacityBeforeWait);
 
     // The connection copies the bytes that it is given. Writing slices keeps that copy to one slice instead of the
     // whole buffer.
@@ -228,9 +228,11 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
                 http.RequestAborted
             );
             offset += length;
-            if (!sending.IsCompletedSuccessfully && _length - offset <= PartBytes)
+            bool isClientSlow = !sending.IsCompletedSuccessfully;
+            bool isRestShort = _length - offset <= PartBytes;
+            if (isClientSlow && isRestShort)
             {
-                // The client is slow. Keeps only the bytes that the connection has not copied.
+                // Keep only the bytes that the connection has not copied.
                 KeepFrom(offset);
                 offset = 0;
             }
@@ -266,7 +268,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
         }
 
         _capacityBeforeWait = Math.Max(_capacityBeforeWait, Math.Min(_memory.Length, MaxKeptBytes));
-        _allAnswers.Add(kept.Length - _memory.Length);
+        _allResponses.Add(kept.Length - _memory.Length);
         _memory.Return();
         _memory = kept;
         _length = rest;
@@ -320,7 +322,7 @@ internal sealed class AnswerBuffer : IResultBuffer, IDisposable
             int before = _memory.Length;
             int usual = before > 0 ? before + Math.Min(before, MaxGrowthBytes) : FirstCapacity;
             _memory.Grow(_length, Math.Max(_length + wanted, usual));
-            _allAnswers.Add(_memory.Length - before);
+            _allResponses.Add(_memory.Length - before);
         }
     }
 }

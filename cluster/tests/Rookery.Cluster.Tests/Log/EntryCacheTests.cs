@@ -3,12 +3,12 @@ using Rookery.Journal;
 
 namespace Rookery.Cluster.Tests.Log;
 
-public sealed class FrameCacheTests
+public sealed class EntryCacheTests
 {
     [Fact]
     public void Entries_without_payload_are_released_too()
     {
-        var cache = new FrameCache();
+        var cache = new EntryCache();
         Fill(cache, entries: 100, payloadBytes: 0);
         cache.ReleaseThrough(90, bytesToKeep: 0);
         Assert.Equal((91, 100), (cache.FirstIndex, cache.LastIndex));
@@ -17,7 +17,7 @@ public sealed class FrameCacheTests
     [Fact]
     public void Small_entries_take_more_memory_than_their_payload()
     {
-        var cache = new FrameCache();
+        var cache = new EntryCache();
         Fill(cache, entries: 10_000, payloadBytes: 10);
         cache.ReleaseThrough(10_000, bytesToKeep: 100_000);
         Assert.InRange(cache.LastIndex - cache.FirstIndex, 1, 1_000);
@@ -25,15 +25,15 @@ public sealed class FrameCacheTests
         Assert.Equal(0, cache.Bytes);
     }
 
-    private static void Fill(FrameCache cache, int entries, int payloadBytes)
+    private static void Fill(EntryCache cache, int entries, int payloadBytes)
     {
         for (int index = 1; index <= entries; index++)
         {
-            var frame = cache.Rent();
-            frame.CopyFrom(
+            var entry = cache.Rent();
+            entry.CopyFrom(
                 new JournalFrame(FrameType.Batch, index, Term: 1, index - 1, OperationCount: 1, new byte[payloadBytes])
             );
-            cache.Append(frame);
+            cache.Append(entry);
         }
     }
 }

@@ -7,7 +7,7 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Access;
 
 /// <summary>Helpers of the routes under /admin/access: parse small bodies, commit records, write tokens.</summary>
-internal static class AccessAnswer
+internal static class AccessResponse
 {
     /// <summary>Largest request body, in bytes.</summary>
     public const int BodyBytes = 64 << 10;
@@ -60,7 +60,7 @@ internal static class AccessAnswer
         {
             throw new RefusedException(
                 StatusCodes.Status503ServiceUnavailable,
-                ErrorAnswer.RavenException,
+                ErrorResponse.RavenException,
                 RavenRoute.NoBarrierRejection(context).Message
             );
         }
@@ -91,7 +91,7 @@ internal static class AccessAnswer
 
     /// <summary>Sends a new token. No later answer contains it.</summary>
     public static Task SendTokenAsync(HttpContext http, MadeToken made, string? notice = null) =>
-        JsonAnswer.SendAsync(
+        JsonResponse.SendAsync(
             http,
             json =>
             {

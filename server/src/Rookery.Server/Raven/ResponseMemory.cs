@@ -1,12 +1,12 @@
 namespace Rookery.Server.Raven;
 
 /// <summary>
-/// Counts the bytes of all <see cref="AnswerBuffer"/>s. Above <paramref name="muchBytes"/>, long answers are sent in
+/// Counts the bytes of all <see cref="ResponseBuffer"/>s. Above <paramref name="muchBytes"/>, long answers are sent in
 /// small parts. Without that, 1,365 clients that read a long feed held 128 KiB each, and a node of 256 MiB ran out of
 /// memory. Thread-safe.
 /// </summary>
 /// <param name="muchBytes">Bytes above which <see cref="IsCrowded"/> is true.</param>
-internal sealed class AnswerMemory(long muchBytes)
+internal sealed class ResponseMemory(long muchBytes)
 {
     // Buffers are on the managed heap; together they may take an eighth of its limit.
     private const int HeapFraction = 8;
@@ -14,7 +14,7 @@ internal sealed class AnswerMemory(long muchBytes)
     private long _heldBytes;
 
     /// <summary>The counter of the process.</summary>
-    public static AnswerMemory Shared { get; } = new(GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / HeapFraction);
+    public static ResponseMemory Shared { get; } = new(GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / HeapFraction);
 
     /// <summary>Bytes that all buffers hold now.</summary>
     public long HeldBytes => Volatile.Read(ref _heldBytes);

@@ -6,25 +6,26 @@ using Rookery.Queries.Language;
 namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
-/// The planned query of a request, and the memory ("room") that the request holds until it is answered.
+/// The planned query of a request, and the memory that the request holds until it is answered.
 /// </summary>
 /// <param name="plan">Plan of the query.</param>
 /// <param name="tag">ETag of a non-stale answer; null if the answer differs each time.</param>
-/// <param name="room">Room of the body, which the answer extends; null if the body is small.</param>
-internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease? room) : IDisposable
+/// <param name="lease">The memory that the body holds; the response extends this lease. Null if the body is
+/// small.</param>
+internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Lease? lease) : IDisposable
 {
     public QueryPlan Plan => plan;
 
     public string? Tag => tag;
 
-    public LargeRequests.Lease? Room => room;
+    public LargeRequests.Lease? Lease => lease;
 
     /// <summary>Receives, parses and plans a query.</summary>
-    /// <exception cref="RefusedException">The query is invalid or not supported, or there is no room for
-    /// it.</exception>
-    public static async ValueTask<QueryBody> ReadAsync(HttpContext http, Database database, ServerContext context)
+    /// <exception cref="RefusedException">The query is invalid or not supported, or there is no memory
+    /// for it.</exception>
+    public static async ValueTask<PlannedQuery> ReadAsync(HttpContext http, Database database, ServerContext context)
     {
-        LargeRequests.Lease? room = null;
+        LargeRequests.Lease? lease = null;
         try
         {
             QueryRequest request;
@@ -38,31 +39,32 @@ internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease
                 )
             )
             {
-                room = requestBody.Room;
+                lease = requestBody.Lease;
                 request = QueryBodyJson.Read(requestBody.Span);
                 tag = TagOf(database, requestBody.Span);
             }
 
             if (request.HeldBytes > LargeRequests.FreeBytes)
             {
-                room ??= context.LargeRequests.Begin(http);
-                if (!room.TryGrow(request.HeldBytes))
+                lease ??= context.LargeRequests.Begin(http);
+                if (!lease.TryGrow(request.HeldBytes))
                 {
-                    // Release the room before waiting for more. Otherwise two requests could each wait for the room of
-                    // the other.
-                    room.Dispose();
-                    await room.GrowAsync(request.HeldBytes);
+                    // Release the memory before waiting for more. Otherwise two requests could each wait for the memory
+                    // of the other.
+                    lease.Dispose();
+                    await lease.GrowAsync(request.HeldBytes);
                 }
             }
 
             var plan = PlanOf(request, database, context);
             tag.Add(plan.DefinitionNumber);
-            return new QueryBody(plan, HasRandomOrder(plan.Query) ? null : tag.ToString(), room);
+            return new PlannedQuery(plan, HasRandomOrder(plan.Query) ? null : tag.ToString(), lease);
         }
         catch
         {
-            // Release the room: its deadline would close the connection later, which may serve another request by then.
-            room?.Dispose();
+            // Release the memory: the lease's deadline would close the connection later, which may then serve another
+            // request.
+            lease?.Dispose();
             throw;
         }
     }
@@ -70,7 +72,7 @@ internal sealed class QueryBody(QueryPlan plan, string? tag, LargeRequests.Lease
     public void Dispose()
     {
         plan.Dispose();
-        room?.Dispose();
+        lease?.Dispose();
     }
 
     private static QueryPlan PlanOf(QueryRequest request, Database database, ServerContext context)

@@ -8,7 +8,7 @@ using Rookery.Simulation;
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>An error reaches the client even if its request is still being sent.</summary>
-public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<RunningServer>
+public sealed class EarlyResponseTests(RunningServer server) : IClassFixture<RunningServer>
 {
     private const int PieceBytes = 64 << 10;
 
@@ -87,7 +87,7 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
         http.Features.Set<IRequestBodyPipeFeature>(new BodyPipe(body.Reader));
         using var stopping = new CancellationTokenSource();
         await stopping.CancelAsync();
-        var reading = EarlyAnswer.ReadOnAsync(http, new SimulatedTimeProvider(), stopping.Token);
+        var reading = EarlyResponse.ReadOnAsync(http, new SimulatedTimeProvider(), stopping.Token);
 
         // The pipe accepts a piece only once the previous one is read.
         for (int i = 0; i < Pieces; i++)
@@ -108,7 +108,7 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
         var lifetime = new Lifetime();
         http.Features.Set<IHttpRequestLifetimeFeature>(lifetime);
         var time = new SimulatedTimeProvider();
-        var reading = EarlyAnswer.ReadOnAsync(http, time, CancellationToken.None);
+        var reading = EarlyResponse.ReadOnAsync(http, time, CancellationToken.None);
         using var bound = new CancellationTokenSource(TimeSpan.FromMinutes(1));
         while (!reading.IsCompleted)
         {

@@ -8,7 +8,7 @@ namespace Rookery.Server;
 /// Reads the rest of a request body after an error was sent. Closing a connection with unread bytes resets it, and a
 /// reset can discard the answer before the client has read it.
 /// </summary>
-internal static class EarlyAnswer
+internal static class EarlyResponse
 {
     /// <summary>Maximum bytes to read after the answer.</summary>
     public const int MaxBytes = 64 << 20;

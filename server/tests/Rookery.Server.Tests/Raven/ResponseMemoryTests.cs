@@ -3,16 +3,16 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>Memory of the buffers of many answers.</summary>
-public sealed class AnswerMemoryTests
+public sealed class ResponseMemoryTests
 {
     [Fact]
     public void Long_answers_are_sent_in_small_parts_while_buffers_are_crowded()
     {
-        var memory = new AnswerMemory(400 << 10);
-        var buffers = new List<AnswerBuffer>();
+        var memory = new ResponseMemory(400 << 10);
+        var buffers = new List<ResponseBuffer>();
         while (!memory.IsCrowded)
         {
-            var buffer = new AnswerBuffer(memory);
+            var buffer = new ResponseBuffer(memory);
             buffers.Add(buffer);
             for (int piece = 0; !buffer.IsPartDue; piece++)
             {
@@ -22,7 +22,7 @@ public sealed class AnswerMemoryTests
         }
 
         Assert.InRange(buffers.Count, 3, 6);
-        using (var late = new AnswerBuffer(memory))
+        using (var late = new ResponseBuffer(memory))
         {
             late.Write(new byte[4000]);
             Assert.False(late.IsPartDue);
@@ -37,8 +37,8 @@ public sealed class AnswerMemoryTests
     [Fact]
     public void An_empty_buffer_can_release_what_it_grew_to()
     {
-        var memory = new AnswerMemory(1 << 20);
-        using var buffer = new AnswerBuffer(memory);
+        var memory = new ResponseMemory(1 << 20);
+        using var buffer = new ResponseBuffer(memory);
         long before = memory.HeldBytes;
         buffer.Write(new byte[100_000]);
         buffer.Trim();

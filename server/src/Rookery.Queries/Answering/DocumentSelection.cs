@@ -48,7 +48,7 @@ internal sealed record IdCondition(IdConditionKind Kind, IReadOnlyList<string> V
     private static List<string> Texts(IReadOnlyList<Operand> values, OperandValues operands)
     {
         var texts = new List<string>(values.Count);
-        foreach (byte[] json in operands.Elements(values))
+        foreach (byte[] json in operands.ReadElements(values))
         {
             var reader = new Utf8JsonReader(json);
             reader.Read();
@@ -71,10 +71,10 @@ internal sealed record IdCondition(IdConditionKind Kind, IReadOnlyList<string> V
 /// <summary>
 /// The documents that a query reads, by collection and ids. If all of them are results, also the page to return.
 /// </summary>
-internal sealed record IdQuery
+internal sealed record DocumentSelection
 {
     /// <summary>Returns the documents that a scan has to read, without a page.</summary>
-    public static IdQuery Of(ScanTarget target) =>
+    public static DocumentSelection Of(ScanTarget target) =>
         new()
         {
             Collection = target.Collection,

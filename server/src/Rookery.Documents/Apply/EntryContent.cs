@@ -4,10 +4,10 @@ using Rookery.Documents.Commands;
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Reads the payload of a frame of commands: <c>[u64 log time][u32 count]([u32 length][command])*</c>, little-endian.
+/// Reads the payload of an entry of commands: <c>[u64 log time][u32 count]([u32 length][command])*</c>, little-endian.
 /// The highest bit of the log time is set if the time is not steady (<see cref="IsSteady"/>).
 /// </summary>
-public ref struct FrameContent
+public ref struct EntryContent
 {
     /// <summary>Bytes before the first command.</summary>
     public const int HeadBytes = sizeof(long) + sizeof(uint);
@@ -21,11 +21,11 @@ public ref struct FrameContent
 
     /// <summary>Reads the header of the payload.</summary>
     /// <exception cref="CommandFormatException">The payload is shorter than its header.</exception>
-    public FrameContent(ReadOnlySpan<byte> content)
+    public EntryContent(ReadOnlySpan<byte> content)
     {
         if (content.Length < HeadBytes)
         {
-            throw new CommandFormatException("A frame of the journal is too short to hold its head.");
+            throw new CommandFormatException("An entry of the journal is too short to hold its head.");
         }
 
         long time = BinaryPrimitives.ReadInt64LittleEndian(content);
@@ -34,16 +34,16 @@ public ref struct FrameContent
         _unread = content[HeadBytes..];
     }
 
-    /// <summary>The log time of all commands in the frame, in UTC ticks.</summary>
+    /// <summary>The log time of all commands in the entry, in UTC ticks.</summary>
     public long LogTicks { get; }
 
     /// <summary>
-    /// Whether the time since the previous frame's log time really passed. If not, because a clock was wrong, ages
-    /// computed across this frame may be too high.
+    /// Whether the time since the previous entry's log time really passed. If not, because a clock was wrong, ages
+    /// computed across this entry may be too high.
     /// </summary>
     public bool IsSteady { get; }
 
-    /// <summary>Number of commands in the frame.</summary>
+    /// <summary>Number of commands in the entry.</summary>
     public int Count { get; }
 
     /// <summary>Reads the next command. Call it at most <see cref="Count"/> times.</summary>
@@ -53,7 +53,7 @@ public ref struct FrameContent
         int length = _unread.Length < CommandHeadBytes ? -1 : BinaryPrimitives.ReadInt32LittleEndian(_unread);
         if (length < 0 || length > _unread.Length - CommandHeadBytes)
         {
-            throw new CommandFormatException("A frame of the journal ends within a command.");
+            throw new CommandFormatException("An entry of the journal ends within a command.");
         }
 
         var command = _unread.Slice(CommandHeadBytes, length);
@@ -61,7 +61,7 @@ public ref struct FrameContent
         return command;
     }
 
-    /// <summary>Encodes the payload of a frame with one command.</summary>
+    /// <summary>Encodes the payload of an entry with one command.</summary>
     public static byte[] Of(long logTicks, ReadOnlySpan<byte> command)
     {
         byte[] content = new byte[HeadBytes + CommandHeadBytes + command.Length];
