@@ -72,7 +72,7 @@ public sealed class RequestMetrics(TimeProvider time)
     }
 
     /// <summary>Takes back <see cref="Begin"/>, because the full pipeline begins the same request again.</summary>
-    internal void Withdraw()
+    internal void UndoBegin()
     {
         Interlocked.Decrement(ref _documentRequests);
         Interlocked.Decrement(ref _inFlight);

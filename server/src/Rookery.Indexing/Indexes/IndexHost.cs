@@ -47,9 +47,7 @@ public sealed class IndexHost : IDisposable
     private long _documentsRead;
     private long _trimmedAt;
     private bool _isTrimAsked;
-
-    // Whether folders of deleted databases were removed since the start.
-    private bool _areFoldersSwept;
+    private bool _areFoldersSwept; // whether those of deleted databases were removed since the start
     private bool _isClosed;
     private SegmentCache? _cache;
 
@@ -244,7 +242,6 @@ public sealed class IndexHost : IDisposable
             var left = timeout - _time.GetElapsedTime(begun);
             if (TryGetSlot(database, name, out var slot))
             {
-                // Whether the caller waits although the index is at rest, and the index may still resume.
                 bool MayResume() =>
                     evenAtRest
                     && !slot.StaysStopped(database)

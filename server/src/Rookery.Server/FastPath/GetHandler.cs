@@ -12,8 +12,8 @@ using Rookery.Storage;
 namespace Rookery.Server.FastPath;
 
 /// <summary>
-/// Answers a simple GET from memory, with the same status, headers and body as the route <c>GET docs</c>. Reads no disk.
-/// Thread-safe.
+/// Answers a simple GET from memory, with the same status, headers and body as the route <c>GET docs</c>. Reads no
+/// disk. Thread-safe.
 /// </summary>
 internal sealed class GetHandler(ServerContext context, DateHeader date)
 {

@@ -54,7 +54,7 @@ internal sealed class PutHandler(ServerContext context, DateHeader date)
         if (outcome.Rejection is { } rejection && rejection.Kind != RejectionKind.OutcomeUnknown)
         {
             // Nothing was stored. The full pipeline proposes the document again, and explains its rejection.
-            context.Metrics.Withdraw();
+            context.Metrics.UndoBegin();
             return 0;
         }
 

@@ -54,6 +54,9 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
     /// <summary>Number of requests refused because no memory was free.</summary>
     public long Refused => _admission.Refused;
 
+    /// <summary>Number of requests that wait for memory.</summary>
+    public int Waiting => Volatile.Read(ref _waitingCount);
+
     /// <summary>Cancelled when the node stops; responses then no longer wait for memory.</summary>
     public CancellationToken Stopping { get; set; }
 
