@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using Rookery.Json;
+using Rookery.Platform;
 using Rookery.Scripting.Values;
 
 namespace Rookery.Indexing.Values;
@@ -14,8 +15,13 @@ internal sealed class PseudoMember
     /// <summary>Maximum bytes of a value.</summary>
     public const int MaxBytes = CSharpDate.MaxBytes + 2;
 
-    private static readonly string[] PartsOfDates =
+    private const string Count = "Count";
+    private const string Length = "Length";
+
+    private static readonly string[] Parts =
     [
+        Count,
+        Length,
         "Year",
         "Month",
         "Day",
@@ -29,25 +35,19 @@ internal sealed class PseudoMember
         "Date",
     ];
 
+    // The name as the path spells it.
     private readonly byte[] _name;
+
+    // The same name as in Parts.
     private readonly string _part;
 
     private PseudoMember(string name, string part) => (_name, _part) = (Encoding.UTF8.GetBytes(name), part);
 
     /// <summary>Returns the property of a name; null if there is none.</summary>
-    public static PseudoMember? Of(string name)
-    {
-        if (name.ToLowerInvariant() is "count" or "length")
-        {
-            return new PseudoMember(name, name);
-        }
-
-        return
-            PartsOfDates.FirstOrDefault(part => string.Equals(part, name, StringComparison.OrdinalIgnoreCase))
-                is { } known
+    public static PseudoMember? Of(string name) =>
+        Parts.FirstOrDefault(part => string.Equals(part, name, StringComparison.OrdinalIgnoreCase)) is { } known
             ? new PseudoMember(name, known)
             : null;
-    }
 
     /// <summary>
     /// Writes the property of a value as JSON. Returns its length; 0 if the value has no such property.
@@ -57,11 +57,9 @@ internal sealed class PseudoMember
     /// <param name="destination">Receives the JSON; at least <see cref="MaxBytes"/> bytes.</param>
     public int Write(ReadOnlySpan<byte> json, int at, Span<byte> destination)
     {
-        // Only Length begins with L, and only Count with C.
-        bool isLength = _name[0] is (byte)'L' or (byte)'l';
         if (json[at] == (byte)'[')
         {
-            return isLength || _name[0] is (byte)'C' or (byte)'c' ? WriteCount(json, at, destination) : 0;
+            return _part is Count or Length ? WriteCount(json, at, destination) : 0;
         }
 
         if (json[at] != (byte)'"')
@@ -70,12 +68,12 @@ internal sealed class PseudoMember
         }
 
         var text = json[(at + 1)..(StoredJson.SkipValue(json, at) - 1)];
-        if (isLength)
+        if (_part is Length)
         {
             return Write(LengthOf(text), destination);
         }
 
-        if (_part is not "Count" && CSharpDate.TryParse(text, out var date))
+        if (_part is not Count && CSharpDate.TryParse(text, out var date))
         {
             return WritePart(date, destination);
         }
@@ -85,7 +83,9 @@ internal sealed class PseudoMember
 
     /// <summary>
     /// Writes the number of elements of an array. Writes nothing if an element is an object that has a member of this
-    /// name. If the name is in lower case, writes nothing if any element is an object.
+    /// name, because a stored member takes precedence. If the name begins in lower case, writes nothing if any element
+    /// is an object: such a name is more likely a member of the elements, and its meaning must not depend on which
+    /// documents have that member (docs/reference/rql.md, rule 1).
     /// </summary>
     private int WriteCount(ReadOnlySpan<byte> json, int at, Span<byte> destination)
     {
@@ -135,7 +135,7 @@ internal sealed class PseudoMember
                         "Millisecond" => value.Millisecond,
                         "DayOfYear" => value.DayOfYear,
                         "Ticks" => value.Ticks,
-                        _ => 0,
+                        _ => throw new InvariantViolationException("every part of a date is written"),
                     },
                     destination
                 );
