@@ -45,8 +45,8 @@ public sealed record ConsensusOptions
     public long CachedBytes { get; init; } = 4 << 20;
 
     /// <summary>
-    /// The maximum number of bytes of released journal segments to retain, so that members can catch up after an
-    /// absence.
+    /// A released journal segment is retained while the segments after it total less than this many bytes, so that
+    /// members can catch up after an absence.
     /// </summary>
     public long RetainedJournalBytes { get; init; } = 256 << 20;
 

@@ -138,7 +138,8 @@ internal sealed class JournalDirectory : IDisposable
     }
 
     /// <summary>
-    /// Links a second name to a segment in use, and returns that name. The file's bytes are then never reused.
+    /// Creates a second hard link to a segment in use, for the operator, and returns its name. The file's bytes are
+    /// then never reused.
     /// </summary>
     public string KeepAside(Segment segment)
     {

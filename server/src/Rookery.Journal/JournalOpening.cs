@@ -41,7 +41,10 @@ internal static class JournalOpening
 
             appender = CreateAppender(walk, found, options, pool, io, newJournalStart);
             var recovery = walk.Report(found.CleanUp(appender.Segments, walk.Dropped, pool));
-            long lastWrite = appender.LastWrite; // without a Start frame, whose later damage would be no loss
+
+            // The note does not cover the Start frame, so recovery does not report lost writes if only that frame is
+            // damaged.
+            long lastWrite = appender.LastWrite;
             ContinueLog(appender, walk);
             NoteEnd(appender, lastWrite);
             found.ReleaseDropped(pool);

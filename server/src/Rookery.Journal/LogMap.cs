@@ -187,10 +187,12 @@ internal sealed class LogMap
         Position = position;
     }
 
-    /// <summary>Removes the entries of released segments, which are those before <paramref name="first"/>.</summary>
-    public void Release(Segment first)
+    /// <summary>
+    /// Removes the entries before <paramref name="firstRemaining"/>, whose segments are released.
+    /// </summary>
+    public void ReleaseBefore(Segment firstRemaining)
     {
-        var released = first.Header!.Position;
+        var released = firstRemaining.Header!.Position;
         Base = released.Index > Base.Index ? released : Base;
         long from = FirstIndex;
         _spans.RemoveAll(span => span.LastIndex < from);

@@ -26,7 +26,7 @@ public sealed class NodeJournal : IDisposable
     private Exception? _latchCause;
     private bool _isStopped;
 
-    // The indexes of PinAbove that are not disposed.
+    // Indexes given to PinAbove whose pins are not yet disposed.
     private readonly List<long> _pinnedAbove = [];
     private long _releasedThrough;
     private IReadOnlyList<RecoveredEntry> _recovered;
@@ -59,8 +59,8 @@ public sealed class NodeJournal : IDisposable
     public JournalPosition Base => _appender.Map.Base;
 
     /// <summary>
-    /// Released segments to retain, in bytes, so lagging members can catch up. Segments that were released at the start
-    /// are not retained.
+    /// A released segment is retained while the segments after it total less than this many bytes, so that lagging
+    /// members can catch up. Opening the journal retains no segment that recovery does not need.
     /// </summary>
     public long RetainedBytes { get; set; }
 
@@ -96,7 +96,8 @@ public sealed class NodeJournal : IDisposable
 
     /// <summary>
     /// Returns the configuration in force after <paramref name="index"/>: its own index (0 if there is none) and its
-    /// payload. The index must not be below the manifest's index when the journal was opened. Thread-safe.
+    /// payload. The index must be at least the index that the manifest had when the journal was opened, because the
+    /// journal may have no earlier configurations. Thread-safe.
     /// </summary>
     public (long Index, ReadOnlyMemory<byte> Payload) ConfigurationAt(long index)
     {
@@ -224,8 +225,8 @@ public sealed class NodeJournal : IDisposable
         if (truncation >= 0 && frames[truncation].Index < _appender.Map.ConfigurationIndex)
         {
             // Start a segment whose header contains the configuration that the truncation restores, because the segment
-            // with that configuration may be released. If the replacing entries are then not written, no committed
-            // entry is lost.
+            // with that configuration may be released. The truncation is a write of its own: a crash before the second
+            // write loses only uncommitted entries.
             WriteOrLatch(frames[..(truncation + 1)], beginsSegment: true);
             frames = frames[(truncation + 1)..];
         }
@@ -237,9 +238,10 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Discards the whole log except for the vote, and continues after an installed snapshot, which the manifest
-    /// already contains durably with this mark. On return the reset survives a power cut. If it throws, the journal is
-    /// latched, and the next opening resets it, because the manifest's mark differs.
+    /// Discards the whole log except for the vote, and continues after an installed snapshot. The manifest already
+    /// contains this snapshot and the number of this reset (<see cref="JournalReset.Mark"/>) durably. On return the
+    /// reset survives a power cut. If it throws, the journal is latched, and the next opening resets the journal,
+    /// because the manifest's number differs from the one in the newest segment's header.
     /// </summary>
     /// <remarks>Call it on the writing thread. Open readers continue with the old log.</remarks>
     /// <exception cref="JournalLatchedException">This or an earlier write or sync failed.</exception>
@@ -291,8 +293,8 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Releases for reuse the segments whose entries are all at or below <paramref name="index"/>, which the manifest
-    /// contains durably. Thread-safe.
+    /// Releases for reuse the segments that contain only entries at or below <paramref name="index"/>. The manifest
+    /// must be durable at that index or a later one. Thread-safe.
     /// </summary>
     /// <exception cref="DiskException">A file that is no longer needed could not be deleted; the journal
     /// continues.</exception>
@@ -311,9 +313,9 @@ public sealed class NodeJournal : IDisposable
     }
 
     /// <summary>
-    /// Pins all entries above <paramref name="index"/> until the result is disposed. The caller ensures that none of
-    /// them is released. For members that receive a snapshot at that index and then need the later entries.
-    /// Thread-safe.
+    /// Pins all entries above <paramref name="index"/> until the result is disposed. None of these entries may have
+    /// been released before the call. For members that receive a snapshot at that index and then need the later
+    /// entries. Thread-safe.
     /// </summary>
     public IDisposable PinAbove(long index)
     {
@@ -333,7 +335,7 @@ public sealed class NodeJournal : IDisposable
     /// <exception cref="DiskException">The disk is full or failed. The journal continues; try again later.</exception>
     public bool PrepareSpare()
     {
-        ReleaseThrough(0); // A reader may have pinned a segment when its index was released.
+        ReleaseThrough(0); // Retries segments that a reader had pinned when their entries were released.
         bool isPrepared = _pool.Prepare();
         _appender.NoteNewest();
         return isPrepared;
@@ -352,7 +354,8 @@ public sealed class NodeJournal : IDisposable
             return;
         }
 
-        // The note names the write before the clean-stop frame: if that frame is damaged later, nothing is lost.
+        // The note does not cover the clean-stop frame, so recovery does not report lost writes if only that frame is
+        // damaged.
         long lastWrite = _appender.LastWrite;
         WriteOrLatch([JournalOpening.LocalFrame(FrameType.CleanStop, _appender.Map)]);
         _isStopped = true;
@@ -371,7 +374,7 @@ public sealed class NodeJournal : IDisposable
 
     private void WriteOrLatch(ReadOnlySpan<JournalFrame> frames, bool beginsSegment = false)
     {
-        // Latched until the write is durable. Any other exception leaves the journal latched.
+        // Latched until the write is durable; every exception leaves it latched.
         _latch = "a write did not finish";
         try
         {
@@ -383,7 +386,7 @@ public sealed class NodeJournal : IDisposable
         }
         catch (DiskException error)
         {
-            Latch(error);
+            LatchAndThrow(error);
         }
 
         _latch = null;
@@ -391,6 +394,7 @@ public sealed class NodeJournal : IDisposable
 
     private void ResetOrLatch(in JournalReset reset)
     {
+        // Latched until the reset is durable; every exception leaves it latched.
         _latch = "its reset did not finish";
         try
         {
@@ -398,13 +402,13 @@ public sealed class NodeJournal : IDisposable
         }
         catch (DiskException error)
         {
-            Latch(error);
+            LatchAndThrow(error);
         }
 
         _latch = null;
     }
 
-    private void Latch(DiskException error)
+    private void LatchAndThrow(DiskException error)
     {
         _latch = error.Message.TrimEnd('.');
         _latchCause = error;
@@ -445,6 +449,8 @@ public sealed class NodeJournal : IDisposable
 
             // The header of the next segment names the last entry of the oldest one.
             bool isReleased = live[1].Header!.Position.Index <= _releasedThrough;
+
+            // A released segment is retained while the segments after it total less than RetainedBytes.
             long laterBytes = live.Skip(1).Sum(static segment => segment.Length);
             if (!isReleased || laterBytes < RetainedBytes)
             {
@@ -453,7 +459,7 @@ public sealed class NodeJournal : IDisposable
 
             var segment = live[0];
             live.RemoveAt(0);
-            _appender.Map.Release(live[0]);
+            _appender.Map.ReleaseBefore(firstRemaining: live[0]);
             return segment;
         }
     }

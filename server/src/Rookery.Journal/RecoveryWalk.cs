@@ -4,7 +4,7 @@ namespace Rookery.Journal;
 /// Recovers a journal: finds the chain of segments that the storage still needs, reads it to its end, and judges that
 /// end by <see cref="RecoveryTable"/>.
 /// </summary>
-/// <remarks>Changes nothing on disk, except that case B links a second name to each damaged segment.</remarks>
+/// <remarks>Changes nothing on disk, except that case B creates a second hard link to each damaged segment.</remarks>
 internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions options, JournalKnowledge known)
 {
     private readonly bool _isDiscarded = IsDiscarded(directory, known);

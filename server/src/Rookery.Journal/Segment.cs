@@ -9,6 +9,7 @@ internal sealed class Segment(IDiskFile file, string name, int slot) : IDisposab
 
     public string Name { get; } = name;
 
+    /// <summary>The number in the file's name.</summary>
     public int Slot { get; } = slot;
 
     public long Length { get; } = file.Length;
@@ -25,7 +26,9 @@ internal sealed class Segment(IDiskFile file, string name, int slot) : IDisposab
     /// <summary>Number of readers that have not read the segment completely.</summary>
     public int Pins { get; set; }
 
-    /// <summary>Whether the file has a second name for the operator, so that its bytes must never be reused.</summary>
+    /// <summary>
+    /// Whether a second hard link to the file is kept for the operator. The file's bytes must then never be reused.
+    /// </summary>
     public bool IsKeptAside { get; set; }
 
     public long Generation => Header?.Generation ?? 0;

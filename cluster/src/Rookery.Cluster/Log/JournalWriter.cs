@@ -76,7 +76,8 @@ internal sealed class JournalWriter(
     }
 
     /// <summary>
-    /// Tells the journal how many bytes of released segments to retain for lagging members. Under the lock.
+    /// Sets the journal's <see cref="NodeJournal.RetainedBytes"/>: those of the options while members may ask this
+    /// node for entries, otherwise 0. Under the lock.
     /// </summary>
     public void SetRetainedBytes() =>
         journal.RetainedBytes = host.Leadership.MayBeAskedForEntries ? host.Options.RetainedJournalBytes : 0;
