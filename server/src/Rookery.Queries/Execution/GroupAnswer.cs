@@ -47,8 +47,8 @@ public sealed class GroupAnswer : IDisposable
     /// <param name="memory">The memory of the query.</param>
     /// <param name="limits">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted.</param>
-    /// <param name="walk">Decides when the page is found by walking the sort field's terms in order; null to decide by
-    /// cost.</param>
+    /// <param name="walk">Decides whether the page is found by walking the sort field's terms in order or by reading
+    /// all matches; null: by cost.</param>
     /// <returns>The answer; null if the index could not include some document.</returns>
     /// <exception cref="Language.QueryException">The query exceeds its time or memory.</exception>
     internal static GroupAnswer? TryFind(

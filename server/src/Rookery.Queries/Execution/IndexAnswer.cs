@@ -72,10 +72,10 @@ public sealed class IndexAnswer : IDisposable
     /// <param name="memory">The memory of the query.</param>
     /// <param name="limits">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted, which reads more postings.</param>
-    /// <param name="damageFound">Converts a damage that is found while results are read later to the exception to
-    /// throw. Null to throw the damage itself, as this method does.</param>
-    /// <param name="walk">Decides when the page is found by walking the sort field's terms in order; null to decide by
-    /// cost.</param>
+    /// <param name="damageFound">Returns the exception to throw for damage that is found after this method returned,
+    /// while results are read. Null to throw the damage itself, as this method does.</param>
+    /// <param name="walk">Decides whether the page is found by walking the sort field's terms in order or by reading
+    /// all matches; null: by cost.</param>
     /// <exception cref="Language.QueryException">The query exceeds its time or memory.</exception>
     internal static IndexAnswer Find(
         IndexSnapshot snapshot,
@@ -174,7 +174,7 @@ public sealed class IndexAnswer : IDisposable
 /// <param name="documents">Reads the ids of each segment.</param>
 /// <param name="ids">Ids that are already in memory.</param>
 /// <param name="found">The entries.</param>
-/// <param name="damageFound">Converts a damage to the exception to throw.</param>
+/// <param name="damageFound">Returns the exception to throw for damage that is found while ids are read.</param>
 internal sealed class FoundDocuments(
     DocumentTable[] documents,
     KeptIds ids,

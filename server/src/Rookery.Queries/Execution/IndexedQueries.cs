@@ -25,7 +25,8 @@ public sealed class IndexedQueries(IndexHost indexes)
     public static Analyzer Analyzer => AutoIndexMap.Analyzer;
 
     /// <summary>
-    /// Decides whether a page is searched by walking the sort field's terms in order; null to decide by cost.
+    /// Decides whether a page is found by walking the sort field's terms in order or by reading all matches; null: by
+    /// cost.
     /// </summary>
     internal OrderWalk? OrderWalk { get; init; }
 

@@ -12,7 +12,8 @@ namespace Rookery.Queries.Execution;
 /// <param name="compiled">The compiled query.</param>
 /// <param name="work">The answer's limits.</param>
 /// <param name="needsTotal">Whether results after the page are counted.</param>
-/// <param name="walk">Decides when the page is found by walking the sort field's terms in order.</param>
+/// <param name="walk">Decides whether the page is found by walking the sort field's terms in order or by reading all
+/// matches.</param>
 /// <param name="heap">The page so far.</param>
 /// <param name="sortKey">Buffer for a sort key.</param>
 internal sealed class RankedPage(

@@ -11,7 +11,8 @@ namespace Rookery.Queries.Execution;
 /// <param name="compiled">The compiled query.</param>
 /// <param name="work">The answer's limits.</param>
 /// <param name="needsTotal">Whether results after the page are counted.</param>
-/// <param name="walk">Decides when the page is found by walking the sort field's terms in order.</param>
+/// <param name="walk">Decides whether the page is found by walking the sort field's terms in order or by reading all
+/// matches.</param>
 internal sealed class SortedPage(
     SearchedSegments segments,
     IndexedFields fields,

@@ -28,11 +28,11 @@ public static class PhraseMatcher
 {
     /// <summary>
     /// Returns the number of occurrences. With a slop, this is the number of start positions <c>s</c> from which every
-    /// word can be placed at <c>s + offset</c> or up to <paramref name="slop"/> positions later, with at least one word
-    /// exactly there, and no position used twice for the same token.
+    /// word can be placed at <c>s + offset</c> or up to <paramref name="slop"/> positions later, no position is used
+    /// twice for the same token, and at least one word is exactly at its <c>s + offset</c>.
     /// </summary>
     /// <param name="words">The words of the phrase, sorted by offset. Their cursors are changed.</param>
-    /// <param name="slop">Maximum distance of a word from its place, in words.</param>
+    /// <param name="slop">Maximum distance of a word from its <c>s + offset</c>, in words.</param>
     public static int Count(Span<PhraseWord> words, int slop) =>
         slop is 0 ? CountExact(words) : CountSloppy(words, slop);
 
@@ -112,20 +112,21 @@ public static class PhraseMatcher
 
     private static void LinkEqualWords(Span<PhraseWord> words)
     {
-        for (int place = 0; place < words.Length; place++)
+        for (int index = 0; index < words.Length; index++)
         {
-            int previous = place - 1;
-            while (previous >= 0 && words[previous].Term != words[place].Term)
+            int previous = index - 1;
+            while (previous >= 0 && words[previous].Term != words[index].Term)
             {
                 previous--;
             }
 
-            words[place].PreviousEqual = previous;
+            words[index].PreviousEqual = previous;
         }
     }
 
     /// <summary>
-    /// Finds the least start position after <paramref name="after"/> at which a word is exactly in its place.
+    /// Finds the least start position after <paramref name="after"/> for which at least one word is exactly at
+    /// <c>start + Offset</c>. Moves each cursor to the first position at or after <c>start + Offset</c>.
     /// </summary>
     private static bool TryFindNextStart(Span<PhraseWord> words, long after, out long start)
     {
@@ -147,16 +148,17 @@ public static class PhraseMatcher
     }
 
     /// <summary>
-    /// Assigns to each word the first position, from its place on, that no earlier word of the same token uses. If this
-    /// greedy assignment fails, no other succeeds.
+    /// Assigns to each word the first position at or after <c>start + Offset</c> that no earlier word of the same token
+    /// uses. If this greedy assignment fails, no other succeeds. Expects each cursor at the first position at or after
+    /// <c>start + Offset</c>, where <see cref="TryFindNextStart"/> leaves it.
     /// </summary>
     private static bool TryPlace(Span<PhraseWord> words, long start, int slop, out bool isExhausted)
     {
         isExhausted = false;
         Span<int> taken = stackalloc int[words.Length];
-        for (int place = 0; place < words.Length; place++)
+        for (int index = 0; index < words.Length; index++)
         {
-            ref var word = ref words[place];
+            ref var word = ref words[index];
             var positions = word.Positions;
             int at = word.Cursor;
             if (word.PreviousEqual >= 0)
@@ -175,7 +177,7 @@ public static class PhraseMatcher
                 return false;
             }
 
-            taken[place] = at;
+            taken[index] = at;
         }
 
         return true;

@@ -29,7 +29,7 @@ internal static class CSharpComparison
             return first.OrderTo(second);
         }
 
-        if (left.IsText && right.IsText && !first.IsTime && !second.IsTime)
+        if (left.IsText && right.IsText && !first.IsDateOrSpan && !second.IsDateOrSpan)
         {
             return heap.CompareTexts(left, right);
         }

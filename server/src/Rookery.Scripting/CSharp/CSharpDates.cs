@@ -42,7 +42,7 @@ internal static class CSharpDates
                     "the script calls CompareTo of a number with a number of a wider type, for which C# requires a cast"
                 );
             case ScriptFunction.CompareTo:
-                return arguments[0].IsText && arguments[1].IsText && !heap.TimeOf(arguments[0]).IsTime
+                return arguments[0].IsText && arguments[1].IsText && !heap.TimeOf(arguments[0]).IsDateOrSpan
                     ? throw new ScriptFailure(
                         "the script calls CompareTo on strings, whose order depends on a culture: "
                             + "string.CompareOrdinal does not"

@@ -78,7 +78,7 @@ internal static class CSharpFormats
         int before = heap.Length;
         bool isFormatted =
             colon >= 0
-            && (value.IsNumber || value.Trait == ValueTrait.Weekday || heap.TimeOf(value) is { IsTime: true });
+            && (value.IsNumber || value.Trait == ValueTrait.Weekday || heap.TimeOf(value) is { IsDateOrSpan: true });
         if (isFormatted || width != 0)
         {
             string text = isFormatted

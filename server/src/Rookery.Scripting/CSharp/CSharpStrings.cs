@@ -43,7 +43,7 @@ internal static class CSharpStrings
 
     public static ScriptValue CSharpTextOf(this ScriptHeap heap, ScriptValue value)
     {
-        if (value.IsText && heap.TimeOf(value) is not { IsTime: true, IsDay: false })
+        if (value.IsText && heap.TimeOf(value) is not { IsDateOrSpan: true, IsDay: false })
         {
             return heap.Plain(value).With(ValueTrait.None);
         }
@@ -68,7 +68,7 @@ internal static class CSharpStrings
             case ValueKind.False:
                 heap.Add("False"u8);
                 break;
-            case var _ when heap.TimeOf(value) is { IsTime: true } time && !(value.IsText && time.IsDay):
+            case var _ when heap.TimeOf(value) is { IsDateOrSpan: true } time && !(value.IsText && time.IsDay):
                 heap.AddString(time.Format(null));
                 break;
             case ValueKind.Text or ValueKind.EscapedText:
@@ -127,7 +127,7 @@ internal static class CSharpStrings
         {
             return value switch
             {
-                _ when heap.TimeOf(value) is { IsTime: true } time => time.Format(format),
+                _ when heap.TimeOf(value) is { IsDateOrSpan: true } time => time.Format(format),
                 _ when value.IsNumber => FormatNumber(heap.NumeralOf(value), format),
                 _ when value.Trait == ValueTrait.Weekday => Enum.Parse<DayOfWeek>(heap.NetText(value)).ToString(format),
                 _ when value.IsNothing => "",

@@ -19,13 +19,13 @@ internal static class CSharpTimes
     /// Converts a text from a document that has the form of a date or time span. Returns any other value unchanged.
     /// </summary>
     public static ScriptValue Temporal(this ScriptHeap heap, ScriptValue value) =>
-        value.IsText && heap.TimeOf(value) is { IsTime: true } time ? heap.ValueOf(time) : value;
+        value.IsText && heap.TimeOf(value) is { IsDateOrSpan: true } time ? heap.ValueOf(time) : value;
 
     /// <summary>
     /// Converts as <see cref="Temporal"/> does, except that a date without a time stays a string, as in RavenDB.
     /// </summary>
     public static ScriptValue AsRead(this ScriptHeap heap, ScriptValue value) =>
-        value.IsText && heap.TimeOf(value) is { IsTime: true, IsDay: false } time ? heap.ValueOf(time) : value;
+        value.IsText && heap.TimeOf(value) is { IsDateOrSpan: true, IsDay: false } time ? heap.ValueOf(time) : value;
 
     /// <summary>
     /// Returns the date or time span of a value, or of a text from a document that has the form of one; default if
@@ -130,6 +130,7 @@ internal static class CSharpTimes
             ),
             "TimeOfDay" => ScriptValue.OfSpan(value.TimeOfDay.Ticks),
             "DateTime" => heap.ValueOf(new CSharpDate(date.Ticks, DateForm.Unspecified)),
+            // WithTicks refuses moments outside the years 1 to 9999, beyond which an offset may lead.
             "UtcDateTime" => heap.ValueOf(new CSharpDate(Ticks: 0, DateForm.Utc).WithTicks(date.Moment)),
             "Offset" => ScriptValue.OfSpan(date.Offset),
             _ => ScriptValue.Undefined,

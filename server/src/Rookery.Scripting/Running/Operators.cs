@@ -13,6 +13,8 @@ internal static class Operators
         var heap = context.Heap;
         switch (opcode)
         {
+            // A reduce adds and subtracts by decimal digits. AsNumber preserves the digits of a number from a document,
+            // which ToNumber rounds to a double. Products, quotients and remainders are always doubles.
             case Opcode.Add:
                 return left.IsText || right.IsText || left.IsContainer || right.IsContainer
                     ? heap.JoinTexts(left, right)
@@ -72,6 +74,8 @@ internal static class Operators
 
         if (left.IsText && right.IsText)
         {
+            // Texts that were unescaped for the comparison are removed from the heap again, because a loop may compare
+            // many texts.
             int heapLength = heap.Length;
             var (a, b) = (heap.Plain(left), heap.Plain(right));
             heap.Budget.SpendOnBytes(Math.Min(a.Length, b.Length));
@@ -80,6 +84,7 @@ internal static class Operators
             return areEqual;
         }
 
+        // False and True are kinds of their own, so equal kinds are equal values. Containers are compared by identity.
         return left.IsTemporal || right.IsTemporal
             ? heap.IsSame(left, right)
             : left.Kind == right.Kind && (!left.IsContainer || left.Start == right.Start);

@@ -22,7 +22,7 @@ internal readonly record struct CSharpTime
     public long Span { get; }
 
     /// <summary>Whether this is a date or a time span.</summary>
-    public bool IsTime => IsDate || IsSpan;
+    public bool IsDateOrSpan => IsDate || IsSpan;
 
     /// <summary>Whether this is a date without a time.</summary>
     public bool IsDay => IsDate && Date.Form == DateForm.Day;
