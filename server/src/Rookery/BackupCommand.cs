@@ -20,7 +20,7 @@ internal static class BackupCommand
             HelpName = "DIR",
             Required = true,
         };
-        var address = new NodeAddress(isRemote: true);
+        var address = new NodeAddress(hasDataAndJson: false);
         var data = new Option<string?>("--data")
         {
             Description = "Data directory of a stopped node, instead of --url.",

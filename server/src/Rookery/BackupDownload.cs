@@ -41,7 +41,7 @@ internal sealed class BackupDownload : IDisposable
             {
                 throw new AdminException(
                     $"The node at {node.Address} refused the backup: {await ReasonAsync(node, response, cancellation)}",
-                    NodeClient.ExitCodeForNodeOf(response.StatusCode)
+                    NodeClient.ExitCodeOfNodeCommand(response.StatusCode)
                 );
             }
 

@@ -22,7 +22,7 @@ internal static class ExportCommand
 
     public static Command Create()
     {
-        var address = new NodeAddress(isRemote: true);
+        var address = new NodeAddress(hasDataAndJson: false);
         var running = new Argument<string?>("DB")
         {
             Description = "A database of the running node at --url; `.` is your default, which `rookery login` saved.",

@@ -18,16 +18,23 @@ internal sealed class ReceiptKeeper(MemberRoster roster)
     public bool IsIdle => _watched.Count == 0;
 
     /// <summary>Starts watching an entry that was just placed in the log.</summary>
-    public void Watch(CachedEntry entry, long now) =>
+    public void Watch(CachedEntry entry, long nowMicroseconds) =>
         _watched.Add(
-            new Watched(entry, entry.Position.Index, now, NodeJournal.BytesOf(entry.Frame), entry.ProposalCount, [])
+            new Watched(
+                entry,
+                entry.Position.Index,
+                nowMicroseconds,
+                NodeJournal.BytesOf(entry.Frame),
+                entry.ProposalCount,
+                []
+            )
         );
 
     /// <summary>
     /// Records which members have synced the watched entries, and completes the receipts of committed entries. A node
     /// that no longer leads drops all watched entries.
     /// </summary>
-    public void Update(RaftCore core, long now)
+    public void Update(RaftCore core, long nowMicroseconds)
     {
         if (core.Role != Role.Leader)
         {
@@ -40,14 +47,14 @@ internal sealed class ReceiptKeeper(MemberRoster roster)
         {
             if (core.DurableIndex >= watched.Index)
             {
-                watched.Record(core.Self, roster, now);
+                watched.Record(core.Self, roster, nowMicroseconds);
             }
 
             foreach (var peer in peers)
             {
                 if (peer.Match >= watched.Index)
                 {
-                    watched.Record(peer.Node, roster, now);
+                    watched.Record(peer.Node, roster, nowMicroseconds);
                 }
             }
         }
@@ -65,17 +72,17 @@ internal sealed class ReceiptKeeper(MemberRoster roster)
     private sealed record Watched(
         CachedEntry Entry,
         long Index,
-        long Begun,
+        long BegunMicroseconds,
         long Bytes,
         int Commands,
         List<(NodeId Node, SyncedMember Member)> Synced
     )
     {
-        public void Record(NodeId node, MemberRoster roster, long now)
+        public void Record(NodeId node, MemberRoster roster, long nowMicroseconds)
         {
             if (!Synced.Exists(synced => synced.Node == node))
             {
-                Synced.Add((node, new SyncedMember(roster.TagOf(node), now - Begun)));
+                Synced.Add((node, new SyncedMember(roster.TagOf(node), nowMicroseconds - BegunMicroseconds)));
             }
         }
 

@@ -79,7 +79,7 @@ public sealed record NodeOptions
     /// </summary>
     public int NewestFormatLevel { get; init; } = FormatLevel.Newest;
 
-    /// <summary>Time between two searches for expired documents.</summary>
+    /// <summary>Time between two searches for expired documents and old tombstones.</summary>
     public TimeSpan ExpirationInterval { get; init; } = TimeSpan.FromSeconds(60);
 
     /// <summary>Whether the restore itself opens its unfinished directory.</summary>

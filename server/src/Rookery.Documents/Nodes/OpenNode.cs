@@ -6,19 +6,19 @@ namespace Rookery.Documents.Nodes;
 /// <summary>A node that reads and writes. It runs consensus and the maintenance thread on its store.</summary>
 internal sealed class OpenNode : Node
 {
-    // Number of written frames after which the maintenance thread is woken to check for a spare segment.
-    private const int FramesBetweenWakes = 256;
+    // Number of journal writes after which the maintenance thread is woken to check for a spare segment.
+    private const int WritesBetweenWakes = 256;
 
     private readonly NodeStore _store;
     private readonly IConsensusHost _consensus;
     private readonly NodeMaintenance _maintenance;
     private readonly Expiration _expiration;
     private readonly TombstoneCleaning _tombstones;
-    private readonly ITimer _expirationTimer;
+    private readonly ITimer _cleanupTimer;
     private readonly CancellationTokenSource _stopping = new();
     private string? _diagnosis;
-    private int _isExpiring;
-    private int _framesSinceWake;
+    private int _isCleaningUp;
+    private int _writesSinceWake;
     private bool _isStopped;
 
     public OpenNode(NodeStore store, IConsensusHost consensus, NodeOptions options, TimeProvider time)
@@ -37,8 +37,8 @@ internal sealed class OpenNode : Node
         _tombstones = new TombstoneCleaning(store, consensus);
         _maintenance.Start();
         consensus.Start();
-        _expirationTimer = time.CreateTimer(
-            _ => Expire(),
+        _cleanupTimer = time.CreateTimer(
+            _ => BeginCleanup(),
             null,
             options.ExpirationInterval,
             options.ExpirationInterval
@@ -121,29 +121,30 @@ internal sealed class OpenNode : Node
 
         _isStopped = true;
         _stopping.Cancel();
-        _expirationTimer.Dispose();
+        _cleanupTimer.Dispose();
         _consensus.Stop();
         _maintenance.Dispose();
     }
 
     private void WakeMaintenanceIfDue()
     {
-        if (++_framesSinceWake >= FramesBetweenWakes)
+        if (++_writesSinceWake >= WritesBetweenWakes)
         {
-            _framesSinceWake = 0;
+            _writesSinceWake = 0;
             _maintenance.Wake();
         }
     }
 
-    private void Expire()
+    private void BeginCleanup()
     {
-        if (Interlocked.Exchange(ref _isExpiring, 1) == 0)
+        if (Interlocked.Exchange(ref _isCleaningUp, 1) == 0)
         {
-            _ = ExpireAsync();
+            _ = CleanUpAsync();
         }
     }
 
-    private async Task ExpireAsync()
+    /// <summary>Deletes expired documents and removes old tombstones, once.</summary>
+    private async Task CleanUpAsync()
     {
         try
         {
@@ -156,7 +157,7 @@ internal sealed class OpenNode : Node
         }
         finally
         {
-            Volatile.Write(ref _isExpiring, 0);
+            Volatile.Write(ref _isCleaningUp, 0);
         }
     }
 }

@@ -52,7 +52,7 @@ internal sealed class AdminClient : IDisposable
                 ? Parse(body)
                 : throw new AdminException(
                     ReasonOf(body, (int)response.StatusCode),
-                    NodeClient.ExitCodeForNodeOf(response.StatusCode)
+                    NodeClient.ExitCodeOfNodeCommand(response.StatusCode)
                 );
         }
         catch (HttpRequestException failure)

@@ -11,8 +11,8 @@ namespace Rookery.Access;
 /// with --token-file and --ca. Defaults come from the environment, then from the <see cref="UserSettings">user's
 /// file</see>.
 /// </summary>
-/// <param name="isRemote">Whether the command has neither --data for a running node nor --json.</param>
-internal sealed class NodeAddress(bool isRemote = false)
+/// <param name="hasDataAndJson">Whether the command has --data for a running node, and --json.</param>
+internal sealed class NodeAddress(bool hasDataAndJson = true)
 {
     /// <summary>The address of a node with the default configuration.</summary>
     public const string DefaultUrl = "http://127.0.0.1:8080";
@@ -60,9 +60,9 @@ internal sealed class NodeAddress(bool isRemote = false)
     public Command AddTo(Command command)
     {
         foreach (
-            var option in isRemote
-                ? (Option[])[_url, _tokenFile, _authority]
-                : [_data, _url, _tokenFile, _authority, _json]
+            var option in hasDataAndJson
+                ? (Option[])[_data, _url, _tokenFile, _authority, _json]
+                : [_url, _tokenFile, _authority]
         )
         {
             command.Options.Add(option);
@@ -87,7 +87,7 @@ internal sealed class NodeAddress(bool isRemote = false)
 
     /// <summary>The data directory given by --data; null if the node is named by its address.</summary>
     public string? Directory(ParseResult parsed) =>
-        !isRemote && parsed.GetValue(_data) is { } directory ? Path.GetFullPath(directory) : null;
+        hasDataAndJson && parsed.GetValue(_data) is { } directory ? Path.GetFullPath(directory) : null;
 
     /// <summary>Whether --url was given.</summary>
     public bool IsNamed(ParseResult parsed) => parsed.GetValue(_url) is { Length: > 0 };
@@ -247,7 +247,7 @@ internal sealed class NodeAddress(bool isRemote = false)
                 authorities
             )
             {
-                IsFoundByData = !isRemote,
+                IsFoundByData = hasDataAndJson,
                 IfSilent = HintIfSilent(parsed, isDefault),
                 HasLocalReads = _hasLocal,
             }),
@@ -264,7 +264,9 @@ internal sealed class NodeAddress(bool isRemote = false)
 
         if (isDefault)
         {
-            return $"Name its address with --url{(isRemote ? string.Empty : ", or its data directory with --data")}.";
+            return hasDataAndJson
+                ? "Name its address with --url, or its data directory with --data."
+                : "Name its address with --url.";
         }
 
         return Environment.GetEnvironmentVariable(UrlVariable) is { Length: > 0 }

@@ -212,7 +212,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
     /// Returns the exit code of a command for the node. <see cref="ExitCode.Conflict"/> is only for documents and
     /// databases.
     /// </summary>
-    public static int ExitCodeForNodeOf(HttpStatusCode status)
+    public static int ExitCodeOfNodeCommand(HttpStatusCode status)
     {
         int code = ExitCodeOf(status);
         return code == ExitCode.Conflict ? ExitCode.Failure : code;

@@ -27,7 +27,8 @@ internal static class ResultTable
         bool hasIds = results.Any(static result => IdOf(result) is not null);
         var table = new Table([
             .. hasIds ? ["ID"] : Array.Empty<string>(),
-            .. names.Select(name => results.All(result => IsNumber(result, name)) ? $">{name}" : name),
+            // '>' right-aligns the column.
+            .. names.Select(name => results.All(result => IsNumberOrAbsent(result, name)) ? $">{name}" : name),
         ]);
         foreach (var result in results)
         {
@@ -48,7 +49,7 @@ internal static class ResultTable
             ? id.GetString()
             : null;
 
-    private static bool IsNumber(JsonElement result, string name) =>
+    private static bool IsNumberOrAbsent(JsonElement result, string name) =>
         result.ValueKind == JsonValueKind.Object
         && (
             !result.TryGetProperty(name, out var value) || value.ValueKind is JsonValueKind.Number or JsonValueKind.Null

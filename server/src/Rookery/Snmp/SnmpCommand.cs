@@ -15,7 +15,7 @@ internal static class SnmpCommand
 {
     public static Command Create()
     {
-        var address = new NodeAddress(isRemote: true);
+        var address = new NodeAddress(hasDataAndJson: false);
         var command = address.AddTo(
             new Command(
                 "snmp",

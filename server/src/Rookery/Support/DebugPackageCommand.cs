@@ -90,7 +90,7 @@ internal static class DebugPackageCommand
             {
                 throw new AdminException(
                     await ReasonAsync(node, answer, cancellation),
-                    NodeClient.ExitCodeForNodeOf(answer.StatusCode)
+                    NodeClient.ExitCodeOfNodeCommand(answer.StatusCode)
                 );
             }
 

@@ -73,7 +73,7 @@ public sealed class CommandLineTests
     public void The_advice_after_silence_names_no_option_that_was_given(string line, string advice)
     {
         string[] words = line.Split(' ');
-        var address = new NodeAddress(isRemote: words[0] is "export");
+        var address = new NodeAddress(hasDataAndJson: words[0] is not "export");
         var parsed = address
             .AddTo(new Command("ask"))
             .Parse(words.SkipWhile(static word => word[0] is not '-').ToArray());
@@ -95,11 +95,11 @@ public sealed class CommandLineTests
     }
 
     [Theory]
-    [InlineData(false, " on the node's machine --data needs none;")]
-    [InlineData(true, "")]
-    public void A_nodes_advice_for_programs_is_reworded_for_command_users(bool isRemote, string ofData)
+    [InlineData(true, " on the node's machine --data needs none;")]
+    [InlineData(false, "")]
+    public void A_nodes_advice_for_programs_is_reworded_for_command_users(bool hasDataAndJson, string ofData)
     {
-        var address = new NodeAddress(isRemote);
+        var address = new NodeAddress(hasDataAndJson);
         var node = Assert.Single(
             address.ConnectAll(address.AddTo(new Command("ask")).Parse(["--url", "https://127.0.0.1:1"]))
         );
