@@ -60,7 +60,7 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     /// Whether <c>_lastLogTicks</c> was set in the current term. If not, another leader's entry may carry a later time.
     /// Under the lock.
     /// </summary>
-    public bool HoldsLogTime => _lastLogTicksTerm == host.Core.Term;
+    public bool HasLogTimeOfCurrentTerm => _lastLogTicksTerm == host.Core.Term;
 
     /// <summary>
     /// Sets the cluster's time to the median of the voters' clocks, on an operator's order. Works only on the leader.

@@ -29,12 +29,11 @@ namespace Rookery.Cluster;
 /// </remarks>
 internal sealed class RaftHost
 {
-    // The message must not claim that another member still has the data: the disks of all other members may have lost
-    // their last syncs.
     private const string OnlyCopy =
         "This node holds acknowledged writes that the others lost: keep its card, and export from it with "
         + "`rookery export`, before another joins in its place.";
 
+    // Does not claim that other members have all of the data: their disks may have lost their last syncs.
     private const string KeepForReport = "Keep its data for a report: others may not have all of it.";
 
     private readonly TimeProvider _time;
@@ -159,13 +158,13 @@ internal sealed class RaftHost
 
     /// <summary>
     /// Halts and enters diagnosis mode, in this and every later start, because a rule of consensus is broken
-    /// (<see cref="ConsensusOptions.RecordHalt"/>). Under the lock.
+    /// (<see cref="ConsensusOptions.RecordHaltAndExplain"/>). Under the lock.
     /// </summary>
     /// <param name="brokenRule">What is broken.</param>
     public void HaltForGood(string brokenRule)
     {
         IsHalted = true;
-        EnterDiagnosisMode(Options.RecordHalt(brokenRule));
+        EnterDiagnosisMode(Options.RecordHaltAndExplain(brokenRule));
     }
 
     /// <summary>

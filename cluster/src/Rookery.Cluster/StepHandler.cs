@@ -77,6 +77,7 @@ internal sealed class StepHandler(
         var change = host.Leadership.Publish();
         if (change.HasFlag(LeadershipChange.ConfigurationProposed))
         {
+            // The cluster may have other members now, so the core needs ticks. Does nothing if already started.
             ticker.Start();
         }
 

@@ -147,8 +147,9 @@ public sealed class RaftCore
     /// Whether a fetched snapshot may replace tables to which entries can no longer be applied, even if later entries
     /// are committed here. It may when the snapshot's last entry is durable in this log: by log matching (paper 5.3)
     /// the snapshot then contains the same entries as this log through that index. The log stays unchanged. The host
-    /// checks that the snapshot is not older than its applied index, and proceeds as for <see cref="MayInstall"/>. A
-    /// journal write may be in flight once the vote record of the current term is durable.
+    /// checks that the snapshot is not older than its applied index, and proceeds as for <see cref="MayInstall"/>.
+    /// Unlike <see cref="MayInstall"/>, this permits a journal write in flight, but requires that the vote record of
+    /// the current term is durable.
     /// </summary>
     /// <param name="position">The last entry that the snapshot contains.</param>
     /// <param name="committedBy">The same as in <see cref="MayInstall"/>.</param>

@@ -123,6 +123,8 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
     /// <summary>Admits waiters in order. Caches yield to them outside the lock, because unmapping takes long.</summary>
     private void AdmitWaiters()
     {
+        // Room is made once for each waiter, so that the loop ends. If the waiter still does not fit, because other
+        // threads took the room, the timer tries again.
         Waiter? last = null;
         while (AdmitWaitersThatFit() is { } first && first != last && TryMakeRoom(first.Bytes))
         {
@@ -148,7 +150,10 @@ public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? s
         }
     }
 
-    /// <summary>Makes caches yield what a request within the bound lacks, if they have enough.</summary>
+    /// <summary>
+    /// Shrinks caches until the request fits into the memory budget. Fails if the request exceeds the bound, if the
+    /// caches hold too little, or without a budget.
+    /// </summary>
     private bool TryMakeRoom(long bytes) =>
         share is not null && Bytes + bytes <= limitBytes && share.TryMakeRoom(bytes);
 

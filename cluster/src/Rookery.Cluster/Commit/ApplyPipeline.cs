@@ -176,7 +176,8 @@ internal sealed class ApplyPipeline(
     {
         int count = entry?.ProposalCount ?? 0;
         Volatile.Write(ref _appliedCommands, _appliedCommands + count);
-        // The ready index is the first entry of this leader's term. Once it is applied, this leader proposes.
+        // The ready index is the first entry of this leader's term. Once it is applied, this leader proposes, and its
+        // entries must not carry earlier log times than the entries before them.
         if (index == host.Leadership.ReadyIndex)
         {
             measures.Time.ReportLogTime();

@@ -95,17 +95,17 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
 
     /// <summary>Answers the caller. The proposal must not be used afterwards.</summary>
     /// <param name="outcome">The outcome of the command.</param>
-    /// <param name="inline">Whether the caller continues on this thread, within this call.</param>
-    public void Complete(in CommandOutcome outcome, bool inline)
+    /// <param name="continuesInline">Whether the caller continues on this thread, within this call.</param>
+    public void Complete(in CommandOutcome outcome, bool continuesInline)
     {
         ReleaseCommand();
         _previous.Dispose();
         _previous = default;
-        if (inline || !Volatile.Read(ref _isAwaited))
+        if (continuesInline || !Volatile.Read(ref _isAwaited))
         {
             // A caller that starts to await at this moment must not continue on this thread, which may hold the
             // consensus lock.
-            _core.RunContinuationsAsynchronously = !inline;
+            _core.RunContinuationsAsynchronously = !continuesInline;
             _core.SetResult(outcome);
             return;
         }

@@ -123,7 +123,7 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     /// <summary>
     /// Abandons forwards to silent leaders: after one election timeout of silence if another member leads, otherwise
     /// after <see cref="SilenceInElectionTimeouts"/> of them. The connection to a hung or isolated leader breaks only
-    /// much later. A leader that transferred leadership is not silent, so it still answers. Under the lock.
+    /// much later. A leader that transferred leadership still runs, and usually answers before that. Under the lock.
     /// </summary>
     public void AbandonSilentForwards()
     {
@@ -161,9 +161,9 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
             {
                 var leader = host.Core.Term > laterThan ? host.Leadership.Leader : NodeId.None;
                 bool hasTimedOut = host.Now >= deadline;
-                bool mayPropose =
+                bool isUsable =
                     leader == host.Self ? host.Leadership.IsReady : MayForwardTo(leader, evenUnreachable: hasTimedOut);
-                if (mayPropose)
+                if (isUsable)
                 {
                     return (leader, host.Core.Term);
                 }

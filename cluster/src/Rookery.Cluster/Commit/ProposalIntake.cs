@@ -1,6 +1,7 @@
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
+using Rookery.Platform;
 using Rookery.Raft;
 
 namespace Rookery.Cluster.Commit;
@@ -24,8 +25,8 @@ internal sealed class ProposalIntake(
     // thread, so that bulk insert can go on reading.
     private const int MaxBytesCommittedByCaller = 64 << 10;
 
-    // For callers that read a member's connection: they commit no command. Otherwise the commands after it would stay
-    // unread, and each would get its own sync.
+    // For commands that another member forwarded, and for commands that waited for this node to become leader. They
+    // often arrive together, so they are left to the journal thread, which commits all that are queued with one sync.
     private const int NoBytesCommittedByCaller = 0;
 
     private int _forwardedInFlight;
@@ -187,8 +188,8 @@ internal sealed class ProposalIntake(
                 return new CommandOutcome(
                     new Rejection(
                         RejectionKind.Overloaded,
-                        $"{admission.Bytes} bytes of writes are in flight, of {admission.LimitBytes} that "
-                            + $"may be. Nothing was stored; try again in a second."
+                        $"{Amount.Bytes(admission.Bytes)} of writes are in flight; the limit is "
+                            + $"{Amount.Bytes(admission.LimitBytes)}. Nothing was stored; try again in a second."
                     )
                 );
             }

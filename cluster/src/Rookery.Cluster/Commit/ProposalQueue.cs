@@ -44,6 +44,8 @@ internal sealed class ProposalQueue
         bool isAwaitedCountReached = Interlocked.Increment(ref _count) == Volatile.Read(ref _wakeAtCount);
         if (isAwaitedCountReached)
         {
+            // Before the push, so that the journal thread wakes up while this thread pushes. If it is faster, it moves
+            // the proposals without this one, which the next write then takes.
             lock (_gate)
             {
                 Monitor.Pulse(_gate);
@@ -124,8 +126,9 @@ internal sealed class ProposalQueue
     {
         lock (_gate)
         {
-            // A full fence: without it, the reads below could see the state before an addition or a wake-up that did
-            // not yet see this value, and the thread would sleep through it.
+            // Interlocked, because other threads must see the value before the reads below. Otherwise a thread could
+            // add a proposal or wake this thread without seeing the value, while this thread does not see the addition
+            // either and falls asleep.
             Interlocked.Exchange(ref _wakeAtCount, count);
             if (Count < count && !HasOtherWork() && !Volatile.Read(ref isStopping))
             {

@@ -146,7 +146,7 @@ internal sealed class WritePipeline(
         lock (host.Gate)
         {
             // The time in the entry is valid only in the term in which it was read.
-            bool isSameTerm = clusterTime.HoldsLogTime && host.Core.Term == term;
+            bool isSameTerm = clusterTime.HasLogTimeOfCurrentTerm && host.Core.Term == term;
             if (isSameTerm && TryStep(entry))
             {
                 if (entry.WantsReceipt)

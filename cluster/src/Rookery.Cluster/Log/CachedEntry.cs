@@ -121,26 +121,31 @@ internal sealed class CachedEntry
     }
 
     /// <summary>Answers every caller of the entry.</summary>
-    public void Answer(Admission admission, bool inline)
+    /// <param name="admission">Releases the bytes that it admitted for the commands.</param>
+    /// <param name="continuesInline">Whether the callers continue on this thread, within this call.</param>
+    public void Answer(Admission admission, bool continuesInline)
     {
         for (int i = 0; i < _proposals.Count; i++)
         {
             var proposal = _proposals[i];
             var outcome = proposal.WantsReceipt ? _outcomes[i] with { Receipt = Receipt } : _outcomes[i];
             admission.Leave(proposal.Bytes);
-            proposal.Complete(outcome, inline);
+            proposal.Complete(outcome, continuesInline);
         }
 
         Reset();
     }
 
     /// <summary>Refuses every caller of the entry. The entry may stay in the log.</summary>
-    public void Refuse(Rejection rejection, Admission admission, bool inline)
+    /// <param name="rejection">The reason.</param>
+    /// <param name="admission">Releases the bytes that it admitted for the commands.</param>
+    /// <param name="continuesInline">Whether the callers continue on this thread, within this call.</param>
+    public void Refuse(Rejection rejection, Admission admission, bool continuesInline)
     {
         foreach (var proposal in _proposals)
         {
             admission.Leave(proposal.Bytes);
-            proposal.Complete(new CommandOutcome(rejection), inline);
+            proposal.Complete(new CommandOutcome(rejection), continuesInline);
         }
 
         Reset();

@@ -187,7 +187,7 @@ public sealed class ClusterMember : IAsyncDisposable
                 IsClockSynchronised = _options.IsClockSynchronised,
                 BoardPenalty = _options.BoardPenalty,
                 TroubleFound = _options.Log,
-                RecordHalt = found => Retire(RetirementCause.Halted, found),
+                RecordHaltAndExplain = found => Retire(RetirementCause.Halted, found),
                 FetchState = (from, cancellationToken) => FetchStateAsync(store, from, cancellationToken),
             }
         );

@@ -108,7 +108,7 @@ internal sealed class SteppedMember
                     CachedBytes = 8 << 10,
                     RetainedJournalBytes = _cluster.RetainedJournalBytes,
                     TroubleFound = Troubles.Add,
-                    RecordHalt = sentence => Halt = sentence,
+                    RecordHaltAndExplain = sentence => Halt = sentence,
                     IsClockSynchronised = () => Time.IsSynchronised,
                     BoardPenalty = () => (int)BoardPolicy.ConditionOf(Board.Next),
                     AnswersInline = true,

@@ -134,7 +134,7 @@ public sealed class DocumentParser : IDisposable
             end = NoMember;
         while (scanner.TryNextMember(ref first, out JsonSlice name))
         {
-            // A name with escapes is longer than its text; shorter names need not be unescaped.
+            // Escapes only lengthen a name, so a name shorter than `@metadata` cannot be it.
             bool mayBeMetadata = name.Length >= MetadataReader.MemberName.Length;
             if (mayBeMetadata && scanner.Text(name).SequenceEqual(MetadataReader.MemberName))
             {

@@ -33,8 +33,8 @@ internal static class IdempotencyHeader
     }
 
     /// <summary>
-    /// If the request has a key, sets the header Idempotency-Key-Horizon: the time from which the database remembers
-    /// keys. A repetition of an older request may be applied again.
+    /// Tells the client since when idempotency keys are stored: sets the header Idempotency-Key-Horizon if the request
+    /// has a key. A repetition of an older request may be applied again.
     /// </summary>
     public static void WriteHorizon(HttpContext http, Database database)
     {

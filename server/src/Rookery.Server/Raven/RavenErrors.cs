@@ -12,13 +12,13 @@ internal static class RavenErrors
     /// <summary>Answers a request whose command or read was rejected.</summary>
     /// <param name="http">The request.</param>
     /// <param name="rejection">The rejection.</param>
-    /// <param name="mayBeRepeated">Whether the client may send the request again if its outcome is unknown: see
+    /// <param name="clientMayRetry">Whether the client may send the request again if its outcome is unknown: see
     /// <see cref="RepeatableWrite"/>.</param>
-    public static Task WriteAsync(HttpContext http, Rejection rejection, bool mayBeRepeated = false)
+    public static Task WriteAsync(HttpContext http, Rejection rejection, bool clientMayRetry = false)
     {
         rejection = Explain(http, rejection);
         var (status, type) =
-            rejection.Kind == RejectionKind.OutcomeUnknown && mayBeRepeated
+            rejection.Kind == RejectionKind.OutcomeUnknown && clientMayRetry
                 ? (StatusCodes.Status504GatewayTimeout, RavenType.Timeout)
                 : Of(rejection.Kind);
         if (rejection.Kind == RejectionKind.Overloaded)

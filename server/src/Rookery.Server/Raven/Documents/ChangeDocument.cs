@@ -36,7 +36,7 @@ internal sealed class ChangeDocument(ServerContext context)
         var outcome = await HttpProposal.ProposeAsync(context, http, EncodeDelete(http, database));
         if (outcome.Rejection is { } rejection)
         {
-            await RavenErrors.WriteAsync(http, rejection, mayBeRepeated: RepeatableWrite.IsDelete(http));
+            await RavenErrors.WriteAsync(http, rejection, clientMayRetry: RepeatableWrite.IsDelete(http));
             return;
         }
 
@@ -76,7 +76,7 @@ internal sealed class ChangeDocument(ServerContext context)
         var outcome = await HttpProposal.ProposeAsync(context, http, command);
         if (outcome.Rejection is { } rejection)
         {
-            await RavenErrors.WriteAsync(http, rejection, mayBeRepeated: RepeatableWrite.IsPut(http, id));
+            await RavenErrors.WriteAsync(http, rejection, clientMayRetry: RepeatableWrite.IsPut(http, id));
             return;
         }
 

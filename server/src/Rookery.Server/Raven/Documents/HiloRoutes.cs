@@ -45,7 +45,7 @@ internal sealed class HiloRoutes(ServerContext context)
         if (outcome.Rejection is { } rejection)
         {
             // Clients may repeat the request: at worst one range of numbers stays unused.
-            await RavenErrors.WriteAsync(http, rejection, mayBeRepeated: true);
+            await RavenErrors.WriteAsync(http, rejection, clientMayRetry: true);
             return;
         }
 
