@@ -50,7 +50,7 @@ public sealed class StorageEngine : IDisposable
         _batch = new WriteBatch(options.ChunkBytes);
         Memtables = new Memtables(_context, _batch);
         _merges = new BackgroundMerges(_context);
-        _merge = new RetriedStep(_context, "compaction", _merges.Step);
+        _merge = new RetriedStep(_context, "merge", _merges.Step);
         _scrubber = new Scrubber(_context);
         Repairs = new FileRepair(_context);
         Installer = new StateInstaller(_context, _batch, Memtables);

@@ -90,8 +90,8 @@ public sealed unsafe class WriteBatch
     }
 
     /// <summary>
-    /// Releases the chunks of a large value that this batch replaces or deletes; does nothing for other rows. Older
-    /// snapshots can still read the value.
+    /// Records that the chunks of a large value can be dropped by merges, because this batch replaces or deletes the
+    /// value; does nothing for other rows. Older snapshots can still read the value.
     /// </summary>
     public void ReleaseLarge(in Row previous, long sequence)
     {

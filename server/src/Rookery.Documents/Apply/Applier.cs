@@ -394,7 +394,7 @@ public sealed class Applier : IDisposable
             }
         }
 
-        _nodeState.RelieveCollections();
+        _nodeState.TrimCollectionCounters();
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         Span<byte> value = stackalloc byte[NodeRecord.Bytes];
         _nodeState.Record.Write(value);

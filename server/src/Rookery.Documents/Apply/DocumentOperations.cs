@@ -224,8 +224,8 @@ internal sealed class DocumentOperations : IDisposable
         out OperationResult result
     )
     {
-        // The script may copy slightly more than the rest of the budget. A script that exceeds the budget is then
-        // refused by the budget and not for its number of steps.
+        // Lets the script copy slightly more than the budget has left. A script that stops at this limit has then
+        // exceeded the budget, so Charge gives the reason for the refusal, not the script's number of steps.
         const int BytesBeyondBudget = 1024;
         _patches.CopiedBytesLeft = context.Patches.CopiedBytesLeft + BytesBeyondBudget;
 
@@ -397,16 +397,17 @@ internal sealed class DocumentOperations : IDisposable
     private static void RemovePrevious(
         ApplyContext context,
         in Document previous,
-        CollectionCounters current,
+        CollectionCounters newCollection,
         Span<byte> key
     )
     {
         var view = previous.Head;
         var counters = context.Collection(view.Collection);
         context.Database.RecordChange(counters, counters.TextOf(view.Collection), documents: -1, -previous.Length);
-        if (!ReferenceEquals(counters, current))
+        bool isMove = !ReferenceEquals(counters, newCollection);
+        if (isMove)
         {
-            PutTombstone(context, view, isMove: true, key);
+            PutTombstone(context, view, isMove, key);
         }
 
         if (view.ExpiresAtTicks != 0)
@@ -420,6 +421,11 @@ internal sealed class DocumentOperations : IDisposable
         previous.ReleaseLarge(context.Batch, context.Etag);
     }
 
+    /// <summary>Stores a tombstone with the etag of the current operation.</summary>
+    /// <param name="context">The command being applied.</param>
+    /// <param name="view">The version that is deleted or replaced.</param>
+    /// <param name="isMove">Whether the document moves to another collection and still exists.</param>
+    /// <param name="key">A buffer for the key.</param>
     private static void PutTombstone(ApplyContext context, in DocumentView view, bool isMove, Span<byte> key)
     {
         Span<byte> value = stackalloc byte[TombstoneValue.MaxBytes];

@@ -214,7 +214,7 @@ internal sealed class NodeState
     }
 
     /// <summary>Bounds the memory of the collections' counters, after the rows of a frame are written.</summary>
-    public void RelieveCollections() => _collections.Relieve();
+    public void TrimCollectionCounters() => _collections.Relieve();
 
     public uint NextDatabaseNumber() => ++_lastDatabaseNumber;
 

@@ -18,7 +18,8 @@ public sealed class DocumentCursor : IDisposable
     private readonly bool _isIndirect;
     private readonly bool _isBackward;
 
-    // The keys not yet read: from _from, which is included, to _to, which is not.
+    // The range of keys from which _rows is opened: _from is included, _to is not. While _rows is open, it holds the
+    // position. Pause and StepBack store the position here before they close _rows.
     private readonly byte[] _from;
     private readonly byte[] _to;
     private int _fromLength;

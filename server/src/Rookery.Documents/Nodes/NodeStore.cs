@@ -170,7 +170,7 @@ public sealed class NodeStore : IDisposable
     public Rejection? LoadPrevious(scoped CommandReader command, out LoadedVersion previous)
     {
         previous = default;
-        if (command.Kind == CommandKind.ChangeIndexes && FormatLevel.Level < FormatLevel.Indexes)
+        if (command.Kind == CommandKind.ChangeIndexes && _level.Current.Level < FormatLevel.Indexes)
         {
             return new Rejection(
                 RejectionKind.Invalid,

@@ -75,8 +75,7 @@ public static class DocumentWriter
     }
 
     /// <summary>
-    /// Writes the part after the body of a large document: <c>,"@metadata":{…}}</c>. The caller has written the opening
-    /// brace and the body.
+    /// Writes the part after the body: <c>,"@metadata":{…}}</c>. The caller has written the opening brace and the body.
     /// </summary>
     /// <param name="output">Receives the JSON.</param>
     /// <param name="document">The stored document; its body is not read.</param>

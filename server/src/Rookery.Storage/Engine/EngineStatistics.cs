@@ -6,7 +6,7 @@ namespace Rookery.Storage.Engine;
 internal static class EngineStatistics
 {
     /// <summary>Returns all statistics of one moment.</summary>
-    public static StorageStatistics Of(EngineContext context, BackgroundMerges compactor, string? health)
+    public static StorageStatistics Of(EngineContext context, BackgroundMerges merges, string? health)
     {
         var (readerMemoryBytes, readerFileBytes) = context.Readers.Measure();
         EngineState state = context.Published.Acquire();
@@ -33,7 +33,7 @@ internal static class EngineStatistics
                 ReaderMemoryBytes = readerMemoryBytes,
                 ReaderFileBytes = readerFileBytes,
                 EndedReads = context.Readers.Ended,
-                PendingCompactionBytes = compactor.PendingBytes(state.Runs),
+                PendingCompactionBytes = merges.PendingBytes(state.Runs),
                 RangeTombstones = state.RangeTombstones.Pieces.Count,
                 Damage = context.Sources.Damage.Events,
                 Health = health,
