@@ -11,7 +11,8 @@ namespace Rookery.Indexing.Indexes;
 /// <summary>
 /// Feeds documents to the indexes of one database in small steps. A new index is first fed all documents, then the
 /// changes. Indexes at the same etag share a pass. A lagging index is fed up to the position of the next one and then
-/// joins it. Not thread-safe.
+/// joins it. If an index loads documents while it maps others, the dependents of a changed document are the documents
+/// that loaded it: they are fed again. Not thread-safe.
 /// </summary>
 public sealed class IndexFeeder(Database database, IndexFeederOptions options, TimeProvider time)
 {
@@ -34,7 +35,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private readonly WeightedTurns _buildTurns = new(kinds: 2);
     private readonly WeightedTurns _priorityTurns = new(kinds: 2);
 
-    // The positions that take turns (NextPosition), for each priority class; the third is the lowest.
+    // The positions among which NextPosition takes turns: the lowest of the awaited indexes, the highest of all if it
+    // is nearly up to date and, as the third kind, the lowest of all. Each priority class has its own turns.
     private const int AwaitedTurn = 0;
     private const int NearlyThereTurn = 1;
     private readonly WeightedTurns _positionTurns = new(kinds: 3);
@@ -46,7 +48,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private readonly List<RunningIndex> _group = [];
     private long _pendingBytes;
     private long? _damagedAt;
-    private RunningIndex? _lastDependent;
+    private RunningIndex? _lastIndexWithDependents;
 
     /// <summary>
     /// Documents and tombstones read. One that is fed to several indexes in the same pass counts once.
@@ -66,7 +68,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     public void Remove(RunningIndex index)
     {
         _indexes.Remove(index);
-        _lastDependent = _lastDependent == index ? null : _lastDependent;
+        _lastIndexWithDependents = _lastIndexWithDependents == index ? null : _lastIndexWithDependents;
         foreach (var build in _builds)
         {
             build.Indexes.Remove(index);
@@ -82,12 +84,12 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     {
         _pendingBytes = pendingBytes;
         bool worked = !IsStillPaused() && FeedOrPause();
-        StoppedIndexes.AdvanceOverOtherOperations(database, _indexes);
+        StoppedIndexes.AdvanceOverOperationsWithoutDocuments(database, _indexes);
         foreach (var index in _indexes)
         {
-            if (index.IsApplyDue(pendingBytes, options.PendingAge, options.EtagsBetweenWatermarks))
+            if (index.IsWriteDue(pendingBytes, options.PendingAge, options.EtagsBetweenPositionWrites))
             {
-                index.Apply();
+                index.WriteBuffered();
                 worked = true;
             }
         }
@@ -138,10 +140,10 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     /// </summary>
     private bool FeedInTurn()
     {
-        var dependent = NextDependent();
+        var withDependents = NextIndexWithDependents();
         Span<int> weights =
         [
-            dependent is null ? 0 : WeightOf(dependent.IsAwaited),
+            withDependents is null ? 0 : WeightOf(withDependents.IsAwaited),
             WeightOf(_indexes.Exists(static index => index.IsAwaited && index.Position > 0)),
             RestWeight,
         ];
@@ -149,7 +151,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         {
             bool worked = turn switch
             {
-                DependentsTurn => FeedDependents(dependent!),
+                DependentsTurn => FeedDependents(withDependents!),
                 ChangesTurn => Follow(),
                 _ => Build(),
             };
@@ -170,7 +172,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     /// Returns the next index with dependent documents to feed, round robin, awaited indexes first; null if there is
     /// none.
     /// </summary>
-    private RunningIndex? NextDependent()
+    private RunningIndex? NextIndexWithDependents()
     {
         bool isAnyAwaited = _indexes.Exists(static index => index.IsAwaited && index.HasDependents && IsRunning(index));
         RunningIndex? first = null;
@@ -184,7 +186,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
                 next ??= isAfterLast ? index : null;
             }
 
-            isAfterLast |= index == _lastDependent;
+            isAfterLast |= index == _lastIndexWithDependents;
         }
 
         return next ?? first;
@@ -196,7 +198,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     /// </summary>
     private bool FeedDependents(RunningIndex index)
     {
-        _lastDependent = index;
+        _lastIndexWithDependents = index;
         _group.Clear();
         _group.Add(index);
         using var reader = database.OpenReader();

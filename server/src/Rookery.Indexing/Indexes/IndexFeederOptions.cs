@@ -33,7 +33,7 @@ public sealed record IndexFeederOptions
     /// An index writes its position after this many successive operations that do not concern it, so that a restart
     /// does not read them again.
     /// </summary>
-    public long EtagsBetweenWatermarks { get; init; } = 64 << 10;
+    public long EtagsBetweenPositionWrites { get; init; } = 64 << 10;
 
     /// <summary>How long feeding pauses after a document that cannot be read.</summary>
     public TimeSpan RestAfterDamage { get; init; } = TimeSpan.FromSeconds(30);

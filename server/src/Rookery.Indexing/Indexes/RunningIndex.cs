@@ -12,7 +12,7 @@ using Rookery.Storage;
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
-/// One index definition running on this node. The indexing thread feeds documents and applies the buffered entries; any
+/// One index definition running on this node. The indexing thread feeds documents and writes the buffered entries; any
 /// other thread may read the status, wait for an etag, pause the index and open snapshots.
 /// </summary>
 public sealed class RunningIndex : IDisposable
@@ -43,7 +43,7 @@ public sealed class RunningIndex : IDisposable
     private string? _trouble;
     private IndexRecord _record;
 
-    /// <summary>Creates an index whose position is the watermark of its store.</summary>
+    /// <summary>Creates an index that continues at the position stored in its store.</summary>
     /// <param name="record">The definition and settings of the index.</param>
     /// <param name="map">Maps a document to entries.</param>
     /// <param name="store">The store of the entries; disposed with the index.</param>
@@ -90,7 +90,7 @@ public sealed class RunningIndex : IDisposable
     /// <summary>The etag through which the results include changes. At most <see cref="Position"/>.</summary>
     public long VisibleEtag => Volatile.Read(ref _visible);
 
-    /// <summary>Whether entries are buffered and not yet applied.</summary>
+    /// <summary>Whether entries are buffered and not yet written.</summary>
     public bool HasPending => Store.PendingBytes > 0;
 
     /// <summary>Returns whether one of the indexes has buffered as much as an index may before it writes.</summary>
@@ -334,14 +334,14 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>
-    /// Returns whether <see cref="Apply"/> is due: the buffered entries are large or old, a task waits for them, or the
-    /// position has advanced far without entries.
+    /// Returns whether <see cref="WriteBuffered"/> is due: the buffered entries are large or old, a task waits for
+    /// them, or the position has advanced far without entries.
     /// </summary>
     /// <param name="bytes">Number of buffered bytes from which it is due.</param>
     /// <param name="age">Age of the oldest buffered entry, or of the last refused write, from which it is due.</param>
-    /// <param name="etagsBetweenWatermarks">Without buffered entries, the number of etags between the stored watermark
-    /// and the position from which it is due.</param>
-    public bool IsApplyDue(long bytes, TimeSpan age, long etagsBetweenWatermarks)
+    /// <param name="etagsBetweenPositionWrites">Without buffered entries, the number of etags between the stored
+    /// position (<see cref="IIndexStore.Watermark"/>) and the index's position from which it is due.</param>
+    public bool IsWriteDue(long bytes, TimeSpan age, long etagsBetweenPositionWrites)
     {
         if (_refusedAt is { } refusedAt)
         {
@@ -351,7 +351,7 @@ public sealed class RunningIndex : IDisposable
         if (!HasPending)
         {
             // Only the position is written, so that a restart does not read many operations again.
-            return Position > 0 && (Store.Watermark == 0 || Position - Store.Watermark >= etagsBetweenWatermarks);
+            return Position > 0 && (Store.Watermark == 0 || Position - Store.Watermark >= etagsBetweenPositionWrites);
         }
 
         if (Store.PendingBytes >= bytes)
@@ -359,7 +359,7 @@ public sealed class RunningIndex : IDisposable
             return true;
         }
 
-        // A finished build is applied at once. It happens only once, and clients that poll the statistics would
+        // A finished build is written at once. It happens only once, and clients that poll the statistics would
         // otherwise wait 5 s.
         return Position > 0
             && (
@@ -370,7 +370,7 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>Writes the buffered entries. A write that the disk refuses is tried again later.</summary>
-    public void Apply()
+    public void WriteBuffered()
     {
         try
         {
@@ -505,7 +505,7 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>
-    /// Closes the index. Entries that are not applied are lost; their documents are fed again after the next start.
+    /// Closes the index. Entries that are not written are lost; their documents are fed again after the next start.
     /// </summary>
     public void Dispose()
     {

@@ -12,7 +12,7 @@ internal static class StoppedIndexes
     /// Advances stopped indexes over operations that changed no document. The operation that disables an index is one:
     /// a complete index would otherwise be reported as stale for as long as it is disabled.
     /// </summary>
-    public static void AdvanceOverOtherOperations(Database database, IReadOnlyList<RunningIndex> indexes)
+    public static void AdvanceOverOperationsWithoutDocuments(Database database, IReadOnlyList<RunningIndex> indexes)
     {
         long last = database.LastEtag;
         foreach (var index in indexes)

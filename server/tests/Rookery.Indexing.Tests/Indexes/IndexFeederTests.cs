@@ -155,7 +155,7 @@ public sealed class IndexFeederTests
     [Fact]
     public void An_index_without_matching_documents_is_not_built_again_after_a_restart()
     {
-        var options = IndexedNode.SmallSteps with { EtagsBetweenWatermarks = 50 };
+        var options = IndexedNode.SmallSteps with { EtagsBetweenPositionWrites = 50 };
         var node = IndexedNode.New(options);
         Write(node, 0, 30);
         node.Define("other", Of("Others", "name"));
@@ -163,7 +163,7 @@ public sealed class IndexFeederTests
         long before = node.StoreOf("other").Watermark;
         Write(node, 30, 90);
         node.SettleAll();
-        Assert.True(node.StoreOf("other").Watermark >= before + options.EtagsBetweenWatermarks);
+        Assert.True(node.StoreOf("other").Watermark >= before + options.EtagsBetweenPositionWrites);
         Write(node, 90, 95);
         node = node.Restart(powerLossSeed: 3, options);
         node.SettleAll();

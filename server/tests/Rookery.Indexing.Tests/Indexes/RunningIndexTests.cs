@@ -20,9 +20,9 @@ public sealed class RunningIndexTests : IDisposable
         using var index = NewIndex();
         Feed(index, "ok", "\"n\":1");
         Feed(index, "bad", "\"n\":1");
-        index.Apply();
+        index.WriteBuffered();
         Feed(index, "bad", "\"fails\":1");
-        index.Apply();
+        index.WriteBuffered();
         Assert.Equal(["ok"], StoreContents.Of(index.Store).Keys);
         var error = Assert.Single(index.Errors.List());
         Assert.Equal(
@@ -66,7 +66,7 @@ public sealed class RunningIndexTests : IDisposable
         // error.
         index.AdvanceTo(1, 101);
         index.SetTrouble("The disk is full.");
-        index.Apply();
+        index.WriteBuffered();
         Assert.Equal((told[0], 0), (index.ReadStatus(0, null).Trouble, index.VisibleEtag));
     }
 
@@ -97,7 +97,7 @@ public sealed class RunningIndexTests : IDisposable
         using var index = NewIndex(cacheBytes: 0);
         Feed(index, "a", "\"n\":1");
         index.AdvanceTo(1, 1);
-        index.Apply();
+        index.WriteBuffered();
         Assert.Equal(1, index.VisibleEtag);
         string segment = Assert.Single(
             _node.Disk.List("/data"),
@@ -106,7 +106,7 @@ public sealed class RunningIndexTests : IDisposable
         _node.Disk.Rot(Path.Join("/data", segment), 20, 1);
         Feed(index, "a", "\"n\":2");
         index.AdvanceTo(2, 1);
-        index.Apply();
+        index.WriteBuffered();
         Assert.True(index.IsResetRequested);
         Assert.Equal(1, index.VisibleEtag);
         Assert.Contains("rebuilt", index.ReadStatus(2, null).Trouble, StringComparison.Ordinal);

@@ -8,7 +8,10 @@ namespace Rookery.Search.Segments.Store;
 /// </summary>
 public interface IIndexStore : IDisposable
 {
-    /// <summary>The etag through which documents are indexed durably; 0 at first.</summary>
+    /// <summary>
+    /// The stored position of the index: the etag through which documents are indexed durably; 0 at first. After a
+    /// restart the index is fed the documents after it.
+    /// </summary>
     long Watermark { get; }
 
     /// <summary>Whether the durable state is empty.</summary>
@@ -33,7 +36,8 @@ public interface IIndexStore : IDisposable
     void Delete(ReadOnlySpan<byte> lowerId);
 
     /// <summary>Makes the changes durable and visible.</summary>
-    /// <param name="watermark">The etag through which documents are indexed after this call.</param>
+    /// <param name="watermark">The new <see cref="Watermark"/>: the etag through which documents are indexed after this
+    /// call.</param>
     /// <exception cref="Rookery.Platform.DiskException">The disk failed. The changes are kept and can be applied
     /// again.</exception>
     /// <exception cref="SegmentDamagedException">The durable state cannot be read. The index must be built
