@@ -10,6 +10,7 @@ PORT=${BENCH_PORT:-18080}
 BARE_PORT=$((PORT + 1))
 POSTGRES_PORT=$((PORT + 2))
 REDIS_PORT=$((PORT + 3))
+WEB_PORT=$((PORT + 4))
 STARTED=()
 
 say() { printf '\033[2m%s\033[0m\n' "$*" >&2; }
@@ -80,6 +81,11 @@ bulk_load() { # DATABASE FILE: requests an operation id first, as RavenDB's clie
 start_bare() { # BYTES
   launch "$WORK/bare.log" "$TOOL" bare "http://127.0.0.1:$BARE_PORT" "$1"
   wait_until 20 curl -sf "http://127.0.0.1:$BARE_PORT/"
+}
+
+start_web() { # BYTES: what `dotnet new web` creates, with its collector
+  launch "$WORK/web.log" env DOTNET_gcServer=1 DOTNET_gcConcurrent=1 "$TOOL" web "http://127.0.0.1:$WEB_PORT" "$1"
+  wait_until 20 curl -sf "http://127.0.0.1:$WEB_PORT/"
 }
 
 start_postgres() { # DIRECTORY SHARED_BUFFERS_MB

@@ -1,6 +1,7 @@
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.Logging;
 
 namespace Rookery.Benchmarks;
 
@@ -19,6 +20,23 @@ internal static class BareKestrel
         app.Run(context =>
             HttpMethods.IsPut(context.Request.Method) ? ReadAndAcceptAsync(context) : (Task)AnswerAsync(context, answer)
         );
+        await app.RunAsync();
+        return 0;
+    }
+
+    /// <summary>
+    /// Runs what <c>dotnet new web</c> creates, with a handler of as many bytes. Its defaults include the collector for
+    /// servers, which the caller sets in the environment (DOTNET_gcServer=1, DOTNET_gcConcurrent=1).
+    /// </summary>
+    public static async Task<int> RunTemplateAsync(string listen, int bytes)
+    {
+        byte[] answer = new byte[bytes];
+        Array.Fill(answer, (byte)'x');
+        var builder = WebApplication.CreateBuilder();
+        builder.Logging.AddFilter("Microsoft.AspNetCore", LogLevel.Warning); // as its appsettings.json
+        builder.WebHost.UseUrls(listen);
+        var app = builder.Build();
+        app.MapGet("/{**path}", (RequestDelegate)(context => AnswerAsync(context, answer)));
         await app.RunAsync();
         return 0;
     }

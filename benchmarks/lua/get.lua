@@ -1,10 +1,18 @@
--- GETs of random ids of COUNT documents. Builds the request text itself, because wrk.format costs more than the request.
+-- GETs of random ids of COUNT documents, PIPELINE at a time (default: one). Builds the request text itself, because
+-- wrk.format costs more than the request.
 local path, count = os.getenv("BENCH_PATH"), tonumber(os.getenv("BENCH_COUNT"))
 local seeded = 0
 function setup(thread) seeded = seeded + 1; thread:set("seed", seeded) end
 function init() math.randomseed(seed * 7919) end
-function request()
+local pipeline = tonumber(os.getenv("BENCH_PIPELINE") or "1")
+local function one()
   return "GET " .. path .. math.random(0, count - 1) .. " HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+end
+function request()
+  if pipeline == 1 then return one() end
+  local all = {}
+  for i = 1, pipeline do all[i] = one() end
+  return table.concat(all)
 end
 local bad = 0
 function response(status) if status ~= 200 then bad = bad + 1; if bad == 1 then io.stderr:write("status ", status, "\n") end end end
