@@ -65,9 +65,13 @@ public sealed record QueryScript
     public ScriptProgram CompileUpdate(ScriptPart statements)
     {
         var read = new JavaScriptParser(statements.Text, statements.Position).Statements.ParseStatements();
-        return read.Count == 0
-            ? throw new ScriptException(ScriptFault.Syntax, "The script is empty", statements.Position)
-            : ScriptEmitter.Compile(ScriptUse.Patch, Parameters, [.. Functions.Select(Read), .. read], [], Alias);
+        if (read.Count == 0)
+        {
+            throw new ScriptException(ScriptFault.Syntax, "The script is empty", statements.Position);
+        }
+
+        ScriptEmitter.RefuseVariablesNamedAsFunctions(read);
+        return ScriptEmitter.Compile(ScriptUse.Patch, Parameters, [.. Functions.Select(Read), .. read], [], Alias);
     }
 
     private static Expression ReadExpression(ScriptPart part)

@@ -69,18 +69,6 @@ internal sealed class ScriptEmitter
             }
         }
 
-        foreach (
-            var variable in VariablesOf(statements).Where(variable => context.Functions.ContainsKey(variable.Name))
-        )
-        {
-            throw variable.IsVar
-                ? TokenCursor.NotSupported(
-                    $"a variable and a function of the name '{variable.Name}'",
-                    variable.Position
-                )
-                : new ScriptException(ScriptFault.Syntax, $"'{variable.Name}' is declared twice", variable.Position);
-        }
-
         emitter.EmitFunction(
             main,
             parameters,
@@ -105,6 +93,24 @@ internal sealed class ScriptEmitter
 
     /// <summary>Compiles the value whose method is called.</summary>
     public void EmitTarget(MemberExpression method) => _expressions.EmitTarget(method.Target, method.IsSkipping);
+
+    /// <summary>
+    /// Refuses a variable that has the name of a function of the same statements. The functions of a query or of an
+    /// index are in an outer scope, where a variable may hide them.
+    /// </summary>
+    public static void RefuseVariablesNamedAsFunctions(IReadOnlyList<Statement> statements)
+    {
+        var functions = statements.OfType<FunctionStatement>().Select(static function => function.Name).ToHashSet();
+        if (VariablesOf(statements).FirstOrDefault(variable => functions.Contains(variable.Name)) is { } variable)
+        {
+            throw variable.IsVar
+                ? TokenCursor.NotSupported(
+                    $"a variable and a function of the name '{variable.Name}'",
+                    variable.Position
+                )
+                : new ScriptException(ScriptFault.Syntax, $"'{variable.Name}' is declared twice", variable.Position);
+        }
+    }
 
     /// <summary>Returns the variables of statements, without those of blocks in them.</summary>
     private static IEnumerable<VariableStatement> VariablesOf(IReadOnlyList<Statement> statements) =>

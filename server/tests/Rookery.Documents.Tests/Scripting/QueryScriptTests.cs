@@ -60,7 +60,7 @@ public class QueryScriptTests
             Refusal(
                 Query with
                 {
-                    Functions = [new ScriptDeclaration("read", [], new ScriptPart("return v", 1000))],
+                    Functions = [new ScriptDeclaration("f", [], new ScriptPart("return v", 1000))],
                 }
             ).Position
         );
