@@ -17,14 +17,25 @@ namespace Rookery.Server;
 /// </summary>
 internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 {
+    /// <summary>Message of a request that failed through a fault of the node.</summary>
+    internal const string OwnFault = "The node could not answer because of a fault of its own; its log has the details.";
+
     private readonly BrowserGuard _guard = new(context.Options);
     private readonly AccessGate _access = context.Access;
 
     public Task HandleAsync(HttpContext http)
     {
+        http.Features.Get<FastPathReader>()?.BeginRequest();
+        return SocketThreads.ContinueOnPoolAsync(
+            static on => on.Gate.HandleOnPoolAsync(on.Http),
+            (Gate: this, Http: http)
+        );
+    }
+
+    private Task HandleOnPoolAsync(HttpContext http)
+    {
         var fastPath = http.Features.Get<FastPathReader>();
-        fastPath?.BeginRequest();
-        var handling = HandleOnAnyThreadAsync(http);
+        var handling = HandleAsync(http, http.GetEndpoint());
         if (fastPath is null)
         {
             return handling;
@@ -43,47 +54,6 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
     {
         await handling;
         fastPath.EndRequest(http);
-    }
-
-    private Task HandleOnAnyThreadAsync(HttpContext http)
-    {
-        var endpoint = http.GetEndpoint();
-        return SocketThreads.IsCurrent && MayAnswerAtOnce(endpoint)
-            ? HandleAsync(http, endpoint)
-            : SocketThreads.ContinueOnPoolAsync(
-                static on => on.Gate.HandleOnPoolAsync(on.Http),
-                (Gate: this, Http: http)
-            );
-    }
-
-    private bool MayAnswerAtOnce(Endpoint? endpoint) =>
-        endpoint?.Metadata.GetMetadata<NonBlocking>() is not null
-        && context.Readiness.Node is { Consensus.AnswersAtOnce: true }
-        && _access.IsCurrent;
-
-    private Task HandleOnPoolAsync(HttpContext http)
-    {
-        var endpoint = http.GetEndpoint();
-        if (endpoint?.Metadata.GetMetadata<NonBlocking>() is not null)
-        {
-            PrepareToAnswerAtOnce();
-        }
-
-        return HandleAsync(http, endpoint);
-    }
-
-    // Brings what MayAnswerAtOnce checks up to date, for the next request.
-    private void PrepareToAnswerAtOnce()
-    {
-        try
-        {
-            _access.Update();
-            _ = context.Readiness.Node?.Consensus.View;
-        }
-        catch (DamagedException)
-        {
-            // A request that needs these records reports the damage; the others do not fail.
-        }
     }
 
     // Handlers on the hot path complete synchronously; then no state machine is allocated here either.
@@ -365,6 +335,6 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             ErrorResponse.RavenException,
             failure is DamagedException
                 ? failure.Message
-                : "The node could not answer because of a fault of its own; its log has the details."
+                : OwnFault
         );
 }

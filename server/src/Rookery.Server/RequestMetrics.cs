@@ -64,19 +64,26 @@ public sealed class RequestMetrics(TimeProvider time)
         Reads.Record(status, microseconds);
     }
 
-    /// <summary>Ends a request of the fast path that began with <see cref="Begin"/>.</summary>
+    /// <summary>Begins a request of the fast path that waits.</summary>
+    /// <returns>Timestamp of the clock.</returns>
+    internal long BeginFast()
+    {
+        Interlocked.Increment(ref _inFlight);
+        return time.GetTimestamp();
+    }
+
+    /// <summary>Ends a request that began with <see cref="BeginFast"/>.</summary>
     internal void EndFast(RouteMetrics route, RouteTotal total, long begun, int status)
     {
+        Interlocked.Increment(ref _documentRequests);
         Interlocked.Increment(ref _fastPathRequests);
         End(route, total, begun, status);
     }
 
-    /// <summary>Takes back <see cref="Begin"/>, because the full pipeline begins the same request again.</summary>
-    internal void UndoBegin()
-    {
-        Interlocked.Decrement(ref _documentRequests);
-        Interlocked.Decrement(ref _inFlight);
-    }
+    /// <summary>
+    /// Ends the part of a request that began with <see cref="BeginFast"/>, because the full pipeline answers it.
+    /// </summary>
+    internal void LeaveFast() => Interlocked.Decrement(ref _inFlight);
 
     internal void End(RouteMetrics? route, RouteTotal? total, long startedAt, int status)
     {

@@ -24,7 +24,7 @@ public static class RookeryServer
     // KB took 40 % more processor time. The limits of the sockets apply to plain HTTP, Kestrel's to bytes that TLS has
     // decrypted. The sockets' default is 1 MiB: 60 half-sent bulk inserts pinned 62 MiB, and a node of 256 MiB ran out
     // of memory.
-    private const int ConnectionBufferBytes = 64 << 10;
+    internal const int ConnectionBufferBytes = 64 << 10;
 
     // The limit of connections of one address is between these. RavenDB's clients open one for each concurrent request.
     private static readonly (int Low, int High) AddressLimitBounds = (64, 512);
@@ -223,7 +223,8 @@ public static class RookeryServer
             gracePeriod: TimeSpan.FromSeconds(10)
         );
         kestrel.Limits.RequestHeadersTimeout = TimeSpan.FromSeconds(15);
-        kestrel.Limits.KeepAliveTimeout = TimeSpan.FromMinutes(3);
+        // Three minutes after the last request.
+        kestrel.Limits.KeepAliveTimeout = TimeSpan.FromMinutes(3) + FastPathReader.MaxAwayFromKestrel;
         kestrel.Listen(
             options.Listen,
             endpoint =>
@@ -239,17 +240,16 @@ public static class RookeryServer
                 {
                     endpoint.UseHttps(new SecureEndpoint(options.Identity ?? (static () => null)).ToOptions());
                 }
-                else
-                {
-                    var answers = new FastPathHandlers(context);
-                    endpoint.Use(next =>
-                        connection =>
-                        {
-                            FastPathReader.Insert(connection, answers, context.Time);
-                            return next(connection);
-                        }
-                    );
-                }
+
+                // After TLS, so that it sees requests.
+                var handlers = new FastPathHandlers(context);
+                endpoint.Use(next =>
+                    connection =>
+                    {
+                        FastPathReader.Insert(connection, handlers, context);
+                        return next(connection);
+                    }
+                );
             }
         );
     }

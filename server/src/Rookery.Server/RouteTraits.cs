@@ -17,18 +17,6 @@ public sealed class WithoutData
     private WithoutData() { }
 }
 
-/// <summary>
-/// Endpoint metadata: the handler also runs on threads of sockets (<see cref="Rookery.Platform.SocketThreads"/>). Until
-/// it has moved to the thread pool itself, it neither reads the disk nor waits. All other handlers run on the pool.
-/// </summary>
-public sealed class NonBlocking
-{
-    /// <summary>The only instance.</summary>
-    public static NonBlocking Instance { get; } = new();
-
-    private NonBlocking() { }
-}
-
 /// <summary>Maps routes that need no documents.</summary>
 internal static class WithoutDataRoutes
 {

@@ -28,12 +28,12 @@ internal sealed class SlowReaders(long maxBytes, ILogger log, TimeProvider time)
         (http.RequestServices?.GetService(typeof(ServerContext)) as ServerContext)?.SlowReaders;
 
     /// <summary>Waits until the client has taken the part, or is disconnected.</summary>
-    /// <param name="http">The request.</param>
+    /// <param name="disconnect">Disconnects the client. Called under a lock, and only during the wait.</param>
     /// <param name="bytes">Bytes that the answer holds during the wait.</param>
     /// <param name="taking">Completes when the client has taken the part.</param>
-    public async Task<FlushResult> WaitAsync(HttpContext http, long bytes, Task<FlushResult> taking)
+    public async Task<FlushResult> WaitAsync(Action disconnect, long bytes, Task<FlushResult> taking)
     {
-        var place = Enter(http, bytes);
+        var place = Enter(disconnect, bytes);
         try
         {
             return await taking.WaitAsync(MinReadTime, time);
@@ -54,12 +54,12 @@ internal sealed class SlowReaders(long maxBytes, ILogger log, TimeProvider time)
         }
     }
 
-    private LinkedListNode<Waiting> Enter(HttpContext http, long bytes)
+    private LinkedListNode<Waiting> Enter(Action disconnect, long bytes)
     {
         lock (_gate)
         {
             _heldBytes += bytes;
-            return _waiting.AddLast(new Waiting(http, bytes, time.GetTimestamp()));
+            return _waiting.AddLast(new Waiting(disconnect, bytes, time.GetTimestamp()));
         }
     }
 
@@ -78,7 +78,7 @@ internal sealed class SlowReaders(long maxBytes, ILogger log, TimeProvider time)
                 broken++;
 
                 // Under the lock: after the request has been removed, its context may serve another request.
-                longest.Value.Http.Abort();
+                longest.Value.Disconnect();
             }
         }
 
@@ -112,5 +112,5 @@ internal sealed class SlowReaders(long maxBytes, ILogger log, TimeProvider time)
         _heldBytes -= place.Value.Bytes;
     }
 
-    private readonly record struct Waiting(HttpContext Http, long Bytes, long Since);
+    private readonly record struct Waiting(Action Disconnect, long Bytes, long Since);
 }

@@ -1,5 +1,6 @@
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using System.Text;
 using Microsoft.AspNetCore.Connections.Features;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Nodes;
@@ -38,7 +39,9 @@ internal enum CredentialKind
 /// </summary>
 internal sealed class AccessGate(ServerContext context)
 {
-    private static readonly object ConnectionCacheKey = new();
+    // Keys of the items of a connection.
+    private static readonly object OfCertificate = new();
+    private static readonly object OfToken = new();
 
     private readonly Lock _loadLock = new();
     private AccessTable? _table;
@@ -97,7 +100,7 @@ internal sealed class AccessGate(ServerContext context)
     /// </summary>
     public AccessRefusal? WhyNoSession(string token, Span<byte> hash) =>
         AccessToken.TryHash(token.AsSpan().Trim(), hash)
-            ? IdentifyByToken(hash, out _)
+            ? IdentifyByToken(hash, out _, out _)
             : Unauthenticated("That is no token of Rookery, which looks like 'rookery_…'.");
 
     /// <summary>
@@ -160,12 +163,7 @@ internal sealed class AccessGate(ServerContext context)
         if (authorization is not null)
         {
             kind = CredentialKind.Token;
-            Span<byte> hash = stackalloc byte[AccessToken.HashBytes];
-            return AccessToken.TryHashHeader(authorization, hash)
-                ? IdentifyByToken(hash, out principal)
-                : Unauthenticated(
-                    "The Authorization header holds no token of Rookery, which looks like 'Bearer rookery_…'."
-                );
+            return IdentifyByHeader(http, authorization, out principal);
         }
 
         if (http.Connection.ClientCertificate is { } certificate)
@@ -187,16 +185,45 @@ internal sealed class AccessGate(ServerContext context)
                 return new AccessRefusal(StatusCodes.Status403Forbidden, SessionCookie.HeaderMissing);
             }
 
-            return IdentifyByToken(tokenHash, out principal);
+            return IdentifyByToken(tokenHash, out principal, out _);
         }
 
         kind = CredentialKind.None;
         return Unauthenticated("No credential came with the request.");
     }
 
-    private AccessRefusal? IdentifyByToken(ReadOnlySpan<byte> hash, out Principal? principal)
+    /// <summary>
+    /// Identifies the caller by the token of a header. The connection caches the result with the records that it was
+    /// found in, so that a token revoked meanwhile does not count.
+    /// </summary>
+    private AccessRefusal? IdentifyByHeader(HttpContext http, string authorization, out Principal? principal)
     {
         principal = null;
+        Span<byte> hash = stackalloc byte[AccessToken.HashBytes];
+        if (!AccessToken.TryHashHeader(authorization, hash))
+        {
+            return Unauthenticated(
+                "The Authorization header holds no token of Rookery, which looks like 'Bearer rookery_…'."
+            );
+        }
+
+        var refusal = IdentifyByToken(hash, out principal, out var found);
+        if (found is { } fresh && http.Features.Get<IConnectionItemsFeature>()?.Items is { } items)
+        {
+            items[OfToken] = fresh with { Authorization = Encoding.ASCII.GetBytes(authorization) };
+        }
+
+        return refusal;
+    }
+
+    private AccessRefusal? IdentifyByToken(
+        ReadOnlySpan<byte> hash,
+        out Principal? principal,
+        out CachedPrincipal? result
+    )
+    {
+        principal = null;
+        result = null;
         if (
             context.Options.LocalKeyHash is { Length: AccessToken.HashBytes } local
             && CryptographicOperations.FixedTimeEquals(local.Span, hash)
@@ -211,7 +238,8 @@ internal sealed class AccessGate(ServerContext context)
             return CannotCheck();
         }
 
-        if (!Table(node).TryFindToken(hash, out var found, out var expires))
+        var table = Table(node);
+        if (!table.TryFindToken(hash, out var found, out var expires))
         {
             return node.Diagnosis is not null
                 ? CannotCheck()
@@ -227,6 +255,7 @@ internal sealed class AccessGate(ServerContext context)
         }
 
         principal = found;
+        result = new CachedPrincipal(table, found, expires, Authorization: []);
         return null;
     }
 
@@ -249,7 +278,7 @@ internal sealed class AccessGate(ServerContext context)
         var items = http.Features.Get<IConnectionItemsFeature>()?.Items;
         if (
             items is not null
-            && items.TryGetValue(ConnectionCacheKey, out object? kept)
+            && items.TryGetValue(OfCertificate, out object? kept)
             && kept is CachedPrincipal known
             && ReferenceEquals(known.From, current)
             && !HasExpired(node, known.Expires)
@@ -283,7 +312,12 @@ internal sealed class AccessGate(ServerContext context)
 
         if (items is not null)
         {
-            items[ConnectionCacheKey] = new CachedPrincipal(current, found, new DateTimeOffset(certificate.NotAfter));
+            items[OfCertificate] = new CachedPrincipal(
+                current,
+                found,
+                new DateTimeOffset(certificate.NotAfter),
+                Authorization: []
+            );
         }
 
         principal = found;
@@ -303,23 +337,24 @@ internal sealed class AccessGate(ServerContext context)
         end != DateTimeOffset.MaxValue && node.Consensus.Time.IsPast(end);
 
     /// <summary>
-    /// Whether the access records in memory are the newest of this node, so that a check reads no disk.
+    /// Returns the caller of a request, if an earlier request of the same connection had the same credential and the
+    /// access records have not changed since. Reads no disk.
     /// </summary>
-    public bool IsCurrent => NodeWithRecords is not { } node || CurrentTable(node) is not null;
+    /// <param name="connection">Items of the connection.</param>
+    /// <param name="authorization">The Authorization header; empty for the certificate of the connection.</param>
+    /// <returns>The caller; null if the request must be checked in full.</returns>
+    public Principal? Recall(IDictionary<object, object?> connection, ReadOnlySpan<byte> authorization) =>
+        NodeWithRecords is { } node
+        && CurrentTable(node) is { } current
+        && connection.TryGetValue(authorization.IsEmpty ? OfCertificate : OfToken, out object? kept)
+        && kept is CachedPrincipal known
+        && ReferenceEquals(known.From, current)
+        && authorization.SequenceEqual(known.Authorization)
+        && !HasExpired(node, known.Expires)
+            ? known.Principal
+            : null;
 
-    /// <summary>Reads the access records if they have changed.</summary>
-    public void Update()
-    {
-        if (NodeWithRecords is { } node)
-        {
-            Table(node);
-        }
-    }
-
-    // A thread of sockets must not read the disk. IsCurrent held when it began this request, so records that changed
-    // since then may be missing from the answer.
-    private AccessTable Table(Node node) =>
-        CurrentTable(node) ?? (SocketThreads.IsCurrent ? Volatile.Read(ref _table) : null) ?? Load(node);
+    private AccessTable Table(Node node) => CurrentTable(node) ?? Load(node);
 
     private AccessTable? CurrentTable(Node node) =>
         Volatile.Read(ref _table) is { } table && table.Revision == node.ClusterRecords.Revision ? table : null;
@@ -379,5 +414,10 @@ internal sealed class AccessGate(ServerContext context)
         : "This node has no owner yet: claim it with `rookery claim`, or on its page, and the code that it "
             + "printed at its start or that was preset.";
 
-    private sealed record CachedPrincipal(AccessTable From, Principal Principal, DateTimeOffset Expires);
+    private sealed record CachedPrincipal(
+        AccessTable From,
+        Principal Principal,
+        DateTimeOffset Expires,
+        byte[] Authorization
+    );
 }

@@ -2,36 +2,56 @@ using System.Diagnostics.CodeAnalysis;
 using System.Text;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
+using Rookery.Server.Access;
 
 namespace Rookery.Server.FastPath;
 
 /// <summary>
-/// Admits a simple request where nothing has to wait or to be checked: on plain HTTP, where a request without a
-/// credential has all rights, on a node that serves documents and has no other members. Thread-safe.
+/// Decides whether a simple request may be answered without the full pipeline. Reads no disk and waits for nothing.
+/// Thread-safe.
 /// </summary>
 internal sealed class FastPathGate(ServerContext context)
 {
     private readonly BrowserGuard _guard = new(context.Options);
     private byte[] _allowedHost = [];
 
-    /// <summary>Returns whether the request may be answered without the full pipeline, and its database.</summary>
-    public bool TryAdmit(SimpleRequest request, [NotNullWhen(true)] out Database? database)
+    /// <summary>Whether any request can be admitted now: this node serves documents and leads.</summary>
+    public bool IsOpen => context.Readiness is { Reason: null, Node.Consensus.IsLeader: true };
+
+    /// <summary>
+    /// Admits a request if this node serves documents and leads, and if the caller has the scope that the route needs:
+    /// on plain HTTP without a credential, otherwise by the credential of an earlier request of the connection.
+    /// </summary>
+    /// <param name="request">The request.</param>
+    /// <param name="connection">Items of its connection.</param>
+    /// <param name="database">The database of the request.</param>
+    public bool TryAdmit(
+        SimpleRequest request,
+        IDictionary<object, object?> connection,
+        [NotNullWhen(true)] out Database? database
+    )
     {
         database = null;
-        if (context.Readiness is not { Reason: null, Node: { Consensus.AnswersAtOnce: true } node })
+        return IsOpen
+            && context.Node.Databases.TryGet(request.DatabaseName, out database)
+            && AllowsHost(request.Host)
+            && Admits(request, connection);
+    }
+
+    private bool Admits(SimpleRequest request, IDictionary<object, object?> connection)
+    {
+        if (!context.Options.IsSecure && request.Authorization.IsEmpty)
         {
-            return false;
+            return true;
         }
 
-        var barrier = node.Consensus.ReadBarrierAsync();
-        return barrier is { IsCompletedSuccessfully: true, Result: true }
-            && node.Databases.TryGet(request.DatabaseName, out database)
-            && !(request.TopologyEtag < node.Consensus.View.Etag)
-            && IsAllowed(request.Host);
+        var scope = request.IsPut ? RouteScope.Write : RouteScope.Read;
+        return context.Access.Recall(connection, request.Authorization) is { } caller
+            && scope.Admits(caller, request.DatabaseName);
     }
 
     // The guard's other checks concern headers that a simple request does not have.
-    private bool IsAllowed(ReadOnlySpan<byte> host)
+    private bool AllowsHost(ReadOnlySpan<byte> host)
     {
         if (host.SequenceEqual(Volatile.Read(ref _allowedHost)))
         {

@@ -1,41 +1,108 @@
 using System.Buffers;
 using System.IO.Pipelines;
+using System.Runtime.CompilerServices;
+using Rookery.Documents.Databases;
+using Rookery.Platform;
+using Rookery.Storage;
 
 namespace Rookery.Server.FastPath;
 
 /// <summary>Answers simple requests without Kestrel's pipeline. One for a server. Thread-safe.</summary>
 internal sealed class FastPathHandlers
 {
+    private readonly ServerContext _context;
     private readonly FastPathGate _gate;
     private readonly GetHandler _get;
     private readonly PutHandler _put;
 
-    /// <summary>Creates the answers of a server.</summary>
+    /// <summary>Creates the handlers of a server.</summary>
     /// <param name="context">State that all routes share.</param>
     public FastPathHandlers(ServerContext context)
     {
         var date = new DateHeader(context.Time);
+        _context = context;
         _gate = new FastPathGate(context);
         _get = new GetHandler(context, date);
         _put = new PutHandler(context, date);
     }
 
+    /// <summary>Whether any request can be answered now.</summary>
+    public bool IsOpen => _gate.IsOpen;
+
     /// <summary>
     /// Answers a request. If it returns 0, nothing was written or stored, and Kestrel must answer the request.
     /// </summary>
-    /// <param name="request">The request.</param>
+    /// <param name="request">The request. The same object may be used again when the task has completed.</param>
     /// <param name="body">Its whole body.</param>
-    /// <param name="output">Receives the answer; the caller flushes.</param>
-    /// <returns>Length of the answer in bytes.</returns>
-    public ValueTask<int> WriteAsync(SimpleRequest request, in ReadOnlySequence<byte> body, PipeWriter output)
+    /// <param name="connection">Items of its connection.</param>
+    /// <param name="output">Receives the response; the caller flushes.</param>
+    /// <returns>Length of the response in bytes.</returns>
+    public ValueTask<int> WriteAsync(
+        SimpleRequest request,
+        in ReadOnlySequence<byte> body,
+        IDictionary<object, object?> connection,
+        PipeWriter output
+    )
     {
-        if (!_gate.TryAdmit(request, out var database))
+        if (!_gate.TryAdmit(request, connection, out var database))
         {
             return ValueTask.FromResult(0);
         }
 
-        return request.IsPut
-            ? _put.StoreAsync(request, database, body, output)
-            : ValueTask.FromResult(_get.TryWrite(request, database, output));
+        var consensus = _context.Node.Consensus;
+        if (request.IsPut || !consensus.AnswersAtOnce)
+        {
+            return WriteOnPoolAsync(request, database, body, output);
+        }
+
+        if (IsTopologyOutdated(request))
+        {
+            return ValueTask.FromResult(0);
+        }
+
+        int length = _get.TryWrite(request, database, output, mayReadDisk: !SocketThreads.IsCurrent, out bool isOnDisk);
+        return isOnDisk ? WriteOnPoolAsync(request, database, body, output) : ValueTask.FromResult(length);
+    }
+
+    // On the thread pool, because these requests read the disk, commit on their thread, or wait for other members.
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    private async ValueTask<int> WriteOnPoolAsync(
+        SimpleRequest request,
+        Database database,
+        ReadOnlySequence<byte> body,
+        PipeWriter output
+    )
+    {
+        if (SocketThreads.IsCurrent)
+        {
+            await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        }
+
+        if (IsTopologyOutdated(request))
+        {
+            return 0;
+        }
+
+        if (request.IsPut)
+        {
+            return await _put.StoreAsync(request, database, body, output);
+        }
+
+        return await _context.Node.Consensus.ReadBarrierAsync()
+            ? _get.TryWrite(request, database, output, mayReadDisk: true, out _)
+            : 0;
+    }
+
+    // The full pipeline tells such a client to fetch the topology.
+    private bool IsTopologyOutdated(SimpleRequest request)
+    {
+        try
+        {
+            return request.TopologyEtag is { } known && known < _context.Node.Consensus.View.Etag;
+        }
+        catch (DamagedException)
+        {
+            return true; // the full pipeline reports it
+        }
     }
 }

@@ -20,50 +20,54 @@ namespace Rookery.Server.FastPath;
 /// </remarks>
 internal sealed class FastPathReader : PipeReader
 {
-    // Answers are sent when so many bytes are collected.
-    private const int MaxCollectedBytes = 32 << 10;
+    // Responses are sent when so many bytes are collected.
+    private const int MaxCollectedBytes = 16 << 10;
 
-    // A client must read as fast as Kestrel demands it: see RookeryServer.
+    // Kestrel demands that a client reads as fast, after as long a grace.
     private const int MinBytesPerSecond = 240;
     private static readonly TimeSpan SendGrace = TimeSpan.FromSeconds(10);
 
-    // Kestrel closes a connection without a request for three minutes, and does not see those that are answered here.
-    // So it gets one of them after this time.
-    private static readonly TimeSpan MaxAwayFromKestrel = TimeSpan.FromMinutes(1);
+    /// <summary>
+    /// Kestrel closes a connection that sends it no request for its keep-alive timeout, and does not see the requests
+    /// that are answered here. So it gets one of them after this time.
+    /// </summary>
+    public static readonly TimeSpan MaxAwayFromKestrel = TimeSpan.FromMinutes(1);
 
     private readonly ConnectionContext _connection;
     private readonly PipeReader _input;
     private readonly PipeWriter _output;
-    private readonly FastPathHandlers _answers;
+    private readonly FastPathHandlers _handlers;
     private readonly SimpleRequest _request = new();
+    private readonly ServerContext _context;
     private readonly TimeProvider _time;
     private ReadOnlySequence<byte> _handedOver;
     private long _handedOverAt;
     private long _consumedBytes;
     private long _consumedByHead;
+    private int _collectedBytes;
+    private bool _hasCollectedWrites;
     private bool _isAtRequest = true;
 
-    private FastPathReader(ConnectionContext connection, FastPathHandlers answers, TimeProvider time)
+    private FastPathReader(ConnectionContext connection, FastPathHandlers handlers, ServerContext context)
     {
-        (_connection, _answers, _time) = (connection, answers, time);
+        (_connection, _handlers, _context, _time) = (connection, handlers, context, context.Time);
         (_input, _output) = (connection.Transport.Input, connection.Transport.Output);
-        _handedOverAt = time.GetTimestamp();
+        _handedOverAt = _time.GetTimestamp();
     }
 
     /// <summary>Puts a reader between the connection and Kestrel.</summary>
     /// <param name="connection">The connection, after TLS.</param>
-    /// <param name="answers">Answers simple requests.</param>
-    /// <param name="time">The clock.</param>
-    public static void Insert(ConnectionContext connection, FastPathHandlers answers, TimeProvider time)
+    /// <param name="handlers">Answers simple requests.</param>
+    /// <param name="context">State that all routes share.</param>
+    public static void Insert(ConnectionContext connection, FastPathHandlers handlers, ServerContext context)
     {
-        var reader = new FastPathReader(connection, answers, time);
+        var reader = new FastPathReader(connection, handlers, context);
         connection.Features.Set(reader);
         connection.Transport = new Pipe(reader, connection.Transport.Output);
     }
 
     /// <summary>
-    /// Reports that Kestrel has read the head of a request, and nothing of its body. Null in place of this reader does
-    /// nothing.
+    /// Reports that Kestrel has read the head of a request, and nothing of its body.
     /// </summary>
     public void BeginRequest()
     {
@@ -128,47 +132,51 @@ internal sealed class FastPathReader : PipeReader
         {
             var read = await _input.ReadAsync(cancellationToken);
             var rest = read.Buffer;
-            int collectedBytes = 0;
-            while (!read.IsCanceled && TryParse(rest, out var body, out var end))
+            bool isConnected = true;
+            _collectedBytes = 0;
+            _hasCollectedWrites = false;
+            while (isConnected && !read.IsCanceled && TryParse(rest, out var body, out var end))
             {
-                int bytes = await _answers.WriteAsync(_request, body, _output);
+                int bytes = await _handlers.WriteAsync(_request, body, _connection.Items, _output);
                 if (bytes == 0)
                 {
                     break;
                 }
 
                 rest = rest.Slice(end);
-                collectedBytes += bytes;
-                if (collectedBytes >= MaxCollectedBytes)
-                {
-                    await SendAsync(collectedBytes, cancellationToken);
-                    collectedBytes = 0;
-                }
+                _collectedBytes += bytes;
+                _hasCollectedWrites |= _request.IsPut;
+                isConnected = _collectedBytes < MaxCollectedBytes || await SendAsync(cancellationToken);
             }
 
-            if (collectedBytes > 0)
+            if (!isConnected || (_collectedBytes > 0 && !await SendAsync(cancellationToken)))
             {
-                await SendAsync(collectedBytes, cancellationToken);
+                // The client has left: its further requests are not executed.
+                return HandOver(new ReadResult(rest.Slice(rest.End), isCanceled: false, isCompleted: true));
             }
 
-            if (rest.IsEmpty && !read.IsCanceled && !read.IsCompleted)
+            if (!rest.IsEmpty || read.IsCanceled || read.IsCompleted)
             {
-                _input.AdvanceTo(rest.Start);
-                continue;
+                return HandOver(new ReadResult(rest, read.IsCanceled, read.IsCompleted));
             }
 
-            _isAtRequest = false;
-            _handedOver = rest;
-            _handedOverAt = _time.GetTimestamp();
-            return new ReadResult(rest, read.IsCanceled, read.IsCompleted);
+            _input.AdvanceTo(rest.Start);
         }
+    }
+
+    private ReadResult HandOver(ReadResult read)
+    {
+        _isAtRequest = false;
+        _handedOver = read.Buffer;
+        _handedOverAt = _time.GetTimestamp();
+        return read;
     }
 
     // Returns whether a whole simple request is at the beginning of the buffer.
     private bool TryParse(in ReadOnlySequence<byte> buffer, out ReadOnlySequence<byte> body, out SequencePosition end)
     {
         body = default;
-        if (buffer.IsEmpty || IsDueForKestrel() || !_request.TryParse(buffer, out end))
+        if (buffer.IsEmpty || !_handlers.IsOpen || IsDueForKestrel() || !_request.TryParse(buffer, out end))
         {
             end = default;
             return false;
@@ -187,24 +195,42 @@ internal sealed class FastPathReader : PipeReader
 
     private bool IsDueForKestrel() => _time.GetElapsedTime(_handedOverAt) >= MaxAwayFromKestrel;
 
-    private ValueTask<FlushResult> SendAsync(int bytes, CancellationToken cancellationToken)
+    // Sends the collected responses. Returns false if the client has left.
+    private ValueTask<bool> SendAsync(CancellationToken cancellationToken)
     {
+        int bytes = _collectedBytes;
+        bool isRead = !_hasCollectedWrites;
+        _collectedBytes = 0;
+        _hasCollectedWrites = false;
         var sending = _output.FlushAsync(cancellationToken);
-        return sending.IsCompletedSuccessfully ? sending : WaitForClientAsync(sending.AsTask(), bytes);
+        return sending.IsCompletedSuccessfully
+            ? ValueTask.FromResult(!sending.Result.IsCompleted)
+            : WaitForClientAsync(sending.AsTask(), bytes, isRead);
     }
 
-    private async ValueTask<FlushResult> WaitForClientAsync(Task<FlushResult> sending, int bytes)
+    // Waits for a client that does not read, within the bounds that the full pipeline has: of memory, of time, and, for
+    // responses to reads, of a stop.
+    private async ValueTask<bool> WaitForClientAsync(Task<FlushResult> sending, int bytes, bool isRead)
     {
+        using var stop = isRead
+            ? _context.ReadsEnd.UnsafeRegister(static reader => ((FastPathReader)reader!).Abort(), this)
+            : default;
+        int held = RookeryServer.ConnectionBufferBytes + bytes;
+        var taking = _context.SlowReaders.WaitAsync(Abort, held, sending);
         try
         {
-            return await sending.WaitAsync(SendGrace + TimeSpan.FromSeconds(bytes / MinBytesPerSecond), _time);
+            var limit = SendGrace + TimeSpan.FromSeconds(held / MinBytesPerSecond);
+            return !(await taking.WaitAsync(limit, _time)).IsCompleted;
         }
         catch (TimeoutException)
         {
-            _connection.Abort(new ConnectionAbortedException("The client does not read its answers."));
-            return await sending;
+            Abort();
+            await taking;
+            return false;
         }
     }
+
+    private void Abort() => _connection.Abort(new ConnectionAbortedException("The client does not read its responses."));
 
     private sealed class Pipe(PipeReader input, PipeWriter output) : IDuplexPipe
     {

@@ -1,4 +1,3 @@
-using System.Buffers;
 using System.Buffers.Text;
 using System.IO.Pipelines;
 using System.Text;
@@ -12,8 +11,7 @@ using Rookery.Storage;
 namespace Rookery.Server.FastPath;
 
 /// <summary>
-/// Answers a simple GET from memory, with the same status, headers and body as the route <c>GET docs</c>. Reads no
-/// disk. Thread-safe.
+/// Answers a simple GET with the same status, headers and body as the route <c>GET docs</c>. Thread-safe.
 /// </summary>
 internal sealed class GetHandler(ServerContext context, DateHeader date)
 {
@@ -26,19 +24,52 @@ internal sealed class GetHandler(ServerContext context, DateHeader date)
     /// <param name="request">The request.</param>
     /// <param name="database">Its database.</param>
     /// <param name="output">Receives the answer; the caller flushes.</param>
+    /// <param name="mayReadDisk">Whether the document may be read from disk.</param>
+    /// <param name="isOnDisk">Whether it must be, and was not.</param>
     /// <returns>Length of the answer in bytes; 0 if the request needs the full pipeline.</returns>
-    public int TryWrite(SimpleRequest request, Database database, PipeWriter output)
+    public int TryWrite(
+        SimpleRequest request,
+        Database database,
+        PipeWriter output,
+        bool mayReadDisk,
+        out bool isOnDisk
+    )
     {
         long begun = context.Time.GetTimestamp();
         int status = 0;
         int length = 0;
+        isOnDisk = false;
         try
         {
-            length = TryWrite(request, database, output, date.Line(begun), out status);
+            using var reader = database.OpenReader();
+            var lookup = reader.FindDocument(request.Id, mayReadDisk, out var document);
+            using (document)
+            {
+                switch (lookup)
+                {
+                    case RowLookup.NotInMemory:
+                        isOnDisk = true;
+                        break;
+                    case RowLookup.Absent:
+                        status = StatusCodes.Status404NotFound;
+                        length = WriteAbsent(output, date.Line(begun));
+                        break;
+                    default:
+                        length = WriteFound(request, database, document, output, date.Line(begun), out status);
+                        break;
+                }
+            }
         }
-        catch (Exception damage) when (damage is DamagedException or StoredDocumentException)
+        catch (Exception failure)
+            when (failure
+                    is DamagedException
+                        or StoredDocumentException
+                        or DatabaseGoneException
+                        or SnapshotEndedException
+                        or OutOfMemoryException
+            )
         {
-            // The full pipeline meets the same damage, and reports it.
+            // Nothing was written. The full pipeline meets the same failure, and answers it.
         }
 
         if (length > 0)
@@ -49,51 +80,44 @@ internal sealed class GetHandler(ServerContext context, DateHeader date)
         return length;
     }
 
-    private static int TryWrite(
+    private static int WriteAbsent(PipeWriter output, ReadOnlySpan<byte> dateLine)
+    {
+        var head = new ResponseHead(output, "404 Not Found"u8, bodyLength: 0);
+        head.AddLength(0);
+        return head.End(dateLine, body: []);
+    }
+
+    private static int WriteFound(
         SimpleRequest request,
         Database database,
+        in Document document,
         PipeWriter output,
         ReadOnlySpan<byte> dateLine,
         out int status
     )
     {
-        status = StatusCodes.Status404NotFound;
-        using var reader = database.OpenReader();
-        var lookup = reader.FindDocument(request.Id, mayReadDisk: false, out var document);
-        if (lookup == RowLookup.Absent)
+        status = StatusCodes.Status304NotModified;
+        if (document.Length > MaxDocumentBytes)
         {
-            var absent = new ResponseHead(output, "404 Not Found"u8);
-            absent.AddLength(0);
-            return absent.End(dateLine);
+            return 0;
         }
 
-        using (document)
+        Span<byte> tag = stackalloc byte[SimpleRequest.MaxTagBytes];
+        tag = tag[..WriteTag(tag, document.Etag, database.HistoryId)];
+        if (request.KnownTag.SequenceEqual(tag))
         {
-            if (lookup == RowLookup.NotInMemory || document.Length > MaxDocumentBytes)
-            {
-                return 0;
-            }
-
-            Span<byte> tag = stackalloc byte[SimpleRequest.MaxTagBytes];
-            tag = tag[..WriteTag(tag, document.Etag, database.HistoryId)];
-            if (request.KnownTag.SequenceEqual(tag))
-            {
-                status = StatusCodes.Status304NotModified;
-                var unchanged = new ResponseHead(output, "304 Not Modified"u8);
-                unchanged.AddTag(tag);
-                return unchanged.End(dateLine);
-            }
-
-            status = StatusCodes.Status200OK;
-            using var body = ResponseBuffer.Rent();
-            GetDocuments.WriteOne(body, document, database);
-            var head = new ResponseHead(output, "200 OK"u8);
-            head.AddJson(body.Length);
-            head.AddTag(tag);
-            int headLength = head.End(dateLine);
-            output.Write(body.Written.Span);
-            return headLength + body.Length;
+            var unchanged = new ResponseHead(output, "304 Not Modified"u8, bodyLength: 0);
+            unchanged.Add("ETag: "u8, tag);
+            return unchanged.End(dateLine, body: []);
         }
+
+        status = StatusCodes.Status200OK;
+        using var body = ResponseBuffer.Rent();
+        GetDocuments.WriteOne(body, document, database);
+        var head = new ResponseHead(output, "200 OK"u8, body.Length);
+        head.AddJson(body.Length);
+        head.Add("ETag: "u8, tag);
+        return head.End(dateLine, body.Written.Span);
     }
 
     private static int WriteTag(Span<byte> destination, long etag, string historyId)

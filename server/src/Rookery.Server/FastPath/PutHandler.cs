@@ -3,13 +3,14 @@ using System.IO.Pipelines;
 using System.Runtime.CompilerServices;
 using System.Text;
 using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.Logging;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Parsing;
-using Rookery.Platform;
 using Rookery.Server.Raven;
 using Rookery.Server.Raven.Documents;
+using Rookery.Server.Support;
 
 namespace Rookery.Server.FastPath;
 
@@ -19,18 +20,20 @@ namespace Rookery.Server.FastPath;
 /// </summary>
 internal sealed class PutHandler(ServerContext context, DateHeader date)
 {
+    private const int LeftToPipeline = 0;
+
     private readonly RouteMetrics _route = context.Metrics.ForRoute(RavenRoutes.DocumentsPattern);
     private readonly RouteTotal _total = new(context.Metrics.Writes);
 
     /// <summary>
-    /// Stores the document and writes the answer. Moves to the thread pool first, because it reads the disk and may
-    /// commit on its thread. If it returns 0, it has neither stored nor written anything.
+    /// Stores the document and writes the response. It may read the disk and commit on the calling thread. If it returns
+    /// 0, it has neither stored nor written anything.
     /// </summary>
-    /// <param name="request">The request. Not used after the call has begun to wait for consensus.</param>
+    /// <param name="request">The request. It must not change until the call completes.</param>
     /// <param name="database">Its database.</param>
     /// <param name="body">The whole body.</param>
-    /// <param name="output">Receives the answer; the caller flushes.</param>
-    /// <returns>Length of the answer in bytes; 0 if the request needs the full pipeline.</returns>
+    /// <param name="output">Receives the response; the caller flushes.</param>
+    /// <returns>Length of the response in bytes; 0 if the request needs the full pipeline.</returns>
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
     public async ValueTask<int> StoreAsync(
         SimpleRequest request,
@@ -39,32 +42,75 @@ internal sealed class PutHandler(ServerContext context, DateHeader date)
         PipeWriter output
     )
     {
-        if (SocketThreads.IsCurrent)
-        {
-            await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
-        }
-
-        if (Encode(request, database, body) is not { } command)
+        if (TryEncode(request, database, body) is not { } command)
         {
             return 0;
         }
 
-        long begun = context.Metrics.Begin(needsDocuments: true);
-        var outcome = await context.Node.Consensus.ProposeAsync(command, CancellationToken.None);
-        if (outcome.Rejection is { } rejection && rejection.Kind != RejectionKind.OutcomeUnknown)
+        long begun = context.Metrics.BeginFast();
+        int status = StatusCodes.Status500InternalServerError;
+        try
         {
-            // Nothing was stored. The full pipeline proposes the document again, and explains its rejection.
-            context.Metrics.UndoBegin();
-            return 0;
+            var outcome = await context.Node.Consensus.ProposeAsync(command, CancellationToken.None);
+            switch (outcome.Rejection)
+            {
+                case null:
+                    status = StatusCodes.Status201Created;
+                    return WriteStored(request, database, outcome[0], output); // a PUT is a batch of one operation
+                case { Kind: RejectionKind.OutcomeUnknown } unknown:
+                    status = StatusCodes.Status504GatewayTimeout;
+                    return WriteError(request, "504 Gateway Timeout"u8, RavenType.Timeout, unknown.Message, output);
+                case { Kind: RejectionKind.Overloaded } overloaded:
+                    // Not left to the full pipeline, because the request has waited for admission already.
+                    status = StatusCodes.Status429TooManyRequests;
+                    return WriteError(
+                        request,
+                        "429 Too Many Requests"u8,
+                        RavenType.RavenException,
+                        overloaded.Message,
+                        output
+                    );
+                default:
+                    // Nothing was stored. The full pipeline proposes the document again, and explains its rejection.
+                    status = LeftToPipeline;
+                    return 0;
+            }
         }
+        catch (Exception failure)
+        {
+            status = StatusCodes.Status500InternalServerError;
+            context.FaultLog.LogError(LogEvents.RequestFailed, failure, "A PUT of a document failed");
+            return WriteError(
+                request,
+                "500 Internal Server Error"u8,
+                RavenType.RavenException,
+                RequestGate.OwnFault,
+                output
+            );
+        }
+        finally
+        {
+            if (status == LeftToPipeline)
+            {
+                context.Metrics.LeaveFast();
+            }
+            else
+            {
+                context.Metrics.EndFast(_route, _total, begun, status);
+            }
+        }
+    }
 
-        bool isStored = outcome.Rejection is null;
-        int length = isStored
-            ? WriteStored(request, database, outcome[0], output, date.Line(begun)) // a PUT is a batch of one operation
-            : WriteUnknown(request, outcome.Rejection!, output, date.Line(begun));
-        int status = isStored ? StatusCodes.Status201Created : StatusCodes.Status504GatewayTimeout;
-        context.Metrics.EndFast(_route, _total, begun, status);
-        return length;
+    private static CommandBuffer? TryEncode(SimpleRequest request, Database database, in ReadOnlySequence<byte> body)
+    {
+        try
+        {
+            return Encode(request, database, body);
+        }
+        catch (OutOfMemoryException)
+        {
+            return null; // the full pipeline meets it too, and answers it
+        }
     }
 
     private static CommandBuffer? Encode(SimpleRequest request, Database database, in ReadOnlySequence<byte> body)
@@ -88,43 +134,33 @@ internal sealed class PutHandler(ServerContext context, DateHeader date)
             : null;
     }
 
-    private static int WriteStored(
-        SimpleRequest request,
-        Database database,
-        in OperationResult stored,
-        PipeWriter output,
-        ReadOnlySpan<byte> dateLine
-    )
+    private int WriteStored(SimpleRequest request, Database database, in OperationResult stored, PipeWriter output)
     {
         using var body = ResponseBuffer.Rent();
         ChangeDocument.WriteStored(body, stored.Id ?? Encoding.UTF8.GetString(request.Id), stored.Etag, database);
-        return Write(output, "201 Created"u8, body.Written.Span, dateLine);
+        var head = new ResponseHead(output, "201 Created"u8, body.Length);
+        head.AddJson(body.Length);
+        return head.End(DateLine, body.Written.Span);
     }
 
-    private static int WriteUnknown(
+    private int WriteError(
         SimpleRequest request,
-        Rejection unknown,
-        PipeWriter output,
-        ReadOnlySpan<byte> dateLine
-    ) =>
-        Write(
-            output,
-            "504 Gateway Timeout"u8,
-            ErrorResponse.Encode(Encoding.ASCII.GetString(request.Target), RavenType.Timeout, unknown.Message),
-            dateLine
-        );
-
-    private static int Write(
-        PipeWriter output,
         ReadOnlySpan<byte> status,
-        ReadOnlySpan<byte> body,
-        ReadOnlySpan<byte> dateLine
+        string type,
+        string message,
+        PipeWriter output
     )
     {
-        var head = new ResponseHead(output, status);
+        byte[] body = ErrorResponse.Encode(Encoding.ASCII.GetString(request.Target), type, message);
+        var head = new ResponseHead(output, status, body.Length);
         head.AddJson(body.Length);
-        int headLength = head.End(dateLine);
-        output.Write(body);
-        return headLength + body.Length;
+        if (status.StartsWith("429"u8))
+        {
+            head.Add("Retry-After: "u8, "1"u8);
+        }
+
+        return head.End(DateLine, body);
     }
+
+    private ReadOnlySpan<byte> DateLine => date.Line(context.Time.GetTimestamp());
 }

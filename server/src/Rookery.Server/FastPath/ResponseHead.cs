@@ -3,7 +3,10 @@ using System.IO.Pipelines;
 
 namespace Rookery.Server.FastPath;
 
-/// <summary>Writes status line and headers of a response into the memory of a pipe.</summary>
+/// <summary>
+/// Writes one response into the memory of a pipe. The pipe receives it as a whole in <see cref="End"/>: a failure
+/// before leaves nothing of it behind.
+/// </summary>
 internal ref struct ResponseHead
 {
     // More than the head of any response here takes.
@@ -13,11 +16,14 @@ internal ref struct ResponseHead
     private readonly Span<byte> _bytes;
     private int _length;
 
-    /// <summary>Begins a head with its status line, such as <c>200 OK</c>.</summary>
-    public ResponseHead(PipeWriter output, scoped ReadOnlySpan<byte> status)
+    /// <summary>Begins a response with its status line, such as <c>200 OK</c>.</summary>
+    /// <param name="output">The pipe.</param>
+    /// <param name="status">Status code and reason.</param>
+    /// <param name="bodyLength">Length of the body in bytes.</param>
+    public ResponseHead(PipeWriter output, scoped ReadOnlySpan<byte> status, int bodyLength)
     {
         _output = output;
-        _bytes = output.GetSpan(MaxBytes);
+        _bytes = output.GetSpan(MaxBytes + bodyLength);
         Append("HTTP/1.1 "u8);
         Append(status);
         Append("\r\n"u8);
@@ -39,22 +45,25 @@ internal ref struct ResponseHead
         Append("\r\n"u8);
     }
 
-    /// <summary>Adds an ETag.</summary>
-    /// <param name="tag">The tag with its quotes.</param>
-    public void AddTag(scoped ReadOnlySpan<byte> tag)
+    /// <summary>Adds a header.</summary>
+    /// <param name="name">The name with colon and blank.</param>
+    /// <param name="value">The value.</param>
+    public void Add(scoped ReadOnlySpan<byte> name, scoped ReadOnlySpan<byte> value)
     {
-        Append("ETag: "u8);
-        Append(tag);
+        Append(name);
+        Append(value);
         Append("\r\n"u8);
     }
 
-    /// <summary>Adds what every response has and ends the head.</summary>
+    /// <summary>Adds what every response has, and the body, and gives the response to the pipe.</summary>
     /// <param name="date">The Date header with its line break.</param>
-    /// <returns>Length of the head in bytes.</returns>
-    public int End(scoped ReadOnlySpan<byte> date)
+    /// <param name="body">The body.</param>
+    /// <returns>Length of the response in bytes.</returns>
+    public int End(scoped ReadOnlySpan<byte> date, scoped ReadOnlySpan<byte> body)
     {
         Append(date);
         Append("Raven-Server-Version: 7.2.0.0\r\n\r\n"u8);
+        Append(body);
         _output.Advance(_length);
         return _length;
     }

@@ -16,8 +16,12 @@ namespace Rookery.Server.FastPath;
 /// </summary>
 internal sealed class SimpleRequest
 {
-    /// <summary>A longer head is not simple. Far below Kestrel's own limits, so none of them applies.</summary>
+    /// <summary>
+    /// A longer head is not simple. This and <see cref="MaxHeaders"/> are far below Kestrel's own limits.
+    /// </summary>
     public const int MaxHeadBytes = 4 << 10;
+
+    private const int MaxHeaders = 32;
 
     /// <summary>A longer body is not simple. Shorter ones take no room of large requests.</summary>
     public const int MaxBodyBytes = 16 << 10;
@@ -25,6 +29,9 @@ internal sealed class SimpleRequest
     private const int MaxTargetBytes = 1 << 10;
     private const int MaxDatabaseBytes = 128;
     private const int MaxHostBytes = 128;
+
+    // More than a token with its scheme takes.
+    private const int MaxAuthorizationBytes = 96;
 
     /// <summary>More than the tag of any document takes: its etag and the history id.</summary>
     internal const int MaxTagBytes = 96;
@@ -50,8 +57,8 @@ internal sealed class SimpleRequest
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~/:@!$'()*,;|+"u8
     );
 
-    private static readonly SearchValues<byte> HostBytes = SearchValues.Create(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-.:[]"u8
+    private static readonly SearchValues<byte> HostNameBytes = SearchValues.Create(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-."u8
     );
 
     private readonly HttpParser<Handler> _parser = new(showErrorDetails: false);
@@ -59,13 +66,16 @@ internal sealed class SimpleRequest
     private readonly byte[] _target = new byte[MaxTargetBytes];
     private readonly byte[] _id = new byte[DocumentId.MaxBytes];
     private readonly byte[] _host = new byte[MaxHostBytes];
+    private readonly byte[] _authorization = new byte[MaxAuthorizationBytes];
     private readonly byte[] _knownTag = new byte[MaxTagBytes];
     private string _databaseName = string.Empty;
     private int _databaseLength;
     private int _targetLength;
     private int _idLength;
+    private int _headers;
     private int? _bodyLength;
     private int _hostLength;
+    private int _authorizationLength;
     private int _knownTagLength;
     private bool _isSimple;
 
@@ -84,8 +94,11 @@ internal sealed class SimpleRequest
     /// <summary>The document id, unescaped and valid.</summary>
     public ReadOnlySpan<byte> Id => _id.AsSpan(0, _idLength);
 
-    /// <summary>The Host header; letters, digits and <c>-.:[]</c> only.</summary>
+    /// <summary>The Host header: a name or an IPv4 address, with or without a port.</summary>
     public ReadOnlySpan<byte> Host => _host.AsSpan(0, _hostLength);
+
+    /// <summary>The Authorization header; empty without one.</summary>
+    public ReadOnlySpan<byte> Authorization => _authorization.AsSpan(0, _authorizationLength);
 
     /// <summary>The tag in If-None-Match with its quotes; empty without one.</summary>
     public ReadOnlySpan<byte> KnownTag => _knownTag.AsSpan(0, _knownTagLength);
@@ -100,7 +113,8 @@ internal sealed class SimpleRequest
     public bool TryParse(in ReadOnlySequence<byte> buffer, out SequencePosition end)
     {
         end = default;
-        _targetLength = _idLength = _hostLength = _knownTagLength = 0;
+        _targetLength = _idLength = _hostLength = _authorizationLength = _knownTagLength = 0;
+        _headers = 0;
         _bodyLength = null;
         TopologyEtag = null;
         _isSimple = true;
@@ -229,7 +243,7 @@ internal sealed class SimpleRequest
         }
 
         // Kestrel refuses or decodes other bytes.
-        if (value.ContainsAnyExceptInRange((byte)' ', (byte)'~'))
+        if (++_headers > MaxHeaders || value.ContainsAnyExceptInRange((byte)' ', (byte)'~'))
         {
             _isSimple = false;
         }
@@ -244,6 +258,10 @@ internal sealed class SimpleRequest
         else if (Ascii.EqualsIgnoreCase(name, "connection"u8))
         {
             _isSimple = Ascii.EqualsIgnoreCase(value, "keep-alive"u8);
+        }
+        else if (Ascii.EqualsIgnoreCase(name, "authorization"u8))
+        {
+            ReadAuthorization(value);
         }
         else if (Ascii.EqualsIgnoreCase(name, "if-none-match"u8))
         {
@@ -274,7 +292,7 @@ internal sealed class SimpleRequest
 
     private void ReadHost(ReadOnlySpan<byte> value)
     {
-        if (_hostLength > 0 || value.Length > MaxHostBytes || value.ContainsAnyExcept(HostBytes))
+        if (_hostLength > 0 || value.Length is 0 or > MaxHostBytes || !IsHost(value))
         {
             _isSimple = false;
             return;
@@ -282,6 +300,34 @@ internal sealed class SimpleRequest
 
         value.CopyTo(_host);
         _hostLength = value.Length;
+    }
+
+    // A name or an IPv4 address, and a port. Kestrel checks the other forms.
+    private static bool IsHost(ReadOnlySpan<byte> value)
+    {
+        int nameLength = value.IndexOfAnyExcept(HostNameBytes);
+        if (nameLength < 0)
+        {
+            return true;
+        }
+
+        var port = value[(nameLength + 1)..];
+        return nameLength > 0
+            && value[nameLength] == (byte)':'
+            && port.Length > 0
+            && !port.ContainsAnyExceptInRange((byte)'0', (byte)'9');
+    }
+
+    private void ReadAuthorization(ReadOnlySpan<byte> value)
+    {
+        if (_authorizationLength > 0 || value.Length is 0 or > MaxAuthorizationBytes)
+        {
+            _isSimple = false;
+            return;
+        }
+
+        value.CopyTo(_authorization);
+        _authorizationLength = value.Length;
     }
 
     // One strong tag, as RavenDB's clients send it. Lists, weak tags and `*` are not simple.

@@ -284,7 +284,7 @@ internal sealed class ResponseBuffer : IResultBuffer, IDisposable
         var taking = sending.AsTask();
         if (SlowReaders.Of(http) is { } readers)
         {
-            taking = readers.WaitAsync(http, _memory.Length + length, taking);
+            taking = readers.WaitAsync(http.Abort, _memory.Length + length, taking);
         }
 
         if (pause is null)

@@ -78,6 +78,7 @@ public sealed class FastPathTests : IAsyncLifetime
     [InlineData("GET", "/docs?id=users/1", Host + "Origin: http://evil.example\r\n")]
     [InlineData("GET", "/docs?id=users/1", Host + "Sec-Fetch-Site: cross-site\r\n")]
     [InlineData("GET", "/docs?id=users/1", Host + "Authorization: Bearer rookery_x\r\n")]
+    [InlineData("GET", "/docs?id=users/1", Host + "Authorization: Basic eDp5\r\n")]
     [InlineData("GET", "/docs?id=users/1", Host + "Cookie: a=b\r\n")]
     [InlineData("GET", "/docs?id=users/1", Host + "If-None-Match: *\r\n")]
     [InlineData("GET", "/docs?id=users/1", Host + "If-None-Match: W/\"a\", TAG\r\n")]

@@ -48,14 +48,6 @@ internal sealed class GetDocuments(ServerContext context)
             return AnswerOneAsync(http, database, id);
         }
 
-        return SocketThreads.ContinueOnPoolAsync(
-            static on => on.Documents.AnswerManyAsync(on.Http, on.Database, on.Ids),
-            (Documents: this, Http: http, Database: database, Ids: ids)
-        );
-    }
-
-    private Task AnswerManyAsync(HttpContext http, Database database, int ids)
-    {
         if (ids > 0)
         {
             RefuseListParameters(http);
@@ -90,34 +82,19 @@ internal sealed class GetDocuments(ServerContext context)
 
     private Task AnswerOneAsync(HttpContext http, Database database, ReadOnlySpan<char> escapedId)
     {
-        Span<byte> id = stackalloc byte[DocumentId.MaxBytes];
-        return AnswerOneAsync(http, database, id[..DocumentIdParameter.Read(escapedId, id)]);
-    }
-
-    private Task AnswerOneAsync(HttpContext http, Database database, ReadOnlySpan<byte> id)
-    {
-        var answer = ResponseBuffer.Rent();
-        bool mayReadDisk = !SocketThreads.IsCurrent;
-        switch (WriteOne(http, answer, database, id, mayReadDisk, LargeRequests.FreeBytes, out long neededBytes))
+        Span<byte> buffer = stackalloc byte[DocumentId.MaxBytes];
+        var id = buffer[..DocumentIdParameter.Read(escapedId, buffer)];
+        var response = ResponseBuffer.Rent();
+        var written = WriteOne(http, response, database, id, LargeRequests.FreeBytes, out long neededBytes);
+        if (written == OneWritten.Whole)
         {
-            case OneWritten.Whole:
-                return answer.SendAndDisposeAsync(http);
-            case OneWritten.NotInMemory:
-                answer.Dispose();
-                return SocketThreads.ContinueOnPoolAsync(
-                    static on => on.Documents.AnswerOneAsync(on.Http, on.Database, on.Id),
-                    (Documents: this, Http: http, Database: database, Id: id.ToArray())
-                );
-            case OneWritten.NoRoom:
-                answer.Dispose();
-                return SocketThreads.ContinueOnPoolAsync(
-                    static on => on.Documents.AnswerLargeAsync(on.Http, on.Database, on.Id, on.NeededBytes),
-                    (Documents: this, Http: http, Database: database, Id: id.ToArray(), NeededBytes: neededBytes)
-                );
-            default:
-                answer.Dispose();
-                return Task.CompletedTask;
+            return response.SendAndDisposeAsync(http);
         }
+
+        response.Dispose();
+        return written == OneWritten.Nothing
+            ? Task.CompletedTask
+            : AnswerLargeAsync(http, database, id.ToArray(), neededBytes);
     }
 
     /// <summary>
@@ -132,7 +109,7 @@ internal sealed class GetDocuments(ServerContext context)
             using var lease = context.LargeRequests.Begin(http);
             await lease.GrowToReadAsync(neededBytes);
             using var answer = ResponseBuffer.Rent();
-            written = WriteOne(http, answer, database, id, mayReadDisk: true, neededBytes, out neededBytes);
+            written = WriteOne(http, answer, database, id, neededBytes, out neededBytes);
             if (written == OneWritten.Whole)
             {
                 await answer.SendAsync(http);
@@ -150,9 +127,6 @@ internal sealed class GetDocuments(ServerContext context)
 
         /// <summary>The document needs more memory than the request has.</summary>
         NoRoom,
-
-        /// <summary>The document must be read from disk, which this thread must not do.</summary>
-        NotInMemory,
     }
 
     /// <summary>Writes the answer with one document.</summary>
@@ -161,20 +135,16 @@ internal sealed class GetDocuments(ServerContext context)
         ResponseBuffer answer,
         Database database,
         ReadOnlySpan<byte> id,
-        bool mayReadDisk,
         long roomBytes,
         out long neededBytes
     )
     {
         neededBytes = 0;
         using var reader = database.OpenReader();
-        switch (reader.FindDocument(id, mayReadDisk, out var document))
+        if (!reader.TryGetDocument(id, out var document))
         {
-            case RowLookup.NotInMemory:
-                return OneWritten.NotInMemory;
-            case RowLookup.Absent:
-                EmptyResponse.Set(http, StatusCodes.Status404NotFound);
-                return OneWritten.Nothing;
+            EmptyResponse.Set(http, StatusCodes.Status404NotFound);
+            return OneWritten.Nothing;
         }
 
         using (document)
