@@ -53,7 +53,8 @@ internal static class BasisChooser
             return new(QueryBasis.OfDocuments(plan.IndexName, newestEtag));
         }
         engine.AutomaticIndexes.RecordUse(database, name);
-        // The usual case: the index is up to date, so there is no wait.
+        // The usual case: the index is up to date, so there is no wait. If it is not built, a scan answers, unless the
+        // choice avoids scans.
         bool mayBeSearched = choice.ToDefine is null && (choice.IsBuilt || choice.AvoidsScan);
         if (
             mayBeSearched
@@ -194,7 +195,8 @@ internal static class BasisChooser
             IndexName: name,
             SearchedIndex: name,
             IsStale: !isCaughtUp,
-            // An index that caught up and was then reset shows less; the search waits for this etag again.
+            // If the index caught up and was then reset, its visible etag is lower again. The search then refuses the
+            // index, because it lacks this etag: a scan answers, or the choice and the wait are repeated.
             ResultEtag: isCaughtUp ? Math.Max(newestEtag, visible) : visible,
             Timestamp: lastIndexed
         );

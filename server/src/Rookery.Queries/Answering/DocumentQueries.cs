@@ -177,7 +177,9 @@ internal static class DocumentQueries
             walk,
             found.TotalResults,
             found,
-            () => walk.Etag == ids.LastEtag || found.IsStillResult(scope.Writer.ReadCurrent(walk), ids.LastEtag)
+            () =>
+                walk.Etag == ids.IndexedEtagOfCurrent
+                || found.IsStillResult(scope.Writer.ReadCurrent(walk), ids.IndexedEtagOfCurrent)
         );
     }
 

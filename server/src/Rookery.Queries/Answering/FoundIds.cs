@@ -9,8 +9,8 @@ namespace Rookery.Queries.Answering;
 /// <param name="documents">The documents.</param>
 internal sealed class FoundIds(IReadOnlyList<ScannedDocument> documents) : IReadOnlyList<ReadOnlyMemory<byte>>
 {
-    /// <summary>The etag that the index holds for the id accessed last.</summary>
-    public long LastEtag { get; private set; }
+    /// <summary>The etag at which the index read the document whose id was accessed last.</summary>
+    public long IndexedEtagOfCurrent { get; private set; }
 
     /// <inheritdoc/>
     public int Count => documents.Count;
@@ -21,7 +21,7 @@ internal sealed class FoundIds(IReadOnlyList<ScannedDocument> documents) : IRead
         get
         {
             var document = documents[index];
-            LastEtag = document.Etag;
+            IndexedEtagOfCurrent = document.Etag;
             return document.Id;
         }
     }

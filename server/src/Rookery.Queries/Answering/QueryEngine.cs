@@ -33,7 +33,7 @@ public sealed class QueryEngine(
 
     internal CancellationToken Stopping => stopping;
 
-    /// <summary>Limits how many queries search an index for long at once.</summary>
+    /// <summary>Limits the number of simultaneous long index searches.</summary>
     internal LongSearches LongSearches { get; } = new(LongSearches.DefaultPlaces);
 
     /// <summary>Searches indexes of documents.</summary>

@@ -47,7 +47,7 @@ public sealed class QueryPlan : IDisposable
     /// The number of the named static index's definition; 0 if the query names no static index. A new definition
     /// changes the answer although no document changed.
     /// </summary>
-    public long DefinitionNumber => NamedIndex?.Rows?.Number ?? 0;
+    public long DefinitionNumber => NamedIndex?.Rows?.DefinitionNumber ?? 0;
 
     /// <summary>
     /// Plans the query again after the definition of the named static index changed; null if the query names none.

@@ -62,7 +62,7 @@ internal static class RowQueries
             walk,
             found.TotalResults,
             new DisposablePair(found, rows),
-            () => walk.Etag == ids.LastEtag || found.HasResult(scope.Writer.ReadCurrent(walk), rows)
+            () => walk.Etag == ids.IndexedEtagOfCurrent || found.HasResult(scope.Writer.ReadCurrent(walk), rows)
         );
     }
 

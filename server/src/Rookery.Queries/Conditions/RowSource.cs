@@ -18,7 +18,7 @@ public sealed class RowSource
         long number,
         StaticIndexDefinition definition,
         IReadOnlyList<MappedField> mapped
-    ) => (IndexName, Number, Definition, _mapped) = (indexName, number, definition, mapped);
+    ) => (IndexName, DefinitionNumber, Definition, _mapped) = (indexName, number, definition, mapped);
 
     /// <summary>The name of the index, in the case of its definition.</summary>
     public string IndexName { get; }
@@ -29,7 +29,7 @@ public sealed class RowSource
     public bool IsReduced => Definition.Reduce is not null;
 
     /// <summary>The number of the definition.</summary>
-    public long Number { get; }
+    public long DefinitionNumber { get; }
 
     /// <summary>The full-text fields.</summary>
     public IReadOnlyList<string> WordFields =>
@@ -45,7 +45,7 @@ public sealed class RowSource
         new(indexName, number, definition, StaticRowWriter.FieldsOf(definition));
 
     /// <summary>Returns whether another source has the same definition.</summary>
-    public bool IsSameDefinition(RowSource other) => Number == other.Number;
+    public bool IsSameDefinition(RowSource other) => DefinitionNumber == other.DefinitionNumber;
 
     /// <summary>Returns the analyzer of a field.</summary>
     /// <exception cref="QueryException">The field is not a full-text field.</exception>

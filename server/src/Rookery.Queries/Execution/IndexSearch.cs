@@ -103,11 +103,11 @@ internal sealed class IndexSearch(
     private FoundEntry[] FindOldest(Candidates[] opened)
     {
         var oldest = new FoundEntries(compiled.PageEnd, work.Memory);
-        bool joinsEntries = compiled.JoinsEntries;
+        bool joinsRows = compiled.JoinsRows;
         long lastEtag = -1;
         for (int i = 0; i < opened.Length; i++)
         {
-            if (compiled.PageEnd == 0 && segments[i].Live.DeadCount == 0 && !joinsEntries)
+            if (compiled.PageEnd == 0 && segments[i].Live.DeadCount == 0 && !joinsRows)
             {
                 _segments.Total += opened[i].Cursor.CountRest();
                 continue;
@@ -118,7 +118,7 @@ internal sealed class IndexSearch(
             for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
             {
                 var id = documents.Read(entry, out long etag);
-                if (joinsEntries && etag == lastEtag)
+                if (joinsRows && etag == lastEtag)
                 {
                     continue;
                 }
@@ -141,7 +141,7 @@ internal sealed class IndexSearch(
     private FoundEntry[] FindCandidates()
     {
         _segments.Total = 0;
-        bool joinsEntries = compiled.Rows is { IsReduced: false };
+        bool joinsRows = compiled.Rows is { IsReduced: false };
         long lastEtag = -1;
         var all = new FoundEntries(long.MaxValue, work.Memory);
         for (int i = 0; i < segments.Count; i++)
@@ -157,7 +157,7 @@ internal sealed class IndexSearch(
             for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
             {
                 documents.Read(entry, out long etag);
-                if (joinsEntries && etag == lastEtag)
+                if (joinsRows && etag == lastEtag)
                 {
                     continue;
                 }

@@ -74,16 +74,17 @@ public sealed class IndexedQueries(IndexHost indexes)
         long minimumEtag = 0
     )
     {
-        if (
-            !indexes.TryGetSlot(database, indexName, out var slot)
-            || !CanAnswer(slot.Serving, compiled)
-            || slot.Serving.VisibleEtag < minimumEtag
-        )
+        if (!indexes.TryGetSlot(database, indexName, out var slot))
         {
             return null;
         }
 
         var serving = slot.Serving; // the index that answers, not its replacement that is being built
+        if (!CanAnswer(serving, compiled) || serving.VisibleEtag < minimumEtag)
+        {
+            return null;
+        }
+
         try
         {
             return IndexAnswer.Find(
@@ -197,7 +198,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     // results are not ordered. A scan answers those.
     private static bool CanAnswer(RunningIndex index, CompiledQuery compiled) =>
         compiled.Rows is { } rows
-            ? index.Map is StaticIndexMap && index.Record.Number == rows.Number
+            ? index.Map is StaticIndexMap && index.Record.Number == rows.DefinitionNumber
             : index.Map is AutoIndexMap
                 && compiled.Summary is null
                 && !compiled.NeedsScan

@@ -46,12 +46,12 @@ internal sealed class SortedPage(
                 }
 
                 bool isRanked = sort.RankedColumns > 0 && compiled.PageEnd is > 0 and <= MaxRankedPage;
-                if (isRanked && !compiled.JoinsEntries && opened.Length == 1)
+                if (isRanked && !compiled.JoinsRows && opened.Length == 1)
                 {
                     return ranked.TryFindPage(opened[i].Cursor, sort, conditions[i].Opened);
                 }
 
-                bool isCollected = (compiled.JoinsEntries, isRanked) switch
+                bool isCollected = (compiled.JoinsRows, isRanked) switch
                 {
                     (true, _) => TryCollectJoined(i, opened[i].Cursor, sort),
                     (false, true) => ranked.TryCollect(i, opened[i].Cursor, sort, conditions[i].Opened),

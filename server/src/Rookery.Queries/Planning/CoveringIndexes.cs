@@ -47,8 +47,9 @@ internal sealed class CoveringIndexes
         _source.TryGetTarget(out object? source) && ReferenceEquals(source, slots);
 
     /// <summary>
-    /// Chooses the index that <see cref="AutoIndexChoice.For"/> would choose: the most up-to-date running one, and
-    /// among equals the one with the fewest fields. Returns null if none runs.
+    /// Chooses the index that <see cref="AutoIndexChoice.For"/> would choose among those that are neither disabled nor
+    /// in error: the most up-to-date one, and among equals the one with the fewest fields. A paused index can be
+    /// chosen. Returns null if there is none.
     /// </summary>
     public RunningIndex? Choose(IReadOnlyDictionary<string, IndexSlot> slots)
     {

@@ -15,12 +15,17 @@ namespace Rookery.Queries.Scanning;
 /// <see cref="ScanRun"/>.
 /// </summary>
 /// <remarks>
-/// A caller that scans takes these steps. It finds the model document of each of <see cref="ModelQueries"/>. If
-/// <see cref="WordCountQuery"/> is not null, it passes each document of that query to <see cref="CountWords"/>. Then it
-/// passes each document of <see cref="Target"/> to <see cref="ScanRun.Add"/>, in the order of etags, or of ids if the
-/// target names ids. If <see cref="ScanRun.Add"/> returns true, it writes the document at once. At the end it writes
-/// the results of <see cref="ScanRun.Finish"/>. If there is a <see cref="Summary"/>, it passes the documents to the
-/// summary instead. The caller also runs <see cref="Script"/>, <c>include</c> and <c>update</c>.
+/// <para>A caller that scans takes these steps:</para>
+/// <list type="number">
+/// <item><description>Find the model document of each of <see cref="ModelQueries"/>.</description></item>
+/// <item><description>If <see cref="WordCountQuery"/> is not null, pass each document of that query to
+/// <see cref="CountWords"/>.</description></item>
+/// <item><description>Pass each document of <see cref="Target"/> to <see cref="ScanRun.Add"/>, in the order of etags,
+/// or of ids if the target names ids. If <see cref="ScanRun.Add"/> returns true, write the document at once. If there
+/// is a <see cref="Summary"/>, pass the documents to the summary instead.</description></item>
+/// <item><description>Write the results of <see cref="ScanRun.Finish"/>, or the summary.</description></item>
+/// </list>
+/// <para>The caller also runs <see cref="Script"/>, <c>include</c> and <c>update</c>.</para>
 /// </remarks>
 public sealed class CompiledQuery
 {
@@ -73,7 +78,7 @@ public sealed class CompiledQuery
         {
             order = [new OrderKey(new IdReference(0), OrderKind.Natural, IsDescending: false, Seed: null, Position: 0)];
         }
-        Sort = new SortKeys(order, fields, operands, endsWithKey: _isGrouped || rows is { IsReduced: true });
+        Sort = new SortKeys(order, fields, operands, breaksTiesByRowKey: _isGrouped || rows is { IsReduced: true });
         var explanations =
             query.Includes.Count == 0
                 ? null
@@ -161,9 +166,9 @@ public sealed class CompiledQuery
     public bool ReturnsEachRow { get; }
 
     /// <summary>
-    /// Whether all entries of a document are one result. They are adjacent and share an etag, which no other entry has.
+    /// Whether all rows of a document are one result. They are adjacent and share an etag, which no other row has.
     /// </summary>
-    public bool JoinsEntries => Rows is not null && !ReturnsEachRow;
+    public bool JoinsRows => Rows is not null && !ReturnsEachRow;
 
     /// <summary>
     /// Whether the answer has highlights or score explanations, see <see cref="Execution.QueryNotes"/>.

@@ -28,11 +28,11 @@ public sealed class ScanRun : IDisposable
     // The groups of documents; null unless the query groups.
     private readonly GroupTable? _groups;
 
-    // The first results in the order of the query; null if results are streamed or distinct.
+    // The first results in the order of the query. Null if results are streamed, or kept in _firstHitByHash.
     private readonly HitHeap? _hits;
 
-    // For 'select distinct', by the hash of a result's JSON: the first hit of sorted results, or the hashes of streamed
-    // ones.
+    // For 'select distinct', by the hash of a result's JSON: the first hit of results that are not streamed, or the
+    // hashes of streamed ones. With 'filter_limit', results that are not streamed are kept in _hits instead.
     private readonly Dictionary<UInt128, ScanHit>? _firstHitByHash;
     private readonly HashSet<UInt128>? _seenHashes;
     private readonly PooledBytes _sortKey = new();

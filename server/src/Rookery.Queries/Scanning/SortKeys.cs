@@ -36,16 +36,17 @@ internal sealed class SortKeys
     /// <param name="orders">The keys as parsed.</param>
     /// <param name="fields">Resolves fields.</param>
     /// <param name="operands">Resolves parameters.</param>
-    /// <param name="endsWithKey">Whether results with equal keys are ordered by the key of their row or group, as in a
-    /// scan.</param>
+    /// <param name="breaksTiesByRowKey">Whether results with equal keys are ordered by the key of their row or group,
+    /// as in a scan.</param>
     public SortKeys(
         IReadOnlyList<OrderKey> orders,
         FieldResolver fields,
         OperandValues operands,
-        bool endsWithKey = false
+        bool breaksTiesByRowKey = false
     )
     {
-        _keys = orders.Count == 0 && !endsWithKey ? [] : new SortKey[orders.Count + (endsWithKey ? 1 : 0)];
+        _keys =
+            orders.Count == 0 && !breaksTiesByRowKey ? [] : new SortKey[orders.Count + (breaksTiesByRowKey ? 1 : 0)];
         for (int i = 0; i < orders.Count; i++)
         {
             var order = orders[i];
@@ -58,7 +59,7 @@ internal sealed class SortKeys
             );
         }
 
-        if (endsWithKey)
+        if (breaksTiesByRowKey)
         {
             _keys[^1] = new SortKey(OrderKind.Natural, IsDescending: false, Field: null, []);
         }

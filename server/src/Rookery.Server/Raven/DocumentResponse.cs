@@ -56,7 +56,7 @@ internal sealed class DocumentResponse(
 
         // Only a response whose reservation failed waits, so it has a lease. Release it before waiting: otherwise two
         // requests could each wait for what the other holds.
-        _lease!.Dispose();
+        _lease!.ReleaseAll();
         await _lease.GrowToReadAsync(_heldBytes + Buffer.Length + bytes);
     }
 
@@ -101,7 +101,7 @@ internal sealed class DocumentResponse(
         await Buffer.SendPartAsync(http, pause, contentType);
         if (_heldBytes == 0)
         {
-            _lease?.Dispose();
+            _lease?.ReleaseAll();
             return;
         }
 

@@ -253,7 +253,8 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         /// <summary>Begins a new deadline, because the memory is used for the next transfer.</summary>
         public void Renew() => _deadline?.Change(Deadline, Deadline);
 
-        public void Dispose()
+        /// <summary>Releases all memory and ends the deadline. The lease can grow again.</summary>
+        public void ReleaseAll()
         {
             long released;
             lock (_gate)
@@ -269,6 +270,9 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
                 requests._admission.Leave(released);
             }
         }
+
+        /// <inheritdoc/>
+        public void Dispose() => ReleaseAll();
 
         private void AddRoom(long additional)
         {

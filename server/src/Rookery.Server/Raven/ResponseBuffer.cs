@@ -125,7 +125,7 @@ internal sealed class ResponseBuffer : IResultBuffer, IDisposable
         if (!sending.IsCompletedSuccessfully)
         {
             int length = _length;
-            KeepFrom(length); // nothing: the connection has copied all bytes
+            KeepFrom(length); // keeps nothing during the wait, because the connection has copied all bytes
             return WaitForClientAsync(http, length, sending, pause: null).AsTask();
         }
 
@@ -249,6 +249,8 @@ internal sealed class ResponseBuffer : IResultBuffer, IDisposable
             }
         }
 
+        // The buffer shrank during a wait. All bytes are sent, so the small buffer is returned too, and the next write
+        // allocates FirstCapacity at once.
         if (_memory.Length < _capacityBeforeWait)
         {
             KeepFrom(_length);

@@ -51,7 +51,7 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
                 {
                     // Release the memory before waiting for more. Otherwise two requests could each wait for the memory
                     // of the other.
-                    lease.Dispose();
+                    lease.ReleaseAll();
                     await lease.GrowAsync(request.HeldBytes);
                 }
             }

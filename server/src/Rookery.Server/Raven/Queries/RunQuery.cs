@@ -114,7 +114,8 @@ internal sealed class RunQuery(ServerContext context)
         {
             if (answer.IsStale)
             {
-                http.Response.Headers.ETag = default; // a stale answer depends on more than the documents
+                // Removes the ETag that TryAnswerNotModified set: a stale answer depends on more than the documents.
+                http.Response.Headers.ETag = default;
             }
 
             timings.EndPart("Query");
