@@ -36,7 +36,7 @@ internal static class BareKestrel
         builder.Logging.AddFilter("Microsoft.AspNetCore", LogLevel.Warning); // as its appsettings.json
         builder.WebHost.UseUrls(listen);
         var app = builder.Build();
-        app.MapGet("/{**path}", (RequestDelegate)(context => AnswerAsync(context, answer)));
+        app.MapGet("/{**path}", (RequestDelegate)(async context => await AnswerAsync(context, answer)));
         await app.RunAsync();
         return 0;
     }

@@ -18,7 +18,8 @@ namespace Rookery.Server;
 internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 {
     /// <summary>Message of a request that failed through a fault of the node.</summary>
-    internal const string OwnFault = "The node could not answer because of a fault of its own; its log has the details.";
+    internal const string OwnFault =
+        "The node could not answer because of a fault of its own; its log has the details.";
 
     private readonly BrowserGuard _guard = new(context.Options);
     private readonly AccessGate _access = context.Access;
@@ -333,8 +334,6 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             http,
             StatusCodes.Status500InternalServerError,
             ErrorResponse.RavenException,
-            failure is DamagedException
-                ? failure.Message
-                : OwnFault
+            failure is DamagedException ? failure.Message : OwnFault
         );
 }

@@ -100,7 +100,10 @@ internal sealed class ScriptEmitter
     /// </summary>
     public static void RefuseVariablesNamedAsFunctions(IReadOnlyList<Statement> statements)
     {
-        var functions = statements.OfType<FunctionStatement>().Select(static function => function.Name).ToHashSet();
+        var functions = statements
+            .OfType<FunctionStatement>()
+            .Select(static function => function.Name)
+            .ToHashSet(StringComparer.Ordinal);
         if (VariablesOf(statements).FirstOrDefault(variable => functions.Contains(variable.Name)) is { } variable)
         {
             throw variable.IsVar

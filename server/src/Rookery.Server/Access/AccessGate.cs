@@ -4,7 +4,6 @@ using System.Text;
 using Microsoft.AspNetCore.Connections.Features;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Nodes;
-using Rookery.Platform;
 using Rookery.Server.Dashboard;
 
 namespace Rookery.Server.Access;

@@ -230,7 +230,8 @@ internal sealed class FastPathReader : PipeReader
         }
     }
 
-    private void Abort() => _connection.Abort(new ConnectionAbortedException("The client does not read its responses."));
+    private void Abort() =>
+        _connection.Abort(new ConnectionAbortedException("The client does not read its responses."));
 
     private sealed class Pipe(PipeReader input, PipeWriter output) : IDuplexPipe
     {

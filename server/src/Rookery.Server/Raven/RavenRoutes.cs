@@ -90,8 +90,7 @@ public static class RavenRoutes
     {
         var documents = new GetDocuments(context);
         var queries = new RunQuery(context);
-        Read(routes, context, "GET", "docs", documents.GetAsync)
-            .Taking(RavenParameters.Documents);
+        Read(routes, context, "GET", "docs", documents.GetAsync).Taking(RavenParameters.Documents);
         Read(routes, context, "POST", "docs", documents.PostAsync).Taking(RavenParameters.DocumentsOfBody);
         Read(routes, context, "HEAD", "docs", ChangeDocument.HeadAsync).Taking(RavenParameters.DocumentHead);
         Read(routes, context, "POST", "queries", queries.HandleAsync).Taking(RavenParameters.Query);

@@ -1,4 +1,8 @@
+using System.Buffers;
+using System.Globalization;
+using System.IO.Pipelines;
 using System.Text;
+using Rookery.Server.FastPath;
 using Rookery.Server.Tests.Raven;
 
 namespace Rookery.Server.Tests.FastPath;
@@ -75,6 +79,12 @@ public sealed class FastPathTests : IAsyncLifetime
     [InlineData("GET", "/docs?id=users/1", "Host: evil.example\r\n")]
     [InlineData("GET", "/docs?id=users/1", "Host: localhost\r\nHost: localhost\r\n")]
     [InlineData("GET", "/docs?id=users/1", "")]
+    [InlineData("GET", "/docs?id=users/1", "Host:\r\nHost: localhost\r\n")]
+    [InlineData("GET", "/docs?id=users/1", "Host: localhost:abc\r\n")]
+    [InlineData("GET", "/docs?id=users/1", "Host: localhost:\r\n")]
+    [InlineData("GET", "/docs?id=users/1", "Host: :80\r\n")]
+    [InlineData("GET", "/docs?id=users/1", Host + "Accept: a\r\n@33")]
+    [InlineData("GET", "/docs?id=users/1", Host + "Accept: a\r\n@101")]
     [InlineData("GET", "/docs?id=users/1", Host + "Origin: http://evil.example\r\n")]
     [InlineData("GET", "/docs?id=users/1", Host + "Sec-Fetch-Site: cross-site\r\n")]
     [InlineData("GET", "/docs?id=users/1", Host + "Authorization: Bearer rookery_x\r\n")]
@@ -107,6 +117,14 @@ public sealed class FastPathTests : IAsyncLifetime
         string body = ""
     )
     {
+        if (headers.Split('@') is [var once, var times])
+        {
+            int end = once.TrimEnd().LastIndexOf('\n') + 1;
+            headers =
+                once[..end]
+                + string.Concat(Enumerable.Repeat(once[end..], int.Parse(times, CultureInfo.InvariantCulture)));
+        }
+
         headers = headers.Replace("TAG", await TagAsync(), StringComparison.Ordinal);
         long before = Answered;
         var answer = await AnswerAsync(method, target, headers, body);
@@ -202,6 +220,51 @@ public sealed class FastPathTests : IAsyncLifetime
         Assert.Equal("HTTP/1.1 201 Created", (await connection.ReadAsync())!.Status);
         await connection.SendAsync($"GET {_database}/docs?id=slow HTTP/1.1\r\n{Host}\r\n");
         Assert.Contains("\"a\":1", (await connection.ReadAsync())!.Body, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_body_of_several_segments_is_stored()
+    {
+        string text = new('x', 12_000);
+        string body = $$"""{"text":"{{text}}"}""";
+        using var connection = await RawConnection.OpenAsync(_server);
+        long before = Answered;
+        do
+        {
+            // Whether all of it has arrived at once is up to the network.
+            await connection.SendAsync(
+                $"PUT {_database}/docs?id=long HTTP/1.1\r\n{Host}Content-Length: {body.Length}\r\n\r\n{body}"
+            );
+            Assert.Equal(201, (await connection.ReadAsync())!.Code);
+        } while (Answered == before);
+        await connection.SendAsync($"GET {_database}/docs?id=long HTTP/1.1\r\n{Host}\r\n");
+        Assert.Contains(text, (await connection.ReadAsync())!.Body, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_client_that_ends_its_side_gets_all_answers()
+    {
+        using var connection = await RawConnection.OpenAsync(_server);
+        string request = $"GET {_database}/docs?id=users/1 HTTP/1.1\r\n{Host}\r\n";
+        await connection.SendAsync(string.Concat(Enumerable.Repeat(request, 50)));
+        connection.EndSending();
+        Assert.Equal(50, (await connection.ReadAllAsync()).Count);
+    }
+
+    /// <summary>An exception here would end the connection without an answer.</summary>
+    [Fact]
+    public async Task A_read_of_a_deleted_database_is_left_to_the_full_pipeline()
+    {
+        Assert.True(_server.Node.Databases.TryGet(_database.Split('/')[^1], out var database));
+        string name = database.Name;
+        await _server.SendAsync("DELETE", "/admin/databases", $$"""{"DatabaseNames":["{{name}}"],"HardDelete":true}""");
+        var request = new SimpleRequest();
+        byte[] bytes = Encoding.ASCII.GetBytes($"GET {_database}/docs?id=users/1 HTTP/1.1\r\n{Host}\r\n");
+        Assert.True(request.TryParse(new ReadOnlySequence<byte>(bytes), out _));
+        var pipe = PipeWriter.Create(new MemoryStream());
+        var get = new GetHandler(_server.Context, new DateHeader(TimeProvider.System));
+        Assert.Equal(0, get.TryWrite(request, database, pipe, mayReadDisk: true, out _));
+        Assert.Equal(0, pipe.UnflushedBytes);
     }
 
     [Fact]

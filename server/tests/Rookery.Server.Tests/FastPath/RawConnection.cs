@@ -6,7 +6,11 @@ using Rookery.Server.Tests.Raven;
 namespace Rookery.Server.Tests.FastPath;
 
 /// <summary>A response as it came over a connection. The Date header is left out.</summary>
-internal sealed record RawResponse(string Status, string Headers, string Body);
+internal sealed record RawResponse(string Status, string Headers, string Body)
+{
+    /// <summary>The status code.</summary>
+    public int Code => int.Parse(Status.Split(' ')[1], CultureInfo.InvariantCulture);
+}
 
 /// <summary>A connection on which a test sends bytes and reads whole responses.</summary>
 internal sealed class RawConnection : IDisposable
@@ -18,16 +22,20 @@ internal sealed class RawConnection : IDisposable
 
     private RawConnection() { }
 
-    public NetworkStream Stream => _client.GetStream();
+    public NetworkStream Stream { get; private set; } = null!;
 
     public static async Task<RawConnection> OpenAsync(RunningServer server)
     {
         var connection = new RawConnection();
         await connection._client.ConnectAsync(server.Address.Host, server.Address.Port);
+        connection.Stream = connection._client.GetStream();
         return connection;
     }
 
     public async Task SendAsync(string bytes) => await Stream.WriteAsync(Encoding.Latin1.GetBytes(bytes));
+
+    /// <summary>Ends the client's side of the connection.</summary>
+    public void EndSending() => _client.Client.Shutdown(SocketShutdown.Send);
 
     /// <summary>Reads the next response; null if the server has closed the connection.</summary>
     public async Task<RawResponse?> ReadAsync()

@@ -2,9 +2,7 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
-using Rookery.Platform;
 using Rookery.Queries.Answering;
-using Rookery.Storage;
 
 namespace Rookery.Server.Raven.Documents;
 

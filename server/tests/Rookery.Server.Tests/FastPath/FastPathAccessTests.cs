@@ -1,0 +1,90 @@
+using Rookery.Server.Tests.Access;
+
+namespace Rookery.Server.Tests.FastPath;
+
+/// <summary>The fast path recalls a credential only as the full pipeline checked it on the same connection.</summary>
+public sealed class FastPathAccessTests : IAsyncLifetime
+{
+    private const string Document = "/databases/Shop/docs?id=a";
+
+    private readonly SecureServer _server = new();
+
+    private long Answered => _server.Context.Metrics.FastPathRequests;
+
+    public async Task InitializeAsync()
+    {
+        await _server.InitializeAsync();
+        string token = await _server.GiveTokenAsync(["write"]);
+        Assert.Equal(201, (await _server.SendAsync("PUT", Document, token, "{}")).Status);
+    }
+
+    public Task DisposeAsync() => _server.DisposeAsync();
+
+    [Fact]
+    public async Task A_token_is_recalled_until_it_is_revoked()
+    {
+        string token = await _server.GiveTokenAsync(["read", "write"]);
+        using var http = _server.NewClient();
+        await ExpectAsync(http, "GET", Document, token, 200, isFast: false);
+        await ExpectAsync(http, "GET", Document, token, 200, isFast: true);
+        await ExpectAsync(http, "PUT", Document, token, 201, isFast: true);
+        await _server.RevokeAsync(token);
+        await ExpectAsync(http, "GET", Document, token, 401, isFast: false);
+        await ExpectAsync(http, "PUT", Document, token, 401, isFast: false);
+    }
+
+    [Fact]
+    public async Task A_token_is_recalled_until_it_expires()
+    {
+        string token = await _server.GiveTokenAsync(["read"], expires: _server.Time.GetUtcNow().AddSeconds(30));
+        using var http = _server.NewClient();
+        await ExpectAsync(http, "GET", Document, token, 200, isFast: false);
+        await ExpectAsync(http, "GET", Document, token, 200, isFast: true);
+        _server.Time.Advance(TimeSpan.FromSeconds(31));
+        await ExpectAsync(http, "GET", Document, token, 401, isFast: false);
+    }
+
+    [Fact]
+    public async Task A_recalled_token_opens_only_what_it_names()
+    {
+        string token = await _server.GiveTokenAsync(["read"], ["Shop"]);
+        using var http = _server.NewClient();
+        await ExpectAsync(http, "GET", Document, token, 200, isFast: false);
+        await ExpectAsync(http, "GET", Document, token, 200, isFast: true);
+        await ExpectAsync(http, "PUT", Document, token, 403, isFast: false);
+        await ExpectAsync(http, "GET", "/databases/Other/docs?id=a", token, 403, isFast: false);
+    }
+
+    [Fact]
+    public async Task Another_token_on_the_same_connection_is_checked_anew()
+    {
+        string first = await _server.GiveTokenAsync(["read"]);
+        string second = await _server.GiveTokenAsync(["write"]);
+        using var http = _server.NewClient();
+        await ExpectAsync(http, "GET", Document, first, 200, isFast: false);
+        await ExpectAsync(http, "GET", Document, second, 403, isFast: false);
+        await ExpectAsync(http, "GET", Document, second, 403, isFast: false);
+        await ExpectAsync(http, "GET", Document, null, 401, isFast: false);
+        await ExpectAsync(http, "GET", Document, first, 200, isFast: false);
+        await ExpectAsync(http, "GET", Document, first, 200, isFast: true);
+    }
+
+    [Fact]
+    public async Task A_certificate_is_recalled_for_its_databases()
+    {
+        using var certificate = _server.Identity.NewClient("app");
+        await _server.RegisterAsync(certificate, isAdmin: false, ("Shop", "ro"));
+        using var http = _server.NewClient(certificate);
+        await ExpectAsync(http, "GET", Document, null, 200, isFast: false);
+        await ExpectAsync(http, "GET", Document, null, 200, isFast: true);
+        await ExpectAsync(http, "PUT", Document, null, 403, isFast: false);
+        await ExpectAsync(http, "GET", "/databases/Other/docs?id=a", null, 403, isFast: false);
+    }
+
+    private async Task ExpectAsync(HttpClient http, string method, string url, string? token, int status, bool isFast)
+    {
+        long before = Answered;
+        var answer = await _server.SendAsync(http, method, url, token, method is "PUT" ? "{}" : null);
+        Assert.Equal((status, isFast), (answer.Status, Answered > before));
+    }
+}

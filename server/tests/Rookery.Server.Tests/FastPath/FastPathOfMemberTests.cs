@@ -1,0 +1,114 @@
+using Rookery.Documents.Consensus;
+using Rookery.Server.Tests.Raven;
+
+namespace Rookery.Server.Tests.FastPath;
+
+/// <summary>The fast path of a leader with other members: reads wait for the barrier, writes may be refused.</summary>
+public sealed class FastPathOfMemberTests : IAsyncLifetime
+{
+    private const string Unknown = "X-Other: 1\r\n";
+
+    private readonly RunningServer _server;
+    private OneOfThree? _member;
+    private Task _barrier = Task.CompletedTask;
+
+    public FastPathOfMemberTests() =>
+        _server = new RunningServer
+        {
+            Before = alone =>
+            {
+                var member = new OneOfThree(alone, _ => _barrier);
+                _member = member;
+                return member;
+            },
+        };
+
+    private long Answered => _server.Context.Metrics.FastPathRequests;
+
+    public async Task InitializeAsync()
+    {
+        await _server.InitializeAsync();
+        Assert.Equal(201, (await _server.SendAsync("PUT", "/admin/databases?name=db", "{}")).Status);
+        Assert.Equal(201, (await PutAsync("")).Code);
+    }
+
+    public Task DisposeAsync() => _server.DisposeAsync();
+
+    [Fact]
+    public async Task A_read_waits_for_the_barrier()
+    {
+        var reached = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _barrier = reached.Task;
+        long before = Answered;
+        using var connection = await RawConnection.OpenAsync(_server);
+        await connection.SendAsync("GET /databases/db/docs?id=a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        var reading = connection.ReadAsync();
+        await Task.Delay(50);
+        Assert.False(reading.IsCompleted);
+        reached.SetResult();
+        Assert.Equal("HTTP/1.1 200 OK", (await reading)!.Status);
+        Assert.Equal(before + 1, Answered);
+    }
+
+    [Theory]
+    [InlineData("7", true)]
+    [InlineData("6", false)]
+    public async Task A_client_with_an_outdated_topology_is_told_by_the_full_pipeline(string etag, bool isFast)
+    {
+        long before = Answered;
+        using var connection = await RawConnection.OpenAsync(_server);
+        await connection.SendAsync(
+            $"GET /databases/db/docs?id=a HTTP/1.1\r\nHost: localhost\r\nTopology-Etag: {etag}\r\n\r\n"
+        );
+        var answer = (await connection.ReadAsync())!;
+        Assert.Equal(isFast, !answer.Headers.Contains("Refresh-Topology: true", StringComparison.Ordinal));
+        Assert.Equal(before + (isFast ? 1 : 0), Answered);
+    }
+
+    [Theory]
+    [InlineData(RejectionKind.OutcomeUnknown, 504, 1)]
+    [InlineData(RejectionKind.Overloaded, 429, 1)]
+    [InlineData(RejectionKind.InsufficientSpace, 507, 2)]
+    [InlineData(RejectionKind.Damaged, 500, 2)]
+    [InlineData(RejectionKind.NoLeader, 503, 2)]
+    public async Task A_refused_write_is_answered_as_by_the_full_pipeline(
+        RejectionKind kind,
+        int status,
+        int proposedByFastPath
+    )
+    {
+        _member!.Refuses = new Rejection(kind, "It was refused, for this test.");
+        int before = _member.Proposed;
+        var fast = await PutAsync("");
+        Assert.Equal(proposedByFastPath, _member.Proposed - before);
+        var full = await PutAsync(Unknown);
+        Assert.Equal((status, full), (fast.Code, fast));
+
+        // The full pipeline counts after it has answered.
+        using var patience = new CancellationTokenSource(TimeSpan.FromMinutes(1));
+        while (_server.Context.Metrics.InFlight != 0)
+        {
+            await Task.Delay(1, patience.Token);
+        }
+    }
+
+    [Fact]
+    public async Task A_read_without_a_barrier_is_refused_by_the_full_pipeline()
+    {
+        _member!.Refuses = new Rejection(RejectionKind.NoLeader, "Nobody leads.");
+        long before = Answered;
+        using var connection = await RawConnection.OpenAsync(_server);
+        await connection.SendAsync("GET /databases/db/docs?id=a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        Assert.Equal(503, (await connection.ReadAsync())!.Code);
+        Assert.Equal(before, Answered);
+    }
+
+    private async Task<RawResponse> PutAsync(string headers)
+    {
+        using var connection = await RawConnection.OpenAsync(_server);
+        await connection.SendAsync(
+            $"PUT /databases/db/docs?id=a HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: 7\r\n\r\n{{\"a\":1}}"
+        );
+        return (await connection.ReadAsync())!;
+    }
+}
