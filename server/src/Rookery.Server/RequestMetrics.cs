@@ -68,6 +68,7 @@ public sealed class RequestMetrics(TimeProvider time)
     /// <returns>Timestamp of the clock.</returns>
     internal long BeginFast()
     {
+        Interlocked.Increment(ref _documentRequests);
         Interlocked.Increment(ref _inFlight);
         return time.GetTimestamp();
     }
@@ -75,13 +76,13 @@ public sealed class RequestMetrics(TimeProvider time)
     /// <summary>Ends a request that began with <see cref="BeginFast"/>.</summary>
     internal void EndFast(RouteMetrics route, RouteTotal total, long begun, int status)
     {
-        Interlocked.Increment(ref _documentRequests);
         Interlocked.Increment(ref _fastPathRequests);
         End(route, total, begun, status);
     }
 
     /// <summary>
-    /// Ends the part of a request that began with <see cref="BeginFast"/>, because the full pipeline answers it.
+    /// Ends the part of a request that began with <see cref="BeginFast"/>, because the full pipeline answers it. The
+    /// pipeline counts it a second time in <see cref="DocumentRequests"/>, which must never fall.
     /// </summary>
     internal void LeaveFast() => Interlocked.Decrement(ref _inFlight);
 

@@ -357,8 +357,9 @@ public sealed class StopTests : IAsyncLifetime
     {
         long before = _server.Context.Metrics.DocumentRequests;
         var answer = _server.SendAsync(method, (path[0] == '/' ? _db : "/databases/") + path, body);
-        while (_server.Context.Metrics.DocumentRequests == before)
+        for (int waits = 0; _server.Context.Metrics.DocumentRequests == before; waits++)
         {
+            Assert.True(waits < 6000, "the request did not reach the routes");
             await Task.Delay(10);
         }
 

@@ -387,7 +387,8 @@ async function play(t, answer) {
   const server = createServer(async (request, response) => {
     asked.push(`${request.method} ${request.url}`)
     const { status, body } = await answer(request)
-    response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body))
+    response.writeHead(status, { "Content-Type": "application/json", "Raven-Server-Version": "7.2.0.0" })
+      .end(JSON.stringify(body))
   }).listen(0, "127.0.0.1")
   t.after(() => server.close().closeAllConnections())
   await once(server, "listening")

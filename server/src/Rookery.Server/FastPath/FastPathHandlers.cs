@@ -3,6 +3,7 @@ using System.IO.Pipelines;
 using System.Runtime.CompilerServices;
 using Rookery.Documents.Databases;
 using Rookery.Platform;
+using Rookery.Server.Raven;
 using Rookery.Storage;
 
 namespace Rookery.Server.FastPath;
@@ -14,6 +15,8 @@ internal sealed class FastPathHandlers
     private readonly FastPathGate _gate;
     private readonly GetHandler _get;
     private readonly PutHandler _put;
+    private readonly RouteMetrics _route;
+    private readonly RouteTotal _reads;
 
     /// <summary>Creates the handlers of a server.</summary>
     /// <param name="context">State that all routes share.</param>
@@ -24,6 +27,8 @@ internal sealed class FastPathHandlers
         _gate = new FastPathGate(context);
         _get = new GetHandler(context, date);
         _put = new PutHandler(context, date);
+        _route = context.Metrics.ForRoute(RavenRoutes.DocumentsPattern);
+        _reads = new RouteTotal(context.Metrics.Reads);
     }
 
     /// <summary>Whether any request can be answered now.</summary>
@@ -60,8 +65,20 @@ internal sealed class FastPathHandlers
             return ValueTask.FromResult(0);
         }
 
-        int length = _get.TryWrite(request, database, output, mayReadDisk: !SocketThreads.IsCurrent, out bool isOnDisk);
-        return isOnDisk ? WriteOnPoolAsync(request, database, body, output) : ValueTask.FromResult(length);
+        long begun = _context.Time.GetTimestamp();
+        bool mayReadDisk = !SocketThreads.IsCurrent;
+        int length = _get.TryWrite(request, database, output, mayReadDisk, out bool isOnDisk, out int status);
+        if (isOnDisk)
+        {
+            return WriteOnPoolAsync(request, database, body, output);
+        }
+
+        if (length > 0)
+        {
+            _context.Metrics.AddFastRead(_route, begun, status);
+        }
+
+        return ValueTask.FromResult(length);
     }
 
     // On the thread pool, because these requests read the disk, commit on their thread, or wait for other members.
@@ -83,14 +100,37 @@ internal sealed class FastPathHandlers
             return 0;
         }
 
-        if (request.IsPut)
-        {
-            return await _put.StoreAsync(request, database, body, output);
-        }
+        return request.IsPut
+            ? await _put.StoreAsync(request, database, body, output)
+            : await ReadAsync(request, database, output);
+    }
 
-        return await _context.Node.Consensus.ReadBarrierAsync()
-            ? _get.TryWrite(request, database, output, mayReadDisk: true, out _)
-            : 0;
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    private async ValueTask<int> ReadAsync(SimpleRequest request, Database database, PipeWriter output)
+    {
+        long begun = _context.Metrics.BeginFast();
+        int length = 0;
+        int status = 0;
+        try
+        {
+            if (await _context.Node.Consensus.ReadBarrierAsync())
+            {
+                length = _get.TryWrite(request, database, output, mayReadDisk: true, out _, out status);
+            }
+
+            return length;
+        }
+        finally
+        {
+            if (length > 0)
+            {
+                _context.Metrics.EndFast(_route, _reads, begun, status);
+            }
+            else
+            {
+                _context.Metrics.LeaveFast();
+            }
+        }
     }
 
     // The full pipeline tells such a client to fetch the topology.

@@ -18,26 +18,26 @@ internal sealed class GetHandler(ServerContext context, DateHeader date)
     // A longer answer takes room for which the full pipeline waits.
     private const int MaxDocumentBytes = LargeRequests.FreeBytes;
 
-    private readonly RouteMetrics _route = context.Metrics.ForRoute(RavenRoutes.DocumentsPattern);
-
     /// <summary>Writes the answer. If it returns 0, it has written nothing.</summary>
     /// <param name="request">The request.</param>
     /// <param name="database">Its database.</param>
     /// <param name="output">Receives the answer; the caller flushes.</param>
     /// <param name="mayReadDisk">Whether the document may be read from disk.</param>
     /// <param name="isOnDisk">Whether it must be, and was not.</param>
+    /// <param name="status">Status of the response.</param>
     /// <returns>Length of the answer in bytes; 0 if the request needs the full pipeline.</returns>
     public int TryWrite(
         SimpleRequest request,
         Database database,
         PipeWriter output,
         bool mayReadDisk,
-        out bool isOnDisk
+        out bool isOnDisk,
+        out int status
     )
     {
-        long begun = context.Time.GetTimestamp();
-        int status = 0;
+        var dateLine = date.Line(context.Time.GetTimestamp());
         int length = 0;
+        status = 0;
         isOnDisk = false;
         try
         {
@@ -52,10 +52,10 @@ internal sealed class GetHandler(ServerContext context, DateHeader date)
                         break;
                     case RowLookup.Absent:
                         status = StatusCodes.Status404NotFound;
-                        length = WriteAbsent(output, date.Line(begun));
+                        length = WriteAbsent(output, dateLine);
                         break;
                     default:
-                        length = WriteFound(request, database, document, output, date.Line(begun), out status);
+                        length = WriteFound(request, database, document, output, dateLine, out status);
                         break;
                 }
             }
@@ -70,11 +70,6 @@ internal sealed class GetHandler(ServerContext context, DateHeader date)
             )
         {
             // Nothing was written. The full pipeline meets the same failure, and answers it.
-        }
-
-        if (length > 0)
-        {
-            context.Metrics.AddFastRead(_route, begun, status);
         }
 
         return length;

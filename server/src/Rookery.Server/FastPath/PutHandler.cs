@@ -26,8 +26,8 @@ internal sealed class PutHandler(ServerContext context, DateHeader date)
     private readonly RouteTotal _total = new(context.Metrics.Writes);
 
     /// <summary>
-    /// Stores the document and writes the response. It may read the disk and commit on the calling thread. If it returns
-    /// 0, it has neither stored nor written anything.
+    /// Stores the document and writes the response. It may read the disk and commit on the calling thread. If it
+    /// returns 0, it has neither stored nor written anything.
     /// </summary>
     /// <param name="request">The request. It must not change until the call completes.</param>
     /// <param name="database">Its database.</param>

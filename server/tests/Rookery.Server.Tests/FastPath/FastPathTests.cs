@@ -263,7 +263,7 @@ public sealed class FastPathTests : IAsyncLifetime
         Assert.True(request.TryParse(new ReadOnlySequence<byte>(bytes), out _));
         var pipe = PipeWriter.Create(new MemoryStream());
         var get = new GetHandler(_server.Context, new DateHeader(TimeProvider.System));
-        Assert.Equal(0, get.TryWrite(request, database, pipe, mayReadDisk: true, out _));
+        Assert.Equal(0, get.TryWrite(request, database, pipe, mayReadDisk: true, out _, out _));
         Assert.Equal(0, pipe.UnflushedBytes);
     }
 
