@@ -3,6 +3,7 @@ using System.IO.Pipelines;
 using System.Runtime.CompilerServices;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Http;
+using Rookery.Platform;
 
 namespace Rookery.Server.FastPath;
 
@@ -22,6 +23,10 @@ internal sealed class FastPathReader : PipeReader
 {
     // Responses are sent when so many bytes are collected.
     private const int MaxCollectedBytes = 16 << 10;
+
+    // After so many responses without a wait, a thread of sockets serves its other connections. Otherwise a client that
+    // sends requests without a pause would keep it for itself.
+    private const int MaxResponsesInTurn = 64;
 
     // Kestrel demands that a client reads as fast, after as long a grace.
     private const int MinBytesPerSecond = 240;
@@ -46,6 +51,8 @@ internal sealed class FastPathReader : PipeReader
     private long _consumedByHead;
     private int _collectedBytes;
     private bool _hasCollectedWrites;
+    private int _responsesInTurn;
+    private volatile bool _isAborted;
     private bool _isAtRequest = true;
 
     private FastPathReader(ConnectionContext connection, FastPathHandlers handlers, ServerContext context)
@@ -130,7 +137,9 @@ internal sealed class FastPathReader : PipeReader
     {
         while (true)
         {
-            var read = await _input.ReadAsync(cancellationToken);
+            var reading = _input.ReadAsync(cancellationToken);
+            _responsesInTurn = reading.IsCompleted ? _responsesInTurn : 0;
+            var read = await reading;
             var rest = read.Buffer;
             bool isConnected = true;
             _collectedBytes = 0;
@@ -141,6 +150,12 @@ internal sealed class FastPathReader : PipeReader
                 if (bytes == 0)
                 {
                     break;
+                }
+
+                if (++_responsesInTurn >= MaxResponsesInTurn && SocketThreads.IsCurrent)
+                {
+                    _responsesInTurn = 0;
+                    await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
                 }
 
                 rest = rest.Slice(end);
@@ -204,7 +219,7 @@ internal sealed class FastPathReader : PipeReader
         _hasCollectedWrites = false;
         var sending = _output.FlushAsync(cancellationToken);
         return sending.IsCompletedSuccessfully
-            ? ValueTask.FromResult(!sending.Result.IsCompleted)
+            ? ValueTask.FromResult(IsConnectedAfter(sending.Result))
             : WaitForClientAsync(sending.AsTask(), bytes, isRead);
     }
 
@@ -220,7 +235,7 @@ internal sealed class FastPathReader : PipeReader
         try
         {
             var limit = SendGrace + TimeSpan.FromSeconds(held / MinBytesPerSecond);
-            return !(await taking.WaitAsync(limit, _time)).IsCompleted;
+            return IsConnectedAfter(await taking.WaitAsync(limit, _time));
         }
         catch (TimeoutException)
         {
@@ -230,8 +245,14 @@ internal sealed class FastPathReader : PipeReader
         }
     }
 
-    private void Abort() =>
+    // Over TLS, a flush does not report that the connection was aborted.
+    private bool IsConnectedAfter(FlushResult sent) => !sent.IsCompleted && !_isAborted;
+
+    private void Abort()
+    {
+        _isAborted = true;
         _connection.Abort(new ConnectionAbortedException("The client does not read its responses."));
+    }
 
     private sealed class Pipe(PipeReader input, PipeWriter output) : IDuplexPipe
     {
