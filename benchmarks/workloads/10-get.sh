@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# GET of a 150 B document by random id, also pipelined, against `dotnet new web`, a bare Kestrel and a prepared PostgreSQL select
+# GET of a 150 B document by random id, also pipelined, against `dotnet new web`, a bare Kestrel and PostgreSQL
 "$TOOL" small "$DOCUMENTS" "$WORK/small"
 start_rookery "$WORK/get"
 create_database bench

@@ -17,6 +17,9 @@ namespace Rookery.Server;
 /// </summary>
 internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 {
+    /// <summary>The version of RavenDB whose dialect the server speaks, as every response names it.</summary>
+    internal const string RavenVersion = "7.2.0.0";
+
     /// <summary>Message of a request that failed through a fault of the node.</summary>
     internal const string OwnFault =
         "The node could not answer because of a fault of its own; its log has the details.";
@@ -64,7 +67,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         var route = endpoint?.Metadata.GetMetadata<RouteMetrics>();
         var total = endpoint?.Metadata.GetMetadata<RouteTotal>();
         long startedAt = context.Metrics.Begin(needsDocuments);
-        http.Response.Headers["Raven-Server-Version"] = "7.2.0.0";
+        http.Response.Headers["Raven-Server-Version"] = RavenVersion;
         var handling = Answer(http, endpoint, needsDocuments);
         if (handling.IsCompletedSuccessfully && !EarlyResponse.IsDue(http))
         {

@@ -198,6 +198,14 @@ internal sealed class AccessGate(ServerContext context)
     private AccessRefusal? IdentifyByHeader(HttpContext http, string authorization, out Principal? principal)
     {
         principal = null;
+        var items = http.Features.Get<IConnectionItemsFeature>()?.Items;
+        byte[] header = Encoding.ASCII.GetBytes(authorization);
+        if (items is not null && Recall(items, header) is { } known)
+        {
+            principal = known;
+            return null;
+        }
+
         Span<byte> hash = stackalloc byte[AccessToken.HashBytes];
         if (!AccessToken.TryHashHeader(authorization, hash))
         {
@@ -207,9 +215,9 @@ internal sealed class AccessGate(ServerContext context)
         }
 
         var refusal = IdentifyByToken(hash, out principal, out var found);
-        if (found is { } fresh && http.Features.Get<IConnectionItemsFeature>()?.Items is { } items)
+        if (items is not null && found is not null)
         {
-            items[OfToken] = fresh with { Authorization = Encoding.ASCII.GetBytes(authorization) };
+            items[OfToken] = found with { Authorization = header };
         }
 
         return refusal;
@@ -275,15 +283,9 @@ internal sealed class AccessGate(ServerContext context)
 
         var current = Table(node);
         var items = http.Features.Get<IConnectionItemsFeature>()?.Items;
-        if (
-            items is not null
-            && items.TryGetValue(OfCertificate, out object? kept)
-            && kept is CachedPrincipal known
-            && ReferenceEquals(known.From, current)
-            && !HasExpired(node, known.Expires)
-        )
+        if (items is not null && Recall(items, authorization: []) is { } known)
         {
-            principal = known.Principal;
+            principal = known;
             return null;
         }
 

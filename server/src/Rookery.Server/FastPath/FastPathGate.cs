@@ -19,8 +19,8 @@ internal sealed class FastPathGate(ServerContext context)
     public bool IsOpen => context.Readiness is { Reason: null, Node.Consensus.IsLeader: true };
 
     /// <summary>
-    /// Admits a request if this node serves documents and leads, and if the caller has the scope that the route needs:
-    /// on plain HTTP without a credential, otherwise by the credential of an earlier request of the connection.
+    /// Admits a request while <see cref="IsOpen"/>, if the caller has the scope that the route needs: on plain HTTP
+    /// without a credential, otherwise by the credential of an earlier request of the connection.
     /// </summary>
     /// <param name="request">The request.</param>
     /// <param name="connection">Items of its connection.</param>
@@ -31,9 +31,7 @@ internal sealed class FastPathGate(ServerContext context)
         [NotNullWhen(true)] out Database? database
     )
     {
-        database = null;
-        return IsOpen
-            && context.Node.Databases.TryGet(request.DatabaseName, out database)
+        return context.Node.Databases.TryGet(request.DatabaseName, out database)
             && AllowsHost(request.Host)
             && Admits(request, connection);
     }

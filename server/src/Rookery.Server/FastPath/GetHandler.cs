@@ -1,8 +1,9 @@
-using System.Buffers.Text;
 using System.IO.Pipelines;
 using System.Text;
 using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
 using Rookery.Documents.Stored;
 using Rookery.Server.Raven;
 using Rookery.Server.Raven.Documents;
@@ -117,12 +118,10 @@ internal sealed class GetHandler(ServerContext context, DateHeader date)
 
     private static int WriteTag(Span<byte> destination, long etag, string historyId)
     {
-        "\"A:"u8.CopyTo(destination);
-        int length = 3;
-        Utf8Formatter.TryFormat(etag, destination[length..], out int digits);
-        length += digits;
-        destination[length++] = (byte)'-';
-        length += Encoding.ASCII.GetBytes(historyId, destination[length..]);
+        Span<byte> history = stackalloc byte[HistoryId.Length];
+        Encoding.ASCII.GetBytes(historyId, history);
+        destination[0] = (byte)'"';
+        int length = 1 + ChangeVector.Write(destination[1..], etag, history);
         destination[length++] = (byte)'"';
         return length;
     }

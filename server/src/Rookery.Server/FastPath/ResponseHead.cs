@@ -1,5 +1,6 @@
 using System.Buffers.Text;
 using System.IO.Pipelines;
+using System.Text;
 
 namespace Rookery.Server.FastPath;
 
@@ -11,6 +12,10 @@ internal ref struct ResponseHead
 {
     // More than the head of any response here takes.
     private const int MaxBytes = 512;
+
+    private static readonly byte[] LastLines = Encoding.ASCII.GetBytes(
+        $"Raven-Server-Version: {RequestGate.RavenVersion}\r\n\r\n"
+    );
 
     private readonly PipeWriter _output;
     private readonly Span<byte> _bytes;
@@ -62,7 +67,7 @@ internal ref struct ResponseHead
     public int End(scoped ReadOnlySpan<byte> date, scoped ReadOnlySpan<byte> body)
     {
         Append(date);
-        Append("Raven-Server-Version: 7.2.0.0\r\n\r\n"u8);
+        Append(LastLines);
         Append(body);
         _output.Advance(_length);
         return _length;

@@ -33,8 +33,8 @@ internal sealed class SimpleRequest
     // More than a token with its scheme takes.
     private const int MaxAuthorizationBytes = 96;
 
-    /// <summary>More than the tag of any document takes: its etag and the history id.</summary>
-    internal const int MaxTagBytes = 96;
+    /// <summary>Maximum length of the tag of a document: its change vector in quotes.</summary>
+    internal const int MaxTagBytes = ChangeVector.MaxBytes + 2;
 
     // Headers that change nothing in the answer, in lower case.
     private static readonly string[] Ignored =

@@ -188,7 +188,8 @@ public sealed class FastPathTests : IAsyncLifetime
             string other = round % 3 == 0 ? Unknown : "";
             string another = round % 7 == 0 ? Unknown : "";
             requests.Append(
-                $"PUT {_database}/docs?id=n/{round % 5} HTTP/1.1\r\n{Host}{other}Content-Length: {body.Length}\r\n\r\n{body}"
+                $"PUT {_database}/docs?id=n/{round % 5} HTTP/1.1\r\n{Host}{other}"
+                    + $"Content-Length: {body.Length}\r\n\r\n{body}"
             );
             requests.Append($"GET {_database}/docs?id=n/{round % 5} HTTP/1.1\r\n{Host}{another}\r\n");
         }
