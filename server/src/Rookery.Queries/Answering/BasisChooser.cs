@@ -53,27 +53,69 @@ internal static class BasisChooser
             return new(QueryBasis.OfDocuments(plan.IndexName, newestEtag));
         }
         engine.AutomaticIndexes.RecordUse(database, name);
-        // The usual case: the index is up to date, so there is no wait. If it is not built, a scan answers, unless the
-        // choice avoids scans.
-        bool mayBeSearched = choice.ToDefine is null && (choice.IsBuilt || choice.AvoidsScan);
-        if (
-            mayBeSearched
-            && engine.Indexes.ReadPosition(database, name) is { } position
-            && position.VisibleEtag >= newestEtag
-        )
+        return TryUse(engine, database, choice, name, newestEtag) is { } current
+            ? new(current)
+            : DefineAndWaitAsync(engine, database, plan, choice, name, newestEtag, sink);
+    }
+
+    /// <summary>
+    /// Returns the basis of a query that needs no wait: an index that is up to date, or the documents if no index suits
+    /// better. Null if an index must be defined or awaited.
+    /// </summary>
+    /// <param name="engine">The engine that runs the query.</param>
+    /// <param name="database">The queried database.</param>
+    /// <param name="plan">The plan of the query.</param>
+    /// <exception cref="QueryException">As <see cref="ChooseAsync"/>.</exception>
+    public static QueryBasis? TryChooseAtOnce(QueryEngine engine, Database database, QueryPlan plan)
+    {
+        long newestEtag = database.LastEtag;
+        if (plan.Compiled is null)
         {
-            return new(
-                new QueryBasis(
-                    IndexName: name,
-                    SearchedIndex: name,
-                    IsStale: false,
-                    ResultEtag: position.VisibleEtag,
-                    Timestamp: position.LastIndexed
-                )
-            );
+            return QueryBasis.OfDocuments(plan.IndexName, newestEtag);
         }
 
-        return DefineAndWaitAsync(engine, database, plan, choice, name, newestEtag, sink);
+        var choice = ChooseIndex(engine, database, plan, explains: false);
+        if (choice.IndexName is not { } name)
+        {
+            return QueryBasis.OfDocuments(plan.IndexName, newestEtag);
+        }
+
+        if (TryUse(engine, database, choice, name, newestEtag) is not { } basis)
+        {
+            return null;
+        }
+
+        engine.AutomaticIndexes.RecordUse(database, name);
+        return basis;
+    }
+
+    // The usual case: the index is up to date, so there is no wait. If it is not built, a scan answers, unless the
+    // choice avoids scans.
+    private static QueryBasis? TryUse(
+        QueryEngine engine,
+        Database database,
+        IndexChoice choice,
+        string name,
+        long newestEtag
+    )
+    {
+        bool mayBeSearched = choice.ToDefine is null && (choice.IsBuilt || choice.AvoidsScan);
+        if (
+            !mayBeSearched
+            || engine.Indexes.ReadPosition(database, name) is not { } position
+            || position.VisibleEtag < newestEtag
+        )
+        {
+            return null;
+        }
+
+        return new QueryBasis(
+            IndexName: name,
+            SearchedIndex: name,
+            IsStale: false,
+            ResultEtag: position.VisibleEtag,
+            Timestamp: position.LastIndexed
+        );
     }
 
     /// <summary>Returns the basis that the query would get, with reasons. Defines no index and does not wait.</summary>

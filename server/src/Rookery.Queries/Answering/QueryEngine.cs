@@ -161,6 +161,52 @@ public sealed class QueryEngine(
         }
     }
 
+    /// <summary>
+    /// Opens the answer to a query that needs no wait for an index. Otherwise, or if its index is reset meanwhile, returns
+    /// null: <see cref="ExecuteAsync"/> then waits, or defines an index.
+    /// </summary>
+    /// <inheritdoc cref="ExecuteAsync"/>
+    public async ValueTask<QueryAnswer?> TryExecuteAtOnceAsync(Database database, QueryPlan plan, IAnswerSink sink)
+    {
+        if (BasisChooser.TryChooseAtOnce(this, database, plan) is not { } chosen)
+        {
+            return null;
+        }
+
+        if (ReplanIfRedefined(database, plan) is { } newer)
+        {
+            newer.Dispose();
+            return null;
+        }
+
+        var queryMemory = new QueryMemory(memory);
+        var reader = new AnswerReader(database, sink);
+        bool isOpened = false;
+        try
+        {
+            var (results, basis) = await DocumentQueries.TryOpenAsync(
+                this,
+                queryMemory,
+                reader,
+                plan,
+                chosen,
+                sink,
+                metadataOnly: false
+            );
+            isOpened = results is not null;
+            return results is null
+                ? null
+                : new QueryAnswer(this, queryMemory, reader, plan, ownPlan: null, basis, results, sink);
+        }
+        finally
+        {
+            if (!isOpened)
+            {
+                reader.Dispose();
+            }
+        }
+    }
+
     /// <summary>Creates the time slices of an answer, which limit its work.</summary>
     internal QueryTimeSlices CreateTimeSlices(QueryPlan plan, IAnswerSink sink) =>
         new(time, plan.WorkLimit, sink, plan.IsChange ? null : LongSearches, stopping);

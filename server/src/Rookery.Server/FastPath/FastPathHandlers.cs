@@ -15,6 +15,7 @@ internal sealed class FastPathHandlers
     private readonly FastPathGate _gate;
     private readonly GetHandler _get;
     private readonly PutHandler _put;
+    private readonly QueryHandler _query;
     private readonly RouteMetrics _route;
     private readonly RouteTotal _reads;
 
@@ -27,6 +28,7 @@ internal sealed class FastPathHandlers
         _gate = new FastPathGate(context);
         _get = new GetHandler(context, date);
         _put = new PutHandler(context, date);
+        _query = new QueryHandler(context, date);
         _route = context.Metrics.ForRoute(RavenRoutes.DocumentsPattern);
         _reads = new RouteTotal(context.Metrics.Reads);
     }
@@ -55,7 +57,7 @@ internal sealed class FastPathHandlers
         }
 
         var consensus = _context.Node.Consensus;
-        if (request.IsPut || !consensus.AnswersAtOnce)
+        if (request.Kind != SimpleRequestKind.GetDocument || !consensus.AnswersAtOnce)
         {
             return WriteOnPoolAsync(request, database, body, output);
         }
@@ -100,9 +102,12 @@ internal sealed class FastPathHandlers
             return 0;
         }
 
-        return request.IsPut
-            ? await _put.StoreAsync(request, database, body, output)
-            : await ReadAsync(request, database, output);
+        return request.Kind switch
+        {
+            SimpleRequestKind.PutDocument => await _put.StoreAsync(request, database, body, output),
+            SimpleRequestKind.Query => await _query.AnswerAsync(request, database, body, output),
+            _ => await ReadAsync(request, database, output),
+        };
     }
 
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]

@@ -160,7 +160,7 @@ internal sealed class FastPathReader : PipeReader
 
                 rest = rest.Slice(end);
                 _collectedBytes += bytes;
-                _hasCollectedWrites |= _request.IsPut;
+                _hasCollectedWrites |= _request.Kind == SimpleRequestKind.PutDocument;
                 isConnected = _collectedBytes < MaxCollectedBytes || await SendAsync(cancellationToken);
             }
 

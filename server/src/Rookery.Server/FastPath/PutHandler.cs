@@ -149,18 +149,7 @@ internal sealed class PutHandler(ServerContext context, DateHeader date)
         string type,
         string message,
         PipeWriter output
-    )
-    {
-        byte[] body = ErrorResponse.Encode(Encoding.ASCII.GetString(request.Target), type, message);
-        var head = new ResponseHead(output, status, body.Length);
-        head.AddJson(body.Length);
-        if (status.StartsWith("429"u8))
-        {
-            head.Add("Retry-After: "u8, "1"u8);
-        }
-
-        return head.End(DateLine, body);
-    }
+    ) => SimpleError.Write(request, status, type, message, output, DateLine);
 
     private ReadOnlySpan<byte> DateLine => date.Line(context.Time.GetTimestamp());
 }

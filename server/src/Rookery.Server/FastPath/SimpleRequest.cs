@@ -9,10 +9,10 @@ using HttpMethod = Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpMe
 namespace Rookery.Server.FastPath;
 
 /// <summary>
-/// Recognises <c>GET</c> and <c>PUT /databases/{name}/docs?id={id}</c> in the bytes of a connection, by Kestrel's own
-/// parser, and holds what the answer depends on. Any other request, and any header, byte or form that is not listed
-/// here, is "not simple": Kestrel then parses the same bytes again and answers in full. Not thread-safe; one for each
-/// connection.
+/// Recognises <c>GET</c> and <c>PUT /databases/{name}/docs?id={id}</c> and <c>POST /databases/{name}/queries</c> in the
+/// bytes of a connection, by Kestrel's own parser, and holds what the answer depends on. Any other request, and any
+/// header, byte or form that is not listed here, is "not simple": Kestrel then parses the same bytes again and answers
+/// in full. Not thread-safe; one for each connection.
 /// </summary>
 internal sealed class SimpleRequest
 {
@@ -79,8 +79,8 @@ internal sealed class SimpleRequest
     private int _knownTagLength;
     private bool _isSimple;
 
-    /// <summary>Whether the request is a PUT; a GET otherwise.</summary>
-    public bool IsPut { get; private set; }
+    /// <summary>What the request asks for.</summary>
+    public SimpleRequestKind Kind { get; private set; }
 
     /// <summary>Length of the body in bytes; 0 for a GET.</summary>
     public int BodyLength => _bodyLength ?? 0;
@@ -91,7 +91,7 @@ internal sealed class SimpleRequest
     /// <summary>The name of the database, as it is in the URL.</summary>
     public string DatabaseName => _databaseName;
 
-    /// <summary>The document id, unescaped and valid.</summary>
+    /// <summary>The document id, unescaped and valid; empty for a query.</summary>
     public ReadOnlySpan<byte> Id => _id.AsSpan(0, _idLength);
 
     /// <summary>The Host header: a name or an IPv4 address, with or without a port.</summary>
@@ -144,8 +144,13 @@ internal sealed class SimpleRequest
         return _isSimple && _hostLength > 0 && HasHeadersOfMethod;
     }
 
-    // A PUT must not ignore If-None-Match.
-    private bool HasHeadersOfMethod => IsPut ? _bodyLength > 0 && _knownTagLength == 0 : _bodyLength is null;
+    private bool HasHeadersOfMethod =>
+        Kind switch
+        {
+            SimpleRequestKind.GetDocument => _bodyLength is null,
+            SimpleRequestKind.PutDocument => _bodyLength > 0 && _knownTagLength == 0, // must not ignore If-None-Match
+            _ => _bodyLength > 0,
+        };
 
     private void ReadTarget(ReadOnlySpan<byte> target)
     {
@@ -160,15 +165,59 @@ internal sealed class SimpleRequest
         _targetLength = target.Length;
         target = target[prefix.Length..];
         int slash = target.IndexOf((byte)'/');
-        ReadOnlySpan<byte> route = "/docs?id="u8;
-        if (slash <= 0 || !target[slash..].StartsWith(route))
+        if (slash <= 0)
         {
             _isSimple = false;
             return;
         }
 
         ReadDatabase(target[..slash]);
-        ReadId(target[(slash + route.Length)..]);
+        ReadRoute(target[slash..]);
+    }
+
+    private void ReadRoute(ReadOnlySpan<byte> route)
+    {
+        if (Kind == SimpleRequestKind.Query)
+        {
+            _isSimple &= IsQueryRoute(route);
+        }
+        else if (TrySkip(ref route, "/docs?id="u8))
+        {
+            ReadId(route);
+        }
+        else
+        {
+            _isSimple = false;
+        }
+    }
+
+    // RavenDB's clients add parameters that change no answer.
+    private static bool IsQueryRoute(ReadOnlySpan<byte> route)
+    {
+        if (!TrySkip(ref route, "/queries"u8))
+        {
+            return false;
+        }
+
+        if (TrySkip(ref route, "?queryHash="u8))
+        {
+            int end = route.IndexOfAnyExcept(DatabaseBytes);
+            route = end < 0 ? [] : route[end..];
+            TrySkip(ref route, "&addTimeSeriesNames=true"u8);
+        }
+
+        return route.IsEmpty;
+    }
+
+    private static bool TrySkip(ref ReadOnlySpan<byte> bytes, ReadOnlySpan<byte> start)
+    {
+        if (!bytes.StartsWith(start))
+        {
+            return false;
+        }
+
+        bytes = bytes[start.Length..];
+        return true;
     }
 
     // Nearly all requests of a connection name the same database; then no text is allocated.
@@ -391,18 +440,24 @@ internal sealed class SimpleRequest
             Span<byte> startLine
         )
         {
-            request.IsPut = versionAndMethod.Method == HttpMethod.Put;
-            if (
-                (!request.IsPut && versionAndMethod.Method != HttpMethod.Get)
-                || versionAndMethod.Version != HttpVersion.Http11
-            )
+            if (versionAndMethod.Version != HttpVersion.Http11 || KindOf(versionAndMethod.Method) is not { } kind)
             {
                 request._isSimple = false;
                 return;
             }
 
+            request.Kind = kind;
             request.ReadTarget(startLine[targetPath.Offset..]);
         }
+
+        private static SimpleRequestKind? KindOf(HttpMethod method) =>
+            method switch
+            {
+                HttpMethod.Get => SimpleRequestKind.GetDocument,
+                HttpMethod.Put => SimpleRequestKind.PutDocument,
+                HttpMethod.Post => SimpleRequestKind.Query,
+                _ => null,
+            };
 
         public void OnHeader(ReadOnlySpan<byte> name, ReadOnlySpan<byte> value) => request.ReadHeader(name, value);
 
@@ -412,4 +467,12 @@ internal sealed class SimpleRequest
 
         public void OnStaticIndexedHeader(int index, ReadOnlySpan<byte> value) => throw new NotSupportedException();
     }
+}
+
+/// <summary>The routes of simple requests.</summary>
+internal enum SimpleRequestKind
+{
+    GetDocument,
+    PutDocument,
+    Query,
 }

@@ -25,6 +25,9 @@ public static class RavenRoutes
     /// <summary>Pattern of the routes for documents by id.</summary>
     internal const string DocumentsPattern = Database + "docs";
 
+    /// <summary>The route of queries.</summary>
+    internal const string QueriesPattern = Database + "queries";
+
     private const string Database = "/databases/{database}/";
 
     /// <summary>Adds the routes.</summary>

@@ -57,8 +57,7 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
             }
 
             var plan = PlanOf(request, database, context);
-            tag.Add(plan.DefinitionNumber);
-            return new PlannedQuery(plan, HasRandomOrder(plan.Query) ? null : tag.ToString(), lease);
+            return new PlannedQuery(plan, TagOf(tag, plan), lease);
         }
         catch
         {
@@ -75,6 +74,25 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
         lease?.Dispose();
     }
 
+    /// <summary>
+    /// Returns the tag of the query at the database's last etag, without its plan. It identifies the answer, because
+    /// only answers that are not stale are sent with a tag.
+    /// </summary>
+    public static EntityTag TagOf(Database database, ReadOnlySpan<byte> query)
+    {
+        var tag = new EntityTag(database);
+        tag.Add(database.LastEtag);
+        tag.Add(query);
+        return tag;
+    }
+
+    /// <summary>Returns the tag of a planned query; null if the answer differs each time.</summary>
+    public static string? TagOf(EntityTag query, QueryPlan plan)
+    {
+        query.Add(plan.DefinitionNumber);
+        return HasRandomOrder(plan.Query) ? null : query.ToString();
+    }
+
     private static QueryPlan PlanOf(QueryRequest request, Database database, ServerContext context)
     {
         try
@@ -89,16 +107,4 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
 
     private static bool HasRandomOrder(Query query) =>
         query.OrderBy.Count > 0 && query.OrderBy.Any(static order => order is { Kind: OrderKind.Random, Seed: null });
-
-    /// <summary>
-    /// Returns the tag of the query at the database's last etag. It identifies the answer, because only answers that
-    /// are not stale are sent with a tag.
-    /// </summary>
-    private static EntityTag TagOf(Database database, ReadOnlySpan<byte> query)
-    {
-        var tag = new EntityTag(database);
-        tag.Add(database.LastEtag);
-        tag.Add(query);
-        return tag;
-    }
 }

@@ -1,9 +1,5 @@
-using System.Buffers.Text;
-using System.Text;
-using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
-using Rookery.Json;
 using Rookery.Queries.Answering;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
@@ -18,9 +14,6 @@ namespace Rookery.Server.Raven.Queries;
 /// </summary>
 internal sealed class RunQuery(ServerContext context)
 {
-    // Characters of long.MinValue.
-    private const int MaxNumberLength = 20;
-
     public async Task HandleAsync(HttpContext http, Database database)
     {
         long start = context.Time.GetTimestamp();
@@ -120,7 +113,14 @@ internal sealed class RunQuery(ServerContext context)
 
             timings.EndPart("Query");
             long total = await WriteResultsAsync(http, output, database, answer, timings);
-            WriteStatistics(output.Buffer, answer, total, timings);
+            QueryEnvelope.End(
+                output.Buffer,
+                answer,
+                total,
+                timings.TotalMilliseconds,
+                context,
+                answer.Plan.HasTimings ? timings.ToJson() : null
+            );
         }
 
         // The snapshot is disposed before this, so that a slow client does not hold it while it reads the last part.
@@ -140,15 +140,13 @@ internal sealed class RunQuery(ServerContext context)
         var results = answer.Results;
         var slices = new RequestTimeSlices(context, http);
         using var includes = new IncludePaths(answer.Plan.Includes, context.QueryMemory, slices.CheckCancelled);
-        output.Write("{\"Results\":["u8);
+        QueryEnvelope.Begin(output.Buffer);
         bool isFirst = true;
         while (await results.MoveNextAsync())
         {
             await slices.YieldWhenDueAsync();
-            output.Write(isFirst ? ""u8 : ","u8);
+            QueryEnvelope.WriteResult(output.Buffer, answer, isFirst);
             isFirst = false;
-            results.Write(output.Buffer);
-            answer.AddNotes();
             if (!includes.IsEmpty)
             {
                 results.Collect(includes);
@@ -158,7 +156,7 @@ internal sealed class RunQuery(ServerContext context)
         }
 
         long total = await results.CountAsync();
-        output.Write("],\"Includes\":{"u8);
+        QueryEnvelope.BeginIncludes(output.Buffer);
         isFirst = true;
         var tag = new EntityTag(database);
         foreach (string id in includes.Ids)
@@ -199,61 +197,5 @@ internal sealed class RunQuery(ServerContext context)
             await output.SendWhenDueAsync(results.Pause);
             timings.Resume();
         }
-    }
-
-    private void WriteStatistics(ResponseBuffer output, QueryAnswer answer, long total, QueryTimings timings)
-    {
-        long now = context.Time.GetUtcNow().UtcTicks;
-        output.Write("},\"TotalResults\":"u8);
-        WriteNumber(output, total);
-        output.Write(",\"LongTotalResults\":"u8);
-        WriteNumber(output, total);
-        output.Write(",\"SkippedResults\":0,\"DurationInMs\":"u8);
-        WriteNumber(output, timings.TotalMilliseconds);
-        output.Write(",\"IndexName\":\""u8);
-        output.Write(JsonEncodedText.Encode(answer.IndexName).EncodedUtf8Bytes);
-        output.Write("\",\"IndexTimestamp\":\""u8);
-        WriteDate(output, answer.Timestamp?.UtcTicks ?? now);
-        output.Write("\",\"LastQueryTime\":\""u8);
-        WriteDate(output, now);
-        output.Write(
-            answer.IsStale ? "\",\"IsStale\":true,\"ResultEtag\":"u8 : "\",\"IsStale\":false,\"ResultEtag\":"u8
-        );
-        WriteNumber(output, answer.ResultEtag);
-        output.Write(",\"NodeTag\":\""u8);
-        output.Write(Encoding.UTF8.GetBytes(context.Node.Consensus.NodeTag));
-        output.Write("\",\"IncludedPaths\":"u8);
-        WriteIncludedPaths(output, answer.Plan.Includes);
-        output.Write(answer.IsScan ? ",\"IsScan\":true"u8 : default);
-        if (answer.Plan.HasTimings)
-        {
-            output.Write(Encoding.UTF8.GetBytes(",\"Timings\":" + timings.ToJson()));
-        }
-
-        output.Write(answer.NotesToJson());
-        output.Write("}"u8);
-    }
-
-    private static void WriteIncludedPaths(ResponseBuffer output, IReadOnlyList<string> paths)
-    {
-        if (paths.Count == 0)
-        {
-            output.Write("null"u8);
-            return;
-        }
-        var quoted = paths.Select(static path => $"\"{JsonEncodedText.Encode(path)}\"");
-        output.Write(Encoding.UTF8.GetBytes($"[{string.Join(',', quoted)}]"));
-    }
-
-    private static void WriteNumber(ResponseBuffer output, long number)
-    {
-        Utf8Formatter.TryFormat(number, output.GetSpan(MaxNumberLength), out int written);
-        output.Advance(written);
-    }
-
-    private static void WriteDate(ResponseBuffer output, long utcTicks)
-    {
-        WireDate.Write(output.GetSpan(WireDate.Length), utcTicks);
-        output.Advance(WireDate.Length);
     }
 }

@@ -1,0 +1,222 @@
+using System.Buffers;
+using System.IO.Pipelines;
+using System.Runtime.CompilerServices;
+using System.Text;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Databases;
+using Rookery.Queries.Answering;
+using Rookery.Queries.Execution;
+using Rookery.Server.Raven;
+using Rookery.Server.Raven.Indexes;
+using Rookery.Server.Raven.Queries;
+
+namespace Rookery.Server.FastPath;
+
+/// <summary>
+/// Answers a simple query with the same status, headers and body as the route <c>POST queries</c>, if it needs no wait
+/// for an index, and the answer is short and quick. Thread-safe.
+/// </summary>
+/// <remarks>
+/// It cannot know that before it has tried. What does not fit is answered again by the full pipeline, which also
+/// reports all errors. To try in vain costs at most <see cref="MaxWork"/>, and for the same text only once a second.
+/// </remarks>
+internal sealed class QueryHandler(ServerContext context, DateHeader date)
+{
+    /// <summary>
+    /// A query that works longer is left to the full pipeline, which notices a client that leaves.
+    /// </summary>
+    public static readonly TimeSpan MaxWork = TimeSpan.FromMilliseconds(50);
+
+    private readonly RouteMetrics _route = context.Metrics.ForRoute(RavenRoutes.QueriesPattern);
+    private readonly RouteTotal _total = new(context.Metrics.Reads);
+    private readonly RecentTexts _left = new(context.Time);
+
+    /// <summary>
+    /// Answers the query and writes the response. It may read the disk on the calling thread. If it returns 0, it has
+    /// written nothing.
+    /// </summary>
+    /// <param name="request">The request. It must not change until the call completes.</param>
+    /// <param name="database">Its database.</param>
+    /// <param name="body">The whole body.</param>
+    /// <param name="output">Receives the response; the caller flushes.</param>
+    /// <returns>Length of the response in bytes; 0 if the request needs the full pipeline.</returns>
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    public async ValueTask<int> AnswerAsync(
+        SimpleRequest request,
+        Database database,
+        ReadOnlySequence<byte> body,
+        PipeWriter output
+    )
+    {
+        if (TryRead(body) is not { } query || _left.Contains(query.Text))
+        {
+            return 0;
+        }
+
+        long begun = context.Metrics.BeginFast();
+        (int Length, int Status) response = default;
+        try
+        {
+            if (await context.Node.Consensus.ReadBarrierAsync())
+            {
+                response = await TryAnswerAsync(request, database, query, body, begun, output);
+            }
+        }
+        catch (IndexDamagedException damaged)
+        {
+            // Not left to the full pipeline, which would find the index under repair, and answer from what it has then.
+            response = (WriteDamaged(request, damaged, output), StatusCodes.Status503ServiceUnavailable);
+        }
+        catch (Exception)
+        {
+            // Nothing was written. The full pipeline meets the same failure, and answers or logs it.
+            response = default;
+        }
+
+        if (response.Length == 0)
+        {
+            _left.Add(query.Text);
+            context.Metrics.LeaveFast();
+            return 0;
+        }
+
+        context.Metrics.EndFast(_route, _total, begun, response.Status);
+        return response.Length;
+    }
+
+    private static QueryRequest? TryRead(in ReadOnlySequence<byte> body)
+    {
+        if (!body.IsSingleSegment)
+        {
+            return null;
+        }
+
+        try
+        {
+            var query = QueryBodyJson.Read(body.FirstSpan);
+            return query.HeldBytes <= LargeRequests.FreeBytes ? query : null;
+        }
+        catch (RefusedException)
+        {
+            return null;
+        }
+    }
+
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    private async ValueTask<(int Length, int Status)> TryAnswerAsync(
+        SimpleRequest request,
+        Database database,
+        QueryRequest query,
+        ReadOnlySequence<byte> body,
+        long begun,
+        PipeWriter output
+    )
+    {
+        var tag = PlannedQuery.TagOf(database, body.FirstSpan);
+        using var plan = context.Queries.Plan(database, query);
+        if (plan.Includes.Count > 0 || plan.HasTimings)
+        {
+            return default;
+        }
+
+        string? tagText = PlannedQuery.TagOf(tag, plan);
+        if (tagText is not null && Ascii.Equals(request.KnownTag, tagText))
+        {
+            return (WriteNotModified(tagText, output), StatusCodes.Status304NotModified);
+        }
+
+        using var sink = new ShortAnswer(context.Time, begun);
+        if (!await TryCollectAsync(database, plan, sink, begun))
+        {
+            return default;
+        }
+
+        return (WriteCollected(tagText, sink.Buffer, output), StatusCodes.Status200OK);
+    }
+
+    // Returns false if the answer needs the full pipeline.
+    [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
+    private async ValueTask<bool> TryCollectAsync(Database database, QueryPlan plan, ShortAnswer sink, long begun)
+    {
+        using var answer = await context.Queries.TryExecuteAtOnceAsync(database, plan, sink);
+        if (answer is null)
+        {
+            return false;
+        }
+
+        var buffer = sink.Buffer;
+        var results = answer.Results;
+        QueryEnvelope.Begin(buffer);
+        for (bool isFirst = true; await results.MoveNextAsync(); isFirst = false)
+        {
+            if (buffer.IsPartDue)
+            {
+                return false;
+            }
+
+            QueryEnvelope.WriteResult(buffer, answer, isFirst);
+        }
+
+        long total = await results.CountAsync();
+        QueryEnvelope.BeginIncludes(buffer);
+        QueryEnvelope.End(buffer, answer, total, (long)context.Time.GetElapsedTime(begun).TotalMilliseconds, context);
+        return true;
+    }
+
+    private int WriteDamaged(SimpleRequest request, IndexDamagedException damaged, PipeWriter output)
+    {
+        var refused = IndexCommand.Damaged(damaged);
+        return SimpleError.Write(request, "503 Service Unavailable"u8, refused.Type, refused.Message, output, DateLine);
+    }
+
+    private int WriteNotModified(string tag, PipeWriter output)
+    {
+        var head = new ResponseHead(output, "304 Not Modified"u8, bodyLength: 0);
+        AddTag(ref head, tag);
+        return head.End(DateLine, body: []);
+    }
+
+    private int WriteCollected(string? tag, ResponseBuffer body, PipeWriter output)
+    {
+        var head = new ResponseHead(output, "200 OK"u8, body.Length);
+        head.AddJson(body.Length);
+        if (tag is not null)
+        {
+            AddTag(ref head, tag);
+        }
+
+        return head.End(DateLine, body.Written.Span);
+    }
+
+    private static void AddTag(ref ResponseHead head, string tag)
+    {
+        Span<byte> bytes = stackalloc byte[SimpleRequest.MaxTagBytes];
+        head.Add("ETag: "u8, bytes[..Encoding.ASCII.GetBytes(tag, bytes)]);
+    }
+
+    private ReadOnlySpan<byte> DateLine => date.Line(context.Time.GetTimestamp());
+
+    /// <summary>Collects one answer, and ends it when it becomes long.</summary>
+    private sealed class ShortAnswer(TimeProvider time, long begun) : IAnswerSink, IDisposable
+    {
+        private static readonly CancellationToken LeftToPipeline = new(canceled: true);
+
+        public ResponseBuffer Buffer { get; } = ResponseBuffer.Rent();
+
+        // Asked now and then within the work.
+        public CancellationToken Disconnected =>
+            time.GetElapsedTime(begun) <= MaxWork ? CancellationToken.None : LeftToPipeline;
+
+        public bool TryReserve(long bytes) => Buffer.Length + bytes <= LargeRequests.FreeBytes;
+
+        public Task WaitForMemoryAsync(long bytes) => Task.FromCanceled(LeftToPipeline);
+
+        public ValueTask<bool> TryReserveAsync(long bytes, Action stepBack) =>
+            TryReserve(bytes) ? new ValueTask<bool>(true) : ValueTask.FromCanceled<bool>(LeftToPipeline);
+
+        // Called during waits, of which there are none.
+        public void AbortConnection() { }
+
+        public void Dispose() => Buffer.Dispose();
+    }
+}

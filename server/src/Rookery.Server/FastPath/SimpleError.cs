@@ -1,0 +1,36 @@
+using System.IO.Pipelines;
+using System.Text;
+
+namespace Rookery.Server.FastPath;
+
+/// <summary>Writes error responses to simple requests.</summary>
+internal static class SimpleError
+{
+    /// <summary>Writes a response with RavenDB's error body.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="status">Status code and reason.</param>
+    /// <param name="type">Full name of RavenDB's exception.</param>
+    /// <param name="message">What is wrong, where, and what to do.</param>
+    /// <param name="output">Receives the response; the caller flushes.</param>
+    /// <param name="date">The Date header with its line break.</param>
+    /// <returns>Length of the response in bytes.</returns>
+    public static int Write(
+        SimpleRequest request,
+        ReadOnlySpan<byte> status,
+        string type,
+        string message,
+        PipeWriter output,
+        ReadOnlySpan<byte> date
+    )
+    {
+        byte[] body = ErrorResponse.Encode(Encoding.ASCII.GetString(request.Target), type, message);
+        var head = new ResponseHead(output, status, body.Length);
+        head.AddJson(body.Length);
+        if (status.StartsWith("429"u8))
+        {
+            head.Add("Retry-After: "u8, "1"u8);
+        }
+
+        return head.End(date, body);
+    }
+}

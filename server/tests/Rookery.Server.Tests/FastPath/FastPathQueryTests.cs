@@ -1,0 +1,249 @@
+using System.Text.Json;
+using System.Text.RegularExpressions;
+using Rookery.Server.FastPath;
+using Rookery.Server.Tests.Raven;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests.FastPath;
+
+/// <summary>
+/// The fast path answers a query as the full pipeline does, if it needs no wait and the answer is short. It leaves others
+/// to the pipeline.
+/// </summary>
+public sealed partial class FastPathQueryTests : IAsyncLifetime
+{
+    private const string Host = "Host: localhost\r\n";
+    private const string Unknown = "X-Other: 1\r\n";
+    private const int LongTexts = 40;
+
+    private readonly SteppingTime _time = new();
+    private readonly RunningServer _server;
+    private string _database = "";
+
+    public FastPathQueryTests() => _server = new RunningServer { Time = _time };
+
+    private long Answered => _server.Context.Metrics.FastPathRequests;
+
+    public async Task InitializeAsync()
+    {
+        await _server.InitializeAsync();
+        _database = await _server.CreateDatabaseAsync();
+        string longText = new('x', 4000);
+        for (int i = 0; i < LongTexts; i++)
+        {
+            await PutAsync(
+                $"users/{i}",
+                new
+                {
+                    name = $"n{i % 4}",
+                    age = i,
+                    city = $"c{i % 3}",
+                    text = longText,
+                }
+            );
+        }
+
+        string map = "map('Users', function (u) { return { age: u.age }; })";
+        string definition = JsonSerializer.Serialize(new { Name = "Users/ByAge", Maps = new[] { map } });
+        var defined = await _server.SendAsync(
+            "PUT",
+            _database + "/admin/indexes",
+            $$"""{"Indexes":[{{definition}}]}"""
+        );
+        Assert.Equal(201, defined.Status);
+        await SendAsync("""{"Query":"from index 'Users/ByAge'","WaitForNonStaleResults":true}""", "/queries", Unknown);
+    }
+
+    public Task DisposeAsync() => _server.DisposeAsync();
+
+    [Theory]
+    [InlineData("from Users where name = 'n1' limit 2")]
+    [InlineData("from Users where name = 'N1' and age < 9")]
+    [InlineData("from Users where age > 30 order by age desc select age, city")]
+    [InlineData("from Users where age between 3 and 5 select { a: this.age * 2 }")]
+    [InlineData("from Users where name = 'none'")]
+    [InlineData("from Users where id() = 'users/1'")]
+    [InlineData("from Users where startsWith(id(), 'users/2') limit 5")]
+    [InlineData("from Users where name = 'n1' select facet(city)")]
+    [InlineData("from index 'Users/ByAge' where age > 30 order by age limit 3")]
+    [InlineData("from Users order by city, age as long limit 3, 2")]
+    [InlineData("from Users where name in ('n1', 'n2') order by age limit 0")]
+    [InlineData("from Users group by city select key() as city, count() as n")]
+    [InlineData("from Users where name = 'n1' order by random() select age limit 40", false)]
+    public async Task A_query_that_needs_no_wait_is_answered_as_by_the_full_pipeline(string text, bool hasTag = true)
+    {
+        long before = Answered;
+        var fast = await AnswerAsync(text);
+        Assert.Equal(before + 1, Answered);
+        var full = await AnswerAsync(text, Unknown);
+        Assert.Equal(before + 1, Answered);
+        Assert.Equal(200, fast.Code);
+        Assert.Equal(hasTag, fast.Headers.Contains("ETag: ", StringComparison.Ordinal));
+        if (hasTag)
+        {
+            Assert.Equal(WithoutTimes(full), WithoutTimes(fast));
+        }
+    }
+
+    [Fact]
+    public async Task Parameters_and_the_page_of_the_body_are_obeyed()
+    {
+        const string Body =
+            """{"Query":"from Users where age >= $p order by age","QueryParameters":{"p":7},"Start":1,"PageSize":2}""";
+        const string Target = "/queries?queryHash=89a7d&addTimeSeriesNames=true";
+        long before = Answered;
+        var fast = await SendAsync(Body, Target);
+        Assert.Equal(before + 1, Answered);
+        using var answer = JsonDocument.Parse(fast.Body);
+        Assert.Equal(
+            [8, 9],
+            answer
+                .RootElement.GetProperty("Results")
+                .EnumerateArray()
+                .Select(each => each.GetProperty("age").GetInt32())
+        );
+        Assert.Equal(33, answer.RootElement.GetProperty("TotalResults").GetInt32());
+        Assert.Equal(WithoutTimes(await SendAsync(Body, Target, Unknown)), WithoutTimes(fast));
+    }
+
+    [Fact]
+    public async Task A_known_answer_is_not_sent_again_until_a_document_changes()
+    {
+        const string Text = "from Users where name = 'n2' order by age limit 1";
+        var first = await AnswerAsync(Text);
+        string tag = first
+            .Headers.Split('\n')
+            .Single(static line => line.StartsWith("ETag: ", StringComparison.Ordinal));
+        string known = $"If-None-Match: {tag["ETag: ".Length..]}\r\n";
+        long before = Answered;
+        var fast = await AnswerAsync(Text, known);
+        Assert.Equal((304, before + 1), (fast.Code, Answered));
+        Assert.Equal(await AnswerAsync(Text, known + Unknown), fast);
+        await PutAsync("users/x", new { name = "n2", age = -1 });
+        Assert.Contains("\"age\":-1", (await AnswerAsync(Text, known)).Body, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("from Users")]
+    [InlineData("from Users where name = 'n1' limit 1 include timings()")]
+    [InlineData("from Users where name = 'n1' limit 1 include city")]
+    [InlineData("from Users where name = ")]
+    [InlineData("from index 'none'")]
+    [InlineData("from Users where name = 'n1' order by age limit 'x'")]
+    [InlineData("from Users update { this.a = 1 }")]
+    [InlineData("from Users where spatial.within(a, spatial.circle(1, 2, 3))")]
+    [InlineData("from Users where age >= 0")]
+    public async Task Any_other_query_is_left_to_the_full_pipeline(string text)
+    {
+        long before = Answered;
+        var answer = await AnswerAsync(text);
+        Assert.Equal(WithoutTimes(await AnswerAsync(text, Unknown)), WithoutTimes(answer));
+        Assert.Equal(before, Answered);
+    }
+
+    [Theory]
+    [InlineData("/queries?metadataOnly=true")]
+    [InlineData("/queries?debug=explain")]
+    [InlineData("/queries?consistency=local")]
+    [InlineData("/queries?queryHash=1&metadataOnly=true")]
+    [InlineData("/queries?queryHash=1&addTimeSeriesNames=true&metadataOnly=true")]
+    [InlineData("/queries?queryHash=1%31")]
+    [InlineData("/queries/")]
+    [InlineData("/QUERIES")]
+    [InlineData("/streams/queries")]
+    [InlineData("/docs?id=users/1")]
+    public async Task Any_other_target_is_left_to_the_full_pipeline(string target)
+    {
+        const string Body = """{"Query":"from Users where name = 'n1' limit 1"}""";
+        long before = Answered;
+        using var connection = await RawConnection.OpenAsync(_server);
+        string head = $"POST {_database}{target} HTTP/1.1\r\n{Host}Content-Length: {Body.Length}\r\n\r\n";
+        await connection.SendAsync(head + Body);
+        Assert.NotNull(await connection.ReadAsync());
+        Assert.Equal(before, Answered);
+    }
+
+    [Fact]
+    public async Task A_query_after_a_write_waits_for_its_index()
+    {
+        for (int i = 100; i < 120; i++)
+        {
+            await PutAsync($"users/{i}", new { name = "new", age = i });
+            var answer = await AnswerAsync($"from Users where name = 'new' and age = {i}");
+            Assert.Contains("\"TotalResults\":1,", answer.Body, StringComparison.Ordinal);
+        }
+    }
+
+    [Fact]
+    public async Task A_query_that_works_long_is_left_to_the_full_pipeline()
+    {
+        const string Text = "from Users where city = 'c1' and age = 7";
+        _time.Step = QueryHandler.MaxWork / 2;
+        long before = Answered;
+        Assert.Contains("\"age\":7", (await AnswerAsync(Text)).Body, StringComparison.Ordinal);
+        Assert.Equal(before, Answered);
+    }
+
+    [Fact]
+    public void A_text_that_was_left_is_not_tried_again_at_once()
+    {
+        var time = new SimulatedTimeProvider();
+        var texts = new RecentTexts(time);
+        texts.Add("from Users");
+        Assert.True(texts.Contains("from Users"));
+        Assert.False(texts.Contains("from Dogs"));
+        time.Advance(TimeSpan.FromSeconds(1));
+        Assert.False(texts.Contains("from Users"));
+    }
+
+    private async Task PutAsync(string id, object document)
+    {
+        string members = JsonSerializer.Serialize(document)[1..];
+        var stored = await _server.SendAsync(
+            "PUT",
+            $"{_database}/docs?id={id}",
+            """{"@metadata":{"@collection":"Users"},""" + members
+        );
+        Assert.Equal(201, stored.Status);
+    }
+
+    private async Task<RawResponse> AnswerAsync(string query, string headers = "") =>
+        await SendAsync(JsonSerializer.Serialize(new { Query = query }), "/queries", headers);
+
+    private async Task<RawResponse> SendAsync(string body, string target, string headers = "")
+    {
+        using var connection = await RawConnection.OpenAsync(_server);
+        await connection.SendAsync(
+            $"POST {_database}{target} HTTP/1.1\r\n{Host}{headers}Content-Length: {body.Length}\r\n\r\n{body}"
+        );
+        return (await connection.ReadAsync())!;
+    }
+
+    private static RawResponse WithoutTimes(RawResponse response) =>
+        response with
+        {
+            Body = Times().Replace(response.Body, ""),
+            Headers = Length().Replace(response.Headers, ""),
+        };
+
+    [GeneratedRegex(
+        "\"(LastQueryTime|IndexTimestamp|DurationInMs)\":[^,}]*",
+        RegexOptions.NonBacktracking | RegexOptions.ExplicitCapture
+    )]
+    private static partial Regex Times();
+
+    [GeneratedRegex("Content-Length: [0-9]+", RegexOptions.NonBacktracking | RegexOptions.ExplicitCapture)]
+    private static partial Regex Length();
+
+    /// <summary>A clock whose timestamps grow by a step each time it is read.</summary>
+    private sealed class SteppingTime : TimeProvider
+    {
+        private long _now;
+
+        public TimeSpan Step { get; set; }
+
+        public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+
+        public override long GetTimestamp() => Interlocked.Add(ref _now, Step.Ticks);
+    }
+}
