@@ -43,9 +43,12 @@ internal sealed class SimpleRequest
         "accept-encoding",
         "accept-language",
         "cache-control",
+        "client-configuration-etag",
         "content-type",
+        "known-raft-index",
         "pragma",
         "raven-client-version",
+        "sec-fetch-mode", // tells of another site only beside headers that are not simple
         "user-agent",
     ];
 
@@ -181,8 +184,9 @@ internal sealed class SimpleRequest
         {
             _isSimple &= IsQueryRoute(route);
         }
-        else if (TrySkip(ref route, "/docs?id="u8))
+        else if (TrySkip(ref route, "/docs?id="u8) || TrySkip(ref route, "/docs?&id="u8))
         {
+            // The second form is that of RavenDB's clients.
             ReadId(route);
         }
         else
