@@ -60,8 +60,8 @@ internal sealed class FieldSortColumn : SortColumn
     private readonly OrderKind _kind;
     private readonly bool _isDescending;
     private readonly bool _isNullGreatest;
-    private readonly PackedColumn? _least;
-    private readonly PackedColumn? _greatest;
+    private readonly PackedColumn.Reader? _least;
+    private readonly PackedColumn.Reader? _greatest;
     private readonly TermCursor? _leastTerms;
     private readonly TermCursor? _greatestTerms;
 
@@ -92,8 +92,8 @@ internal sealed class FieldSortColumn : SortColumn
         (_isDescending, _isNullGreatest) = (key.IsDescending, key.IsNullGreatest);
         var values = segment.Field(field.Values);
         var greatest = segment.Field(field.Greatest);
-        _least = values?.SortOrdinals;
-        _greatest = greatest?.SortOrdinals;
+        _least = ReaderOf(values);
+        _greatest = ReaderOf(greatest);
         _leastTerms = _least is null ? null : values!.Terms();
         _greatestTerms = _greatest is null ? null : greatest!.Terms();
 
@@ -126,6 +126,9 @@ internal sealed class FieldSortColumn : SortColumn
     // SetLast costs about twenty look-ups of terms.
     /// <inheritdoc/>
     public override int UpdateInterval => 128;
+
+    private static PackedColumn.Reader? ReaderOf(SegmentField? field) =>
+        field?.SortOrdinals is { } ordinals ? new PackedColumn.Reader(ordinals) : null;
 
     private static TermRange NumbersOnly =>
         new(

@@ -55,4 +55,49 @@ public sealed class PackedColumn
             return _smallest[chunk] + ((word >> (bit & 7)) & ((1UL << width) - 1));
         }
     }
+
+    /// <summary>
+    /// Reads single values, and keeps the chunk of the last one: reads that stay in it find no page and no directory
+    /// entry again. Not thread-safe.
+    /// </summary>
+    public sealed class Reader(PackedColumn column)
+    {
+        private byte[] _page = [];
+        private int _chunk = -1;
+        private int _offset;
+        private int _width;
+        private ulong _mask;
+        private ulong _smallest;
+
+        /// <summary>The value at an index below the column's <see cref="PackedColumn.Count"/>.</summary>
+        public ulong this[int index]
+        {
+            get
+            {
+                int chunk = index / PackedColumnRoot.ChunkLength;
+                if (chunk != _chunk)
+                {
+                    Open(chunk);
+                }
+
+                if (_width == 0)
+                {
+                    return _smallest;
+                }
+
+                int bit = index % PackedColumnRoot.ChunkLength * _width;
+                ulong word = BinaryPrimitives.ReadUInt64LittleEndian(_page.AsSpan(_offset + (bit >> 3)));
+                return _smallest + ((word >> (bit & 7)) & _mask);
+            }
+        }
+
+        private void Open(int chunk)
+        {
+            _width = column._bits[chunk];
+            _smallest = column._smallest[chunk];
+            _mask = (1UL << _width) - 1;
+            _page = _width == 0 ? [] : column._pages.PageOf(column._addresses[chunk], out _offset);
+            _chunk = chunk;
+        }
+    }
 }
