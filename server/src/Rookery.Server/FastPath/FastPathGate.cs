@@ -43,7 +43,7 @@ internal sealed class FastPathGate(ServerContext context)
             return true;
         }
 
-        var scope = request.Kind == SimpleRequestKind.PutDocument ? RouteScope.Write : RouteScope.Read;
+        var scope = request.IsWrite ? RouteScope.Write : RouteScope.Read;
         return context.Access.Recall(connection, request.Authorization) is { } caller
             && scope.Admits(caller, request.DatabaseName);
     }

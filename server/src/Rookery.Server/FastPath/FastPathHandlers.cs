@@ -14,7 +14,7 @@ internal sealed class FastPathHandlers
     private readonly ServerContext _context;
     private readonly FastPathGate _gate;
     private readonly GetHandler _get;
-    private readonly PutHandler _put;
+    private readonly WriteHandler _write;
     private readonly QueryHandler _query;
     private readonly RouteMetrics _route;
     private readonly RouteTotal _reads;
@@ -27,7 +27,7 @@ internal sealed class FastPathHandlers
         _context = context;
         _gate = new FastPathGate(context);
         _get = new GetHandler(context, date);
-        _put = new PutHandler(context, date);
+        _write = new WriteHandler(context, date);
         _query = new QueryHandler(context, date);
         _route = context.Metrics.ForRoute(RavenRoutes.DocumentsPattern);
         _reads = new RouteTotal(context.Metrics.Reads);
@@ -104,9 +104,9 @@ internal sealed class FastPathHandlers
 
         return request.Kind switch
         {
-            SimpleRequestKind.PutDocument => await _put.StoreAsync(request, database, body, output),
+            SimpleRequestKind.GetDocument => await ReadAsync(request, database, output),
             SimpleRequestKind.Query => await _query.AnswerAsync(request, database, body, output),
-            _ => await ReadAsync(request, database, output),
+            _ => await _write.StoreAsync(request, database, body, output),
         };
     }
 

@@ -160,7 +160,7 @@ internal sealed class FastPathReader : PipeReader
 
                 rest = rest.Slice(end);
                 _collectedBytes += bytes;
-                _hasCollectedWrites |= _request.Kind == SimpleRequestKind.PutDocument;
+                _hasCollectedWrites |= _request.IsWrite;
                 isConnected = _collectedBytes < MaxCollectedBytes || await SendAsync(cancellationToken);
             }
 

@@ -9,10 +9,10 @@ using HttpMethod = Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpMe
 namespace Rookery.Server.FastPath;
 
 /// <summary>
-/// Recognises <c>GET</c> and <c>PUT /databases/{name}/docs?id={id}</c> and <c>POST /databases/{name}/queries</c> in the
-/// bytes of a connection, by Kestrel's own parser, and holds what the answer depends on. Any other request, and any
-/// header, byte or form that is not listed here, is "not simple": Kestrel then parses the same bytes again and answers
-/// in full. Not thread-safe; one for each connection.
+/// Recognises <c>GET</c> and <c>PUT /databases/{name}/docs?id={id}</c>, and <c>POST</c> of <c>queries</c> and
+/// <c>bulk_docs</c>, in the bytes of a connection, by Kestrel's own parser, and holds what the answer depends on. Any
+/// other request, and any header, byte or form that is not listed here, is "not simple": Kestrel then parses the same
+/// bytes again and answers in full. Not thread-safe; one for each connection.
 /// </summary>
 internal sealed class SimpleRequest
 {
@@ -85,6 +85,9 @@ internal sealed class SimpleRequest
     /// <summary>What the request asks for.</summary>
     public SimpleRequestKind Kind { get; private set; }
 
+    /// <summary>Whether the request changes documents.</summary>
+    public bool IsWrite => Kind is SimpleRequestKind.PutDocument or SimpleRequestKind.Batch;
+
     /// <summary>Length of the body in bytes; 0 for a GET.</summary>
     public int BodyLength => _bodyLength ?? 0;
 
@@ -94,7 +97,7 @@ internal sealed class SimpleRequest
     /// <summary>The name of the database, as it is in the URL.</summary>
     public string DatabaseName => _databaseName;
 
-    /// <summary>The document id, unescaped and valid; empty for a query.</summary>
+    /// <summary>The document id, unescaped and valid; empty for a POST.</summary>
     public ReadOnlySpan<byte> Id => _id.AsSpan(0, _idLength);
 
     /// <summary>The Host header: a name or an IPv4 address, with or without a port.</summary>
@@ -151,8 +154,8 @@ internal sealed class SimpleRequest
         Kind switch
         {
             SimpleRequestKind.GetDocument => _bodyLength is null,
-            SimpleRequestKind.PutDocument => _bodyLength > 0 && _knownTagLength == 0, // must not ignore If-None-Match
-            _ => _bodyLength > 0,
+            SimpleRequestKind.Query => _bodyLength > 0,
+            _ => _bodyLength > 0 && _knownTagLength == 0, // a write must not ignore If-None-Match
         };
 
     private void ReadTarget(ReadOnlySpan<byte> target)
@@ -182,7 +185,7 @@ internal sealed class SimpleRequest
     {
         if (Kind == SimpleRequestKind.Query)
         {
-            _isSimple &= IsQueryRoute(route);
+            ReadPostedRoute(route);
         }
         else if (TrySkip(ref route, "/docs?id="u8) || TrySkip(ref route, "/docs?&id="u8))
         {
@@ -192,6 +195,19 @@ internal sealed class SimpleRequest
         else
         {
             _isSimple = false;
+        }
+    }
+
+    private void ReadPostedRoute(ReadOnlySpan<byte> route)
+    {
+        // RavenDB's clients of version 5 end it with a question mark.
+        if (route.SequenceEqual("/bulk_docs"u8) || route.SequenceEqual("/bulk_docs?"u8))
+        {
+            Kind = SimpleRequestKind.Batch;
+        }
+        else
+        {
+            _isSimple &= IsQueryRoute(route);
         }
     }
 
@@ -479,4 +495,5 @@ internal enum SimpleRequestKind
     GetDocument,
     PutDocument,
     Query,
+    Batch,
 }

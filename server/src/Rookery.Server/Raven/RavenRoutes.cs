@@ -25,6 +25,9 @@ public static class RavenRoutes
     /// <summary>Pattern of the routes for documents by id.</summary>
     internal const string DocumentsPattern = Database + "docs";
 
+    /// <summary>The route of batches.</summary>
+    internal const string BatchPattern = Database + "bulk_docs";
+
     /// <summary>The route of queries.</summary>
     internal const string QueriesPattern = Database + "queries";
 

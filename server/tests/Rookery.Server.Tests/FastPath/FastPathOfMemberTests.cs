@@ -92,6 +92,19 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
         }
     }
 
+    [Theory]
+    [InlineData("a", 504)]
+    [InlineData("a/", 500)]
+    public async Task A_batch_of_unknown_outcome_is_answered_as_by_the_full_pipeline(string id, int status)
+    {
+        _member!.Refuses = new Rejection(RejectionKind.OutcomeUnknown, "Nobody knows, for this test.");
+        int before = _member.Proposed;
+        var fast = await PostBatchAsync(id, "");
+        var full = await PostBatchAsync(id, Unknown);
+        Assert.Equal((status, full), (fast.Code, fast));
+        Assert.Equal(2, _member.Proposed - before);
+    }
+
     [Fact]
     public async Task A_read_without_a_barrier_is_refused_by_the_full_pipeline()
     {
@@ -103,12 +116,26 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
         Assert.Equal(before, Answered);
     }
 
-    private async Task<RawResponse> PutAsync(string headers)
+    private static async Task<RawResponse> SendAsync(RunningServer server, string request)
     {
-        using var connection = await RawConnection.OpenAsync(_server);
-        await connection.SendAsync(
-            $"PUT /databases/db/docs?id=a HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: 7\r\n\r\n{{\"a\":1}}"
-        );
+        using var connection = await RawConnection.OpenAsync(server);
+        await connection.SendAsync(request);
         return (await connection.ReadAsync())!;
     }
+
+    private Task<RawResponse> PostBatchAsync(string id, string headers)
+    {
+        string body = $$"""{"Commands":[{"Type":"PUT","Id":"{{id}}","Document":{ } }]}""";
+        return SendAsync(
+            _server,
+            $"POST /databases/db/bulk_docs HTTP/1.1\r\nHost: localhost\r\n{headers}"
+                + $"Content-Length: {body.Length}\r\n\r\n{body}"
+        );
+    }
+
+    private Task<RawResponse> PutAsync(string headers) =>
+        SendAsync(
+            _server,
+            $"PUT /databases/db/docs?id=a HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: 7\r\n\r\n{{\"a\":1}}"
+        );
 }

@@ -7,8 +7,8 @@ using Rookery.Simulation;
 namespace Rookery.Server.Tests.FastPath;
 
 /// <summary>
-/// The fast path answers a query as the full pipeline does, if it needs no wait and the answer is short. It leaves others
-/// to the pipeline.
+/// The fast path answers a query as the full pipeline does, if it needs no wait and the answer is short. It leaves
+/// others to the pipeline.
 /// </summary>
 public sealed partial class FastPathQueryTests : IAsyncLifetime
 {

@@ -50,6 +50,18 @@ public sealed class FastPathTests : IAsyncLifetime
     [InlineData("GET", "/docs?id=no", "If-None-Match: TAG\r\n")]
     [InlineData("GET", "/docs?id=users/1", "Topology-Etag: \"7\"\r\n")]
     [InlineData("PUT", "/docs?id=users/2", "Content-Length: 10\r\n", "{\"a\": \"b\"}")]
+    [InlineData(
+        "POST",
+        "/bulk_docs",
+        "Content-Length: #\r\n",
+        """{"Commands":[{"Type":"PUT","Id":"n/1","Document":{"a":1}}]}"""
+    )]
+    [InlineData(
+        "POST",
+        "/bulk_docs?",
+        "Content-Length: #\r\n",
+        """{"Commands":[{"Type":"PUT","Id":"n/","Document":{}},{"Type":"DELETE","Id":"n/2"}]}"""
+    )]
     [InlineData("PUT", "/docs?id=users/2", "content-length: 2\r\nContent-Type: text/html\r\n", "{}")]
     public async Task A_simple_request_is_answered_as_by_the_full_pipeline(
         string method,
@@ -58,7 +70,7 @@ public sealed class FastPathTests : IAsyncLifetime
         string body = ""
     )
     {
-        headers = headers.Replace("TAG", await TagAsync(), StringComparison.Ordinal);
+        headers = await CompleteAsync(headers, body);
         long before = Answered;
         var fast = await AnswerAsync(method, target, Host + headers, body);
         long answered = Answered - before;
@@ -114,6 +126,39 @@ public sealed class FastPathTests : IAsyncLifetime
     [InlineData("PUT", "/docs?id=users/", Host + "Content-Length: 2\r\n", "{}")]
     [InlineData("PUT", "/docs?id=", Host + "Content-Length: 2\r\n", "{}")]
     [InlineData("DELETE", "/docs?id=no", Host)]
+    [InlineData("POST", "/bulk_docs", Host + "Content-Length: #\r\n", """{"Commands":[]}""")]
+    [InlineData("POST", "/bulk_docs", Host + "Content-Length: #\r\n", """{"Commands":[{"Type":"PUT","Id":"n/1"}]}""")]
+    [InlineData(
+        "POST",
+        "/bulk_docs",
+        Host + "Content-Length: #\r\n",
+        """{"Commands":[{"Type":"PATCH","Id":"users/1","Patch":{"Script":"this.name = 'ann'"}}]}"""
+    )]
+    [InlineData(
+        "POST",
+        "/bulk_docs",
+        Host + "Content-Length: #\r\n",
+        """{"Commands":[{"Type":"DELETE","Id":"no"}],"TransactionMode":"ClusterWide"}"""
+    )]
+    [InlineData(
+        "POST",
+        "/bulk_docs",
+        Host + "Content-Length: #\r\n",
+        """{"Commands":[{"Type":"PUT","Id":"users/1","ChangeVector":"A:9-x","Document":{}}]}"""
+    )]
+    [InlineData(
+        "POST",
+        "/bulk_docs?waitForIndexesTimeout=1",
+        Host + "Content-Length: #\r\n",
+        """{"Commands":[{"Type":"DELETE","Id":"no"}]}"""
+    )]
+    [InlineData(
+        "POST",
+        "/bulk_docs",
+        Host + "Idempotency-Key: k\r\nContent-Length: #\r\n",
+        """{"Commands":[{"Type":"DELETE","Id":"no"}]}"""
+    )]
+    [InlineData("POST", "/bulk_docs", Host + "Content-Type: multipart/mixed\r\nContent-Length: #\r\n", "--a\r\n")]
     public async Task Any_other_request_is_left_to_the_full_pipeline(
         string method,
         string target,
@@ -129,7 +174,7 @@ public sealed class FastPathTests : IAsyncLifetime
                 + string.Concat(Enumerable.Repeat(once[end..], int.Parse(times, CultureInfo.InvariantCulture)));
         }
 
-        headers = headers.Replace("TAG", await TagAsync(), StringComparison.Ordinal);
+        headers = await CompleteAsync(headers, body);
         long before = Answered;
         var answer = await AnswerAsync(method, target, headers, body);
         var full = await AnswerAsync(method, target, headers + Unknown, body);
@@ -300,6 +345,11 @@ public sealed class FastPathTests : IAsyncLifetime
         await connection.SendAsync(request);
         Assert.Equal("HTTP/1.1 503 Service Unavailable", (await connection.ReadAsync())!.Status);
     }
+
+    private async Task<string> CompleteAsync(string headers, string body) =>
+        headers
+            .Replace("TAG", await TagAsync(), StringComparison.Ordinal)
+            .Replace("#", body.Length.ToString(CultureInfo.InvariantCulture), StringComparison.Ordinal);
 
     private async Task<string> TagAsync() => (await _server.SendAsync("GET", _database + "/docs?id=users/1")).Tag!;
 
