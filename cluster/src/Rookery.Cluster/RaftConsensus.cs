@@ -168,6 +168,9 @@ public sealed class RaftConsensus : IConsensusHost, IPeerReceiver
     public string? LeaderTag => Report.LeaderTag;
 
     /// <inheritdoc/>
+    public bool HasLeader => !Host.Leadership.Leader.IsNone;
+
+    /// <inheritdoc/>
     public ClusterView View => Report.View;
 
     /// <inheritdoc/>

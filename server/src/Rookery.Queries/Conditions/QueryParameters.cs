@@ -14,6 +14,8 @@ public sealed class QueryParameters
 {
     private readonly Dictionary<string, byte[]> _values = new(StringComparer.Ordinal);
 
+    private QueryParameters() { }
+
     /// <summary>Creates parameters.</summary>
     /// <param name="values">The values by name, each valid JSON. Whitespace is removed.</param>
     public QueryParameters(IEnumerable<KeyValuePair<string, byte[]>> values)
@@ -34,16 +36,25 @@ public sealed class QueryParameters
     public static QueryParameters Read(ReadOnlySpan<byte> json)
     {
         byte[] members = MembersOf(json, "QueryParameters", position: -1);
-        var read = new List<KeyValuePair<string, byte[]>>();
+        var read = new QueryParameters();
         int at = 0;
         while (StoredJson.TryReadMember(members, ref at, out JsonSlice name, out int valueStart))
         {
-            byte[] text = members[name.Start..(name.Start + name.Length)];
-            int length = name.Escaped ? JsonText.Unescape(text.ToArray(), text) : text.Length;
-            read.Add(new(Encoding.UTF8.GetString(text.AsSpan(0, length)), members[valueStart..at]));
+            read._values[NameOf(members.AsSpan(name.Start, name.Length), name.Escaped)] = members[valueStart..at];
         }
 
-        return new QueryParameters(read);
+        return read;
+    }
+
+    private static string NameOf(ReadOnlySpan<byte> written, bool isEscaped)
+    {
+        if (!isEscaped)
+        {
+            return Encoding.UTF8.GetString(written);
+        }
+
+        byte[] text = new byte[written.Length];
+        return Encoding.UTF8.GetString(text.AsSpan(0, JsonText.Unescape(written, text)));
     }
 
     /// <summary>Returns all parameters as one JSON object, for scripts.</summary>

@@ -15,8 +15,8 @@ internal sealed class FastPathGate(ServerContext context)
     private readonly BrowserGuard _guard = new(context.Options);
     private byte[] _allowedHost = [];
 
-    /// <summary>Whether any request can be admitted now: this node serves documents and leads.</summary>
-    public bool IsOpen => context.Readiness is { Reason: null, Node.Consensus.IsLeader: true };
+    /// <summary>Whether any request can be admitted now: this node serves documents and knows a leader.</summary>
+    public bool IsOpen => context.Readiness is { Reason: null, Node.Consensus.HasLeader: true };
 
     /// <summary>
     /// Admits a request while <see cref="IsOpen"/>, if the caller has the scope that the route needs: on plain HTTP

@@ -18,17 +18,18 @@ internal sealed class FastPathHandlers
     private readonly QueryHandler _query;
     private readonly RouteMetrics _route;
     private readonly RouteTotal _reads;
+    private readonly DateHeader _date;
 
     /// <summary>Creates the handlers of a server.</summary>
     /// <param name="context">State that all routes share.</param>
     public FastPathHandlers(ServerContext context)
     {
-        var date = new DateHeader(context.Time);
+        _date = new DateHeader(context.Time);
         _context = context;
         _gate = new FastPathGate(context);
-        _get = new GetHandler(context, date);
-        _write = new WriteHandler(context, date);
-        _query = new QueryHandler(context, date);
+        _get = new GetHandler(context, _date);
+        _write = new WriteHandler(context, _date);
+        _query = new QueryHandler(context, _date);
         _route = context.Metrics.ForRoute(RavenRoutes.DocumentsPattern);
         _reads = new RouteTotal(context.Metrics.Reads);
     }
@@ -118,11 +119,9 @@ internal sealed class FastPathHandlers
         int status = 0;
         try
         {
-            if (await _context.Node.Consensus.ReadBarrierAsync())
-            {
-                length = _get.TryWrite(request, database, output, mayReadDisk: true, out _, out status);
-            }
-
+            length = await _context.Node.Consensus.ReadBarrierAsync()
+                ? _get.TryWrite(request, database, output, mayReadDisk: true, out _, out status)
+                : WriteNoBarrier(request, output, out status);
             return length;
         }
         finally
@@ -136,6 +135,13 @@ internal sealed class FastPathHandlers
                 _context.Metrics.LeaveFast();
             }
         }
+    }
+
+    private int WriteNoBarrier(SimpleRequest request, PipeWriter output, out int status)
+    {
+        var rejection = RavenRoute.NoBarrierRejection(_context, LocalReads.ForPrograms);
+        var dateLine = _date.Line(_context.Time.GetTimestamp());
+        return SimpleError.WriteNoLeader(request, rejection, _context, output, dateLine, out status);
     }
 
     // The full pipeline tells such a client to fetch the topology.

@@ -57,10 +57,9 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         (int Length, int Status) response = default;
         try
         {
-            if (await context.Node.Consensus.ReadBarrierAsync())
-            {
-                response = await TryAnswerAsync(request, database, query, body, begun, output);
-            }
+            response = await context.Node.Consensus.ReadBarrierAsync()
+                ? await TryAnswerAsync(request, database, query, body, begun, output)
+                : WriteNoBarrier(request, output);
         }
         catch (IndexDamagedException damaged)
         {
@@ -161,6 +160,13 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         QueryEnvelope.BeginIncludes(buffer);
         QueryEnvelope.End(buffer, answer, total, (long)context.Time.GetElapsedTime(begun).TotalMilliseconds, context);
         return true;
+    }
+
+    private (int Length, int Status) WriteNoBarrier(SimpleRequest request, PipeWriter output)
+    {
+        var rejection = RavenRoute.NoBarrierRejection(context, LocalReads.ForPrograms);
+        int length = SimpleError.WriteNoLeader(request, rejection, context, output, DateLine, out int status);
+        return (length, status);
     }
 
     private int WriteDamaged(SimpleRequest request, IndexDamagedException damaged, PipeWriter output)

@@ -1,5 +1,8 @@
 using System.IO.Pipelines;
 using System.Text;
+using Microsoft.AspNetCore.Http;
+using Rookery.Documents.Consensus;
+using Rookery.Server.Raven;
 
 namespace Rookery.Server.FastPath;
 
@@ -32,5 +35,31 @@ internal static class SimpleError
         }
 
         return head.End(date, body);
+    }
+
+    /// <summary>
+    /// Writes the response to a request for which no leader was found in time. Not left to the full pipeline, because
+    /// that would wait as long again.
+    /// </summary>
+    /// <param name="request">The request.</param>
+    /// <param name="rejection">Why it is refused.</param>
+    /// <param name="context">State that all routes share.</param>
+    /// <param name="output">Receives the response; the caller flushes.</param>
+    /// <param name="date">The Date header with its line break.</param>
+    /// <param name="status">Status of the response.</param>
+    /// <returns>Length of the response in bytes; 0 if the full pipeline has to explain the rejection.</returns>
+    public static int WriteNoLeader(
+        SimpleRequest request,
+        Rejection rejection,
+        ServerContext context,
+        PipeWriter output,
+        ReadOnlySpan<byte> date,
+        out int status
+    )
+    {
+        status = StatusCodes.Status503ServiceUnavailable;
+        return rejection.Kind == RejectionKind.NoLeader && RavenErrors.WhyNoPart(context) is null
+            ? Write(request, "503 Service Unavailable"u8, RavenType.NoLeader, rejection.Message, output, date)
+            : 0;
     }
 }

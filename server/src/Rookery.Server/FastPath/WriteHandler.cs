@@ -81,6 +81,10 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
                         overloaded.Message,
                         output
                     );
+                case { Kind: RejectionKind.NoLeader } without:
+                    int length = SimpleError.WriteNoLeader(request, without, context, output, DateLine, out status);
+                    status = length == 0 ? LeftToPipeline : status;
+                    return length;
                 default:
                     // Nothing was stored. The full pipeline proposes the write again, and explains its rejection.
                     status = LeftToPipeline;

@@ -140,12 +140,17 @@ internal static class RavenErrors
         );
     }
 
+    /// <summary>Returns why this node is no longer a member; null if it takes part.</summary>
+    public static Rejection? WhyNoPart(ServerContext context) =>
+        context.Readiness.Node?.ReadStatistics()?.Consensus is { Role: ConsensusStatistics.NoRole, Trouble: { } why }
+            ? new Rejection(RejectionKind.Diagnosis, why)
+            : null;
+
     private static Rejection? WhyNoPart(HttpContext http) =>
         // A request inside a multi_get has no services of its own.
         (http.Features.Get<MultiGetPart>()?.Outer ?? http).RequestServices?.GetService(typeof(ServerContext))
-            is ServerContext { Readiness.Node: { } node }
-        && node.ReadStatistics()?.Consensus is { Role: ConsensusStatistics.NoRole, Trouble: { } why }
-            ? new Rejection(RejectionKind.Diagnosis, why)
+            is ServerContext context
+            ? WhyNoPart(context)
             : null;
 
     private static (int Status, string Type) Of(RejectionKind kind) =>

@@ -70,7 +70,7 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
     [InlineData(RejectionKind.Overloaded, 429, 1)]
     [InlineData(RejectionKind.InsufficientSpace, 507, 2)]
     [InlineData(RejectionKind.Damaged, 500, 2)]
-    [InlineData(RejectionKind.NoLeader, 503, 2)]
+    [InlineData(RejectionKind.NoLeader, 503, 1)]
     public async Task A_refused_write_is_answered_as_by_the_full_pipeline(
         RejectionKind kind,
         int status,
@@ -105,14 +105,28 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
         Assert.Equal(2, _member.Proposed - before);
     }
 
-    [Fact]
-    public async Task A_read_without_a_barrier_is_refused_by_the_full_pipeline()
+    /// <summary>The full pipeline would wait for the barrier again.</summary>
+    [Theory]
+    [InlineData("GET", "docs?id=a", "")]
+    [InlineData("POST", "queries", """{"Query":"from Users where a = 1"}""")]
+    public async Task A_read_without_a_barrier_is_refused_at_once(string method, string route, string body)
     {
         _member!.Refuses = new Rejection(RejectionKind.NoLeader, "Nobody leads.");
         long before = Answered;
-        using var connection = await RawConnection.OpenAsync(_server);
-        await connection.SendAsync("GET /databases/db/docs?id=a HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        Assert.Equal(503, (await connection.ReadAsync())!.Code);
+        string length = body.Length == 0 ? "" : $"Content-Length: {body.Length}\r\n";
+        string line = $"{method} /databases/db/{route} HTTP/1.1\r\nHost: localhost\r\n{length}";
+        var fast = await SendAsync(_server, $"{line}\r\n{body}");
+        Assert.Equal((503, before + 1), (fast.Code, Answered));
+        Assert.Equal(await SendAsync(_server, $"{line}{Unknown}\r\n{body}"), fast);
+        Assert.Equal(before + 1, Answered);
+    }
+
+    [Fact]
+    public async Task A_member_that_knows_no_leader_leaves_requests_to_the_full_pipeline()
+    {
+        _member!.HasLeader = false;
+        long before = Answered;
+        Assert.Equal(201, (await PutAsync("")).Code);
         Assert.Equal(before, Answered);
     }
 

@@ -30,6 +30,8 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
 
     public string? LeaderTag => "A";
 
+    public bool HasLeader { get; set; } = true;
+
     public ClusterView View { get; } =
         new(7, [Member("A", 8081, isLeader: true), Member("B", 8082, isSelf: true), Member("C", 8083)]);
 
