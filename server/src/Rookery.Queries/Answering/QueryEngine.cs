@@ -181,10 +181,10 @@ public sealed class QueryEngine(
 
         var queryMemory = new QueryMemory(memory);
         var reader = new AnswerReader(database, sink);
-        bool isOpened = false;
+        IQueryResults? results = null;
         try
         {
-            var (results, basis) = await DocumentQueries.TryOpenAsync(
+            (results, var basis) = await DocumentQueries.TryOpenAsync(
                 this,
                 queryMemory,
                 reader,
@@ -193,17 +193,19 @@ public sealed class QueryEngine(
                 sink,
                 metadataOnly: false
             );
-            isOpened = results is not null;
-            return results is null
-                ? null
-                : new QueryAnswer(this, queryMemory, reader, plan, ownPlan: null, basis, results, sink);
-        }
-        finally
-        {
-            if (!isOpened)
+            if (results is not null)
             {
-                reader.Dispose();
+                return new QueryAnswer(this, queryMemory, reader, plan, ownPlan: null, basis, results, sink);
             }
+
+            reader.Dispose();
+            return null;
+        }
+        catch
+        {
+            results?.Dispose();
+            reader.Dispose();
+            throw;
         }
     }
 

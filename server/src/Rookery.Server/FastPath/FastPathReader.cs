@@ -146,6 +146,16 @@ internal sealed class FastPathReader : PipeReader
             _hasCollectedWrites = false;
             while (isConnected && !read.IsCanceled && TryParse(rest, out var body, out var end))
             {
+                if (_request.Kind == SimpleRequestKind.Query && _collectedBytes > 0)
+                {
+                    // A query may take long; the responses before it do not wait for it.
+                    isConnected = await SendAsync(cancellationToken);
+                    if (!isConnected)
+                    {
+                        break;
+                    }
+                }
+
                 int bytes = await _handlers.WriteAsync(_request, body, _connection.Items, _output);
                 if (bytes == 0)
                 {

@@ -3,12 +3,17 @@ using System.IO.Pipelines;
 using System.Runtime.CompilerServices;
 using System.Text;
 using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.Logging;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Stored;
 using Rookery.Queries.Answering;
 using Rookery.Queries.Execution;
+using Rookery.Queries.Language;
 using Rookery.Server.Raven;
 using Rookery.Server.Raven.Indexes;
 using Rookery.Server.Raven.Queries;
+using Rookery.Server.Support;
+using Rookery.Storage;
 
 namespace Rookery.Server.FastPath;
 
@@ -17,19 +22,21 @@ namespace Rookery.Server.FastPath;
 /// for an index, and the answer is short and quick. Thread-safe.
 /// </summary>
 /// <remarks>
-/// It cannot know that before it has tried. What does not fit is answered again by the full pipeline, which also
-/// reports all errors. To try in vain costs at most <see cref="MaxWork"/>, and for the same text only once a second.
+/// Whether a query fits is known only when it was tried. One that does not fit is executed again by the full pipeline,
+/// which also reports the errors of queries. A failed attempt costs a read barrier and at most
+/// <see cref="MaxDuration"/>; <see cref="QueryAttempts"/> limits how often that happens.
 /// </remarks>
 internal sealed class QueryHandler(ServerContext context, DateHeader date)
 {
     /// <summary>
-    /// A query that works longer is left to the full pipeline, which notices a client that leaves.
+    /// A query that takes longer, from the read barrier on, is left to the full pipeline, which notices a client that
+    /// leaves.
     /// </summary>
-    public static readonly TimeSpan MaxWork = TimeSpan.FromMilliseconds(50);
+    public static readonly TimeSpan MaxDuration = TimeSpan.FromMilliseconds(50);
 
     private readonly RouteMetrics _route = context.Metrics.ForRoute(RavenRoutes.QueriesPattern);
     private readonly RouteTotal _total = new(context.Metrics.Reads);
-    private readonly RecentTexts _left = new(context.Time);
+    private readonly QueryAttempts _attempts = new(context.Time);
 
     /// <summary>
     /// Answers the query and writes the response. It may read the disk on the calling thread. If it returns 0, it has
@@ -48,7 +55,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         PipeWriter output
     )
     {
-        if (TryRead(body) is not { } query || _left.Contains(query.Text))
+        if (TryRead(body) is not { } query || !_attempts.MayTry(query.Text))
         {
             return 0;
         }
@@ -58,7 +65,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         try
         {
             response = await context.Node.Consensus.ReadBarrierAsync()
-                ? await TryAnswerAsync(request, database, query, body, begun, output)
+                ? await TryAnswerAsync(request, database, query, body, output)
                 : WriteNoBarrier(request, output);
         }
         catch (IndexDamagedException damaged)
@@ -66,22 +73,39 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
             // Not left to the full pipeline, which would find the index under repair, and answer from what it has then.
             response = (WriteDamaged(request, damaged, output), StatusCodes.Status503ServiceUnavailable);
         }
-        catch (Exception)
+        catch (Exception failure) when (IsOfQuery(failure))
         {
-            // Nothing was written. The full pipeline meets the same failure, and answers or logs it.
+            // Nothing was written. The full pipeline meets the same failure, and answers it.
             response = default;
+        }
+        catch (Exception failure)
+        {
+            context.FaultLog.LogError(LogEvents.RequestFailed, failure, "A query failed");
+            response = (WriteFault(request, output), StatusCodes.Status500InternalServerError);
         }
 
         if (response.Length == 0)
         {
-            _left.Add(query.Text);
+            _attempts.AddFailure(query.Text);
             context.Metrics.LeaveFast();
             return 0;
         }
 
+        _attempts.AddSuccess();
         context.Metrics.EndFast(_route, _total, begun, response.Status);
         return response.Length;
     }
+
+    private static bool IsOfQuery(Exception failure) =>
+        failure
+            is QueryException
+                or RefusedException
+                or OperationCanceledException
+                or DamagedException
+                or StoredDocumentException
+                or DatabaseGoneException
+                or SnapshotEndedException
+                or OutOfMemoryException;
 
     private static QueryRequest? TryRead(in ReadOnlySequence<byte> body)
     {
@@ -95,7 +119,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
             var query = QueryBodyJson.Read(body.FirstSpan);
             return query.HeldBytes <= LargeRequests.FreeBytes ? query : null;
         }
-        catch (RefusedException)
+        catch (Exception failure) when (failure is RefusedException or OutOfMemoryException)
         {
             return null;
         }
@@ -107,10 +131,10 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         Database database,
         QueryRequest query,
         ReadOnlySequence<byte> body,
-        long begun,
         PipeWriter output
     )
     {
+        long started = context.Time.GetTimestamp();
         var tag = PlannedQuery.TagOf(database, body.FirstSpan);
         using var plan = context.Queries.Plan(database, query);
         if (plan.Includes.Count > 0 || plan.HasTimings)
@@ -124,8 +148,8 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
             return (WriteNotModified(tagText, output), StatusCodes.Status304NotModified);
         }
 
-        using var sink = new ShortAnswer(context.Time, begun);
-        if (!await TryCollectAsync(database, plan, sink, begun))
+        using var sink = new ShortAnswer(context, started);
+        if (!await TryCollectAsync(database, plan, sink, started))
         {
             return default;
         }
@@ -135,7 +159,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
 
     // Returns false if the answer needs the full pipeline.
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
-    private async ValueTask<bool> TryCollectAsync(Database database, QueryPlan plan, ShortAnswer sink, long begun)
+    private async ValueTask<bool> TryCollectAsync(Database database, QueryPlan plan, ShortAnswer sink, long started)
     {
         using var answer = await context.Queries.TryExecuteAtOnceAsync(database, plan, sink);
         if (answer is null)
@@ -148,18 +172,18 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         QueryEnvelope.Begin(buffer);
         for (bool isFirst = true; await results.MoveNextAsync(); isFirst = false)
         {
-            if (buffer.IsPartDue)
+            QueryEnvelope.WriteResult(buffer, answer, isFirst);
+            if (buffer.IsPartDue || sink.IsOver)
             {
                 return false;
             }
-
-            QueryEnvelope.WriteResult(buffer, answer, isFirst);
         }
 
         long total = await results.CountAsync();
         QueryEnvelope.BeginIncludes(buffer);
-        QueryEnvelope.End(buffer, answer, total, (long)context.Time.GetElapsedTime(begun).TotalMilliseconds, context);
-        return true;
+        long milliseconds = (long)context.Time.GetElapsedTime(started).TotalMilliseconds;
+        QueryEnvelope.End(buffer, answer, total, milliseconds, context);
+        return buffer.Length <= LargeRequests.FreeBytes; // notes may be long
     }
 
     private (int Length, int Status) WriteNoBarrier(SimpleRequest request, PipeWriter output)
@@ -174,6 +198,16 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         var refused = IndexCommand.Damaged(damaged);
         return SimpleError.Write(request, "503 Service Unavailable"u8, refused.Type, refused.Message, output, DateLine);
     }
+
+    private int WriteFault(SimpleRequest request, PipeWriter output) =>
+        SimpleError.Write(
+            request,
+            "500 Internal Server Error"u8,
+            RavenType.RavenException,
+            RequestGate.OwnFault,
+            output,
+            DateLine
+        );
 
     private int WriteNotModified(string tag, PipeWriter output)
     {
@@ -203,15 +237,18 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
     private ReadOnlySpan<byte> DateLine => date.Line(context.Time.GetTimestamp());
 
     /// <summary>Collects one answer, and ends it when it becomes long.</summary>
-    private sealed class ShortAnswer(TimeProvider time, long begun) : IAnswerSink, IDisposable
+    private sealed class ShortAnswer(ServerContext context, long started) : IAnswerSink, IDisposable
     {
         private static readonly CancellationToken LeftToPipeline = new(canceled: true);
 
         public ResponseBuffer Buffer { get; } = ResponseBuffer.Rent();
 
-        // Asked now and then within the work.
-        public CancellationToken Disconnected =>
-            time.GetElapsedTime(begun) <= MaxWork ? CancellationToken.None : LeftToPipeline;
+        // Read at each check of the query's limits.
+        public CancellationToken Disconnected => IsOver ? LeftToPipeline : CancellationToken.None;
+
+        /// <summary>Whether the answer takes too long, or the node stops.</summary>
+        public bool IsOver =>
+            context.Time.GetElapsedTime(started) > MaxDuration || context.Stopping.IsCancellationRequested;
 
         public bool TryReserve(long bytes) => Buffer.Length + bytes <= LargeRequests.FreeBytes;
 

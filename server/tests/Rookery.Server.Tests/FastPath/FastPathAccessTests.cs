@@ -56,6 +56,25 @@ public sealed class FastPathAccessTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_recalled_token_opens_queries_and_batches_by_their_scopes()
+    {
+        const string Queries = "/databases/Shop/queries";
+        const string Batches = "/databases/Shop/bulk_docs";
+        const string Query = """{"Query":"from Dogs where age = 1"}""";
+        const string Batch = """{"Commands":[{"Type":"DELETE","Id":"no"}]}""";
+        string reader = await _server.GiveTokenAsync(["read"]);
+        using var reading = _server.NewClient();
+        await ExpectAsync(reading, "GET", Document, reader, 200, isFast: false);
+        await ExpectAsync(reading, "POST", Queries, reader, 200, isFast: true, Query);
+        await ExpectAsync(reading, "POST", Batches, reader, 403, isFast: false, Batch);
+        string writer = await _server.GiveTokenAsync(["write"]);
+        using var writing = _server.NewClient();
+        await ExpectAsync(writing, "PUT", Document, writer, 201, isFast: false, "{}");
+        await ExpectAsync(writing, "POST", Batches, writer, 201, isFast: true, Batch);
+        await ExpectAsync(writing, "POST", Queries, writer, 403, isFast: false, Query);
+    }
+
+    [Fact]
     public async Task Another_token_on_the_same_connection_is_checked_anew()
     {
         string first = await _server.GiveTokenAsync(["read"]);
@@ -81,10 +100,18 @@ public sealed class FastPathAccessTests : IAsyncLifetime
         await ExpectAsync(http, "GET", "/databases/Other/docs?id=a", null, 403, isFast: false);
     }
 
-    private async Task ExpectAsync(HttpClient http, string method, string url, string? token, int status, bool isFast)
+    private async Task ExpectAsync(
+        HttpClient http,
+        string method,
+        string url,
+        string? token,
+        int status,
+        bool isFast,
+        string? body = null
+    )
     {
         long before = Answered;
-        var answer = await _server.SendAsync(http, method, url, token, method is "PUT" ? "{}" : null);
+        var answer = await _server.SendAsync(http, method, url, token, body ?? (method is "PUT" ? "{}" : null));
         Assert.Equal((status, isFast), (answer.Status, Answered > before));
     }
 }

@@ -1,6 +1,8 @@
+using System.Text;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using Rookery.Server.FastPath;
+using Rookery.Server.Raven;
 using Rookery.Server.Tests.Raven;
 using Rookery.Simulation;
 
@@ -169,31 +171,125 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
         for (int i = 100; i < 120; i++)
         {
             await PutAsync($"users/{i}", new { name = "new", age = i });
-            var answer = await AnswerAsync($"from Users where name = 'new' and age = {i}");
+            var answer = await AnswerAsync($"from index 'Users/ByAge' where age = {i}");
             Assert.Contains("\"TotalResults\":1,", answer.Body, StringComparison.Ordinal);
         }
+    }
+
+    [Fact]
+    public async Task An_automatic_index_is_made_by_the_full_pipeline_and_used_by_the_fast_path()
+    {
+        // A smaller collection is scanned.
+        const int Documents = 600;
+        var commands = Enumerable
+            .Range(0, Documents)
+            .Select(static i => new
+            {
+                Type = "PUT",
+                Id = $"dogs/{i}",
+                Document = new Dictionary<string, object>
+                {
+                    ["age"] = i,
+                    ["@metadata"] = new Dictionary<string, string> { ["@collection"] = "Dogs" },
+                },
+            });
+        var stored = await _server.SendAsync(
+            "POST",
+            _database + "/bulk_docs",
+            JsonSerializer.Serialize(new { Commands = commands })
+        );
+        Assert.Equal(201, stored.Status);
+        long before = Answered;
+        Assert.Contains("\"IndexName\":\"Auto/Dogs/", await DogAsync(7), StringComparison.Ordinal);
+        Assert.Equal(before, Answered);
+        Assert.Contains("\"TotalResults\":1,", await DogAsync(8), StringComparison.Ordinal);
+        Assert.Equal(before + 1, Answered);
+        await PutAsync("users/late", new { name = "late" });
+        Assert.Contains("\"TotalResults\":1,", await DogAsync(9), StringComparison.Ordinal);
+
+        async Task<string> DogAsync(int age) => (await AnswerAsync($"from Dogs where age = {age}")).Body;
     }
 
     [Fact]
     public async Task A_query_that_works_long_is_left_to_the_full_pipeline()
     {
         const string Text = "from Users where city = 'c1' and age = 7";
-        _time.Step = QueryHandler.MaxWork / 2;
+        _time.Step = QueryHandler.MaxDuration / 2;
         long before = Answered;
         Assert.Contains("\"age\":7", (await AnswerAsync(Text)).Body, StringComparison.Ordinal);
         Assert.Equal(before, Answered);
     }
 
+    /// <summary>The reservation for a result counts its document, not what a script loads.</summary>
     [Fact]
-    public void A_text_that_was_left_is_not_tried_again_at_once()
+    public async Task An_answer_that_becomes_long_is_left_to_the_full_pipeline()
+    {
+        await PutAsync("big/1", new { text = new string('y', LargeRequests.FreeBytes) });
+        await PutAsync("small/1", new { big = "big/1" });
+        const string Text = "from Users as u where id() = 'small/1' load u.big as b select { t: b.text }";
+        long before = Answered;
+        string body = JsonSerializer.Serialize(new { Query = Text });
+        var answer = await _server.SendAsync("POST", _database + "/queries", body);
+        Assert.InRange(answer.Body.Length, LargeRequests.FreeBytes, 2 * LargeRequests.FreeBytes);
+        Assert.Equal(before, Answered);
+    }
+
+    [Fact]
+    public async Task Responses_keep_the_order_of_pipelined_requests()
+    {
+        var requests = new StringBuilder();
+        for (int i = 0; i < LongTexts; i++)
+        {
+            string body = JsonSerializer.Serialize(new { Query = $"from Users where age = {i}" });
+            requests.Append($"POST {_database}/queries HTTP/1.1\r\n{Host}Content-Length: {body.Length}\r\n\r\n{body}");
+            requests.Append($"GET {_database}/docs?id=users/{i} HTTP/1.1\r\n{Host}\r\n");
+        }
+
+        using var connection = await RawConnection.OpenAsync(_server);
+        await connection.SendAsync(requests.ToString());
+        for (int i = 0; i < LongTexts; i++)
+        {
+            var found = (await connection.ReadAsync())!;
+            Assert.Contains($"\"age\":{i},", found.Body, StringComparison.Ordinal);
+            Assert.Contains("\"TotalResults\":1,", found.Body, StringComparison.Ordinal);
+            var read = (await connection.ReadAsync())!;
+            Assert.Contains($"\"age\":{i},", read.Body, StringComparison.Ordinal);
+            Assert.DoesNotContain("TotalResults", read.Body, StringComparison.Ordinal);
+        }
+    }
+
+    [Fact]
+    public void A_text_that_failed_is_not_tried_again_for_a_second()
     {
         var time = new SimulatedTimeProvider();
-        var texts = new RecentTexts(time);
-        texts.Add("from Users");
-        Assert.True(texts.Contains("from Users"));
-        Assert.False(texts.Contains("from Dogs"));
+        var attempts = new QueryAttempts(time);
+        attempts.AddFailure("from Users");
+        Assert.False(attempts.MayTry("from Users"));
+        Assert.True(attempts.MayTry("from Dogs"));
         time.Advance(TimeSpan.FromSeconds(1));
-        Assert.False(texts.Contains("from Users"));
+        Assert.True(attempts.MayTry("from Users"));
+    }
+
+    [Fact]
+    public void Nothing_is_tried_for_the_rest_of_a_second_in_which_most_attempts_failed()
+    {
+        var time = new SimulatedTimeProvider();
+        var attempts = new QueryAttempts(time);
+        for (int i = 0; i < 40; i++)
+        {
+            Assert.True(attempts.MayTry("from New"));
+            attempts.AddSuccess();
+            attempts.AddFailure($"from Users where age = {i}");
+        }
+
+        for (int i = 0; i < 40; i++)
+        {
+            attempts.AddFailure($"from Dogs where age = {i}");
+        }
+
+        Assert.False(attempts.MayTry("from New"));
+        time.Advance(TimeSpan.FromSeconds(1));
+        Assert.True(attempts.MayTry("from New"));
     }
 
     private async Task PutAsync(string id, object document)
