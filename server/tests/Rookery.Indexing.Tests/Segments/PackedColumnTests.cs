@@ -6,7 +6,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Indexing.Tests.Segments;
 
-/// <summary>A column gives back the values that were written.</summary>
+/// <summary>Reads of a column return the written values.</summary>
 public sealed class PackedColumnTests
 {
     private const string Folder = "/data/index";

@@ -93,10 +93,11 @@ public sealed class PackedColumn
 
         private void Open(int chunk)
         {
+            _chunk = -1; // while reading the page may fail
             _width = column._bits[chunk];
+            _page = _width == 0 ? [] : column._pages.PageOf(column._addresses[chunk], out _offset);
             _smallest = column._smallest[chunk];
             _mask = (1UL << _width) - 1;
-            _page = _width == 0 ? [] : column._pages.PageOf(column._addresses[chunk], out _offset);
             _chunk = chunk;
         }
     }
