@@ -44,11 +44,10 @@ internal sealed class SimpleRequest
         "accept-language",
         "cache-control",
         "client-configuration-etag",
-        "content-type",
         "known-raft-index",
         "pragma",
         "raven-client-version",
-        "sec-fetch-mode", // tells of another site only beside headers that are not simple
+        "sec-fetch-mode", // the guard reads it only with Sec-Fetch-Site or Referer, which are not simple
         "user-agent",
     ];
 
@@ -324,6 +323,12 @@ internal sealed class SimpleRequest
         {
             ReadBodyLength(value);
         }
+        else if (Ascii.EqualsIgnoreCase(name, "content-type"u8))
+        {
+            // A batch with attachments has several parts; other routes have one type of body.
+            ReadOnlySpan<byte> parts = "multipart/"u8;
+            _isSimple = value.Length < parts.Length || !Ascii.EqualsIgnoreCase(value[..parts.Length], parts);
+        }
         else if (Ascii.EqualsIgnoreCase(name, "connection"u8))
         {
             _isSimple = Ascii.EqualsIgnoreCase(value, "keep-alive"u8);
@@ -454,6 +459,7 @@ internal sealed class SimpleRequest
     /// <summary>What the parser calls. A structure, so that its calls are direct.</summary>
     private readonly struct Handler(SimpleRequest request) : IHttpRequestLineHandler, IHttpHeadersHandler
     {
+        // The target decides which POST it is.
         public void OnStartLine(
             HttpVersionAndMethod versionAndMethod,
             TargetOffsetPathLength targetPath,

@@ -24,6 +24,9 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
 {
     private const int LeftToPipeline = 0;
 
+    // The results of more take a lease of memory, for which the full pipeline waits.
+    private const int MaxBatchOperations = LargeRequests.FreeBytes / DocumentLimits.BytesPerBatchCommand;
+
     private readonly RouteMetrics _putRoute = context.Metrics.ForRoute(RavenRoutes.DocumentsPattern);
     private readonly RouteMetrics _batchRoute = context.Metrics.ForRoute(RavenRoutes.BatchPattern);
     private readonly RouteTotal _total = new(context.Metrics.Writes);
@@ -81,6 +84,11 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
                         overloaded.Message,
                         output
                     );
+                case { Kind: RejectionKind.ConcurrencyConflict } conflict:
+                    // Not left to the full pipeline: a conflict is found when the command is applied, so a second
+                    // proposal would be journaled too.
+                    status = StatusCodes.Status409Conflict;
+                    return WriteError(request, "409 Conflict"u8, RavenType.Concurrency, conflict.Message, output);
                 case { Kind: RejectionKind.NoLeader } without:
                     int length = SimpleError.WriteNoLeader(request, without, context, output, DateLine, out status);
                     status = length == 0 ? LeftToPipeline : status;
@@ -174,7 +182,7 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
         // Read before proposing: afterwards consensus owns the command.
         var operations = BatchOperation.ReadAll(batch);
         if (
-            operations.Length > 0
+            operations.Length is > 0 and <= MaxBatchOperations
             && Array.TrueForAll(
                 operations,
                 static operation => operation.Kind is OperationKind.Put or OperationKind.Delete
@@ -247,7 +255,6 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
     private readonly record struct EncodedWrite(CommandBuffer Command, BatchOperation[]? Batch)
     {
         /// <summary>Whether applying the write twice in a row has the same effect as once.</summary>
-        public bool MayBeRepeated =>
-            Batch is null || Array.TrueForAll(Batch, static operation => operation.MayBeRepeated);
+        public bool MayBeRepeated => Batch is null || BatchOperation.MayAllBeRepeated(Batch);
     }
 }

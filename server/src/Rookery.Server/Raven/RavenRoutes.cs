@@ -26,12 +26,14 @@ public static class RavenRoutes
     internal const string DocumentsPattern = Database + "docs";
 
     /// <summary>The route of batches.</summary>
-    internal const string BatchPattern = Database + "bulk_docs";
+    internal const string BatchPattern = Database + Batches;
 
     /// <summary>The route of queries.</summary>
-    internal const string QueriesPattern = Database + "queries";
+    internal const string QueriesPattern = Database + Queries;
 
     private const string Database = "/databases/{database}/";
+    private const string Batches = "bulk_docs";
+    private const string Queries = "queries";
 
     /// <summary>Adds the routes.</summary>
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
@@ -85,7 +87,7 @@ public static class RavenRoutes
         Write(routes, context, "PUT", "docs", change.PutAsync).Taking(RavenParameters.Document);
         Write(routes, context, "DELETE", "docs", change.DeleteAsync).Taking(RavenParameters.Document);
         Write(routes, context, "PATCH", "docs", new PatchDocument(context).HandleAsync).Taking(RavenParameters.Patch);
-        Write(routes, context, "POST", "bulk_docs", new BulkDocs(context).HandleAsync).Taking(RavenParameters.Batch);
+        Write(routes, context, "POST", Batches, new BulkDocs(context).HandleAsync).Taking(RavenParameters.Batch);
         Write(routes, context, "GET", "hilo/next", hilo.NextAsync).Taking(RavenParameters.HiloNext);
         Write(routes, context, "PUT", "hilo/return", hilo.ReturnAsync).Taking(RavenParameters.HiloReturn);
         Write(routes, context, "POST", "identity/next", identities.NextAsync).Taking(RavenParameters.Identity);
@@ -99,7 +101,7 @@ public static class RavenRoutes
         Read(routes, context, "GET", "docs", documents.GetAsync).Taking(RavenParameters.Documents);
         Read(routes, context, "POST", "docs", documents.PostAsync).Taking(RavenParameters.DocumentsOfBody);
         Read(routes, context, "HEAD", "docs", ChangeDocument.HeadAsync).Taking(RavenParameters.DocumentHead);
-        Read(routes, context, "POST", "queries", queries.HandleAsync).Taking(RavenParameters.Query);
+        Read(routes, context, "POST", Queries, queries.HandleAsync).Taking(RavenParameters.Query);
         Read(routes, context, "GET", "streams/docs", new StreamDocuments(context).HandleAsync)
             .Taking(RavenParameters.StreamOfDocuments);
         Read(routes, context, "POST", "streams/queries", new StreamQuery(context).HandleAsync)
@@ -166,11 +168,11 @@ public static class RavenRoutes
             .WithMetadata(LongBody.Instance);
         var changes = new ChangeByQuery(context, registry);
         routes
-            .MapMethods(Database + "queries", ["DELETE"], RavenRoute.OnDatabaseRead(context, changes.DeleteAsync))
+            .MapMethods(QueriesPattern, ["DELETE"], RavenRoute.OnDatabaseRead(context, changes.DeleteAsync))
             .For(RouteScope.ReadAndWrite)
             .Taking(RavenParameters.ChangeByQuery);
         routes
-            .MapMethods(Database + "queries", ["PATCH"], RavenRoute.OnDatabaseRead(context, changes.PatchAsync))
+            .MapMethods(QueriesPattern, ["PATCH"], RavenRoute.OnDatabaseRead(context, changes.PatchAsync))
             .For(RouteScope.ReadAndWrite)
             .Taking(RavenParameters.ChangeByQuery);
     }

@@ -67,6 +67,7 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
 
     [Theory]
     [InlineData(RejectionKind.OutcomeUnknown, 504, 1)]
+    [InlineData(RejectionKind.ConcurrencyConflict, 409, 1)]
     [InlineData(RejectionKind.Overloaded, 429, 1)]
     [InlineData(RejectionKind.InsufficientSpace, 507, 2)]
     [InlineData(RejectionKind.Damaged, 500, 2)]

@@ -27,6 +27,10 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id, bo
         return operations;
     }
 
+    /// <summary>Whether applying a batch without a key twice in a row has the same effect as once.</summary>
+    public static bool MayAllBeRepeated(BatchOperation[] operations) =>
+        Array.TrueForAll(operations, static operation => operation.MayBeRepeated);
+
     /// <summary>Writes the operation's element of "Results".</summary>
     public void WriteResult(Utf8JsonWriter json, Database database, in OperationResult result)
     {

@@ -68,8 +68,7 @@ internal sealed class BulkDocs(ServerContext context)
             await RavenErrors.WriteAsync(
                 http,
                 rejection,
-                RepeatableWrite.HasKey(http)
-                    || Array.TrueForAll(operations, static operation => operation.MayBeRepeated)
+                RepeatableWrite.HasKey(http) || BatchOperation.MayAllBeRepeated(operations)
             );
             return;
         }
