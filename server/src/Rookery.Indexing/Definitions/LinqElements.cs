@@ -44,7 +44,13 @@ internal sealed class LinqElements(LinqTypes types)
 
         if (TakeElements.Contains(method.Text))
         {
-            return [types.Numbers.ConvertElement(only, type)];
+            // A number of a document that the type cannot hold equals no element, which is no reason to fail.
+            return
+                method.Text is "Contains"
+                && type is ScriptFunction.CastToInt or ScriptFunction.CastToLong
+                && types.Numbers.ExactOf(only) is null
+                ? arguments
+                : [types.Numbers.ConvertElement(only, type)];
         }
 
         return TakeSequences.Contains(method.Text) && types.ElementOf(only)?.Exact is { } other && other != type

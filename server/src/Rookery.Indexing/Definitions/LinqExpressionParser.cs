@@ -21,6 +21,9 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         ["%"] = ScriptFunction.Modulo,
     };
 
+    // The concatenations read so far, none of which is null.
+    private readonly HashSet<Expression> _joined = new(ReferenceEqualityComparer.Instance);
+
     // Number of method calls read so far.
     private int _calls;
 
@@ -123,16 +126,60 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         return isNot ? new UnaryExpression(Opcode.Not, isNull, mark.Position) : isNull;
     }
 
-    private static Expression ToOperation(Token mark, Expression left, Expression right)
+    private Expression ToOperation(Token mark, Expression left, Expression right)
     {
+        if (mark.Text is "==" or "!=" && (IsBoxed(left, right) || IsBoxed(right, left)))
+        {
+            throw TokenCursor.NotSupported(
+                $"{mark.Quoted} of a value that is cast to 'object', which C# compares by reference",
+                mark.Position
+            );
+        }
+
         if (LinqConstants.Fold(mark, left, right) is { } folded)
         {
             return folded;
         }
 
+        if (mark.Text is "+" && (IsText(left) || IsText(right)))
+        {
+            return Join(left, right, mark.Position);
+        }
+
         var operation = new InvokeExpression(Operators[mark.Text], [left, right], mark.Position);
         return mark.Text is "!=" ? new UnaryExpression(Opcode.Not, operation, mark.Position) : operation;
     }
+
+    // A comparison of such a value with null has its usual meaning.
+    private bool IsBoxed(Expression value, Expression other) =>
+        parser.Shapes.Types.IsBoxed(value) && other is not WordLiteral { Push: Opcode.PushNull };
+
+    /// <summary>
+    /// Returns the concatenation of two values, of which one is a string or null. C# reads null as an empty string. If
+    /// both values may be null when the script runs, an empty string before them makes them texts.
+    /// </summary>
+    private InvokeExpression Join(Expression left, Expression right, int position)
+    {
+        bool isText = left is TextLiteral || right is TextLiteral || _joined.Contains(left) || _joined.Contains(right);
+        var first = isText
+            ? left
+            : new InvokeExpression(ScriptFunction.Plus, [new TextLiteral("", position), left], position);
+        var joined = new InvokeExpression(ScriptFunction.Plus, [first, right], position);
+        _joined.Add(joined);
+        return joined;
+    }
+
+    /// <summary>Returns whether the text shows that a value is a string or null.</summary>
+    private bool IsText(Expression value) =>
+        value switch
+        {
+            // A sum may chain many values, so each is examined once, where it is built.
+            InvokeExpression { Function: >= ScriptFunction.Plus and <= ScriptFunction.Modulo } => _joined.Contains(
+                value
+            ),
+            NumberLiteral or UnaryExpression => false,
+            _ => parser.Shapes.Types.IsText(value),
+        };
 
     public Expression ParseUnary()
     {
@@ -166,13 +213,22 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         }
         else
         {
-            result = parser.Types.TryParseCast(out var type)
-                ? LinqTypeParser.ToCast(type, ParseUnary(), token.Position)
-                : ParsePostfix();
+            result = parser.Types.TryParseCast(out var type) ? ParseCastValue(type, token.Position) : ParsePostfix();
         }
 
         parser.Cursor.LeaveLevel();
         return result;
+    }
+
+    private Expression ParseCastValue(LinqTypeParser.TypeName type, int position)
+    {
+        var value = LinqTypeParser.ToCast(type, ParseUnary(), position);
+        if (type is { Name: "object" or "Object", IsArray: false })
+        {
+            parser.Shapes.Types.RecordBoxed(value);
+        }
+
+        return value;
     }
 
     // Skips the current token, which the literal replaces.
@@ -291,6 +347,17 @@ internal sealed class LinqExpressionParser(LinqParser parser)
     /// <summary>Translates a method call. Elements of known type are converted as in C#.</summary>
     private Expression ToTypedCall(Expression target, Token method, List<Expression> arguments)
     {
+        if (
+            method.Text is "Equals" or "CompareTo"
+            && (parser.Shapes.Types.IsBoxed(target) || arguments.Any(parser.Shapes.Types.IsBoxed))
+        )
+        {
+            throw TokenCursor.NotSupported(
+                $"'{method.Text}' with a value that is cast to 'object': leave out the cast",
+                method.Position
+            );
+        }
+
         var elements = parser.Shapes.Types.Elements;
         var call = LinqMethods.ToCall(target, method, elements.Convert(target, method, arguments));
         return parser.Shapes.IsRows(target) ? call : elements.WithDefault(call);

@@ -270,6 +270,7 @@ internal static class LinqMethods
             InvokeExpression invoke => invoke.Function
                 is ScriptFunction.IsSame
                     or ScriptFunction.IsEqual
+                    or ScriptFunction.AreEqualObjects
                     or ScriptFunction.IsSameText
                     or ScriptFunction.IsSameSequence
                     or ScriptFunction.ContainsKey

@@ -59,20 +59,68 @@ internal sealed class LinqNumbers(LinqTypes types)
         array with
         {
             Elements = [.. array.Elements.Select(element => ConvertElement(element, cast))],
-            ElementType = isNullable || cast is ScriptFunction.CastToText ? null : cast,
+            ElementType = isNullable && cast is not ScriptFunction.CastToText ? null : cast,
             HasNullableElements = isNullable,
         };
 
     /// <summary>
-    /// Returns a value converted to the element type of its sequence. A value whose type the text does not determine is
-    /// converted only to types that every number converts to.
+    /// Returns a value converted to the element type of its sequence. If the text does not determine the type of the
+    /// value, the conversion fails when it runs on a value that C# does not convert.
     /// </summary>
-    public Expression ConvertElement(Expression value, ScriptFunction type) =>
-        ExactOf(value) is null
-        && value is not WordLiteral
-        && type is ScriptFunction.CastToDouble or ScriptFunction.CastToDecimal
-            ? new InvokeExpression(type, [value], value.Position)
-            : ConvertTo(value, type);
+    /// <exception cref="ScriptException">C# does not convert the value's type to the element type.</exception>
+    public Expression ConvertElement(Expression value, ScriptFunction type)
+    {
+        if (ExactOf(value) is { } exact)
+        {
+            return exact == type || !IsNumber(type) || IsWidening(exact, type)
+                ? ConvertTo(value, type)
+                : throw TokenCursor.NotSupported(
+                    $"{NameOf(exact)} among elements that are each {NameOf(type)}, for which C# requires a cast",
+                    value.Position
+                );
+        }
+
+        bool isConverted = value is WordLiteral || (type is ScriptFunction.CastToText && types.IsText(value));
+        return !isConverted && ImplicitTo(type) is { } conversion
+            ? new InvokeExpression(conversion, [value], value.Position)
+            : value;
+    }
+
+    /// <summary>Returns whether C# converts a type to a type of numbers without a cast.</summary>
+    private static bool IsWidening(ScriptFunction from, ScriptFunction to) =>
+        IsNumber(from)
+        && WidthOf(from) < WidthOf(to)
+        && !(to is ScriptFunction.CastToDecimal && from is ScriptFunction.CastToFloat or ScriptFunction.CastToDouble);
+
+    /// <summary>
+    /// Returns the conversion that C# makes without a cast from a value of a document; null for types of which the
+    /// values of documents keep their own form.
+    /// </summary>
+    private static ScriptFunction? ImplicitTo(ScriptFunction type) =>
+        type switch
+        {
+            ScriptFunction.CastToInt => ScriptFunction.FitInt,
+            ScriptFunction.CastToLong => ScriptFunction.FitLong,
+            ScriptFunction.CastToFloat
+            or ScriptFunction.CastToDouble
+            or ScriptFunction.CastToDecimal
+            or ScriptFunction.CastToText => type,
+            _ => null,
+        };
+
+    private static string NameOf(ScriptFunction type) =>
+        type switch
+        {
+            Character => "a char",
+            ScriptFunction.CastToInt => "an int",
+            ScriptFunction.CastToLong => "a long",
+            ScriptFunction.CastToFloat => "a float",
+            ScriptFunction.CastToDouble => "a double",
+            ScriptFunction.CastToDecimal => "a decimal",
+            ScriptFunction.Condition => "a bool",
+            ScriptFunction.NewDate => "a date",
+            _ => "a time span",
+        };
 
     /// <summary>
     /// Returns the exact type of a value; null if the text does not determine it. Expressions nested deeper than
@@ -98,6 +146,20 @@ internal sealed class LinqNumbers(LinqTypes types)
 
         return exact;
     }
+
+    /// <summary>
+    /// Returns whether one of two values has a known type of numbers and the type of the other is not known.
+    /// </summary>
+    public bool IsKnownOfOne(Expression first, Expression second) =>
+        IsNumberBeside(first, second) || IsNumberBeside(second, first);
+
+    private bool IsNumberBeside(Expression number, Expression other) =>
+        ExactOf(number) is { } type
+        && IsNumber(type)
+        && type is not Character
+        && ExactOf(other) is null
+        && other is not WordLiteral
+        && !types.IsText(other);
 
     private static bool IsNumber(ScriptFunction type) =>
         type is >= ScriptFunction.CastToLong and <= ScriptFunction.CastToDecimal or Character;
@@ -197,6 +259,7 @@ internal sealed class LinqNumbers(LinqTypes types)
                 var same => same,
             },
             ScriptFunction.ParseInt
+            or ScriptFunction.FitInt
             or ScriptFunction.ConvertToInt
             or ScriptFunction.Count
             or ScriptFunction.CSharpSign
@@ -209,7 +272,8 @@ internal sealed class LinqNumbers(LinqTypes types)
                 name.Text,
                 level
             ),
-            ScriptFunction.ParseLong or ScriptFunction.ConvertToLong => ScriptFunction.CastToLong,
+            ScriptFunction.ParseLong or ScriptFunction.FitLong or ScriptFunction.ConvertToLong =>
+                ScriptFunction.CastToLong,
             ScriptFunction.ParseDouble
             or ScriptFunction.ConvertToDouble
             or ScriptFunction.Power
@@ -243,6 +307,7 @@ internal sealed class LinqNumbers(LinqTypes types)
             or ScriptFunction.IsNullOrEmpty
             or ScriptFunction.IsNullOrWhiteSpace
             or ScriptFunction.IsEqual
+            or ScriptFunction.AreEqualObjects
             or ScriptFunction.IsSameText
             or ScriptFunction.ContainsKey
             or ScriptFunction.IsSameSequence => ScriptFunction.Condition,

@@ -225,6 +225,18 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
         }
 
         var arguments = parser.Expressions.ParseArguments();
+        if (
+            member.Text is "Equals"
+            && arguments is [var first, var second]
+            && parser.Shapes.Types.Numbers.IsKnownOfOne(first, second)
+        )
+        {
+            throw TokenCursor.NotSupported(
+                $"'{type.Text}.Equals' of a number and a value whose type the text does not show: write 'a == b'",
+                type.Position
+            );
+        }
+
         return
             LinqStatics.HasMethodsOfSequences(type.Text)
             && arguments.Count > 0
@@ -269,6 +281,11 @@ internal sealed class LinqPrimaryParser(LinqParser parser)
             if (isCall)
             {
                 parser.Cursor.Expect(")");
+            }
+
+            if (LinqTypeParser.IsUnsupportedNumber(type.Element))
+            {
+                throw TokenCursor.NotSupported($"elements of type '{type.Element}'", at);
             }
 
             var elements = isCall && !parser.Cursor.Current.Is("{") ? new ArrayLiteral([], at) : ParseElements(at);

@@ -31,6 +31,30 @@ internal sealed class LinqTypeParser(LinqParser parser)
         ["Decimal"] = ScriptFunction.CastToDecimal,
     };
 
+    private static readonly HashSet<string> UnsupportedNumbers = new(StringComparer.Ordinal)
+    {
+        "byte",
+        "Byte",
+        "sbyte",
+        "SByte",
+        "short",
+        "Int16",
+        "ushort",
+        "UInt16",
+        "uint",
+        "UInt32",
+        "ulong",
+        "UInt64",
+        "nint",
+        "nuint",
+        "IntPtr",
+        "UIntPtr",
+        "Half",
+        "Int128",
+        "UInt128",
+        "BigInteger",
+    };
+
     // Types whose cast leaves the value unchanged.
     private static readonly HashSet<string> Unchanged = new(StringComparer.Ordinal)
     {
@@ -64,6 +88,9 @@ internal sealed class LinqTypeParser(LinqParser parser)
         "object",
         "bool",
     };
+
+    /// <summary>Returns whether a name is a type of numbers that scripts do not have.</summary>
+    public static bool IsUnsupportedNumber(string name) => UnsupportedNumbers.Contains(name);
 
     /// <summary>Reads a cast, if the next tokens are a type in parentheses followed by a value.</summary>
     public bool TryParseCast(out TypeName type)

@@ -52,6 +52,9 @@ internal sealed record LinqType(LinqKinds Kinds, IReadOnlyDictionary<string, Lin
     /// <summary>The type of values from documents.</summary>
     public static LinqType Any { get; } = new(LinqKinds.Any);
 
+    /// <summary>The type <c>string</c>.</summary>
+    public static LinqType Text { get; } = new(LinqKinds.Text);
+
     /// <summary>The type <c>int</c>.</summary>
     public static LinqType Int { get; } = new(LinqKinds.Number) { Exact = ScriptFunction.CastToInt };
 }
@@ -76,6 +79,8 @@ internal sealed class LinqTypes
     private readonly Dictionary<LambdaExpression, LinqType> _results = new(ReferenceEqualityComparer.Instance);
 
     private readonly Dictionary<Expression, LinqType> _elements = new(ReferenceEqualityComparer.Instance);
+
+    private readonly HashSet<Expression> _boxed = new(ReferenceEqualityComparer.Instance);
 
     private int _depth;
 
@@ -132,6 +137,7 @@ internal sealed class LinqTypes
         sequence switch
         {
             NameExpression name => Find(name.Name)?.Element,
+            ArrayLiteral { ElementType: ScriptFunction.CastToText } => LinqType.Text,
             ArrayLiteral { ElementType: { } type } => new LinqType(KindsOf(type)) { Exact = type },
             ArrayLiteral { Elements: [var first, ..] } array => ElementOf(array, Of(first)),
             CallExpression { Callee: MemberExpression { Name: "flatMap" }, Arguments: [LambdaExpression function] } =>
@@ -152,8 +158,18 @@ internal sealed class LinqTypes
                     or (>= ScriptFunction.CSharpSkip and <= ScriptFunction.Except),
                 Arguments: [var inner, ..]
             } => ElementOf(inner),
+            InvokeExpression { Function: ScriptFunction.CSharpSplit } => LinqType.Text,
             _ => null,
         };
+
+    /// <summary>Records that a value is cast to <c>object</c>.</summary>
+    public void RecordBoxed(Expression value) => _boxed.Add(value);
+
+    /// <summary>Returns whether a value is cast to <c>object</c>.</summary>
+    public bool IsBoxed(Expression value) => _boxed.Contains(value);
+
+    /// <summary>Returns whether the text shows that a value is a string or null.</summary>
+    public bool IsText(Expression value) => Of(value).Kinds is LinqKinds.Text;
 
     /// <summary>Returns the type of a value.</summary>
     /// <exception cref="ScriptException">
@@ -252,7 +268,8 @@ internal sealed class LinqTypes
             } => OfMember(Of(target), name.Text),
             InvokeExpression
             {
-                Function: >= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing,
+                Function: (>= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing)
+                    or ScriptFunction.ElementAtOrNothing,
                 Arguments: [var sequence, ..]
             } => ElementOf(sequence) ?? LinqType.Any,
             ConditionalExpression choice => Either(choice.Then, choice.Otherwise),
@@ -324,7 +341,7 @@ internal sealed class LinqTypes
                 {
                     "Date" or "DateTime" or "UtcDateTime" => LinqKinds.Date,
                     "TimeOfDay" or "Offset" => LinqKinds.Span,
-                    "DayOfWeek" => LinqKinds.Text,
+                    "DayOfWeek" => LinqKinds.Text | LinqKinds.Number,
                     "HasValue" => LinqKinds.Boolean,
                     "Value" => target.Kinds,
                     _ => LinqKinds.Number,
@@ -369,7 +386,9 @@ internal sealed class LinqTypes
             or ScriptFunction.CompareTo
             or (>= ScriptFunction.CastToLong and <= ScriptFunction.ParseDecimal)
             or (>= ScriptFunction.ConvertToLong and <= ScriptFunction.ConvertToDecimal)
-            or (>= ScriptFunction.CSharpRound and <= ScriptFunction.SquareRoot) => LinqKinds.Number,
+            or (>= ScriptFunction.CSharpRound and <= ScriptFunction.SquareRoot)
+            or ScriptFunction.FitInt
+            or ScriptFunction.FitLong => LinqKinds.Number,
             (>= ScriptFunction.IsSame and <= ScriptFunction.IsGreaterOrEqual)
             or ScriptFunction.Condition
             or ScriptFunction.ParseBoolean
@@ -380,6 +399,7 @@ internal sealed class LinqTypes
             or ScriptFunction.IsNullOrEmpty
             or ScriptFunction.IsNullOrWhiteSpace
             or ScriptFunction.IsEqual
+            or ScriptFunction.AreEqualObjects
             or ScriptFunction.IsSameText
             or ScriptFunction.ContainsKey
             or ScriptFunction.IsSameSequence => LinqKinds.Boolean,

@@ -100,19 +100,59 @@ internal static class CSharpComparison
         throw new ScriptFailure($"the script compares {CSharpStrings.NameOf(left)} with {CSharpStrings.NameOf(right)}");
     }
 
-    /// <summary><c>left.Equals(right)</c>.</summary>
+    /// <summary><c>left.Equals(right)</c>: C# converts the argument to the type of the receiver, if it can.</summary>
     public static bool IsEqual(this ScriptHeap heap, ScriptValue left, ScriptValue right)
     {
-        if (!left.IsNumber || !right.IsNumber)
+        if (left.IsNumber && right.Trait == ValueTrait.Character)
         {
-            bool isOneText =
-                !left.IsText
-                || !right.IsText
-                || (left.Trait == ValueTrait.Character) == (right.Trait == ValueTrait.Character);
-            return isOneText && heap.IsSame(left, right);
+            right = heap.CodeOf(right);
         }
 
-        return heap.Accepts(left, right) && heap.Compare(left, right) == 0;
+        return AreOfOneTextType(left, right)
+            && heap.AcceptsDate(left, right)
+            && (!left.IsNumber || !right.IsNumber || heap.Accepts(left, right))
+            && heap.IsSame(left, right);
+    }
+
+    /// <summary><c>object.Equals(left, right)</c>: values of different types are different.</summary>
+    public static bool AreEqualObjects(this ScriptHeap heap, ScriptValue left, ScriptValue right) =>
+        AreOfOneTextType(left, right)
+        && heap.AcceptsDate(left, right)
+        && heap.AcceptsDate(right, left)
+        && (!left.IsNumber || !right.IsNumber || heap.NumeralOf(left).Type == heap.NumeralOf(right).Type)
+        && heap.IsSame(left, right);
+
+    /// <summary>
+    /// Returns whether two texts may be equal in C#: a <c>char</c> is no string, and a <see cref="DayOfWeek"/> only
+    /// equals one, or the text of a document that may be one.
+    /// </summary>
+    private static bool AreOfOneTextType(ScriptValue left, ScriptValue right)
+    {
+        if (!left.IsText || !right.IsText)
+        {
+            return true;
+        }
+
+        return (left.Trait == ValueTrait.Character) == (right.Trait == ValueTrait.Character)
+            && (
+                left.Trait == ValueTrait.Stored
+                || right.Trait == ValueTrait.Stored
+                || (left.Trait == ValueTrait.Weekday) == (right.Trait == ValueTrait.Weekday)
+            );
+    }
+
+    /// <summary>
+    /// Returns whether a method such as <c>Equals</c> of the first date takes the second: C# converts a
+    /// <see cref="DateTime"/> to a <see cref="DateTimeOffset"/>, and no other date to another type. True for values that
+    /// are not both dates.
+    /// </summary>
+    public static bool AcceptsDate(this ScriptHeap heap, ScriptValue left, ScriptValue right)
+    {
+        var (first, second) = (heap.TimeOf(left), heap.TimeOf(right));
+        return !first.IsDate
+            || !second.IsDate
+            || first.Date.Form == second.Date.Form
+            || (first.Date.Form != DateForm.Day && second.Date.Form is DateForm.Unspecified or DateForm.Utc);
     }
 
     /// <summary>

@@ -79,6 +79,10 @@ internal static class CSharpConversions
                     : castNumber.IsReal ? (int)castNumber.Real
                     : (int)castNumber.Decimal
                 );
+            case ScriptFunction.FitInt:
+                return ScriptValue.OfInt(checked((int)RequiredInteger(heap, value, "int")));
+            case ScriptFunction.FitLong:
+                return ScriptValue.OfWhole(RequiredInteger(heap, value, "long"));
             case ScriptFunction.CSharpText:
                 return rest.IsEmpty || rest[0].IsNothing
                     ? heap.CSharpTextOf(value)
@@ -105,6 +109,14 @@ internal static class CSharpConversions
                     : ConvertNumber(heap, function, value);
         }
     }
+
+    private static long RequiredInteger(ScriptHeap heap, ScriptValue value, string type) =>
+        value.IsNumber && heap.NumeralOf(value) is { IsWhole: true } number
+            ? number.Whole
+            : throw new ScriptFailure(
+                $"the script stores {CSharpStrings.NameOf(value)} that is no integer in a sequence of type {type}, for "
+                    + $"which C# requires a cast: ({type})"
+            );
 
     /// <summary>
     /// Computes <c>Convert.To…</c> of a value that is no text. Halves are rounded to the even number.
@@ -174,5 +186,7 @@ internal static class CSharpConversions
             is ScriptFunction.Negated
                 or (>= ScriptFunction.CastToLong and <= ScriptFunction.CastToDecimal)
                 or ScriptFunction.ConvertToLong
-                or ScriptFunction.ConvertToInt;
+                or ScriptFunction.ConvertToInt
+                or ScriptFunction.FitInt
+                or ScriptFunction.FitLong;
 }

@@ -41,6 +41,10 @@ internal static class CSharpDates
                 throw new ScriptFailure(
                     "the script calls CompareTo of a number with a number of a wider type, for which C# requires a cast"
                 );
+            case ScriptFunction.CompareTo when !heap.AcceptsDate(arguments[0], arguments[1]):
+                throw new ScriptFailure(
+                    "the script calls CompareTo of a date with a date of another type, for which C# requires a cast"
+                );
             case ScriptFunction.CompareTo:
                 return arguments[0].IsText && arguments[1].IsText && !heap.TimeOf(arguments[0]).IsDateOrSpan
                     ? throw new ScriptFailure(

@@ -25,6 +25,8 @@ internal static class CSharpTexts
                 return first.With(ValueTrait.Character);
             case ScriptFunction.IsEqual:
                 return ScriptValue.Of(heap.IsEqual(first, arguments[1]));
+            case ScriptFunction.AreEqualObjects:
+                return ScriptValue.Of(heap.AreEqualObjects(first, arguments[1]));
             case ScriptFunction.IsNullOrEmpty:
                 return ScriptValue.Of(first.IsNothing || heap.TextOf(first, function).Length == 0);
             case ScriptFunction.IsNullOrWhiteSpace:

@@ -62,6 +62,8 @@ internal static class FunctionNames
             ScriptFunction.FormatText => "string.Format",
             ScriptFunction.CompareOrdinal => "string.CompareOrdinal",
             ScriptFunction.IsSameText => "Equals",
+            ScriptFunction.FitInt => "an element of type int",
+            ScriptFunction.FitLong => "an element of type long",
             _ => function.ToString(),
         };
 }

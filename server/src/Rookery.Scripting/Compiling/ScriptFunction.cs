@@ -181,6 +181,9 @@ internal enum ScriptFunction : byte
     /// <summary>text of one character: a <c>char</c>.</summary>
     ToCharacter = 155,
 
+    /// <summary><c>object.Equals(a, b)</c>. Two numbers are equal only if they have the same type.</summary>
+    AreEqualObjects = 156,
+
     NewDate = 160,
     NewDay = 161,
     NewSpan = 162,
@@ -227,4 +230,10 @@ internal enum ScriptFunction : byte
 
     /// <summary>array of arrays (an element and its keys), text of directions: the sorted elements.</summary>
     SortedByKeys = 201,
+
+    /// <summary>value: an integer of C# as an <c>int</c>. Fails for other numbers and for integers too large.</summary>
+    FitInt = 202,
+
+    /// <summary>value: an integer of C# as a <c>long</c>. Fails for other numbers.</summary>
+    FitLong = 203,
 }

@@ -75,9 +75,11 @@ internal static class FunctionFamilies
             >= ScriptFunction.Sum and <= ScriptFunction.Distinct => FunctionFamily.Aggregate,
             ScriptFunction.Count => FunctionFamily.Length,
             >= ScriptFunction.Property and <= ScriptFunction.IsGreaterOrEqual => FunctionFamily.Operator,
-            >= ScriptFunction.Negated and <= ScriptFunction.CastToText => FunctionFamily.Conversion,
+            (>= ScriptFunction.Negated and <= ScriptFunction.CastToText)
+            or ScriptFunction.FitInt
+            or ScriptFunction.FitLong => FunctionFamily.Conversion,
             >= ScriptFunction.CSharpRound and <= ScriptFunction.SquareRoot => FunctionFamily.Math,
-            >= ScriptFunction.CSharpToLower and <= ScriptFunction.ToCharacter => FunctionFamily.CSharpText,
+            >= ScriptFunction.CSharpToLower and <= ScriptFunction.AreEqualObjects => FunctionFamily.CSharpText,
             >= ScriptFunction.NewDate and <= ScriptFunction.CompareTo => FunctionFamily.Date,
             >= ScriptFunction.ToSequence and <= ScriptFunction.SortedByKeys => FunctionFamily.Sequence,
             _ => FunctionFamily.None,

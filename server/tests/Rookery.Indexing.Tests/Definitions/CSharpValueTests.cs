@@ -595,11 +595,101 @@ public sealed class CSharpValueTests
         new(o => (o.Zoned.DateTime) - (o.Took)),
         new(o => (o.Zoned.DateTime) - TimeSpan.FromHours(1)),
         new(o => (int)-2.5 + (int?)-2.5),
+        new(o => new float[] { o.N, o.M }.Average()),
+        new(o => new float[] { o.N }.First() / 3),
+        new(o => new List<float> { 'a', o.N }.Last() / 9),
+        new(o => new[] { 0.5f }.Append(o.N).Last() / 3),
+        new(o => new int[] { o.N }.First() * 1000000000),
+        new(o => new List<int> { o.N, o.M }.Sum() * 1000000000),
+        new(o => new long[] { o.N }.First() * 1000000000),
+        new(o => new HashSet<long> { o.Big, o.N }.Max()),
+        new(o => new long[] { o.N, 'a' }.Last() / 2.0),
+        new(o => new int?[] { o.N, null }.First() * 1000000000),
+        new(o => new[] { 7, 8 }.Contains(o.N)),
+        new(o => new string[] { o.S, "x" }.First()),
+    ];
+
+    // C# reads null as an empty string in a concatenation.
+    private static readonly Case[] Concatenations =
+    [
+        new(o => (string?)null + 5),
+        new(o => 5 + (string?)null),
+        new(o => (string?)null + (string?)null),
+        new(o => 1 + 2 + (string?)null + 3 + 4),
+        new(o => (string?)null + 1.5 + true + 'a'),
+        new(o => 'a' + (string?)null),
+        new(o => "a" + (string?)null + null + 5),
+        new(o => (o.Off ? "a" : null) + 5),
+        new(o => ((string?)null ?? o.Nothing) + (string?)null + 5),
+        new(o => o.Nothing?.ToUpper() + 5),
+        new(o => o.Nothing?.Trim() + o.At),
+        new(o => o.Took + (string?)o.Nothing),
+        new(o => new string?[] { null }.First() + 5),
+        new(o => new List<string?> { null, "a" }.Select(t => t + 5)),
+        new(o => "".Split(',', StringSplitOptions.RemoveEmptyEntries).FirstOrDefault() + 5),
+        new(o => "a,b".Split(',').ElementAtOrDefault(4) + 5),
+        new(o => new[] { 1, 2 }.Aggregate((string?)null, (a, n) => a + n)),
+        new(o => (string?)null + (o.N + 1) + (o.At.DayOfWeek)),
+    ];
+
+    private static readonly Case[] Equalities =
+    [
+        new(o => o.Zoned.DateTime.Equals(o.Zoned)),
+        new(o => new DateTime(2024, 5, 6, 8, 0, 0, DateTimeKind.Utc).Equals(o.Zoned)),
+        new(o => o.Zoned.Equals(new DateTime(2024, 5, 6, 8, 0, 0, DateTimeKind.Utc))),
+        new(o => o.Zoned.CompareTo(new DateTime(2024, 5, 6, 8, 0, 0, DateTimeKind.Utc))),
+        new(o => o.At.Date.Equals(new DateOnly(2024, 2, 29))),
+        new(o => new DateOnly(2024, 5, 6).Equals(new DateTime(2024, 5, 6))),
+        new(o => new DateOnly(2024, 5, 6).Equals(o.Day)),
+        new(o => new DateTime(2024, 12, 31, 22, 30, 0).Equals(o.Utc)),
+        new(o => o.Took.Equals(o.Took)),
+        new(o => o.Took.Equals(o.At)),
+        new(o => 98.Equals('b')),
+        new(o => 98L.Equals('b')),
+        new(o => 98.0.Equals('b')),
+        new(o => 98m.Equals('b')),
+        new(o => o.N.Equals('b')),
+        new(o => 'b'.Equals(98)),
+        new(o => 'b'.Equals('b')),
+        new(o => 1.Equals(1L)),
+        new(o => 1L.Equals(1)),
+        new(o => 1.5.Equals(1.5f)),
+        new(o => 1.5f.Equals(1.5)),
+        new(o => 1.0.Equals(1L)),
+        new(o => 1.Equals(1m)),
+        new(o => 1m.Equals(1.0)),
+        new(o => 1.Equals("1")),
+        new(o => true.Equals("True")),
+        new(o => true.Equals(1)),
+        new(o => o.At.DayOfWeek.Equals("Thursday")),
+        new(o => "Thursday".Equals(o.At.DayOfWeek)),
+        new(o => o.At.DayOfWeek.Equals(4)),
+        new(o => o.At.DayOfWeek.Equals(DayOfWeek.Thursday)),
+        new(o => object.Equals(1L, 1)),
+        new(o => object.Equals(1, 1)),
+        new(o => object.Equals(1.5, 1.5f)),
+        new(o => object.Equals(98, 'b')),
+        new(o => object.Equals(null, o.None)),
+        new(o => object.Equals(o.S, "Ann Lee")),
+        new(o => string.Equals("a", 'a')),
+        new(o => string.Equals((string?)null, o.Nothing)),
+        new(o => (object)o.N == null),
     ];
 #pragma warning restore
 
     private static Case[] All =>
-        [.. Numbers, .. Types, .. Choices, .. Texts, .. Dates, .. Times, .. Sequences, .. Elements];
+        [
+            .. Numbers,
+            .. Types,
+            .. Choices,
+            .. Texts,
+            .. Dates,
+            .. Times,
+            .. Sequences,
+            .. Elements,
+            .. Concatenations,
+            .. Equalities,
+        ];
 
     public static TheoryData<string> Expressions => new([.. All.Select(static one => one.Text)]);
 

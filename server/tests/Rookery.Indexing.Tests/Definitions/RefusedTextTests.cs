@@ -41,6 +41,24 @@ public sealed class RefusedTextTests
         "'Concat' of elements of different types"
     )]
     [InlineData("docs.Users.Select(u => new { t = u.a ? 1.5 : 1m })", 39, "a decimal and a double in one place")]
+    [InlineData("docs.Users.Select(u => new { t = new int[] { 1.5 } })", 45, "a double among elements")]
+    [InlineData("docs.Users.Select(u => new { t = new float[] { 1.5 } })", 47, "a double among elements")]
+    [InlineData("docs.Users.Select(u => new { t = new decimal[] { 1.5 } })", 49, "a double among elements")]
+    [InlineData("docs.Users.Select(u => new { t = new int[] { 5L } })", 45, "a long among elements")]
+    [InlineData("docs.Users.Select(u => new { t = new int[] { true } })", 45, "a bool among elements")]
+    [InlineData("docs.Users.Select(u => new { t = new[] { 1 }.Contains(1.5) })", 54, "a double among elements")]
+    [InlineData("docs.Users.Select(u => new { t = new byte[] { u.a } })", 33, "elements of type 'byte'")]
+    [InlineData("docs.Users.Select(u => new { t = new List<ushort> { u.a } })", 33, "elements of type 'ushort'")]
+    [InlineData("docs.Users.Select(u => new { t = 1L.Equals((object)1) })", 36, "'Equals' with a value that is cast")]
+    [InlineData(
+        "docs.Users.Select(u => new { t = ((object)u.a).Equals(1) })",
+        47,
+        "'Equals' with a value that is cast"
+    )]
+    [InlineData("docs.Users.Select(u => new { t = 1L.CompareTo((object)1) })", 36, "'CompareTo' with a value that is")]
+    [InlineData("docs.Users.Select(u => new { t = (object)u.a == u.b })", 45, "compares by reference")]
+    [InlineData("docs.Users.Select(u => new { t = u.a != (object)1 })", 37, "compares by reference")]
+    [InlineData("docs.Users.Select(u => new { t = object.Equals(u.a, 1) })", 33, "write 'a == b'")]
     [InlineData("select 1", 0, "A map begins with")]
     [InlineData("", 0, "A map begins with")]
     [InlineData("from u in docs.Users orderby u.name select new { u.name }", 21, "'orderby' here")]
