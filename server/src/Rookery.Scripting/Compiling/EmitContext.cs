@@ -37,11 +37,14 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     /// <summary>The functions that the script declares, by name.</summary>
     public Dictionary<string, DeclaredFunction> Functions { get; } = new(StringComparer.Ordinal);
 
+    /// <summary>Whether the script declares a function that has the name of a built-in one.</summary>
+    public bool DeclaresBuiltIn => Functions.Keys.Any(static name => FunctionCatalogue.TryFindFunction(name, out _));
+
     /// <summary>The collections of documents that the script loads.</summary>
     public HashSet<string> LoadedCollections { get; } = new(StringComparer.Ordinal);
 
     /// <summary>The innermost scope.</summary>
-    public Scope Scope { get; set; } = new(null);
+    public Scope Scope { get; set; } = new(null, isFunction: true);
 
     /// <summary>The innermost loop; null outside of loops.</summary>
     public Loop? Loop { get; set; }
@@ -56,7 +59,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     /// <param name="parameters">Number of its parameters.</param>
     public void BeginFunction(int number, int parameters)
     {
-        Scope = new Scope(null);
+        Scope = new Scope(null, isFunction: true);
         _locals = 0;
         Builder.Begin(number, parameters);
     }
@@ -89,14 +92,15 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     }
 
     /// <summary>Declares a variable in the innermost scope and returns its number.</summary>
-    /// <exception cref="ScriptException">The scope has a variable of this name.</exception>
+    /// <exception cref="ScriptException">
+    /// The scope has a variable of this name, or the scope of a <c>var</c> is larger in JavaScript than here and the
+    /// script depends on that.
+    /// </exception>
     public int Declare(string name, bool isConstant, int position, bool isVar = false)
     {
-        // In JavaScript, this var assigns to the outer variable. A new variable of the block would hide it, so the
-        // script is refused.
-        if (isVar && Scope.TryFind(name, out _))
+        if (isVar)
         {
-            throw TokenCursor.NotSupported($"'var {name}' where '{name}' is declared already", position);
+            Scope.Hoist(name, position);
         }
 
         int local = NewLocal(position);
@@ -109,7 +113,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     /// <exception cref="ScriptException">There is no such variable, or it is a constant.</exception>
     public int FindAssignable(NameExpression name)
     {
-        if (!Scope.TryFind(name.Name, out var variable))
+        if (!Scope.TryFind(name.Name, name.Position, out var variable))
         {
             throw TokenCursor.NotSupported($"the name '{name.Name}', which is not defined here", name.Position);
         }
@@ -123,7 +127,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     public void EmitArguments()
     {
         Invariant.Holds(
-            Scope.TryFind(ArgumentsName, out var given),
+            Scope.TryFind(ArgumentsName, position: 0, out var given),
             "every function of a script with arguments is given them"
         );
         Builder.Emit(Opcode.LoadLocal, given.Local);

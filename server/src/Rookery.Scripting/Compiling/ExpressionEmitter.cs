@@ -197,7 +197,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
 
     private void EmitName(NameExpression name)
     {
-        if (context.Scope.TryFind(name.Name, out var variable))
+        if (context.Scope.TryFind(name.Name, name.Position, out var variable))
         {
             context.Builder.Emit(Opcode.LoadLocal, variable.Local);
         }
@@ -438,7 +438,8 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
         if (
             member.Target is NameExpression { Name: var name }
             && FunctionCatalogue.HasOnlyFunctions(name)
-            && !context.Scope.TryFind(name, out _)
+            && !context.Functions.ContainsKey(name)
+            && !context.Scope.TryFind(name, member.Target.Position, out _)
         )
         {
             throw TokenCursor.NotSupported($"'{name}.{member.Name}'", member.Target.Position);

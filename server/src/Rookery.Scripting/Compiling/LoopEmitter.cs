@@ -141,7 +141,8 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
     /// </summary>
     private int? EmitLength(LambdaExpression callback, int iteration)
     {
-        if (!callback.MayResize)
+        // The parser reads a call of a declared function that has the name of a built-in one as the latter.
+        if (!callback.MayResize && !context.DeclaresBuiltIn)
         {
             return null;
         }
@@ -255,7 +256,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
     private void EmitCallback(LambdaExpression callback, ReadOnlySpan<int> parameters, int iteration)
     {
         var (outer, outerLoop, outerReturn) = (context.Scope, context.Loop, context.ReturnTarget);
-        context.Scope = new Scope(outer);
+        context.Scope = new Scope(outer, isFunction: true);
         context.Loop = null;
         for (int index = 0; index < callback.Parameters.Count; index++)
         {
@@ -286,7 +287,8 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         else
         {
             context.ReturnTarget = context.NewTarget();
-            script.Statements.EmitBlock(callback.Body!);
+            // In JavaScript, parameters and the body's variables are in one scope.
+            script.Statements.EmitBlock(callback.Body! with { OpensScope = false });
             context.Builder.Emit(Opcode.PushUndefined);
             context.Builder.Mark(context.ReturnTarget);
         }

@@ -104,7 +104,8 @@ internal sealed class ScriptEmitter
             .OfType<FunctionStatement>()
             .Select(static function => function.Name)
             .ToHashSet(StringComparer.Ordinal);
-        if (VariablesOf(statements).FirstOrDefault(variable => functions.Contains(variable.Name)) is { } variable)
+        var variables = VariablesOf(statements, isInBlock: false);
+        if (variables.FirstOrDefault(variable => functions.Contains(variable.Name)) is { Name: not null } variable)
         {
             throw variable.IsVar
                 ? TokenCursor.NotSupported(
@@ -115,14 +116,29 @@ internal sealed class ScriptEmitter
         }
     }
 
-    /// <summary>Returns the variables of statements, without those of blocks in them.</summary>
-    private static IEnumerable<VariableStatement> VariablesOf(IReadOnlyList<Statement> statements) =>
-        statements.SelectMany(static statement =>
+    /// <summary>
+    /// Returns the variables that statements declare in their function: those outside of blocks, and each <c>var</c>.
+    /// </summary>
+    private static IEnumerable<(string Name, bool IsVar, int Position)> VariablesOf(
+        IEnumerable<Statement> statements,
+        bool isInBlock
+    ) =>
+        statements.SelectMany(statement =>
             statement switch
             {
-                VariableStatement variable => [variable],
-                BlockStatement { OpensScope: false } block => VariablesOf(block.Statements),
-                _ => [],
+                VariableStatement variable when variable.IsVar || !isInBlock =>
+                [
+                    (variable.Name, variable.IsVar, variable.Position),
+                ],
+                BlockStatement block => VariablesOf(block.Statements, isInBlock || block.OpensScope),
+                IfStatement choice => VariablesOf(
+                    choice.Otherwise is null ? [choice.Then] : [choice.Then, choice.Otherwise],
+                    isInBlock: true
+                ),
+                ForOfStatement { IsVar: true } each => VariablesOf([each.Body], isInBlock: true)
+                    .Prepend((each.Name, IsVar: true, each.Position)),
+                ForOfStatement each => VariablesOf([each.Body], isInBlock: true),
+                _ => Enumerable.Empty<(string, bool, int)>(),
             }
         );
 
@@ -148,7 +164,7 @@ internal sealed class ScriptEmitter
             throw new ScriptException(ScriptFault.Syntax, $"'{alias}' is named twice", position);
         }
 
-        if (_context.Scope.TryFind("args", out var given))
+        if (_context.Scope.TryFind("args", position, out var given))
         {
             _context.Scope.TryDeclare(EmitContext.ArgumentsName, given.Local, isConstant: true);
         }

@@ -60,6 +60,15 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
             );
         }
 
+        // In JavaScript, it keeps the value of an earlier iteration or block.
+        if (variable is { IsVar: true, Value: null } && !context.Scope.IsFunction)
+        {
+            throw TokenCursor.NotSupported(
+                $"'var {variable.Name}' without a value inside of a block (write 'let {variable.Name}')",
+                variable.Position
+            );
+        }
+
         if (variable.Value is null)
         {
             context.Builder.Emit(Opcode.PushUndefined);
@@ -69,15 +78,23 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
             script.Emit(variable.Value);
         }
 
-        if (variable.IsHoisted && context.Scope.IsUsedFromOutside(variable.Name))
+        if (variable.IsHoisted)
         {
-            throw TokenCursor.NotSupported($"'{variable.Name}' before its declaration", variable.Position);
+            RefuseEarlierUse(variable.Name, variable.Position);
         }
 
         context.Builder.Emit(
             Opcode.StoreLocal,
             context.Declare(variable.Name, variable.IsConstant, variable.Position, variable.IsVar)
         );
+    }
+
+    private void RefuseEarlierUse(string name, int position)
+    {
+        if (context.Scope.IsUsedFromOutside(name))
+        {
+            throw TokenCursor.NotSupported($"'{name}' before its declaration", position);
+        }
     }
 
     /// <summary>Compiles a block, in its own scope if it opens one.</summary>
@@ -112,11 +129,12 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
 
     private void EmitForOf(ForOfStatement each)
     {
-        script.Emit(each.Values);
-        int iteration = context.BeginIteration(each.Position);
         var outer = context.Scope;
         var outerLoop = context.Loop;
         context.Scope = new Scope(outer);
+        script.Emit(each.Values);
+        int iteration = context.BeginIteration(each.Position);
+        RefuseEarlierUse(each.Name, each.Position);
         context.Loop = new Loop(context.NewTarget(), context.NewTarget());
         int element = context.Declare(each.Name, each.IsConstant, each.Position, each.IsVar);
         context.Builder.Mark(context.Loop.Next);

@@ -118,10 +118,24 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
 
         parser.Cursor.Take();
         var right = parser.Operators.Parse(precedence);
+        if (operation is Opcode.JumpKeepingValue && (IsOpenLogic(left) || IsOpenLogic(right)))
+        {
+            throw new ScriptException(
+                ScriptFault.Syntax,
+                "'??' stands beside '||' or '&&': put one of them in brackets",
+                mark.Position
+            );
+        }
+
         return operation is Opcode.JumpKeepingValue or Opcode.JumpKeepingTrue or Opcode.JumpKeepingFalse
             ? new LogicalExpression(operation, left, right, mark.Position)
             : new BinaryExpression(operation, left, right, mark.Position);
     }
+
+    // Whether this is '||' or '&&' without brackets, which JavaScript does not allow beside '??'.
+    private bool IsOpenLogic(Expression operand) =>
+        operand is LogicalExpression { Keep: Opcode.JumpKeepingTrue or Opcode.JumpKeepingFalse }
+        && !parser.Primaries.IsInBrackets(operand);
 
     public Expression ParseUnary()
     {

@@ -4,9 +4,20 @@ namespace Rookery.Scripting.Syntax;
 internal sealed class JavaScriptFunctionParser(JavaScriptParser parser)
 {
     /// <summary>Reads the name of a variable.</summary>
-    public string ExpectVariable()
+    /// <param name="isLexical">Whether <c>let</c> or <c>const</c> declares it, which cannot be named <c>let</c>.</param>
+    public string ExpectVariable(bool isLexical = false)
     {
         var token = parser.Cursor.Current;
+        if (token.IsWord("undefined"))
+        {
+            throw TokenCursor.NotSupported("a variable of the name 'undefined'", token.Position);
+        }
+
+        if (isLexical && token.IsWord("let"))
+        {
+            throw parser.Cursor.Unexpected("A name");
+        }
+
         if (
             token.Kind == TokenKind.Name
             && JavaScriptParser.UnsupportedWords.TryGetValue(token.Text, out string? construct)

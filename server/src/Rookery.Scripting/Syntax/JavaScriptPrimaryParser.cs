@@ -6,6 +6,11 @@ namespace Rookery.Scripting.Syntax;
 /// <summary>Parses operands of expressions in scripts: names, literals, arrays and objects.</summary>
 internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
 {
+    private readonly HashSet<Expression> _inBrackets = new(ReferenceEqualityComparer.Instance);
+
+    /// <summary>Returns whether an expression stands in brackets.</summary>
+    public bool IsInBrackets(Expression expression) => _inBrackets.Contains(expression);
+
     public Expression ParsePrimary()
     {
         var token = parser.Cursor.Current;
@@ -70,6 +75,11 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
 
         var inner = parser.Expressions.ParseSequence();
         parser.Cursor.Expect(")");
+        if (inner is LogicalExpression)
+        {
+            _inBrackets.Add(inner);
+        }
+
         return inner;
     }
 
@@ -137,7 +147,7 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
             case TokenKind.Name when parser.Cursor.TryTake(":"):
                 return new ObjectMember(token.Text, Key: null, parser.Expressions.ParseExpression());
             case TokenKind.Name when parser.Cursor.Current.Is(",") || parser.Cursor.Current.Is("}"):
-                return new ObjectMember(token.Text, Key: null, new NameExpression(token.Text, token.Position));
+                return new ObjectMember(token.Text, Key: null, ParseShorthand(token));
             case TokenKind.Name when parser.Cursor.Current.Is("="):
                 throw TokenCursor.NotSupported("destructuring", token.Position);
             case TokenKind.Name when parser.Cursor.Current.Is("(") || parser.Cursor.Current.Is("*"):
@@ -153,6 +163,15 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
         }
     }
 
+    private static NameExpression ParseShorthand(Token name) =>
+        JavaScriptParser.ReservedWords.Contains(name.Text) || JavaScriptParser.UnsupportedWords.ContainsKey(name.Text)
+            ? throw new ScriptException(
+                ScriptFault.Syntax,
+                $"{name.Quoted} is no variable, so its member needs a value, as in '{name.Text}: …'",
+                name.Position
+            )
+            : new NameExpression(name.Text, name.Position);
+
     private void ExpectValueOfMember(Token name)
     {
         if (parser.Cursor.Current.Is("("))
@@ -164,7 +183,7 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
     }
 
     /// <summary>Splits a template into texts and values. Each value is parsed as a separate expression.</summary>
-    private static TemplateLiteral ParseTemplate(Token token)
+    private TemplateLiteral ParseTemplate(Token token)
     {
         string inside = token.Text;
         var parts = new List<Expression>();
@@ -205,11 +224,12 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
         return new TextLiteral(Escapes.Resolve(text, token.Position + 1 + from), token.Position);
     }
 
-    private static Expression ParseTemplateValue(string value, int position)
+    private Expression ParseTemplateValue(string value, int position)
     {
-        var parser = new JavaScriptParser(value, position);
-        var result = parser.Expressions.ParseExpression();
-        parser.ExpectEnd();
+        var inner = new JavaScriptParser(value, position) { IsInFunction = parser.IsInFunction };
+        var result = inner.Expressions.ParseExpression();
+        inner.ExpectEnd();
+        parser.Resizes += inner.Resizes;
         return result;
     }
 }

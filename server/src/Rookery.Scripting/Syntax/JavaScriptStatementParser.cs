@@ -126,7 +126,7 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
                 throw TokenCursor.NotSupported("destructuring", token.Position);
             }
 
-            string name = parser.Functions.ExpectVariable();
+            string name = parser.Functions.ExpectVariable(isLexical: word.Text is not "var");
             bool isConstant = word.Text is "const";
             var value =
                 parser.Cursor.TryTake("=") ? parser.Expressions.ParseExpression()
@@ -147,9 +147,28 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
         parser.Cursor.Expect("(");
         var condition = parser.Expressions.ParseSequence();
         parser.Cursor.Expect(")");
-        var then = ParseStatement();
+        var then = ParseBranch();
         parser.Cursor.TryTake(";");
-        return new IfStatement(condition, then, parser.Cursor.TryTakeWord("else") ? ParseStatement() : null, at);
+        return new IfStatement(condition, then, parser.Cursor.TryTakeWord("else") ? ParseBranch() : null, at);
+    }
+
+    /// <summary>Parses the statement after <c>if (…)</c>, <c>else</c> or <c>for (…)</c>.</summary>
+    private Statement ParseBranch()
+    {
+        var token = parser.Cursor.Current;
+        return (ParseStatement(), token.Text) switch
+        {
+            (BlockStatement { OpensScope: false }, "var") => throw TokenCursor.NotSupported(
+                "a 'var' here: declare the variable before",
+                token.Position
+            ),
+            (BlockStatement { OpensScope: false }, "let" or "const") => throw new ScriptException(
+                ScriptFault.Syntax,
+                $"{token.Quoted} stands where only a block or another statement may stand",
+                token.Position
+            ),
+            (var statement, _) => statement,
+        };
     }
 
     private ForOfStatement ParseFor()
@@ -168,11 +187,11 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
         )
         {
             string word = parser.Cursor.Take().Text;
-            string name = parser.Functions.ExpectVariable();
+            string name = parser.Functions.ExpectVariable(isLexical: word is not "var");
             parser.Cursor.ExpectWord("of");
             var values = parser.Expressions.ParseExpression();
             parser.Cursor.Expect(")");
-            return new ForOfStatement(name, values, ParseStatement(), at)
+            return new ForOfStatement(name, values, ParseBranch(), at)
             {
                 IsVar = word is "var",
                 IsConstant = word is "const",

@@ -44,6 +44,51 @@ public class EngineComparisonTests
         await CompareAsync(Expression, random.Expression);
     }
 
+    /// <summary>A script that the engine refuses or that fails in it must not have a result here.</summary>
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public async Task Names_mean_what_they_mean_in_a_real_engine(int seed)
+    {
+        var random = new ScopeScript(new Random(seed));
+        EngineScript[] scripts =
+        [
+            .. Enumerable
+                .Range(0, 5 * ScriptsPerSeed)
+                .Select(_ => new EngineScript("statements", random.Statements(), "{}")),
+        ];
+        var expected = await JavaScriptEngine.RunAsync(scripts);
+        var found = scripts.Select(RunOrRefuse).ToList();
+        var different = scripts
+            .Index()
+            .Where(script =>
+                found[script.Index] is { } result && !(expected[script.Index] is { } wanted && IsSame(wanted, result))
+            )
+            .OrderBy(script => script.Item.Text.Length)
+            .Select(script => $"{script.Item.Text}\n  engine {expected[script.Index]}\n  ours   {found[script.Index]}")
+            .Take(40)
+            .ToList();
+        int compared = found.Count(static result => result is not null);
+        Assert.True(different.Count == 0, string.Join('\n', different));
+
+        Assert.True(compared > scripts.Length / 40, $"only {compared} were compared");
+    }
+
+    /// <summary>Returns the result of a script; null if it fails or is refused for any reason.</summary>
+    private static string? RunOrRefuse(EngineScript script)
+    {
+        try
+        {
+            string result = Scripts.Patch(script.Text, script.Document);
+            return result.StartsWith("failed: ", StringComparison.Ordinal) ? null : result;
+        }
+        catch (ScriptException)
+        {
+            return null;
+        }
+    }
+
     private static async Task CompareAsync(string kind, Func<string> next)
     {
         var numbers = Enumerable.Range(0, ScriptsPerSeed);

@@ -47,6 +47,9 @@ public class StatementTests
     [InlineData("for (const x of this.none) { this.a = 1 }", "{}", "{}")]
     [InlineData("var a = 1, b; this.a = a; this.b = b; this.c = b === undefined", "{}", """{"a":1,"c":true}""")]
     [InlineData("{ let a = 1; { let a = 2; this.x = a } this.y = a }", "{}", """{"x":2,"y":1}""")]
+    [InlineData("for (var l of [1]) this.x = l; for (var l of [2]) this.y = l", "{}", """{"x":1,"y":2}""")]
+    [InlineData("function f() { return 1 } { let f = 2; this.x = f } this.y = f()", "{}", """{"x":2,"y":1}""")]
+    [InlineData("this.x = (null ?? 0) || 2; this.y = null ?? (0 && 1)", "{}", """{"x":2,"y":0}""")]
     [InlineData(
         "delete this.a.b; delete this['c']; delete this.none",
         """{"a":{"b":1,"d":2},"c":3}""",
@@ -353,6 +356,17 @@ public class StatementTests
     [InlineData("function f() { } const g = 1, f = 2", 30)]
     [InlineData("this.a = 12abc", 9)]
     [InlineData("this.a = '\\u12'", 10)]
+    [InlineData("this.a = this.b ?? this.c || 2", 16)]
+    [InlineData("this.a = this.b && this.c ?? 2", 26)]
+    [InlineData("this.a = null ?? 0 && (1 || 2)", 14)]
+    [InlineData("this.l.map(a => { let a; return a })", 22)]
+    [InlineData("this.l.map((a, b) => { const b = 1; return b })", 29)]
+    [InlineData("{ var a = 1 } let a = 2", 18)]
+    [InlineData("if (this.b) let a = 1", 12)]
+    [InlineData("for (const x of this.l) const a = 1", 24)]
+    [InlineData("let let = 1", 4)]
+    [InlineData("this.a = {this}", 10)]
+    [InlineData("this.a = {b, null}", 13)]
     [InlineData("break", 0)]
     [InlineData("this.a = `x${1`", 9)]
     [InlineData("", 0)]
@@ -362,6 +376,32 @@ public class StatementTests
         var refusal = Assert.Throws<ScriptException>(() => JavaScript.CompilePatch(script));
         Assert.Equal(ScriptFault.Syntax, refusal.Fault);
         Assert.Equal(position, refusal.Position);
+    }
+
+    /// <summary>JavaScript gives the variable or function another meaning than the text here would have.</summary>
+    [Theory]
+    [InlineData("function f() { return 1 } { var f = 2 } this.a = f()", "a variable and a function of the name 'f'")]
+    [InlineData(
+        "function f() { return 1 } for (var f of [2]) { } this.a = f()",
+        "a variable and a function of the name"
+    )]
+    [InlineData("if (this.b) { var f = 1 } function f() { }", "a variable and a function of the name 'f'")]
+    [InlineData("{ var a = 1 } this.a = a", "'a' outside of the block of its 'var'")]
+    [InlineData("for (var a of this.l) { } this.a = a", "'a' outside of the block of its 'var'")]
+    [InlineData("{ var Math = 1 } this.a = Math.max(1, 2)", "'Math' outside of the block of its 'var'")]
+    [InlineData("this.a = isNaN(1); { var isNaN = 1 }", "'isNaN' before its declaration")]
+    [InlineData("for (const x of this.l) { var s; s = x }", "'var s' without a value inside of a block")]
+    [InlineData("{ var a = 1 } var a = 2", "'var a' where 'a' is declared already")]
+    [InlineData("this.l.map(y => { if (y) var x = 1; return x })", "a 'var' here: declare the variable before")]
+    [InlineData("const a = [1]; for (const a of a) { }", "'a' before its declaration")]
+    [InlineData("function Math() { } this.a = Math.max(1, 2)", "the method 'max'")]
+    [InlineData("let undefined = 1; this.a = undefined", "a variable of the name 'undefined'")]
+    [InlineData("this.a = this.l.map(function (x) { return `${this.b}` })", "'this' inside 'function'")]
+    public void A_name_with_another_meaning_in_JavaScript_is_refused(string script, string construct)
+    {
+        var refusal = Assert.Throws<ScriptException>(() => JavaScript.CompilePatch(script));
+        Assert.Equal(ScriptFault.NotSupported, refusal.Fault);
+        Assert.Contains(construct, refusal.Message, StringComparison.Ordinal);
     }
 
     [Fact]
