@@ -72,8 +72,15 @@ public sealed class ConditionRulesTests
 
     [Theory]
     [InlineData("address = 'x'", "")]
+    [InlineData("address in ('x', null)", "")]
+    [InlineData("address > ''", "")]
+    [InlineData("address <= 5", "")]
+    [InlineData("address between null and 'z'", "")]
     [InlineData("address > null", "3")]
-    public void Rule_8_objects_match_no_comparison_with_a_value(string condition, string found) =>
+    [InlineData("address <= 'NULL'", "3")]
+    [InlineData("address between '*' and null", "3")]
+    [InlineData("not address >= '*'", "1 2 4")]
+    public void Rules_8_and_12_objects_are_only_in_ranges_without_bounds(string condition, string found) =>
         Assert.Equal(found, Users.Where(condition));
 
     [Theory]
