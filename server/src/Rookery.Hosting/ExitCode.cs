@@ -34,8 +34,14 @@ public static class ExitCode
     /// </summary>
     public const int Configuration = 78;
 
+    /// <summary>128 + SIGHUP: ended because the terminal or the connection to it is gone.</summary>
+    public const int HungUp = 129;
+
     /// <summary>128 + SIGINT: ended by Ctrl+C.</summary>
     public const int Interrupted = 130;
+
+    /// <summary>128 + SIGQUIT: ended by Ctrl+\.</summary>
+    public const int Quit = 131;
 
     /// <summary>128 + SIGPIPE: the reader of the output closed it.</summary>
     public const int OutputClosed = 141;

@@ -152,11 +152,38 @@ test("An import and an export that are interrupted say how to go on", async t =>
   assert.deepEqual(await once(held, "exit"), [143, null])
   assert.match(await said, /^Interrupted\. [\d,]+ of about 300,000 documents were received; the written data are incomplete\. An export cannot be resumed\. Run the same command again\.\n$/)
   const old = write("old", "as it was")
-  const toFile = await command(["export", ".", "--to", old, "--replace"], { env, onStart: child => until(() => existsSync(`${old}.part`)).then(() => child.kill("SIGTERM")) })
-  assert.equal(toFile.code, 143)
-  assert.match(toFile.stderr, /old is unchanged/)
-  assert.equal(readFileSync(old, "utf8"), "as it was")
-  assert.ok(!existsSync(`${old}.part`))
+  for (const [signal, code] of [["SIGTERM", 143], ["SIGHUP", 129], ["SIGQUIT", 131], ["SIGINT", 130]]) {
+    const onStart = child => until(() => existsSync(`${old}.part`)).then(() => child.kill(signal))
+    const toFile = await command(["export", ".", "--to", old, "--replace"], { env, onStart })
+    assert.equal(toFile.code, code, signal)
+    assert.match(toFile.stderr, /^Interrupted\. .*old is unchanged\. An export cannot be resumed\./m)
+    assert.equal(readFileSync(old, "utf8"), "as it was")
+    assert.ok(!existsSync(`${old}.part`), signal)
+  }
+})
+
+test("A benchmark that the end of its terminal ends removes its database", async t => {
+  const { node, env } = await setUp(t)
+  const databases = async () => (await node.expect(200, "GET", "/databases?namesOnly=true")).Databases
+  const before = (await databases()).length
+  const onStart = async child => {
+    await until(async () => (await databases()).length > before)
+    child.kill("SIGHUP")
+  }
+  const { code, stderr } = await command(["bench", "--seconds", "30"], { env, onStart })
+  assert.equal(code, 129, stderr)
+  assert.match(stderr, /Interrupted; the database .* was removed/)
+  assert.equal((await databases()).length, before)
+})
+
+test("A command that runs under nohup goes on when its terminal ends", async t => {
+  const { write, count, env } = await setUp(t)
+  const file = write("many.ndjson", Array.from({ length: 60_000 }, (_, n) => `{"n":${n}}\n`).join(""))
+  const child = spawn("nohup", [executable, "import", ".", file], { env, stdio: ["ignore", "pipe", "pipe"] })
+  await until(async () => await count() > 0)
+  child.kill("SIGHUP")
+  assert.deepEqual(await once(child, "exit"), [0, null])
+  assert.equal(await count(), 60_000)
 })
 
 test("An import whose node stops goes on when it is back, and one that is given up goes on with --resume", { timeout: 120_000 }, async t => {

@@ -24,6 +24,16 @@ test("SIGTERM during load exits 0 and loses nothing", async t => {
   assert.deepEqual(await lost(node, "load", load.acknowledged), [])
 })
 
+for (const signal of ["SIGINT", "SIGHUP", "SIGQUIT"]) {
+  test(`${signal} stops a node as SIGTERM does`, async t => {
+    const node = await NodeProcess.serve({ data: temporaryDirectory(t) })
+    afterwards(t, () => node.kill())
+    await node.createDatabase("birds")
+    node.child.kill(signal)
+    assert.deepEqual(await once(node.child, "exit"), [0, null], node.log)
+  })
+}
+
 test("SIGTERM ends an idle node with open connections and feeds", async t => {
   const node = await NodeProcess.serve({ data: temporaryDirectory(t) })
   afterwards(t, () => node.kill())

@@ -89,10 +89,10 @@ internal static class BenchCommand
         string database = NamePrefix + Convert.ToHexStringLower(RandomNumberGenerator.GetBytes(4));
         var before = await WrittenBytes.ReadAsync(client);
         await Console.Error.WriteLineAsync(Warning(kind, before, seconds, connections));
-        await DatabaseCommand.MakeAsync(client, database);
         BenchResult result;
         using (var stop = new StopSignal())
         {
+            await DatabaseCommand.MakeAsync(client, database);
             try
             {
                 var load = new BenchLoad(client, database, kind, connections, time);
@@ -107,7 +107,7 @@ internal static class BenchCommand
             if (stop.Received.IsCompleted)
             {
                 await Console.Error.WriteLineAsync($"Interrupted; the database {database} was removed.");
-                return ExitCode.Interrupted;
+                return EndingSignals.ExitCodeOf(await stop.Received);
             }
         }
 

@@ -4,15 +4,14 @@ using Rookery.Hosting;
 namespace Rookery.Terminal;
 
 /// <summary>
-/// Ends a long command at Ctrl+C or SIGTERM, with a message about what was done and how to continue. A second signal
-/// ends the command at once.
+/// Ends a long command at Ctrl+C, SIGTERM, SIGHUP or SIGQUIT, with a message about what was done and how to continue. A
+/// second signal ends the command at once. A signal that the process was started to ignore (<c>nohup</c>) stays ignored.
 /// </summary>
 internal sealed class Interruption : IDisposable
 {
     private readonly Func<string> _clean;
     private readonly Progress? _progress;
-    private readonly PosixSignalRegistration _interrupt;
-    private readonly PosixSignalRegistration _terminate;
+    private readonly IReadOnlyList<PosixSignalRegistration> _signals;
     private int _isEnding;
 
     /// <summary>Registers the signal handlers until it is disposed.</summary>
@@ -21,17 +20,18 @@ internal sealed class Interruption : IDisposable
     public Interruption(Progress? progress, Func<string> clean)
     {
         (_progress, _clean) = (progress, clean);
-        _interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, signal => End(signal, ExitCode.Interrupted));
-        _terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, signal => End(signal, ExitCode.Terminated));
+        _signals = EndingSignals.Register(End);
     }
 
     public void Dispose()
     {
-        _interrupt.Dispose();
-        _terminate.Dispose();
+        foreach (var signal in _signals)
+        {
+            signal.Dispose();
+        }
     }
 
-    private void End(PosixSignalContext signal, int code)
+    private void End(PosixSignalContext signal)
     {
         if (Interlocked.Exchange(ref _isEnding, 1) != 0)
         {
@@ -41,7 +41,7 @@ internal sealed class Interruption : IDisposable
         signal.Cancel = true;
         _progress?.End();
         Console.Error.WriteLine($"Interrupted. {CleanUpAndDescribe()}");
-        Environment.Exit(code);
+        Environment.Exit(EndingSignals.ExitCodeOf(signal.Signal));
     }
 
     private string CleanUpAndDescribe()
