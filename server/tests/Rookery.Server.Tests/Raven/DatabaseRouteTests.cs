@@ -44,6 +44,46 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(404, (await server.SendAsync("GET", "/admin/databases?name=Shop")).Status);
     }
 
+    /// <summary>In RavenDB, the presence of such a member shards the database, or expires its documents.</summary>
+    [Theory]
+    [InlineData("Sharding", "{}")]
+    [InlineData("Sharding", """{"Shards":{}}""")]
+    [InlineData("Expiration", "{}")]
+    [InlineData("Refresh", "{}")]
+    [InlineData("DataArchival", "{ }")]
+    [InlineData("Revisions", "{}")]
+    [InlineData("Client", "{}")]
+    [InlineData("indexes", "{}")]
+    [InlineData("Indexes", """{"a":{}}""")]
+    [InlineData("SqlConnectionStrings", """{"a":null}""")]
+    [InlineData("PeriodicBackups", "[{}]")]
+    [InlineData("PeriodicBackups", "[null]")]
+    [InlineData("Disabled", "true")]
+    [InlineData("Encrypted", "\"yes\"")]
+    [InlineData("EtagForBackup", "7")]
+    [InlineData("LockMode", "\"PreventDeletesError\"")]
+    [InlineData("DatabaseState", "\"RestoreInProgress\"")]
+    [InlineData("Surprise", "0.5")]
+    public async Task A_record_that_asks_for_what_is_missing_is_refused_by_name(string member, string value)
+    {
+        string body = $$"""{"DatabaseName":"asking","{{member}}":{{value}}}""";
+        (await server.SendAsync("PUT", "/admin/databases", body)).IsRefusal(501, $"'{member}'");
+        Assert.Equal(404, (await server.SendAsync("GET", "/admin/databases?name=asking")).Status);
+    }
+
+    [Fact]
+    public async Task A_record_whose_members_ask_for_nothing_is_accepted()
+    {
+        const string Record = """
+            {"DatabaseName":"asks-nothing","Sharding":null,"Expiration":null,"Disabled":false,"Encrypted":false,
+            "EtagForBackup":0,"Surprise":0.0,"ShardedDatabaseId":"","DeletionInProgress":{},"RollingIndexes":{},
+            "DatabaseState":"Normal","LockMode":"Unlock","Topology":{"Members":["Z"]},"ConflictSolverConfig":{},
+            "Sorters":{},"Analyzers":{},"Indexes":{},"IndexesHistory":{},"AutoIndexes":{},"Settings":{},
+            "PeriodicBackups":[],"RavenConnectionStrings":{},"QueueConnectionStrings":{},"UnusedDatabaseIds":[]}
+            """;
+        Assert.Equal(201, (await server.SendAsync("PUT", "/admin/databases", Record)).Status);
+    }
+
     /// <summary>Before, about 20,000 databases took all memory of a node with 128 MiB, also at each start.</summary>
     [Fact]
     public async Task The_number_of_databases_follows_from_the_memory()

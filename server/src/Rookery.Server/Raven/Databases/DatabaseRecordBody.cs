@@ -15,6 +15,22 @@ internal static class DatabaseRecordBody
     // The node decides where data is stored, and it is always stored durably.
     private static readonly string[] HarmlessSettings = ["DataDir", "RunInMemory", "Core.RunInMemory"];
 
+    // Maps from names, whose clients' default is an empty one. An empty object of any other member is a configuration,
+    // whose presence switches a feature on: 'Sharding' and 'Expiration' are examples.
+    private static readonly string[] Maps =
+    [
+        "Analyzers",
+        "AutoIndexes",
+        "DeletionInProgress",
+        "Indexes",
+        "IndexesHistory",
+        "RollingIndexes",
+        "Settings",
+        "Sorters",
+    ];
+
+    private const string EndOfMaps = "ConnectionStrings";
+
     /// <summary>Returns the database's name, from the query string or the record.</summary>
     /// <exception cref="RefusedException">The record requests something unsupported (501), or names another database
     /// (400).</exception>
@@ -94,7 +110,8 @@ internal static class DatabaseRecordBody
 
     private static void RequireEmpty(ref Utf8JsonReader value, string member)
     {
-        if (!IsEmpty(ref value))
+        bool isMap = Array.IndexOf(Maps, member) >= 0 || member.EndsWith(EndOfMaps, StringComparison.Ordinal);
+        if (!IsEmpty(ref value, isMap))
         {
             throw RefusedException.NotSupported(
                 $"'{member}' in the record of a database is not supported by this version. The database was "
@@ -103,7 +120,7 @@ internal static class DatabaseRecordBody
         }
     }
 
-    private static bool IsEmpty(ref Utf8JsonReader value)
+    private static bool IsEmpty(ref Utf8JsonReader value, bool isMap)
     {
         switch (value.TokenType)
         {
@@ -112,8 +129,9 @@ internal static class DatabaseRecordBody
             case JsonTokenType.String:
                 return value.ValueTextEquals(""u8);
             case JsonTokenType.Number:
-                return value.TryGetInt64(out long number) && number == 0;
+                return value.GetDouble() == 0;
             case JsonTokenType.StartObject or JsonTokenType.StartArray:
+                bool mayBeEmpty = isMap || value.TokenType == JsonTokenType.StartArray;
                 int depth = value.CurrentDepth;
                 bool isEmpty = value.Read() && value.TokenType is JsonTokenType.EndObject or JsonTokenType.EndArray;
                 while (value.CurrentDepth > depth)
@@ -121,7 +139,7 @@ internal static class DatabaseRecordBody
                     value.Read();
                 }
 
-                return isEmpty;
+                return isEmpty && mayBeEmpty;
             default:
                 return false;
         }
