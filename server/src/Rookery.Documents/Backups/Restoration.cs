@@ -16,6 +16,11 @@ namespace Rookery.Documents.Backups;
 /// <param name="time">The clock.</param>
 public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget memory, IIoRecorder io, TimeProvider time)
 {
+    private const long BlockBytes = 4096;
+
+    // Manifests, locks, marks, directories, and the runs of the new history.
+    private const long SmallFiles = 32;
+
     /// <summary>Receives the bytes copied so far and the total, after each file.</summary>
     public Action<long, long>? Progress { get; init; }
 
@@ -71,20 +76,70 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
 
         RefuseUnlessEmpty();
         RefuseUnlessJournalIsEmpty();
-        string existing = Target;
-        while (!disk.Exists(existing))
+        RefuseUnlessRoom(backup);
+    }
+
+    private void RefuseUnlessRoom(BackupManifest backup)
+    {
+        string data = ExistingAbove(Target),
+            journal = ExistingAbove(JournalTarget);
+        long dataBytes = DataBytesOf(backup),
+            journalBytes = JournalBytesOf(backup);
+        if (string.Equals(disk.DeviceOf(data), disk.DeviceOf(journal), StringComparison.Ordinal))
         {
-            existing = Path.GetDirectoryName(existing)!;
+            RefuseUnlessFree(data, Target, Add(dataBytes, journalBytes));
+            return;
         }
 
+        RefuseUnlessFree(data, Target, dataBytes);
+        RefuseUnlessFree(journal, JournalTarget, journalBytes);
+    }
+
+    private void RefuseUnlessFree(string existing, string target, long needed)
+    {
         long free = disk.SpaceOf(existing).FreeBytes;
-        if (free < backup.TotalBytes)
+        if (free < needed)
         {
             throw new BackupException(
-                $"The backup has {Amount.Bytes(backup.TotalBytes)}, and there are {Amount.Bytes(free)} free "
-                    + $"for {Target}. Free some space, or restore elsewhere."
+                $"Restoring the backup needs {Amount.Bytes(needed)} for {target}, and {Amount.Bytes(free)} are free "
+                    + $"there. Free some space, or restore elsewhere."
             );
         }
+    }
+
+    /// <summary>
+    /// Returns the bytes of the copied runs, of the runs that the backup's entries become, and of small files, all in
+    /// blocks of the file system: a backup may have many small runs.
+    /// </summary>
+    private static long DataBytesOf(BackupManifest backup) =>
+        backup.Files.Aggregate(
+            SmallFiles * BlockBytes,
+            static (all, file) => Add(all, Add(file.Bytes, BlockBytes - 1) / BlockBytes * BlockBytes)
+        );
+
+    /// <summary>
+    /// Returns the bytes of the new journal: the segments that the backup's entries fill, the one that is open, and the
+    /// one that is prepared.
+    /// </summary>
+    private long JournalBytesOf(BackupManifest backup)
+    {
+        long entryBytes = backup
+            .Files.Where(static file => string.Equals(file.Name, BackupFrames.FileName, StringComparison.Ordinal))
+            .Aggregate(0L, static (all, file) => Add(all, file.Bytes));
+        return Add(entryBytes, (3L * options.SegmentBytes) - (entryBytes % options.SegmentBytes));
+    }
+
+    private static long Add(long bytes, long more) => bytes > long.MaxValue - more ? long.MaxValue : bytes + more;
+
+    /// <summary>Returns the innermost directory that exists, of a path or above it.</summary>
+    private string ExistingAbove(string path)
+    {
+        while (!disk.Exists(path))
+        {
+            path = Path.GetDirectoryName(path)!;
+        }
+
+        return path;
     }
 
     private void RefuseUnlessEmpty()

@@ -124,6 +124,39 @@ public class BackupTests
         Assert.False(_disk.Exists(BackedUp.Restored));
     }
 
+    [Theory]
+    [InlineData(300)]
+    [InlineData(1200)]
+    public void A_restore_that_begins_has_room_for_its_journal(int documents)
+    {
+        const int Step = 8 << 10;
+        using (var node = BackedUp.NewNode(_disk, documents))
+        {
+            BackedUp.Take(node, _disk);
+        }
+
+        int refused = 0,
+            restored = 0;
+        for (long room = 0; restored < 8; room += Step)
+        {
+            var disk = _disk.AfterPowerLoss(seed: 1);
+            disk.CapacityBytes = disk.UsedBytes + room;
+            try
+            {
+                BackedUp.Restore(disk);
+                restored++;
+            }
+            catch (BackupException refusal) when (refusal.Message.Contains("are free", StringComparison.Ordinal))
+            {
+                Assert.False(disk.Exists(BackedUp.Restored));
+                Assert.Equal(0, restored);
+                refused++;
+            }
+        }
+
+        Assert.True(refused > 16, "the segments of the journal count");
+    }
+
     [Fact]
     public void Only_one_backup_runs_at_a_time_and_an_interrupted_one_leaves_nothing()
     {
