@@ -47,6 +47,9 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
     /// <summary>What writes wait for before they are stored.</summary>
     public Task WritesGoOn { get; set; } = Task.CompletedTask;
 
+    /// <summary>Runs before each write is stored, as what other members store meanwhile.</summary>
+    public Func<IConsensus, Task> BeforeWrite { get; set; } = static _ => Task.CompletedTask;
+
     /// <summary>Number of proposed writes.</summary>
     public int Proposed { get; private set; }
 
@@ -55,6 +58,7 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
         var goOn = WritesGoOn;
         Proposed++;
         await goOn;
+        await BeforeWrite(alone);
         if (Refuses is not { } rejection)
         {
             return await alone.ProposeAsync(command, cancellationToken);

@@ -1,0 +1,118 @@
+using System.Globalization;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Records;
+using Rookery.Server.Access;
+using Rookery.Server.Raven;
+using Rookery.Server.Tests.Raven;
+
+namespace Rookery.Server.Tests.Access;
+
+/// <summary>
+/// Two members create credentials at the same time: each has its own queue and counts in its own state, and only the
+/// log decides between them.
+/// </summary>
+public sealed class CredentialRoomTests : IAsyncLifetime
+{
+    private const int MaxBytes = 1 << 20;
+
+    private readonly RunningServer _server = new()
+    {
+        Before = alone => new OneOfThree(alone, static _ => Task.CompletedTask),
+    };
+
+    private OneOfThree Consensus => (OneOfThree)_server.Node.Consensus;
+
+    public Task InitializeAsync() => _server.InitializeAsync();
+
+    public Task DisposeAsync() => _server.DisposeAsync();
+
+    [Fact]
+    public async Task The_member_whose_proposal_is_second_counts_again_and_stores_its_credential()
+    {
+        var ends = await CreateOnBothAsync();
+        Assert.All(ends, Assert.Null);
+        Assert.Equal(["access/one", "access/two"], Credentials());
+        Assert.Equal(3, Consensus.Proposed);
+    }
+
+    [Fact]
+    public async Task Two_members_do_not_exceed_the_room_together()
+    {
+        await FillAsync(MaxBytes - 10);
+        int before = Consensus.Proposed;
+        var ends = await CreateOnBothAsync();
+        var refused = Assert.IsType<RefusedException>(Assert.Single(ends, static end => end is not null));
+        Assert.Equal(409, refused.Status);
+        Assert.Contains("which is the most", refused.Message, StringComparison.Ordinal);
+        Assert.Single(Credentials(), static key => key is "access/one" or "access/two");
+        Assert.Equal(before + 2, Consensus.Proposed);
+    }
+
+    [Fact]
+    public async Task A_member_that_others_always_overtake_creates_nothing_and_says_so()
+    {
+        Consensus.BeforeWrite = async others =>
+        {
+            using var writer = new ClusterRecordWriter();
+            writer.Set(ClusterRecordPrefix.CredentialRoom, "{}"u8, expectedVersion: null);
+            Assert.Null((await others.ProposeAsync(writer.Complete(), CancellationToken.None)).Rejection);
+        };
+        var refused = await Assert.ThrowsAsync<RefusedException>(() => CreateAsync(NewRoom(), "one"));
+        Assert.Equal(503, refused.Status);
+        Assert.Contains("Nothing was created", refused.Message, StringComparison.Ordinal);
+        Assert.Empty(Credentials());
+    }
+
+    /// <summary>Creates a credential on each of two members, which both count before either is stored.</summary>
+    /// <returns>What each of them ended with; null for success.</returns>
+    private async Task<IReadOnlyList<Exception?>> CreateOnBothAsync()
+    {
+        var bothCounted = new TaskCompletionSource();
+        int before = Consensus.Proposed;
+        Consensus.WritesGoOn = bothCounted.Task;
+        Task[] members = [CreateAsync(NewRoom(), "one"), CreateAsync(NewRoom(), "two")];
+        while (Consensus.Proposed < before + 2)
+        {
+            await Task.Yield();
+        }
+
+        Consensus.WritesGoOn = Task.CompletedTask;
+        bothCounted.SetResult();
+        return [.. await Task.WhenAll(members.Select(static member => Record.ExceptionAsync(() => member)))];
+    }
+
+    private CredentialRoom NewRoom() => new(_server.Context, new SemaphoreSlim(1));
+
+    private static Task CreateAsync(CredentialRoom member, string name) =>
+        member.CommitAsync(
+            writer => writer.Set($"access/{name}", "{\"Name\":\"of a test\"}"u8, ClusterRecord.Absent),
+            taken: null
+        );
+
+    private async Task FillAsync(int bytes)
+    {
+        const int RecordBytes = 32 << 10;
+        for (int index = 0; bytes > 0; index++)
+        {
+            using var writer = new ClusterRecordWriter();
+            string key = string.Create(CultureInfo.InvariantCulture, $"access/fill-{index:000}");
+            int part = Math.Min(bytes, RecordBytes);
+            byte[] value = new byte[part - key.Length];
+            value.AsSpan().Fill((byte)' ');
+            writer.Set(key, value, ClusterRecord.Absent);
+            var outcome = await Consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
+            Assert.Null(outcome.Rejection);
+            bytes -= part;
+        }
+    }
+
+    private string[] Credentials() =>
+        [
+            .. _server
+                .Node.ClusterRecords.List(ClusterRecordPrefix.Access)
+                .Select(static record => record.Key)
+                .Where(static key => !key.Contains("fill", StringComparison.Ordinal))
+                .Order(StringComparer.Ordinal),
+        ];
+}
