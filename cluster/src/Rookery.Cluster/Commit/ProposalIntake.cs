@@ -123,7 +123,11 @@ internal sealed class ProposalIntake(
     )
     {
         var reader = new CommandReader(command.Written.Span);
-        if ((host.Refusal ?? space.CheckGrowth(command.Written.Span, host.Leadership.Configuration)) is { } refusal)
+        var refused =
+            host.Refusal
+            ?? space.CheckGrowth(command.Written.Span, host.Leadership.Configuration)
+            ?? store.DatabaseRoom.Check(reader);
+        if (refused is { } refusal)
         {
             command.Dispose();
             return ValueTask.FromResult(new CommandOutcome(refusal));

@@ -22,7 +22,9 @@ internal sealed class SteppedMember
     private readonly SteppedCluster _cluster;
     private readonly bool _mayBegin;
     private readonly NodeIds _ids;
-    private readonly MemoryBudget _memory = new(16 << 20);
+
+    /// <summary>The memory of the member from its next start on.</summary>
+    public MemoryBudget Memory { get; set; } = new(16 << 20);
     private bool _isWriting;
     private bool _isInWrite;
     private bool _isApplying;
@@ -146,7 +148,7 @@ internal sealed class SteppedMember
                 TroubleFound = Troubles.Add,
             },
             disk,
-            _memory,
+            Memory,
             SilentRecorder.Instance,
             Time
         );

@@ -38,6 +38,7 @@ public sealed class NodeStore : IDisposable
         Applier applier,
         BackgroundWork background,
         NodeSpace space,
+        DatabaseRoom databaseRoom,
         Admission admission
     )
     {
@@ -55,6 +56,7 @@ public sealed class NodeStore : IDisposable
         Applier = applier;
         Background = background;
         Space = space;
+        DatabaseRoom = databaseRoom;
         Admission = admission;
         Offers = new SnapshotOffers(storage, journal, disk, directory.OfferPath, Transfers, time)
         {
@@ -123,6 +125,9 @@ public sealed class NodeStore : IDisposable
 
     /// <summary>The space reserves of the node's file systems.</summary>
     public NodeSpace Space { get; }
+
+    /// <summary>The bound of the number of databases.</summary>
+    public DatabaseRoom DatabaseRoom { get; }
 
     /// <summary>Bounds the bytes of commands in flight.</summary>
     public Admission Admission { get; }

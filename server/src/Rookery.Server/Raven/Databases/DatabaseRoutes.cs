@@ -3,7 +3,6 @@ using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
-using Rookery.Platform;
 using Rookery.Server.Access;
 using Rookery.Server.Raven.Cluster;
 using Rookery.Server.Raven.Indexes;
@@ -14,9 +13,6 @@ namespace Rookery.Server.Raven.Databases;
 internal sealed class DatabaseRoutes(ServerContext context)
 {
     private const int BodyBytes = 1 << 20;
-
-    // What an empty database takes in memory, as measured with thousands of them.
-    private const int BytesPerDatabase = 6 << 10;
 
     /// <summary>
     /// PUT admin/databases?name=…: creates a database on all members, whatever replication factor is requested.
@@ -45,7 +41,6 @@ internal sealed class DatabaseRoutes(ServerContext context)
             );
         }
 
-        CheckRoom(name!);
         var outcome = await HttpProposal.ProposeAsync(
             context,
             http,
@@ -71,22 +66,6 @@ internal sealed class DatabaseRoutes(ServerContext context)
             },
             StatusCodes.Status201Created
         );
-    }
-
-    /// <summary>Refuses another database if those that exist take an eighth of this node's memory.</summary>
-    private void CheckRoom(string name)
-    {
-        long limit = context.Memory.TotalBytes / 8 / BytesPerDatabase;
-        if (context.Node.Databases.All.Count >= limit && !context.Node.Databases.TryGet(name, out _))
-        {
-            throw new RefusedException(
-                StatusCodes.Status507InsufficientStorage,
-                RavenType.RavenException,
-                $"The database was not created: there are {Amount.Number(context.Node.Databases.All.Count)}, and a "
-                    + $"node with --memory {context.Memory.TotalBytes >> 20}M has at most {Amount.Number(limit)}. "
-                    + "Delete some, or give the nodes more memory."
-            );
-        }
     }
 
     /// <summary>DELETE admin/databases with {"DatabaseNames":[…]}. Databases that do not exist are ignored.</summary>

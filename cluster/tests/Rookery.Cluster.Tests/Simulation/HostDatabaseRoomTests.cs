@@ -1,0 +1,46 @@
+using System.Globalization;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Platform;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>The number of databases is bounded by the memory of the leader, whichever member is asked.</summary>
+public sealed class HostDatabaseRoomTests
+{
+    // An eighth of 16 MiB, in pieces of 6 KiB. A database exists from the start.
+    private const int MostOfLeader = 341;
+
+    [Fact]
+    public void Members_of_different_memory_answer_alike()
+    {
+        using var cluster = SteppedCluster.Of(3);
+        cluster.B.Kill();
+        cluster.B.Memory = new MemoryBudget(32 << 20);
+        cluster.B.Open();
+        cluster.RunUntil(() => cluster.Leader is not null, "one leads");
+        var leader = cluster.Leader!;
+        Assert.NotEqual(cluster.B, leader);
+        for (int index = 1; index < MostOfLeader; index++)
+        {
+            var through = cluster.Members[index % 3];
+            Assert.Null(Create(cluster, through, string.Create(CultureInfo.InvariantCulture, $"db{index}")));
+        }
+
+        foreach (var through in cluster.Members)
+        {
+            var refused = Create(cluster, through, "one-more");
+            Assert.Equal(RejectionKind.InsufficientSpace, refused?.Kind);
+            Assert.Contains("--memory 16M, allows at most 341", refused!.Message, StringComparison.Ordinal);
+            Assert.Equal(RejectionKind.DatabaseExists, Create(cluster, through, "DB7")?.Kind);
+        }
+
+        leader.Consensus!.Transfer(cluster.B.Id);
+        cluster.RunUntil(() => cluster.Leader == cluster.B, "the member with more memory leads", seconds: 60);
+        Assert.Null(Create(cluster, cluster.B, "one-more"));
+        Assert.Null(Create(cluster, leader, "two"));
+    }
+
+    private static Rejection? Create(SteppedCluster cluster, SteppedMember through, string name) =>
+        cluster.Do(through, CommandEncoder.CreateDatabase(name, SteppedCluster.HistoryId)).Rejection;
+}
