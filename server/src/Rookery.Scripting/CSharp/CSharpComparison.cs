@@ -143,8 +143,8 @@ internal static class CSharpComparison
 
     /// <summary>
     /// Returns whether a method such as <c>Equals</c> of the first date takes the second: C# converts a
-    /// <see cref="DateTime"/> to a <see cref="DateTimeOffset"/>, and no other date to another type. True for values that
-    /// are not both dates.
+    /// <see cref="DateTime"/> to a <see cref="DateTimeOffset"/>, and no other date to another type. True unless both
+    /// values are dates.
     /// </summary>
     public static bool AcceptsDate(this ScriptHeap heap, ScriptValue left, ScriptValue right)
     {

@@ -4,7 +4,9 @@ namespace Rookery.Scripting.Syntax;
 internal sealed class JavaScriptFunctionParser(JavaScriptParser parser)
 {
     /// <summary>Reads the name of a variable.</summary>
-    /// <param name="isLexical">Whether <c>let</c> or <c>const</c> declares it, which cannot be named <c>let</c>.</param>
+    /// <param name="isLexical">
+    /// Whether <c>let</c> or <c>const</c> declares it; such a variable cannot be named <c>let</c>.
+    /// </param>
     public string ExpectVariable(bool isLexical = false)
     {
         var token = parser.Cursor.Current;

@@ -5,7 +5,8 @@ namespace Rookery.Terminal;
 
 /// <summary>
 /// Ends a long command at Ctrl+C, SIGTERM, SIGHUP or SIGQUIT, with a message about what was done and how to continue. A
-/// second signal ends the command at once. A signal that the process was started to ignore (<c>nohup</c>) stays ignored.
+/// second signal ends the command at once. A signal that the process was started to ignore (<c>nohup</c>) stays
+/// ignored.
 /// </summary>
 internal sealed class Interruption : IDisposable
 {

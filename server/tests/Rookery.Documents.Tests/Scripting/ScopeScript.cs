@@ -37,10 +37,9 @@ internal sealed class ScopeScript(Random random)
             8 => random.Next(2) == 0
                 ? $"if ({Value(depth)}) {{ {Several(depth + 1, isFunction)} }}"
                 : $"if ({Value(depth)}) {(random.Next(3) == 0 ? "let" : "var")} {Name()} = {Value(depth)}",
-            9 =>
-                $"for ({Declaration()} {Name()} of {(random.Next(4) == 0 ? $"[{Name()}]" : "[1, 2]")}) {{ {Several(depth + 1, isFunction)} }}",
+            9 => $"for ({Declaration()} {Name()} of {List()}) {{ {Several(depth + 1, isFunction)} }}",
             10 when depth == 0 =>
-                $"function {Name()}({(random.Next(2) == 0 ? "" : Name())}) {{ const r = 1; {Several(depth + 1, isFunction: true)} }}",
+                $"function {Name()}({Parameter()}) {{ const r = 1; {Several(depth + 1, isFunction: true)} }}",
             _ => isFunction
                 ? $"{Assigned()} = {Value(depth)}"
                 : Write(
@@ -50,6 +49,10 @@ internal sealed class ScopeScript(Random random)
     }
 
     private string Write(string value) => string.Create(CultureInfo.InvariantCulture, $"this.m{_members++} = {value}");
+
+    private string List() => random.Next(4) == 0 ? $"[{Name()}]" : "[1, 2]";
+
+    private string Parameter() => random.Next(2) == 0 ? "" : Name();
 
     private string Logic() =>
         random.Next(3) switch
