@@ -8,11 +8,13 @@ internal sealed class EventRing(int capacity)
 {
     private const int InitialLength = 64;
     private IoEvent[] _events = [];
+    private long _lastEndUnixMicroseconds = long.MinValue;
     private long _count; // of all added events, including dropped ones
 
     /// <summary>
     /// The latest end of a dropped event, in microseconds since 1970 UTC; <see cref="long.MinValue"/> while none is
-    /// dropped. The ring has all events that ended later.
+    /// dropped. The ring has all events that ended later. After the clock was set back, that is true of the events
+    /// since then.
     /// </summary>
     internal long ForgottenUntil { get; private set; } = long.MinValue;
 
@@ -23,10 +25,16 @@ internal sealed class EventRing(int capacity)
             Array.Resize(ref _events, Math.Min(capacity, Math.Max(InitialLength, _events.Length * 2)));
         }
 
-        ref var place = ref _events[_count % _events.Length];
-        if (_count >= _events.Length)
+        if (added.EndUnixMicroseconds < _lastEndUnixMicroseconds)
         {
-            // The maximum is needed because the clock may have been set back.
+            // The clock was set back. Without this, no event would count as known until it reaches the old time again.
+            ForgottenUntil = Math.Min(ForgottenUntil, added.EndUnixMicroseconds - 1);
+        }
+
+        _lastEndUnixMicroseconds = added.EndUnixMicroseconds;
+        ref var place = ref _events[_count % _events.Length];
+        if (_count >= _events.Length && place.EndUnixMicroseconds <= added.EndUnixMicroseconds)
+        {
             ForgottenUntil = Math.Max(ForgottenUntil, place.EndUnixMicroseconds);
         }
 

@@ -33,7 +33,7 @@ public sealed class IoTimeline : IIoRecorder
 
     private readonly Lock _access = new();
     private readonly TimeProvider _time;
-    private readonly long _createdUnixMicroseconds;
+    private long _createdUnixMicroseconds;
     private readonly EventRing _raw = new(RawEvents);
     private readonly EventRing _syncs = new(RecentSyncs);
     private readonly RollUpHistory _history = new(RollUpBytes);
@@ -79,6 +79,7 @@ public sealed class IoTimeline : IIoRecorder
         {
             // The clock is read under the lock, so that events are ordered by their end.
             long end = UnixMicroseconds();
+            _createdUnixMicroseconds = Math.Min(_createdUnixMicroseconds, end);
             var added = new IoEvent(kind, end - microseconds, microseconds, bytes);
             BeginSecond(end / 1_000_000);
             _raw.Add(added);
@@ -120,7 +121,11 @@ public sealed class IoTimeline : IIoRecorder
         lock (_access)
         {
             // More operations may still end in the current microsecond.
-            long until = Math.Min(untilUnixMicroseconds, UnixMicroseconds() - 1);
+            long now = UnixMicroseconds();
+            long until = Math.Min(untilUnixMicroseconds, now - 1);
+
+            // A clock that was set back before the creation has counted all operations since then.
+            _createdUnixMicroseconds = Math.Min(_createdUnixMicroseconds, now);
             long from = Math.Max(sinceUnixMicroseconds, Math.Max(_createdUnixMicroseconds - 1, _raw.ForgottenUntil));
             return new IoEventPage(Collect(_raw, sinceUnixMicroseconds, until), from, until);
         }

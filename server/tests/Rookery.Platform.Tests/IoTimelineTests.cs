@@ -184,6 +184,42 @@ public sealed class IoTimelineTests
         Assert.Equal(7, _timeline.RollUps(0, long.MaxValue).Sum(one => one.Bytes));
     }
 
+    [Theory]
+    [InlineData(0)]
+    [InlineData(8192 + 100)]
+    public void Events_after_the_clock_was_set_back_are_known_at_once(int before)
+    {
+        var wall = _clock.GetUtcNow();
+        _clock.SetUtcNow(wall.AddHours(3));
+        var timeline = new IoTimeline(_clock, "mmcblk0");
+        for (int i = 0; i < before; i++)
+        {
+            WorkOn(timeline, 1000);
+        }
+
+        _clock.SetUtcNow(wall);
+        long since = Micros - 1;
+        for (int i = 0; i < 10_000; i++)
+        {
+            WorkOn(timeline, i);
+            if (i is 0 or 20 or 9_000)
+            {
+                _clock.Advance(TimeSpan.FromMicroseconds(1));
+                var page = timeline.EventsBetween(since, long.MaxValue);
+                Assert.InRange(page.FromUnixMicroseconds, since, page.UntilUnixMicroseconds);
+                Assert.Equal(Math.Min(i + 1, 8192), page.Events.Count);
+                Assert.Equal(i, page.Events[^1].Bytes);
+            }
+        }
+    }
+
+    private void WorkOn(IoTimeline timeline, long bytes)
+    {
+        long begun = timeline.Begin();
+        _clock.Advance(TimeSpan.FromMicroseconds(5));
+        timeline.Record(IoKind.Read, begun, bytes);
+    }
+
     [Fact]
     public void Events_slower_than_999_of_1000_are_kept_by_kind_though_raw_ones_are_gone()
     {

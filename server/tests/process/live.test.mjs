@@ -107,6 +107,34 @@ test("Where stdout is no terminal the view is printed once, without control sequ
   assert.ok(!stdout.includes("\u001b"))
 })
 
+test("Disk work is shown by the clock of the node, not by that of the reader", async t => {
+  const { rookery, node, directory } = await setUp(t)
+  const columns = ["Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes"]
+  for (const hours of [-3, 3]) {
+    // A node whose clock is hours off, and that has synced just now.
+    const server = createServer(async (request, response) => {
+      const url = new URL(request.url, "http://node")
+      if (url.pathname !== "/debug/io") {
+        const answer = await fetch(new URL(request.url, node.url), { headers: { authorization: request.headers.authorization ?? "" } })
+        response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text())
+        return
+      }
+      const now = (Date.now() + hours * 3_600_000) * 1000
+      const since = Number(url.searchParams.get("since"))
+      const rows = [["journal_sync", now - 3000, 2000, 4096]].filter(row => row[1] + row[2] > since)
+      const list = { Columns: columns, Rows: rows }
+      response.setHeader("content-type", "application/json")
+      response.end(JSON.stringify({ Node: "A", Events: { FromUnixMicroseconds: since, UntilUnixMicroseconds: now - 1, ...list }, SlowEvents: list, RollUps: { SpanSeconds: 60, Columns: [], Rows: [] } }))
+    })
+    await new Promise(done => server.listen(0, "127.0.0.1", done))
+    t.after(() => server.close())
+    const { code, stdout, stderr } = await rookery("io", "--url", `http://127.0.0.1:${server.address().port}`)
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /journal_sync/, stderr)
+    assert.match(stdout, /[▁▂▃▄▅▆▇█]·?\n$/)
+  }
+})
+
 test("Disk work is shown by kind, followed as it happens, and the log printed", async t => {
   const { rookery, env, node } = await setUp(t)
   const { code, stdout, stderr } = await rookery("io")

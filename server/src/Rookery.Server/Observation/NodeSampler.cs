@@ -186,8 +186,8 @@ internal sealed class NodeSampler(ServerContext context)
         long[] durations =
         [
             .. context
-                .Io.EventsSince(since)
-                .Where(static happened => happened.Kind == IoKind.JournalSync)
+                .Io.EventsBetween(since, long.MaxValue)
+                .Events.Where(static happened => happened.Kind == IoKind.JournalSync)
                 .Select(static happened => happened.DurationMicroseconds)
                 .Order(),
         ];

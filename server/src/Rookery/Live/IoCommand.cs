@@ -1,5 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
+using System.Text.Json;
 using Rookery.Access;
 using Rookery.Hosting;
 using Rookery.Platform;
@@ -11,6 +12,13 @@ namespace Rookery.Live;
 internal static class IoCommand
 {
     private const int Seconds = 60;
+
+    // A node's clock that is corrected by less is not set back.
+    private const long ClockToleranceMicroseconds = 10_000_000;
+
+    // A time that no operation has: the largest whole number that JSON programs keep exactly.
+    private const long AfterAllMicroseconds = (1L << 53) - 1;
+
     private static readonly TimeSpan PollInterval = TimeSpan.FromSeconds(1);
 
     public static Command Create()
@@ -52,13 +60,7 @@ internal static class IoCommand
                                 address.IsJson(parsed),
                                 TimeProvider.System
                             )
-                            : ShowAsync(
-                                client,
-                                path,
-                                parsed.GetValue(slow),
-                                address.IsJson(parsed),
-                                TimeProvider.System
-                            );
+                            : ShowAsync(client, path, parsed.GetValue(slow), address.IsJson(parsed));
                     }
                 )
         );
@@ -79,15 +81,9 @@ internal static class IoCommand
     public static string NodeParameter(string? tag, char separator) =>
         tag is null ? string.Empty : $"{separator}node={Uri.EscapeDataString(tag)}";
 
-    private static async Task<int> ShowAsync(
-        NodeClient client,
-        string path,
-        bool isSlow,
-        bool isJson,
-        TimeProvider time
-    )
+    private static async Task<int> ShowAsync(NodeClient client, string path, bool isSlow, bool isJson)
     {
-        long now = time.GetUtcNow().ToUnixTimeSeconds();
+        long now = isSlow ? 0 : await ReadClockAsync(client, path) / 1_000_000;
         var answer = await client.GetJsonAsync(
             HttpMethod.Get,
             isSlow ? path : $"{path}&since={(now - Seconds) * 1_000_000}"
@@ -125,6 +121,15 @@ internal static class IoCommand
         );
         return ExitCode.Success;
     }
+
+    /// <summary>
+    /// Returns the node's time, in microseconds since 1970 UTC. The clock of this machine may be another.
+    /// </summary>
+    private static async Task<long> ReadClockAsync(NodeClient client, string path) =>
+        ClockOf(await client.GetJsonAsync(HttpMethod.Get, $"{path}&since={AfterAllMicroseconds}"));
+
+    private static long ClockOf(JsonElement answer) =>
+        answer.GetProperty("Events").GetProperty("UntilUnixMicroseconds").GetInt64();
 
     /// <summary>Returns the legend of the bars.</summary>
     public static string Bars() => "▁ up to 1 ms, ▄ about 20 ms, █ over half a second, · none";
@@ -184,10 +189,18 @@ internal static class IoCommand
         TimeProvider time
     )
     {
-        long since = time.GetUtcNow().ToUnixTimeMilliseconds() * 1000;
+        long since = await ReadClockAsync(client, path);
         while (true)
         {
             var answer = await client.GetJsonAsync(HttpMethod.Get, $"{path}&since={since}");
+            long now = ClockOf(answer);
+            if (now < since - ClockToleranceMicroseconds)
+            {
+                // The node's clock was set back: nothing would be later than the last operation for as long.
+                since = now - ((long)PollInterval.TotalMicroseconds * 2);
+                continue;
+            }
+
             foreach (
                 var happened in IoPage
                     .Read(answer.GetProperty(isSlow ? "SlowEvents" : "Events"))

@@ -89,7 +89,7 @@ internal static class TopCommand
             return ExitCode.Success;
         }
 
-        (await ReadIoAsync(client, screen.Member, time, default))(screen);
+        (await ReadIoAsync(client, screen.Member, screen.View?.Time, time, default))(screen);
         Output.Lines(screen.Whole(Math.Max(Tty.Size().Width, LeastPrintedWidth)).Select(static line => line.TrimEnd()));
         return ExitCode.Success;
     }
@@ -193,7 +193,9 @@ internal static class TopCommand
                 {
                     if (!screen.IsPaused)
                     {
-                        changes.Writer.TryWrite(await ReadIoAsync(client, screen.Member, time, end.Token));
+                        changes.Writer.TryWrite(
+                            await ReadIoAsync(client, screen.Member, screen.View?.Time, time, end.Token)
+                        );
                     }
 
                     await Task.Delay(Interval, time, end.Token);
@@ -243,11 +245,17 @@ internal static class TopCommand
     }
 
     /// <summary>Reads the disk operations of a node.</summary>
+    /// <param name="client">The client of the asked node.</param>
+    /// <param name="member">The node whose operations are read; null for none.</param>
+    /// <param name="now">The time of the asked node; null if unknown.</param>
+    /// <param name="time">The clock of this machine, which may differ from the node's.</param>
+    /// <param name="cancellation">Ends the request.</param>
     /// <returns>The change of the screen. If the node gives no answer, the previous operations stay, unless they are
     /// another node's.</returns>
     private static async Task<Action<TopScreen>> ReadIoAsync(
         NodeClient client,
         LiveMember? member,
+        DateTimeOffset? now,
         TimeProvider time,
         CancellationToken cancellation
     )
@@ -259,7 +267,7 @@ internal static class TopCommand
 
         using var timeout = new CancellationTokenSource(IoTimeout, time);
         using var ends = CancellationTokenSource.CreateLinkedTokenSource(cancellation, timeout.Token);
-        long since = (time.GetUtcNow().ToUnixTimeSeconds() - TimelineSeconds) * 1_000_000;
+        long since = ((now ?? time.GetUtcNow()).ToUnixTimeSeconds() - TimelineSeconds) * 1_000_000;
         try
         {
             string node = member.IsSelf ? string.Empty : IoCommand.NodeParameter(member.Tag, '&');
