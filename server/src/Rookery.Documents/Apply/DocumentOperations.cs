@@ -238,10 +238,24 @@ internal sealed class DocumentOperations : IDisposable
                 ? context.Patches.Charge(storedBytes: 0, previous.Length + _patches.CopiedBytes)
                 : null;
             refused ??= new Rejection(
-                RejectionKind.PatchFailed,
+                patch.IsJsonPatch ? RejectionKind.Invalid : RejectionKind.PatchFailed,
                 $"The patch of document {id} failed: {_patches.Failure}."
             );
             return refused with { DocumentId = id, Database = context.Database.Database.Name };
+        }
+
+        if (status == PatchStatus.DocumentDoesNotExist && patch.IsJsonPatch)
+        {
+            result = default;
+            string id = Encoding.UTF8.GetString(Id);
+            return new Rejection(
+                RejectionKind.Invalid,
+                $"Cannot apply json patch because the document {id} does not exist."
+            )
+            {
+                DocumentId = id,
+                Database = context.Database.Database.Name,
+            };
         }
 
         long stored = status is PatchStatus.Created or PatchStatus.Patched ? _patches.Content.Length : 0;

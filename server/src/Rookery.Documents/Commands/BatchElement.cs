@@ -14,12 +14,14 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     private readonly PooledBytes _id = new();
     private readonly PooledBytes _changeVector = new();
     private readonly PatchRequest _patch = new(formatLevel);
+    private readonly JsonPatchRequest _jsonPatch = new(formatLevel);
     private InputError _refusal;
     private OperationKind _kind;
     private bool _hasChangeVector;
     private bool _hasDocument;
     private bool _returnsDocument;
     private bool _isIdPrefix;
+    private bool _isJsonPatch; // whether the type of the patch is JsonPatch
     private int _createIfMissingAt; // offset of the member's value; -1 without a value
     private string? _unknown; // name of the first unknown member
     private int _unknownAt;
@@ -31,6 +33,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         InputError error =
             _refusal.IsError ? _refusal
             : _patch.Refusal.IsError ? _patch.Refusal
+            : _jsonPatch.Refusal.IsError ? _jsonPatch.Refusal
             : parser.Explain(scanner);
         return _isInside ? error with { Where = error.Where with { Element = writer.Count } } : error;
     }
@@ -124,6 +127,29 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         return true;
     }
 
+    /// <summary>Reads a JSON Patch of one document at the scanner's next token.</summary>
+    /// <param name="scanner">The scanner of the body.</param>
+    /// <param name="patchedId">The document's id.</param>
+    /// <param name="expected">The document's expected change vector.</param>
+    /// <param name="isBare">Whether the body is the array of operations; otherwise the array is its member
+    /// Operations.</param>
+    public bool TryReadJsonPatch(
+        scoped ref JsonScanner scanner,
+        ReadOnlySpan<byte> patchedId,
+        ExpectedChangeVector expected,
+        bool isBare
+    )
+    {
+        Clear();
+        bool isRead = isBare ? _jsonPatch.TryReadOperations(ref scanner) : _jsonPatch.TryReadEnvelope(ref scanner);
+        if (isRead)
+        {
+            writer.Patch(patchedId, expected, _jsonPatch.Program, returnsDocument: true, skipsOnMismatch: false);
+        }
+
+        return isRead;
+    }
+
     /// <summary>Reads the value of TransactionMode.</summary>
     public bool TryReadMode(scoped ref JsonScanner scanner)
     {
@@ -173,6 +199,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         _id.Release();
         _changeVector.Release();
         _patch.Release();
+        _jsonPatch.Release();
     }
 
     /// <summary>
@@ -209,6 +236,8 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         _id.Clear();
         _changeVector.Clear();
         _patch.Clear();
+        _jsonPatch.Clear();
+        _isJsonPatch = false;
         _kind = default;
         _hasChangeVector = false;
         _hasDocument = false;
@@ -249,6 +278,11 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         if (member.SequenceEqual("PatchIfMissing"u8))
         {
             return _patch.TryReadPatchIfMissing(ref scanner);
+        }
+
+        if (member.SequenceEqual("JsonPatch"u8) && scanner.Peek() != (byte)'n')
+        {
+            return _jsonPatch.TryReadEnvelope(ref scanner);
         }
 
         byte next = scanner.Peek();
@@ -340,10 +374,11 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         _unknown
         ?? (
             _kind != OperationKind.Put && _hasDocument ? "Document"
-            : _kind == OperationKind.Patch ? null
+            : _jsonPatch.IsRead && !_isJsonPatch ? "JsonPatch"
+            : _kind == OperationKind.Patch && !_isJsonPatch ? null
             : _patch.HasScript ? "Patch"
             : _createIfMissingAt >= 0 ? "CreateIfMissing"
-            : _returnsDocument ? "ReturnDocument"
+            : _returnsDocument && !_isJsonPatch ? "ReturnDocument"
             : null
         );
 
@@ -378,24 +413,25 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         _kind =
             type.SequenceEqual("PUT"u8) ? OperationKind.Put
             : type.SequenceEqual("DELETE"u8) ? OperationKind.Delete
-            : type.SequenceEqual("PATCH"u8) ? OperationKind.Patch
+            : type.SequenceEqual("PATCH"u8) || type.SequenceEqual("JsonPatch"u8) ? OperationKind.Patch
             : default;
+        _isJsonPatch = type.SequenceEqual("JsonPatch"u8);
         return _kind != default
             || Refuse(
                 InputErrorCode.NotSupported,
                 scanner,
                 start,
                 UnsupportedCommand.Describe("Batch", type),
-                "Send PUT, DELETE and PATCH commands only"
+                "Send PUT, DELETE, PATCH and JsonPatch commands only"
             );
     }
 
-    private static string Name(OperationKind kind) =>
-        kind switch
+    private string TypeName() =>
+        _kind switch
         {
             OperationKind.Put => "PUT",
             OperationKind.Delete => "DELETE",
-            _ => "PATCH",
+            _ => _isJsonPatch ? "JsonPatch" : "PATCH",
         };
 
     private bool TryAdd(scoped ref JsonScanner scanner, int start, in ParsedDocument document)
@@ -412,7 +448,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
 
         if (_kind != default && FindMeaninglessMember() is { } stray)
         {
-            return RefuseMember(scanner, stray, _unknown is null ? start : _unknownAt, $"a {Name(_kind)} command");
+            return RefuseMember(scanner, stray, _unknown is null ? start : _unknownAt, $"a {TypeName()} command");
         }
 
         ExpectedChangeVector expected = _hasChangeVector
@@ -434,14 +470,17 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             case OperationKind.Delete:
                 writer.Delete(_id.Written, expected);
                 return true;
-            case OperationKind.Patch when _patch.HasScript:
+            case OperationKind.Patch when _isJsonPatch && _jsonPatch.IsRead:
+                writer.Patch(_id.Written, expected, _jsonPatch.Program, _returnsDocument, skipsOnMismatch: false);
+                return true;
+            case OperationKind.Patch when _patch.HasScript && !_isJsonPatch:
                 return TryAddPatch(ref scanner, expected);
             case OperationKind.Put or OperationKind.Patch:
                 return Refuse(
                     InputErrorCode.MissingMember,
                     scanner,
                     start,
-                    $"The command has no {(_kind == OperationKind.Put ? "Document" : "Patch")}",
+                    $"The command has no {(_kind == OperationKind.Put ? "Document" : _isJsonPatch ? "JsonPatch" : "Patch")}",
                     "Send the whole command"
                 );
             default:

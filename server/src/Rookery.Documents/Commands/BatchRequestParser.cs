@@ -149,6 +149,50 @@ public static class BatchRequestParser
         return true;
     }
 
+    /// <summary>Parses a JSON Patch (RFC 6902) into a batch of one patch.</summary>
+    /// <param name="body">The whole body.</param>
+    /// <param name="id">The document's id.</param>
+    /// <param name="expected">The document's expected change vector.</param>
+    /// <param name="isBare">Whether the body is the array of operations, as in RFC 6902; otherwise it is
+    /// <c>{"Operations":[…]}</c>, as RavenDB's clients send it.</param>
+    /// <param name="database">The database's number.</param>
+    /// <param name="key">The request's idempotency key, or none.</param>
+    /// <param name="batch">The command; its result contains the whole document. The caller owns its buffer.</param>
+    /// <param name="error">The reason for a refusal.</param>
+    /// <param name="formatLevel">Bounds the command formats that may be written: see <see cref="FormatLevel"/>.</param>
+    public static bool TryParseJsonPatch(
+        ReadOnlySpan<byte> body,
+        ReadOnlySpan<byte> id,
+        ExpectedChangeVector expected,
+        bool isBare,
+        uint database,
+        IdempotencyKey key,
+        out ParsedBatch batch,
+        out InputError error,
+        int formatLevel
+    )
+    {
+        batch = default;
+        if (!DocumentId.TryValidate(id, out error) || !IsUtf8(body, out error))
+        {
+            return false;
+        }
+
+        using DocumentParser parser = DocumentParser.Rent();
+        using var writer = new BatchWriter(CommandKind.Batch, database, key);
+        using var element = new BatchElement(parser, writer, DocumentLimits.MaxBatchBytes, formatLevel);
+        parser.Keys.Reset();
+        var scanner = new JsonScanner(body, position: 0, parser.Keys);
+        if (!element.TryReadJsonPatch(ref scanner, id, expected, isBare) || !scanner.TryEnd())
+        {
+            error = element.Explain(scanner);
+            return false;
+        }
+
+        batch = new ParsedBatch(writer.Complete(), Count: 1);
+        return true;
+    }
+
     private static bool TryReadEnvelope(scoped ref JsonScanner scanner, BatchElement element)
     {
         if (!scanner.TryOpenObject())

@@ -20,7 +20,7 @@ public sealed record FormatLevel(int Level, string Program)
     /// The newest level that this program knows. Raise it whenever a format is added that the previous program cannot
     /// read.
     /// </summary>
-    public const int Newest = 2;
+    public const int Newest = 3;
 
     /// <summary>The level of the first version.</summary>
     public const int Oldest = 1;
@@ -32,6 +32,9 @@ public sealed record FormatLevel(int Level, string Program)
 
     /// <summary>From this level on patches may contain compiled scripts of any form.</summary>
     public const int Scripts = 2;
+
+    /// <summary>From this level on patches may be JSON Patches (RFC 6902).</summary>
+    public const int JsonPatches = 3;
 
     /// <summary>
     /// Key of the cluster record with the agreed level. Without the record the level is <see cref="First"/>.

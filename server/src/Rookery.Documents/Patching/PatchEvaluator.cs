@@ -20,6 +20,7 @@ public sealed class PatchEvaluator : IDisposable
 
     private readonly MergePatch _merge = new();
     private readonly ScriptMachine _scripts = new();
+    private readonly JsonPatchMachine _jsonPatches = new();
     private readonly ScriptInterpreter _interpreter = new();
     private readonly PooledBytes _content = new();
     private readonly PooledBytes _merged = new();
@@ -53,8 +54,8 @@ public sealed class PatchEvaluator : IDisposable
     internal long CopiedBytesLeft { get; set; } = long.MaxValue;
 
     /// <summary>
-    /// Whether a failed patch is charged for the bytes that it copied. True for interpreted scripts. False for scripts
-    /// of simple operations, because all versions must account for those in the same way.
+    /// Whether a failed patch is charged for the bytes that it copied. True for interpreted scripts and JSON Patches.
+    /// False for scripts of simple operations, because all versions must account for those in the same way.
     /// </summary>
     internal bool ChargesFailure { get; private set; }
 
@@ -81,6 +82,9 @@ public sealed class PatchEvaluator : IDisposable
                 _interpreter.AddDocument(document.ToScript());
                 _interpreter.AddJson(arguments);
                 applied = TryRunCompiled(program, document.Collection, document.Metadata);
+                break;
+            case ProgramKind.JsonPatch:
+                applied = TryRunJsonPatch(patch.Bytes[1..], document);
                 break;
             default:
                 int at = 1;
@@ -116,6 +120,11 @@ public sealed class PatchEvaluator : IDisposable
             }
 
             return PatchStatus.Failed;
+        }
+
+        if (patch.IsJsonPatch)
+        {
+            return PatchStatus.DocumentDoesNotExist;
         }
 
         // Skips the script for an existing document.
@@ -159,6 +168,7 @@ public sealed class PatchEvaluator : IDisposable
         _content.Clear();
         _merged.Clear();
         _scripts.Clear();
+        _jsonPatches.Clear();
         _interpreter.Trim();
     }
 
@@ -168,6 +178,7 @@ public sealed class PatchEvaluator : IDisposable
         _content.Release();
         _merged.Release();
         _scripts.Clear();
+        _jsonPatches.Clear();
         _interpreter.Dispose();
     }
 
@@ -219,6 +230,22 @@ public sealed class PatchEvaluator : IDisposable
         bool isWithinLimits = TryAppendBody(_scripts.Result);
         _scripts.Clear();
         return isWithinLimits;
+    }
+
+    private bool TryRunJsonPatch(ReadOnlySpan<byte> operations, in DocumentView document)
+    {
+        ChargesFailure = true;
+        bool ran = _jsonPatches.TryRun(operations, document.Body, CopiedBytesLeft);
+        CopiedBytes = _jsonPatches.CopiedBytes;
+        if (!ran)
+        {
+            Failure = _jsonPatches.Failure;
+            return false;
+        }
+
+        AppendBytes(document.Collection);
+        AppendBytes(document.Metadata);
+        return TryAppendBody(_jsonPatches.Result);
     }
 
     private void BeginCompiled(
@@ -277,7 +304,8 @@ public sealed class PatchEvaluator : IDisposable
 
     private static ProgramKind KindOf(in PatchProgram patch) =>
         patch.Bytes.IsEmpty
-        || (ProgramKind)patch.Bytes[0] is not (ProgramKind.Merge or ProgramKind.Script or ProgramKind.Compiled)
+        || (ProgramKind)patch.Bytes[0]
+            is not (ProgramKind.Merge or ProgramKind.Script or ProgramKind.Compiled or ProgramKind.JsonPatch)
             ? throw Broken()
             : (ProgramKind)patch.Bytes[0];
 

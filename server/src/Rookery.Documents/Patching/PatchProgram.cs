@@ -1,13 +1,16 @@
 namespace Rookery.Documents.Patching;
 
 /// <summary>
-/// A patch inside a command: a merge patch or a compiled script, so that apply never parses script text.
+/// A patch inside a command: a merge patch, a JSON Patch or a compiled script, so that apply never parses script text.
 /// </summary>
 /// <remarks>The layout: see <see cref="ProgramKind"/> and <see cref="MissingKind"/>.</remarks>
 public readonly ref struct PatchProgram
 {
     /// <summary>The encoded program; points into its command.</summary>
     public ReadOnlySpan<byte> Bytes { get; init; }
+
+    /// <summary>Whether this is a JSON Patch, which fails if the document does not exist.</summary>
+    public bool IsJsonPatch => !Bytes.IsEmpty && (ProgramKind)Bytes[0] == ProgramKind.JsonPatch;
 
     /// <summary>Whether the result must contain the whole document.</summary>
     public bool ReturnDocument { get; init; }

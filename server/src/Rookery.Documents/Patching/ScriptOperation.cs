@@ -39,6 +39,13 @@ internal enum ProgramKind : byte
     /// of the missing kind. Needs <see cref="FormatLevel.Scripts"/>.
     /// </summary>
     Compiled = 3,
+
+    /// <summary>
+    /// A JSON Patch: for each operation <c>[operation u8][path varint+bytes][operand varint+bytes]</c>. The paths are JSON
+    /// pointers; the operand is a path for move and copy, minified JSON for add, replace and test. Needs
+    /// <see cref="FormatLevel.JsonPatches"/>.
+    /// </summary>
+    JsonPatch = 4,
 }
 
 /// <summary>

@@ -14,11 +14,11 @@ internal static class ReadRight
         Principal.Of(http).HasScope(AccessScopes.Read, database.Name);
 
     /// <summary>
-    /// Returns the error for a script of a caller without the scope <c>read</c>. A script's failure, output and changes
-    /// reveal the document that it reads.
+    /// Returns the error for a script or JSON Patch of a caller without the scope <c>read</c>. Its failure, output and
+    /// changes reveal the document that it reads.
     /// </summary>
     public static RefusedException MissingForScript(HttpContext http, Database database, string instead) =>
-        Missing(http, database, "with a script", $"a script reads the document that it changes. {instead}");
+        Missing(http, database, "with a script or JSON Patch", $"it reads the document that it changes. {instead}");
 
     /// <summary>
     /// Returns the error for a wait for indexes by a caller without the scope <c>read</c>. The wait's duration can

@@ -52,6 +52,9 @@ internal static class RavenParameters
     public static RouteParameters Patch { get; } =
         new("id", "skipPatchIfChangeVectorMismatch", "debug", "test") { TakesIfMatch = true, TakesKey = true };
 
+    /// <summary>PATCH json-patch.</summary>
+    public static RouteParameters JsonPatch { get; } = new("id") { TakesIfMatch = true, TakesKey = true };
+
     /// <summary>POST bulk_docs.</summary>
     public static RouteParameters Batch { get; } =
         new(

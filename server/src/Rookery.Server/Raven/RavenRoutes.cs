@@ -86,7 +86,9 @@ public static class RavenRoutes
         var identities = new IdentityRoutes(context);
         Write(routes, context, "PUT", "docs", change.PutAsync).Taking(RavenParameters.Document);
         Write(routes, context, "DELETE", "docs", change.DeleteAsync).Taking(RavenParameters.Document);
-        Write(routes, context, "PATCH", "docs", new PatchDocument(context).HandleAsync).Taking(RavenParameters.Patch);
+        var patch = new PatchDocument(context);
+        Write(routes, context, "PATCH", "docs", patch.HandleAsync).Taking(RavenParameters.Patch);
+        Write(routes, context, "PATCH", "json-patch", patch.HandleJsonPatchAsync).Taking(RavenParameters.JsonPatch);
         Write(routes, context, "POST", Batches, new BulkDocs(context).HandleAsync).Taking(RavenParameters.Batch);
         Write(routes, context, "GET", "hilo/next", hilo.NextAsync).Taking(RavenParameters.HiloNext);
         Write(routes, context, "PUT", "hilo/return", hilo.ReturnAsync).Taking(RavenParameters.HiloReturn);

@@ -79,11 +79,6 @@ public class BatchRequestParserTests
     )]
     [InlineData("""{"Id":"a","Document":{},"Type":"DELETE"}""", InputErrorCode.NotSupported, "'Document' of a DELETE")]
     [InlineData(
-        """{"Id":"a","JsonPatch":[],"Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}}}""",
-        InputErrorCode.NotSupported,
-        "'JsonPatch' of a PATCH"
-    )]
-    [InlineData(
         """{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = 1","Args":{}}}""",
         InputErrorCode.NotSupported,
         "'Args' of a patch"

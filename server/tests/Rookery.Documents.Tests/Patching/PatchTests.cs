@@ -430,7 +430,7 @@ public class PatchTests
         return result;
     }
 
-    private static Gen<string> Value(int depth)
+    internal static Gen<string> Value(int depth)
     {
         var simple = Gen.OneOf("null", "0", "1", "2", "3", "4", "\"x\\n\"");
         return depth == 0

@@ -11,8 +11,9 @@ namespace Rookery.Server.Raven.Batches;
 /// <summary>The parts of one batch operation that are needed to write its result.</summary>
 /// <param name="Kind">Kind of operation.</param>
 /// <param name="Id">The id in the request.</param>
+/// <param name="IsJsonPatch">Whether a patch is a JSON Patch.</param>
 /// <param name="MayBeRepeated">Whether applying the operation twice in a row has the same effect as once.</param>
-internal readonly record struct BatchOperation(OperationKind Kind, string Id, bool MayBeRepeated)
+internal readonly record struct BatchOperation(OperationKind Kind, string Id, bool IsJsonPatch, bool MayBeRepeated)
 {
     /// <summary>Returns the operations of a batch, in order.</summary>
     public static BatchOperation[] ReadAll(in ParsedBatch batch)
@@ -51,7 +52,7 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id, bo
                 json.WriteNull("ChangeVector"u8);
                 break;
             default:
-                json.WriteString("Type"u8, "PATCH"u8);
+                json.WriteString("Type"u8, IsJsonPatch ? "JsonPatch"u8 : "PATCH"u8);
                 json.WriteString("Id"u8, result.Id ?? Id);
                 json.WriteString("PatchStatus"u8, PatchResult.StatusName(result.Status));
                 PatchResult.WriteMembers(json, result, database);
@@ -68,6 +69,7 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id, bo
         return new BatchOperation(
             operation.Kind,
             id,
+            operation.Kind == OperationKind.Patch && operation.Patch.IsJsonPatch,
             RepeatableWrite.IsOperation(operation.Kind, id, operation.Expected)
         );
     }

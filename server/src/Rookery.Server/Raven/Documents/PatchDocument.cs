@@ -4,20 +4,30 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Json;
 using Rookery.Server.Access;
 using Rookery.Server.Raven.Batches;
 
 namespace Rookery.Server.Raven.Documents;
 
 /// <summary>
-/// PATCH docs: a script in RavenDB's envelope or, with the content type application/merge-patch+json, a merge patch
-/// (RFC 7396).
+/// PATCH docs: a script in RavenDB's envelope or, by the content type, a merge patch (RFC 7396) or a JSON Patch (RFC
+/// 6902). PATCH json-patch: a JSON Patch in RavenDB's envelope.
 /// </summary>
 internal sealed class PatchDocument(ServerContext context)
 {
     private const string MergePatchType = "application/merge-patch+json";
+    private const string JsonPatchType = "application/json-patch+json";
 
-    public async Task HandleAsync(HttpContext http, Database database)
+    private enum Form
+    {
+        Script,
+        Merge,
+        JsonPatch,
+        JsonPatchEnvelope,
+    }
+
+    public Task HandleAsync(HttpContext http, Database database)
     {
         var parameters = new QueryParameters(http);
         if (parameters.Flag("test") || parameters.Flag("debug"))
@@ -28,19 +38,22 @@ internal sealed class PatchDocument(ServerContext context)
             );
         }
 
-        if (
-            http.Request.ContentType?.StartsWith("application/json-patch+json", StringComparison.OrdinalIgnoreCase)
-            == true
-        )
-        {
-            throw RefusedException.NotSupported(
-                "JSON Patch (RFC 6902) is not supported by this version; the document was not changed. Send a "
-                    + "merge patch or a script."
-            );
-        }
+        return PatchAsync(
+            http,
+            database,
+            IsOfType(http, MergePatchType) ? Form.Merge
+                : IsOfType(http, JsonPatchType) ? Form.JsonPatch
+                : Form.Script
+        );
+    }
 
+    public Task HandleJsonPatchAsync(HttpContext http, Database database) =>
+        PatchAsync(http, database, Form.JsonPatchEnvelope);
+
+    private async Task PatchAsync(HttpContext http, Database database, Form form)
+    {
         bool mayRead = ReadRight.IsHeld(http, database);
-        if (!mayRead && !IsMerge(http))
+        if (!mayRead && form != Form.Merge)
         {
             throw ReadRight.MissingForScript(
                 http,
@@ -60,7 +73,7 @@ internal sealed class PatchDocument(ServerContext context)
             )
         )
         {
-            batch = Parse(http, database, body.Span, mayRead);
+            batch = Parse(http, database, body.Span, form, mayRead);
             lease = body.Lease;
         }
 
@@ -107,10 +120,10 @@ internal sealed class PatchDocument(ServerContext context)
         await answer.SendAsync(http);
     }
 
-    private static bool IsMerge(HttpContext http) =>
-        http.Request.ContentType?.StartsWith(MergePatchType, StringComparison.OrdinalIgnoreCase) == true;
+    private static bool IsOfType(HttpContext http, string type) =>
+        http.Request.ContentType?.StartsWith(type, StringComparison.OrdinalIgnoreCase) == true;
 
-    private ParsedBatch Parse(HttpContext http, Database database, ReadOnlySpan<byte> body, bool mayRead)
+    private ParsedBatch Parse(HttpContext http, Database database, ReadOnlySpan<byte> body, Form form, bool mayRead)
     {
         var parameters = new QueryParameters(http);
         if (!parameters.TryGetEscaped("id", out var escaped))
@@ -123,8 +136,11 @@ internal sealed class PatchDocument(ServerContext context)
         Span<byte> vector = stackalloc byte[ExpectedChangeVector.MaxBytes];
         var expected = IfMatch.Read(http, vector);
         var key = IdempotencyHeader.Read(http);
-        bool isParsed = IsMerge(http)
-            ? BatchRequestParser.TryParseMergePatch(
+        ParsedBatch batch;
+        InputError error;
+        bool isParsed = form switch
+        {
+            Form.Merge => BatchRequestParser.TryParseMergePatch(
                 body,
                 id,
                 expected,
@@ -132,10 +148,10 @@ internal sealed class PatchDocument(ServerContext context)
                 mayRead,
                 database.Number,
                 key,
-                out var batch,
-                out var error
-            )
-            : BatchRequestParser.TryParsePatch(
+                out batch,
+                out error
+            ),
+            Form.Script => BatchRequestParser.TryParsePatch(
                 body,
                 id,
                 expected,
@@ -145,7 +161,19 @@ internal sealed class PatchDocument(ServerContext context)
                 out batch,
                 out error,
                 context.Node.FormatLevel.Level
-            );
+            ),
+            _ => BatchRequestParser.TryParseJsonPatch(
+                body,
+                id,
+                expected,
+                isBare: form == Form.JsonPatch,
+                database.Number,
+                key,
+                out batch,
+                out error,
+                context.Node.FormatLevel.Level
+            ),
+        };
         return isParsed ? batch : throw RavenErrors.Refuse(error);
     }
 }

@@ -1,0 +1,23 @@
+namespace Rookery.Documents.Patching;
+
+/// <summary>An operation of a JSON Patch (RFC 6902). Numbers are part of the journal's format.</summary>
+internal enum JsonPatchOperation : byte
+{
+    /// <summary>Adds a member, replaces it if it exists, or inserts an element.</summary>
+    Add = 1,
+
+    /// <summary>Removes a member or an element.</summary>
+    Remove = 2,
+
+    /// <summary>Replaces a value that exists.</summary>
+    Replace = 3,
+
+    /// <summary>Removes a value and adds it at another place.</summary>
+    Move = 4,
+
+    /// <summary>Adds a copy of a value at another place.</summary>
+    Copy = 5,
+
+    /// <summary>Fails the patch if a value is not equal to the given one.</summary>
+    Test = 6,
+}
