@@ -8,7 +8,7 @@ import { until } from "../../../server/tests/process/node-process.mjs"
 import { ThreeNodes } from "./three-nodes.mjs"
 
 const database = "/databases/shop"
-const index = "Auto/Orders/ByBuyer"
+const index = "Auto/Orders/Bybuyer"
 const documents = 20_000
 const buyers = 50
 

@@ -102,10 +102,6 @@ internal static class AutoDefinitionText
             : $"Auto/{Convert.ToHexStringLower(SHA256.HashData(definition.ToJson()).AsSpan(0, ShownHashBytes))}";
     }
 
-    /// <summary>Returns a path as names show it: <c>Address_City</c>.</summary>
-    public static string NameOf(IEnumerable<string> path) =>
-        string.Join(
-            '_',
-            path.Select(static step => step.Length > 0 ? char.ToUpperInvariant(step[0]) + step[1..] : step)
-        );
+    /// <summary>Returns a path as names show it, in the case of the fields: <c>address_city</c>.</summary>
+    public static string NameOf(IEnumerable<string> path) => string.Join('_', path);
 }

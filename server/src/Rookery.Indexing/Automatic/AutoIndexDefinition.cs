@@ -34,7 +34,7 @@ public sealed record AutoIndexDefinition : IAutoDefinition
     /// <summary>The fields of the index, ordered by name.</summary>
     public IReadOnlyList<AutoIndexField> Fields { get; }
 
-    /// <summary>The name of the index, such as <c>Auto/Users/ByAgeAndSearch(bio)</c>.</summary>
+    /// <summary>The name of the index, such as <c>Auto/Users/ByageAndSearch(bio)</c>.</summary>
     public string Name => AutoDefinitionText.NameOf(this, Collection, $"By{string.Join("And", Fields.Select(NameOf))}");
 
     /// <summary>Returns whether an index of this definition answers the queries of <paramref name="other"/>.</summary>

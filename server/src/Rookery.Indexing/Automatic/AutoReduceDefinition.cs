@@ -57,7 +57,7 @@ public sealed class AutoReduceDefinition : IAutoDefinition
     /// <summary>The aggregates, ordered by name.</summary>
     public IReadOnlyList<AutoReduceAggregate> Aggregates { get; }
 
-    /// <summary>The name of the index, such as <c>Auto/Orders/ByCountAndTotalReducedByCompany</c>.</summary>
+    /// <summary>The name of the index, such as <c>Auto/Orders/ByCountAndtotalReducedBycompany</c>.</summary>
     public string Name
     {
         get

@@ -4,8 +4,8 @@ using Rookery.Queries.Language;
 namespace Rookery.Queries.Planning;
 
 /// <summary>
-/// Names the automatic index that RavenDB would create for a query: <c>Auto/Users/ByNameAndAge</c>, or for groups
-/// <c>Auto/Orders/ByCountReducedByCompany</c>.
+/// Names the automatic index that RavenDB would create for a query: <c>Auto/Users/BynameAndage</c>, or for groups
+/// <c>Auto/Orders/ByCountReducedBycompany</c>.
 /// </summary>
 internal static class AutomaticIndexName
 {
@@ -137,6 +137,5 @@ internal static class AutomaticIndexName
         fields.AddRange(names.Select(name => $"{function}({name})"));
     }
 
-    private static string Name(FieldPath path) =>
-        string.Join('_', path.Steps.Select(static step => char.ToUpperInvariant(step.Name[0]) + step.Name[1..]));
+    private static string Name(FieldPath path) => string.Join('_', path.Steps.Select(static step => step.Name));
 }

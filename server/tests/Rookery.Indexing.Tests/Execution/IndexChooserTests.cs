@@ -37,7 +37,7 @@ public sealed class IndexChooserTests
 
     [Theory]
     [InlineData(IndexChooser.FewDocuments, null)]
-    [InlineData(IndexChooser.FewDocuments + 1, "Auto/Users/ByName")]
+    [InlineData(IndexChooser.FewDocuments + 1, "Auto/Users/Byname")]
     public void An_index_is_created_if_there_are_many_documents(long documents, string? name)
     {
         var route = Plan("from Users where name = 'ann'", documents);
@@ -50,7 +50,7 @@ public sealed class IndexChooserTests
     public void Scores_need_an_index_even_of_few_documents()
     {
         var route = Plan("from Users where search(bio, 'fish')", documents: 1);
-        Assert.Equal("Auto/Users/BySearch(Bio)", route.IndexName);
+        Assert.Equal("Auto/Users/BySearch(bio)", route.IndexName);
         Assert.True(route.AvoidsScan);
     }
 

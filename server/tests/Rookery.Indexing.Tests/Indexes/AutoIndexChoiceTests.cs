@@ -8,23 +8,23 @@ namespace Rookery.Indexing.Tests.Indexes;
 public sealed class AutoIndexChoiceTests
 {
     [Theory]
-    [InlineData("from Users where name = 'a'", "Auto/Users/ByName")]
+    [InlineData("from Users where name = 'a'", "Auto/Users/Byname")]
     [InlineData(
         "from Users as u where u.name = 'a' and (u.age > 3 or not exists(u.address.city))",
-        "Auto/Users/ByAddress_CityAndAgeAndName"
+        "Auto/Users/Byaddress_cityAndageAndname"
     )]
-    [InlineData("from Users where exact(name = 'a') order by age desc, score()", "Auto/Users/ByAgeAndExact(Name)")]
+    [InlineData("from Users where exact(name = 'a') order by age desc, score()", "Auto/Users/ByageAndExact(name)")]
     [InlineData(
         "from Users where search(bio, 'a') and bio = 'b' and startsWith(name, 'c')",
-        "Auto/Users/BySearch(Bio)AndName"
+        "Auto/Users/BySearch(bio)Andname"
     )]
     [InlineData(
         "from Users where lines[].product in ('a') and boost(lines.product between 1 and 2, 3)",
-        "Auto/Users/ByLines_Product"
+        "Auto/Users/Bylines_product"
     )]
-    [InlineData("from @all_docs where name = 'a' and id() != 'b'", "Auto/AllDocs/ByName")]
-    [InlineData("from Users order by name", "Auto/Users/ByName")]
-    [InlineData("from Users where name = 'a' filter age > 3", "Auto/Users/ByName")]
+    [InlineData("from @all_docs where name = 'a' and id() != 'b'", "Auto/AllDocs/Byname")]
+    [InlineData("from Users order by name", "Auto/Users/Byname")]
+    [InlineData("from Users where name = 'a' filter age > 3", "Auto/Users/Byname")]
     [InlineData("from Users", null)]
     [InlineData("from Users where id() = 'a'", null)]
     [InlineData("from Users group by name select name, count()", null)]
@@ -53,9 +53,9 @@ public sealed class AutoIndexChoiceTests
         var reasons = AutoIndexChoice.For(needed, [wide, exact, other], explains: true).Reasons;
         Assert.Equal(
             [
-                new("Auto/Users/ByCity", "Lacks name."),
-                new("Auto/Users/ByAgeAndCityAndName", "Has more fields than needed."),
-                new PlanReason("Auto/Users/ByName", "Has all fields that the query needs.", IsChosen: true),
+                new("Auto/Users/Bycity", "Lacks name."),
+                new("Auto/Users/ByageAndcityAndname", "Has more fields than needed."),
+                new PlanReason("Auto/Users/Byname", "Has all fields that the query needs.", IsChosen: true),
             ],
             reasons
         );
@@ -73,17 +73,17 @@ public sealed class AutoIndexChoiceTests
             ],
             explains: true
         );
-        Assert.Equal("Auto/Users/ByAgeAndCityAndZip", choice.Name);
+        Assert.Equal("Auto/Users/ByageAndcityAndzip", choice.Name);
         Assert.Equal(choice.Name, choice.ToDefine?.Name);
         Assert.Equal(
             new PlanReason(
-                "Auto/Users/ByAgeAndCityAndZip",
-                "Will be created for the query, with the fields of Auto/Users/ByCityAndZip.",
+                "Auto/Users/ByageAndcityAndzip",
+                "Will be created for the query, with the fields of Auto/Users/BycityAndzip.",
                 IsChosen: true
             ),
             choice.Reasons[^1]
         );
-        Assert.Equal("Auto/Users/ByAge", AutoIndexChoice.For(Of("age"), [], explains: false).ToDefine?.Name);
+        Assert.Equal("Auto/Users/Byage", AutoIndexChoice.For(Of("age"), [], explains: false).ToDefine?.Name);
     }
 
     [Fact]
@@ -93,7 +93,7 @@ public sealed class AutoIndexChoiceTests
             Of([.. Enumerable.Range(0, AutoIndexChoice.MaxMergedFields).Select(static i => $"f{i}")]),
             5
         );
-        Assert.Equal("Auto/Users/ByAge", AutoIndexChoice.For(Of("age"), [widest], explains: false).Name);
+        Assert.Equal("Auto/Users/Byage", AutoIndexChoice.For(Of("age"), [widest], explains: false).Name);
         var failed = Candidate(Of("age"), 5) with { State = IndexState.Error };
         Assert.Equal((failed.Name, null), Choose(Of("age"), failed));
     }

@@ -10,9 +10,9 @@ public sealed class AutoIndexDefinitionTests
     [Fact]
     public void The_name_shows_the_content()
     {
-        Assert.Equal("Auto/Users/ByAgeAndName", Of("Users", Field("name"), Field("age")).Name);
+        Assert.Equal("Auto/Users/ByageAndname", Of("Users", Field("name"), Field("age")).Name);
         Assert.Equal(
-            "Auto/AllDocs/ByAddress_CityAndSearch(Bio)AndExact(Name)",
+            "Auto/AllDocs/Byaddress_cityAndSearch(bio)AndExact(name)",
             Of(
                 null,
                 Field(["address", "city"]),
@@ -21,7 +21,7 @@ public sealed class AutoIndexDefinitionTests
             ).Name
         );
         Assert.Equal(
-            "Auto/Users/ByExact(Search(Bio))",
+            "Auto/Users/ByExact(Search(bio))",
             Of("Users", Field(["bio"], AutoIndexFieldUses.Search | AutoIndexFieldUses.Exact)).Name
         );
     }
@@ -57,7 +57,7 @@ public sealed class AutoIndexDefinitionTests
         var other = Of("Users", Field(["name"], AutoIndexFieldUses.Exact), Field(["lines", "product"]));
         var both = one.MergedWith(other);
         Assert.True(both.Covers(one) && both.Covers(other));
-        Assert.Equal("Auto/Users/ByAgeAndLines_ProductAndExact(Search(Name))", both.Name);
+        Assert.Equal("Auto/Users/ByageAndlines_productAndExact(Search(name))", both.Name);
         Assert.Equal(both.ToJson(), other.MergedWith(one).ToJson());
     }
 

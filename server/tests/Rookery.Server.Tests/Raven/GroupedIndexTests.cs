@@ -6,7 +6,7 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class GroupedIndexTests : IndexedDatabase
 {
     private const string ByCity = "from Users group by city order by city select city, count() as n, sum(age) as sum";
-    private const string CountAndAge = "Auto/Users/ByAgeAndCountReducedByCity";
+    private const string CountAndAge = "Auto/Users/ByCountAndageReducedBycity";
 
     [Fact]
     public async Task A_query_defines_its_group_index_and_sees_all_earlier_writes()
@@ -126,12 +126,12 @@ public sealed class GroupedIndexTests : IndexedDatabase
         await AskAsync("from Users group by tags[] select key() as k, count() as n");
         await WaitAsync();
         Assert.Equal(
-            [CountAndAge, "Auto/Users/ByCountReducedByCity", "Auto/Users/ByCountReducedByTags[]"],
+            [CountAndAge, "Auto/Users/ByCountReducedBycity", "Auto/Users/ByCountReducedBytags[]"],
             await NamesAsync()
         );
         Time.Advance(TimeSpan.FromMinutes(2));
         await Server.Context.RetireIndexesAsync();
-        Assert.Equal([CountAndAge, "Auto/Users/ByCountReducedByTags[]"], await NamesAsync());
+        Assert.Equal([CountAndAge, "Auto/Users/ByCountReducedBytags[]"], await NamesAsync());
         const string Count = "from Users group by city select city, count() as n";
         while (
             !string.Equals(

@@ -6,14 +6,14 @@ namespace Rookery.Server.Tests.Raven;
 
 public sealed class IndexRouteTests(RunningServer server) : IClassFixture<RunningServer>
 {
-    private const string ByAge = "Auto/Users/ByAge";
+    private const string ByAge = "Auto/Users/Byage";
 
     [Fact]
     public async Task An_index_is_listed_with_its_definition()
     {
         string database = await DefineAsync("age", "name");
         var listed = (await GetAsync(database + "/indexes")).GetProperty("Results").EnumerateArray().Single();
-        Assert.Equal("Auto/Users/ByAgeAndName", listed.GetProperty("Name").GetString());
+        Assert.Equal("Auto/Users/ByageAndname", listed.GetProperty("Name").GetString());
         Assert.Equal("AutoMap", listed.GetProperty("Type").GetString());
         Assert.Equal("Users:[<Name:age>;<Name:name>]", listed.GetProperty("Maps")[0].GetString());
         Assert.Equal(
@@ -21,7 +21,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
             listed.GetProperty("Fields").EnumerateObject().Select(static field => field.Name)
         );
         Assert.Equal(
-            "Auto/Users/ByAgeAndName",
+            "Auto/Users/ByageAndname",
             (await GetAsync(database + "/indexes?start=0&pageSize=10&namesOnly=true"))
                 .GetProperty("Results")[0]
                 .GetString()
@@ -31,7 +31,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
             (await GetAsync(database + "/indexes?start=1&namesOnly=true")).GetProperty("Results").GetArrayLength()
         );
         (await server.SendAsync("GET", database + "/indexes?name=None")).IsRefusal(404, "There is no index 'None'");
-        var behind = await GetAsync(database + "/indexes?name=Auto/Users/ByAgeAndName&start=1");
+        var behind = await GetAsync(database + "/indexes?name=Auto/Users/ByageAndname&start=1");
         Assert.Equal(0, behind.GetProperty("Results").GetArrayLength());
     }
 

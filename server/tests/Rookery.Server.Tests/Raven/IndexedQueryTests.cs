@@ -9,18 +9,18 @@ public sealed class IndexedQueryTests : IndexedDatabase
     public async Task A_query_defines_its_index_and_is_answered_by_it()
     {
         var first = await AskAsync("from Users where age = 7 order by name");
-        Assert.Equal("Auto/Users/ByAgeAndName", first.GetProperty("IndexName").GetString());
+        Assert.Equal("Auto/Users/ByageAndname", first.GetProperty("IndexName").GetString());
         Assert.False(first.GetProperty("IsStale").GetBoolean());
         Assert.Equal(["User 107", "User 157", "User 207", "User 257", "User 57", "User 7"], NamesOf(first));
         Assert.Equal(6, first.GetProperty("TotalResults").GetInt32());
         Assert.Equal(
-            "Auto/Users/ByAgeAndName",
+            "Auto/Users/ByageAndname",
             (await GetAsync("/indexes?namesOnly=true")).GetProperty("Results")[0].GetString()
         );
 
         await WaitAsync();
         var reused = await AskAsync("from Users where age = 8 limit 2");
-        Assert.Equal("Auto/Users/ByAgeAndName", reused.GetProperty("IndexName").GetString());
+        Assert.Equal("Auto/Users/ByageAndname", reused.GetProperty("IndexName").GetString());
         Assert.Equal(["User 8", "User 58"], NamesOf(reused));
         Assert.Equal(6, reused.GetProperty("TotalResults").GetInt32());
     }
@@ -52,7 +52,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
             ).Status
         );
         var answer = await AskAsync("from Pets where name = 'rex'");
-        Assert.Equal("Auto/Pets/ByName", answer.GetProperty("IndexName").GetString());
+        Assert.Equal("Auto/Pets/Byname", answer.GetProperty("IndexName").GetString());
         Assert.Equal(1, answer.GetProperty("TotalResults").GetInt32());
         Assert.Equal(0, (await GetAsync("/indexes")).GetProperty("Results").GetArrayLength());
     }
@@ -129,13 +129,13 @@ public sealed class IndexedQueryTests : IndexedDatabase
         await AskAsync("from Users where name = 'User 3'");
         await WaitAsync();
         Assert.Equal(
-            "Auto/Users/ByAgeAndName",
+            "Auto/Users/ByageAndname",
             (await AskAsync("from Users where name = 'User 3'")).GetProperty("IndexName").GetString()
         );
-        Assert.Equal(["Auto/Users/ByAge", "Auto/Users/ByAgeAndName"], await NamesAsync());
+        Assert.Equal(["Auto/Users/Byage", "Auto/Users/ByageAndname"], await NamesAsync());
         Time.Advance(TimeSpan.FromMinutes(2));
         await Server.Context.RetireIndexesAsync();
-        Assert.Equal(["Auto/Users/ByAgeAndName"], await NamesAsync());
+        Assert.Equal(["Auto/Users/ByageAndname"], await NamesAsync());
         Assert.Equal(6, (await AskAsync("from Users where age = 7")).GetProperty("TotalResults").GetInt32());
     }
 
@@ -163,9 +163,9 @@ public sealed class IndexedQueryTests : IndexedDatabase
         for (int i = 0; i < 6; i++)
         {
             var built = await AskAsync("from Users where age = 7");
-            Assert.Equal("Auto/Users/ByAge", built.GetProperty("IndexName").GetString());
+            Assert.Equal("Auto/Users/Byage", built.GetProperty("IndexName").GetString());
             await WaitAsync();
-            Assert.Equal(204, (await Server.SendAsync("DELETE", Database + "/indexes?name=Auto/Users/ByAge")).Status);
+            Assert.Equal(204, (await Server.SendAsync("DELETE", Database + "/indexes?name=Auto/Users/Byage")).Status);
             var answer = await Server.SendAsync(
                 "POST",
                 Database + "/queries",
@@ -181,14 +181,14 @@ public sealed class IndexedQueryTests : IndexedDatabase
     {
         await AskAsync("from Users where age = 7");
         await WaitAsync();
-        var answer = await AskAsync("from index 'Auto/Users/ByAge' where age = 7");
+        var answer = await AskAsync("from index 'Auto/Users/Byage' where age = 7");
         Assert.Equal(6, answer.GetProperty("TotalResults").GetInt32());
-        Assert.Equal("Auto/Users/ByAge", answer.GetProperty("IndexName").GetString());
+        Assert.Equal("Auto/Users/Byage", answer.GetProperty("IndexName").GetString());
         (
             await Server.SendAsync(
                 "POST",
                 Database + "/queries",
-                """{"Query":"from index 'Auto/Users/ByAge' where name = 'ann'"}"""
+                """{"Query":"from index 'Auto/Users/Byage' where name = 'ann'"}"""
             )
         ).IsRefusal(400, "does not hold name");
         (
@@ -203,7 +203,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     [Theory]
     [InlineData("from Users where id() in ('users/30', 'USERS/12', 'users/2')")]
     [InlineData("from Users where id() in ('users/30', 'users/12', 'users/2') and age >= 0")]
-    [InlineData("from index 'Auto/Users/ByAge' where id() in ('users/30', 'users/12', 'users/2') and age >= 0")]
+    [InlineData("from index 'Auto/Users/Byage' where id() in ('users/30', 'users/12', 'users/2') and age >= 0")]
     [InlineData("from index 'Ages' where id() in ('users/30', 'users/12', 'users/2')")]
     [InlineData("from index 'Ages' where id() in ('users/30', 'users/12', 'users/2') and age >= 0 select name, age")]
     [InlineData("from index 'Ages' where startsWith(id(), 'users/') limit 3 offset 9", "User 106,User 107,User 108")]
@@ -240,10 +240,10 @@ public sealed class IndexedQueryTests : IndexedDatabase
     }
 
     [Theory]
-    [InlineData("lucene(name, 'user AND 7')", "Auto/Users/BySearch(Name)", "User 7")]
+    [InlineData("lucene(name, 'user AND 7')", "Auto/Users/BySearch(name)", "User 7")]
     [InlineData(
         "exact(lucene(name, 'User\\ 29? NOT *9'))",
-        "Auto/Users/ByExact(Name)",
+        "Auto/Users/ByExact(name)",
         "User 290,User 291,User 292,User 293,User 294,User 295,User 296,User 297,User 298"
     )]
     public async Task A_Lucene_clause_is_answered_by_an_index_of_words_or_of_exact_values(
@@ -279,7 +279,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
         await AskAsync("from Users where age = 7");
         await WaitAsync();
         var after = (await Server.SendAsync("POST", Database + "/queries?debug=explain", Body)).Json;
-        Assert.Equal("Auto/Users/ByAge", after.GetProperty("IndexName").GetString());
+        Assert.Equal("Auto/Users/Byage", after.GetProperty("IndexName").GetString());
         Assert.Contains(
             "Has all fields that the query needs",
             after.GetProperty("Results")[0].GetProperty("Reason").GetString(),
@@ -421,7 +421,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
         string[] lines = answer.Body.Split('\n', StringSplitOptions.RemoveEmptyEntries);
         using var statistics = JsonDocument.Parse(lines[0]);
         Assert.Equal(
-            "Auto/Users/ByAge",
+            "Auto/Users/Byage",
             statistics.RootElement.GetProperty("Stats").GetProperty("IndexName").GetString()
         );
         Assert.Equal(60, statistics.RootElement.GetProperty("Stats").GetProperty("TotalResults").GetInt32());
@@ -436,14 +436,14 @@ public sealed class IndexedQueryTests : IndexedDatabase
         Assert.Equal(["0", "1", "2"], await TermsAsync("field=age&pageSize=3"));
         Assert.Equal(["48", "49"], await TermsAsync("field=age&fromValue=47"));
         Assert.Equal(["user 98", "user 99"], await TermsAsync("field=name&fromValue=User%2097"));
-        (await Server.SendAsync("GET", Database + "/indexes/terms?name=Auto/Users/ByAgeAndName&field=city")).IsRefusal(
+        (await Server.SendAsync("GET", Database + "/indexes/terms?name=Auto/Users/ByageAndname&field=city")).IsRefusal(
             400,
             "holds no field 'city'"
         );
 
         async Task<string[]> TermsAsync(string asked) =>
             [
-                .. (await GetAsync("/indexes/terms?name=Auto/Users/ByAgeAndName&" + asked))
+                .. (await GetAsync("/indexes/terms?name=Auto/Users/ByageAndname&" + asked))
                     .GetProperty("Terms")
                     .EnumerateArray()
                     .Select(static term => term.GetString()!),
@@ -491,7 +491,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
     {
         await PutAsync(1000, "\"bio\":\"A quiet gardener of roses\"");
         var answer = await AskAsync("from Users where search(bio, 'roses')");
-        Assert.Equal("Auto/Users/BySearch(Bio)", answer.GetProperty("IndexName").GetString());
+        Assert.Equal("Auto/Users/BySearch(bio)", answer.GetProperty("IndexName").GetString());
         Assert.Equal(1, answer.GetProperty("TotalResults").GetInt32());
     }
 

@@ -7,35 +7,35 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<RunningServer>
 {
     [Theory]
-    [InlineData("from Users where name = 'ANN'", "users/1", 1, "Auto/Users/ByName")]
-    [InlineData("from Users where exact(name = 'ANN')", "", 0, "Auto/Users/ByExact(Name)")]
-    [InlineData("from Users where age > 20 and city = 'ulm'", "users/1", 1, "Auto/Users/ByAgeAndCity")]
+    [InlineData("from Users where name = 'ANN'", "users/1", 1, "Auto/Users/Byname")]
+    [InlineData("from Users where exact(name = 'ANN')", "", 0, "Auto/Users/ByExact(name)")]
+    [InlineData("from Users where age > 20 and city = 'ulm'", "users/1", 1, "Auto/Users/ByageAndcity")]
     [InlineData(
         "from Users where address.street = 'x' or tags[] = 'b'",
         "users/2",
         1,
-        "Auto/Users/ByAddress_StreetAndTags"
+        "Auto/Users/Byaddress_streetAndtags"
     )]
-    [InlineData("from @all_docs where exists(buyer)", "orders/1", 1, "Auto/AllDocs/ByBuyer")]
-    [InlineData("from Users order by age as long desc", "users/1,users/3,users/2", 3, "Auto/Users/ByAge")]
-    [InlineData("from Users order by age limit 1, 1", "users/3", 3, "Auto/Users/ByAge")]
-    [InlineData("from Users where age > 0 limit 1, 1", "users/2", 3, "Auto/Users/ByAge")]
-    [InlineData("from Users where age > 0 limit 0", "", 3, "Auto/Users/ByAge")]
-    [InlineData("from Users where age > 0 filter city = 'Ulm'", "users/1,users/2", 2, "Auto/Users/ByAge")]
-    [InlineData("from Users where age > 0 filter city = 'Bonn' filter_limit 2", "", 0, "Auto/Users/ByAge")]
+    [InlineData("from @all_docs where exists(buyer)", "orders/1", 1, "Auto/AllDocs/Bybuyer")]
+    [InlineData("from Users order by age as long desc", "users/1,users/3,users/2", 3, "Auto/Users/Byage")]
+    [InlineData("from Users order by age limit 1, 1", "users/3", 3, "Auto/Users/Byage")]
+    [InlineData("from Users where age > 0 limit 1, 1", "users/2", 3, "Auto/Users/Byage")]
+    [InlineData("from Users where age > 0 limit 0", "", 3, "Auto/Users/Byage")]
+    [InlineData("from Users where age > 0 filter city = 'Ulm'", "users/1,users/2", 2, "Auto/Users/Byage")]
+    [InlineData("from Users where age > 0 filter city = 'Bonn' filter_limit 2", "", 0, "Auto/Users/Byage")]
     [InlineData(
         "from Users where id() in ('users/3', 'users/1', 'orders/1') and age > 0 order by name",
         "users/1,users/3",
         2,
-        "Auto/Users/ByAgeAndName"
+        "Auto/Users/ByageAndname"
     )]
     [InlineData(
         "from Users where startsWith(id(), 'users/') and city = 'Ulm'",
         "users/1,users/2",
         2,
-        "Auto/Users/ByCity"
+        "Auto/Users/Bycity"
     )]
-    [InlineData("from Nobody where a = 1", "", 0, "Auto/Nobody/ByA")]
+    [InlineData("from Nobody where a = 1", "", 0, "Auto/Nobody/Bya")]
     public async Task Matching_documents_are_found(string query, string ids, int total, string index)
     {
         string db = await FillAsync();

@@ -22,9 +22,9 @@ export function indexes(client, url) {
       const found = await users().whereEquals("age", 7).whereEquals("address.city", "Ulm").orderBy("name").statistics(now => { statistics = now }).all()
       assert.deepEqual(found.map(user => user.name), ["user 127", "user 167", "user 207", "user 247", "user 287", "user 327", "user 367", "user 47", "user 7", "user 87"])
       assert.equal(statistics.totalResults, 10)
-      assert.equal(statistics.indexName, "Auto/Users/ByAddress_CityAndAgeAndName")
+      assert.equal(statistics.indexName, "Auto/Users/Byaddress_cityAndageAndname")
       assert.equal(statistics.isStale, false)
-      assert.deepEqual(await store.maintenance.send(new client.GetIndexNamesOperation(0, 10)), ["Auto/Users/ByAddress_CityAndAgeAndName"])
+      assert.deepEqual(await store.maintenance.send(new client.GetIndexNamesOperation(0, 10)), ["Auto/Users/Byaddress_cityAndageAndname"])
     }))
 
     it("are waited for", () => database(async (store, users) => {
@@ -55,22 +55,22 @@ export function indexes(client, url) {
     it("are listed, counted and described", () => database(async (store, users) => {
       await users().whereEquals("age", 7).waitForNonStaleResults().all()
       const [index] = await store.maintenance.send(new client.GetIndexesOperation(0, 10))
-      assert.equal(index.name, "Auto/Users/ByAge")
+      assert.equal(index.name, "Auto/Users/Byage")
       assert.equal(index.type, "AutoMap")
-      assert.equal((await store.maintenance.send(new client.GetIndexOperation("Auto/Users/ByAge"))).name, "Auto/Users/ByAge")
-      const statistics = await store.maintenance.send(new client.GetIndexStatisticsOperation("Auto/Users/ByAge"))
+      assert.equal((await store.maintenance.send(new client.GetIndexOperation("Auto/Users/Byage"))).name, "Auto/Users/Byage")
+      const statistics = await store.maintenance.send(new client.GetIndexStatisticsOperation("Auto/Users/Byage"))
       assert.equal(statistics.entriesCount, documents)
       assert.equal(statistics.isStale, false)
       assert.equal((await store.maintenance.send(new client.GetIndexesStatisticsOperation())).length, 1)
       assert.deepEqual((await store.maintenance.send(new client.GetIndexErrorsOperation()))[0].errors, [])
       const { countOfIndexes, indexes: [one] } = await store.maintenance.send(new client.GetStatisticsOperation())
       assert.equal(countOfIndexes, 1)
-      assert.equal(one.name, "Auto/Users/ByAge")
+      assert.equal(one.name, "Auto/Users/Byage")
     }))
 
     it("are configured, built again and deleted", () => database(async (store, users) => {
       await users().whereEquals("age", 7).waitForNonStaleResults().all()
-      const name = "Auto/Users/ByAge"
+      const name = "Auto/Users/Byage"
       await store.maintenance.send(new client.SetIndexesPriorityOperation({ indexNames: [name], priority: "High" }))
       assert.equal((await store.maintenance.send(new client.GetIndexOperation(name))).priority, "High")
       await store.maintenance.send(new client.DisableIndexOperation(name))
@@ -95,7 +95,7 @@ export function indexes(client, url) {
       })
       await within(60_000, watched.ensureSubscribedNow(), "confirmation")
       await users().whereEquals("age", 7).waitForNonStaleResults().all()
-      await store.maintenance.send(new client.DeleteIndexOperation("Auto/Users/ByAge"))
+      await store.maintenance.send(new client.DeleteIndexOperation("Auto/Users/Byage"))
       await within(60_000, both, () => `three kinds of changes, and there were ${seen}`)
     }))
 
@@ -109,7 +109,7 @@ export function indexes(client, url) {
 
     it("say which terms they hold", () => database(async (store, users) => {
       await users().whereEquals("address.city", "ulm").waitForNonStaleResults().all()
-      assert.deepEqual(await store.maintenance.send(new client.GetTermsOperation("Auto/Users/ByAddress_City", "address.city", null, 10)), ["bonn", "ulm"])
+      assert.deepEqual(await store.maintenance.send(new client.GetTermsOperation("Auto/Users/Byaddress_city", "address.city", null, 10)), ["bonn", "ulm"])
     }))
   })
 }
