@@ -15,8 +15,50 @@ public static class RqlParser
         var fields = new RqlFieldReader(reader) { Functions = functions };
         var source = ReadSource(reader);
         fields.Alias = source.Alias;
-        return new ClauseReader(reader, fields, functions).Read(source);
+        return NameGroupKey(new ClauseReader(reader, fields, functions).Read(source));
     }
+
+    /// <summary>
+    /// As in RavenDB, <c>select key()</c> without an alias is named after the key if it is the only one of
+    /// <c>group by</c>, and <c>Key</c> if there are several, or if another member has that name.
+    /// </summary>
+    private static Query NameGroupKey(Query query)
+    {
+        if (query.GroupBy is not [var key] || query.Select is not FieldSelection selection)
+        {
+            return query;
+        }
+
+        string name = key.Alias ?? key.Path.ToString();
+        return selection.Items.Any(item => string.Equals(OwnNameOf(item), name, StringComparison.Ordinal))
+            ? query
+            : query with
+            {
+                Select = selection with
+                {
+                    Items =
+                    [
+                        .. selection.Items.Select(item =>
+                            item is { Alias: null, Source: SelectedReference { Field: GroupKeyReference } }
+                                ? item with
+                                {
+                                    Alias = name,
+                                }
+                                : item
+                        ),
+                    ],
+                },
+            };
+    }
+
+    private static string? OwnNameOf(SelectedField item) =>
+        item.Alias
+        ?? item.Source switch
+        {
+            SelectedReference { Field: PathReference path } => path.Path.ToString(),
+            SelectedReference { Field: AggregateReference { Path: { } path } } => path.ToString(),
+            _ => null,
+        };
 
     private static List<DeclaredFunction> ReadFunctions(RqlReader reader)
     {

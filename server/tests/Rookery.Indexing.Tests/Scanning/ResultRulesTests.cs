@@ -177,6 +177,17 @@ public sealed class ResultRulesTests
         "group by tags[], company where tags = 'u' select key() as k",
         """{"k":{"tags[]":"u","company":"a"}}"""
     )]
+    [InlineData(
+        "group by company select key(), count() as n",
+        """{"company":null,"n":1} {"company":1,"n":2} {"company":"A","n":1} {"company":"a","n":2}"""
+    )]
+    [InlineData(
+        "group by tags[], company where tags = 'u' select key(), count()",
+        """{"Key":{"tags[]":"u","company":"a"},"Count":2}"""
+    )]
+    [InlineData("group by array(tags) as t where tags = 't' select key()", """{"t":"t"} {"t":["t","u"]}""")]
+    [InlineData("group by company where company = 1 select key(), company", """{"Key":1,"company":1}""")]
+    [InlineData("group by tags[] where tags = 'u' select key()", """{"tags[]":"u"}""")]
     public void Rule_28_groups(string clauses, string rows) =>
         Assert.Equal(rows, Orders.Rows($"from Orders {clauses}"));
 
