@@ -18,13 +18,14 @@ internal sealed class PatchRequest(int formatLevel)
     private readonly PooledBytes _scriptIfMissing = new();
     private bool _isInterpreted;
     private bool _isInterpretedIfMissing;
+    private bool _hasScriptIfMissing;
     private InputError _refusal;
 
     /// <summary>The encoded program, after <see cref="Complete"/> or <see cref="SetMerge"/>.</summary>
     public ReadOnlySpan<byte> Program => _program.Written;
 
     /// <summary>Whether a script was read.</summary>
-    public bool HasScript => _script.Length > 0;
+    public bool HasScript { get; private set; }
 
     /// <summary>Why a script was refused; no error if the scanner reports it.</summary>
     public InputError Refusal => _refusal;
@@ -35,6 +36,8 @@ internal sealed class PatchRequest(int formatLevel)
         _program.Clear();
         _script.Clear();
         _scriptIfMissing.Clear();
+        HasScript = false;
+        _hasScriptIfMissing = false;
         _refusal = default;
     }
 
@@ -47,13 +50,14 @@ internal sealed class PatchRequest(int formatLevel)
     }
 
     /// <summary>Reads <c>"Patch":{"Script":…,"Values":…}</c>.</summary>
-    public bool TryReadPatch(scoped ref JsonScanner scanner) => TryReadScript(ref scanner, _script, out _isInterpreted);
+    public bool TryReadPatch(scoped ref JsonScanner scanner) =>
+        HasScript = TryReadScript(ref scanner, _script, out _isInterpreted);
 
     /// <summary>Reads <c>"PatchIfMissing":{…}</c> or null.</summary>
     public bool TryReadPatchIfMissing(scoped ref JsonScanner scanner) =>
         scanner.Peek() == (byte)'n'
             ? scanner.TryTakeLiteral("null"u8)
-            : TryReadScript(ref scanner, _scriptIfMissing, out _isInterpretedIfMissing);
+            : _hasScriptIfMissing = TryReadScript(ref scanner, _scriptIfMissing, out _isInterpretedIfMissing);
 
     /// <summary>Encodes the program of the scripts read.</summary>
     /// <param name="createIfMissing">The document to store if none exists; the default value for none.</param>
@@ -86,7 +90,7 @@ internal sealed class PatchRequest(int formatLevel)
         {
             _program.Append(
                 (byte)(
-                    _scriptIfMissing.Length == 0 ? MissingKind.Nothing
+                    !_hasScriptIfMissing ? MissingKind.Nothing
                     : _isInterpretedIfMissing ? MissingKind.RunCompiled
                     : MissingKind.RunScript
                 )

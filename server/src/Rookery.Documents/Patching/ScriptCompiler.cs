@@ -61,7 +61,6 @@ internal ref struct ScriptCompiler
 
     private bool TryCompile()
     {
-        int lines = 0;
         for (SkipWhile(" \t\r\n;"u8); _position < _script.Length; SkipWhile(" \t\r\n;"u8))
         {
             int start = _position;
@@ -69,12 +68,9 @@ internal ref struct ScriptCompiler
             {
                 return !_error.IsError && Unsupported(start);
             }
-
-            lines++;
         }
 
-        return lines > 0
-            || Fail(InputErrorCode.InvalidPatch, at: 0, "The patch script is empty", "Send at least one line");
+        return true;
     }
 
     private bool TryParseStatement()
@@ -234,12 +230,14 @@ internal ref struct ScriptCompiler
         return true;
     }
 
-    /// <summary>Parses <c>args.name</c> or <c>$name</c>.</summary>
+    /// <summary>
+    /// Parses <c>args.name</c> or <c>$name</c>. Returns false if there is no such value: in JavaScript it is undefined,
+    /// which the list of operations cannot express, so the script is interpreted.
+    /// </summary>
     private bool TryParseArgument(out ReadOnlySpan<byte> value)
     {
         value = default;
         SkipWhile(" \t"u8);
-        int start = _position;
         if (_script[_position..].StartsWith("args."u8))
         {
             _position += "args."u8.Length;
@@ -249,17 +247,7 @@ internal ref struct ScriptCompiler
             return false;
         }
 
-        return TryParseIdentifier(out ReadOnlySpan<byte> name)
-            && (
-                _arguments.TryGet(name, out value)
-                || Fail(
-                    InputErrorCode.InvalidPatch,
-                    start,
-                    $"The patch script uses {Encoding.UTF8.GetString(_script[start.._position])}, which "
-                        + $"Values does not hold",
-                    "Send the value"
-                )
-            );
+        return TryParseIdentifier(out ReadOnlySpan<byte> name) && _arguments.TryGet(name, out value);
     }
 
     private bool TryParseIdentifier(out ReadOnlySpan<byte> name)

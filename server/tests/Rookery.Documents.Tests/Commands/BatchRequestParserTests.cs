@@ -100,11 +100,6 @@ public class BatchRequestParserTests
         "@expires"
     )]
     [InlineData(
-        """{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = args.v"}}""",
-        InputErrorCode.InvalidPatch,
-        "args.v"
-    )]
-    [InlineData(
         """{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}},"CreateIfMissing":[]}""",
         InputErrorCode.NotAnObject,
         "object"

@@ -247,16 +247,22 @@ public class PatchTests
         Assert.Contains(script[..8], error.What, StringComparison.Ordinal);
     }
 
-    [Fact]
-    public void A_missing_value_is_named() =>
-        Assert.Contains("args.other", Refuse("this.a = args.other").What, StringComparison.Ordinal);
-
+    /// <summary>Sessions send such a script for a change of an array or a map without operations.</summary>
     [Theory]
     [InlineData("")]
     [InlineData(" ;\n")]
-    [InlineData("this.a = args.other")]
-    public void Scripts_without_lines_or_values_are_refused(string script) =>
-        Assert.Equal(InputErrorCode.InvalidPatch, Refuse(script).Code);
+    public void A_script_without_lines_changes_nothing(string script)
+    {
+        using var evaluator = new PatchEvaluator();
+        Assert.Equal(PatchStatus.NotModified, Run(evaluator, script, "1", """{"a":1}""", out _));
+        Assert.Equal(
+            PatchStatus.Created,
+            Missing(
+                evaluator,
+                $$"""{"Patch":{"Script":{{JsonSerializer.Serialize(script)}}},"PatchIfMissing":{"Script":"" } }"""
+            )
+        );
+    }
 
     [Fact]
     public void A_missing_document_is_created_only_if_the_patch_requests_it()

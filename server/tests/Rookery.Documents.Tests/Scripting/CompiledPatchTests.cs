@@ -49,6 +49,23 @@ public class CompiledPatchTests
         Assert.Contains("'y' cannot be set", evaluator.Failure, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("this.n = args.none", "")]
+    [InlineData("this.tags.push(args.none)", "\"n\":1,\"tags\":[null]")]
+    [InlineData("this.n = args.none === undefined", "\"n\":true")]
+    public void An_argument_without_a_value_is_undefined(string script, string changed)
+    {
+        using var evaluator = new PatchEvaluator();
+        var stored = new DocumentView(StoredDocumentTests.Store("""{"n":1,"tags":[]}""", "x"));
+        Assert.True(TryParse(script, FormatLevel.Scripts, out var command, out var error), error.ToString());
+        Assert.Equal(PatchStatus.Patched, evaluator.Apply(Program(command), stored));
+        Assert.Contains(changed, Text(evaluator.Content), StringComparison.Ordinal);
+        if (changed.Length == 0)
+        {
+            Assert.DoesNotContain("\"n\"", Text(evaluator.Content), StringComparison.Ordinal);
+        }
+    }
+
     [Fact]
     public void The_other_script_creates_a_missing_document()
     {
@@ -145,7 +162,7 @@ public class CompiledPatchTests
         {
             node.CreateDatabase("db");
             node.Put("db", "a", """{"n":1,"tags":["x","y","x"]}""");
-            Assert.Equal(FormatLevel.Scripts, node.Core.FormatLevel.Level);
+            Assert.Equal(FormatLevel.Newest, node.Core.FormatLevel.Level);
             foreach (
                 string script in (string[])
                     [
