@@ -279,6 +279,23 @@ public sealed class IndexHost : IDisposable
         }
     }
 
+    /// <summary>
+    /// Requests that an index soon includes all changes so far, for a caller that does not wait but asks again. Does
+    /// nothing if this node has no such index.
+    /// </summary>
+    public void RequestFreshness(Database database, string name)
+    {
+        if (TryGetSlot(database, name, out var slot))
+        {
+            foreach (var index in slot.All)
+            {
+                index.RequestFreshness(database.LastEtag);
+            }
+
+            WakeRequested?.Invoke();
+        }
+    }
+
     /// <summary>Rebuilds an index from the beginning.</summary>
     /// <returns>Whether the index exists.</returns>
     public bool Reset(Database database, string name)

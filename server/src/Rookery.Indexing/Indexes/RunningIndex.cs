@@ -21,6 +21,10 @@ public sealed class RunningIndex : IDisposable
     private const int JudgedFrom = 100;
     private const int MaxFailedPercent = 15;
 
+    // How long a request for freshness counts. Clients that wait by polling repeat it sooner; a monitor that polls
+    // seldom does not make a throttled node index all the time.
+    private static readonly TimeSpan FreshnessRequestLifetime = TimeSpan.FromSeconds(1);
+
     private readonly IndexEntry _entry = new();
     private readonly EtagWaiters _waiters = new();
     private readonly ProgressMeter _meter;
@@ -37,6 +41,8 @@ public sealed class RunningIndex : IDisposable
     private long? _refusedAt;
     private long _lastIndexedTicks;
     private long _documentsLeft = -1;
+    private long _requestedEtag;
+    private long _requestedAt;
     private bool _isPaused;
     private bool _isResetRequested;
     private string? _whyStopped;
@@ -197,8 +203,30 @@ public sealed class RunningIndex : IDisposable
             _ => 0,
         };
 
-    /// <summary>Whether a task waits for an etag that the results do not include yet.</summary>
-    public bool IsAwaited => _waiters.LeastEtag > VisibleEtag;
+    /// <summary>
+    /// Whether a task waits for an etag that the results do not include yet, or a caller requested one.
+    /// </summary>
+    public bool IsAwaited => AwaitedEtag > VisibleEtag;
+
+    /// <summary>The lowest etag that a task waits for or a caller requested; 0 without one.</summary>
+    private long AwaitedEtag
+    {
+        get
+        {
+            long waited = _waiters.LeastEtag;
+            long requested = Volatile.Read(ref _requestedEtag);
+            bool isRequested =
+                requested > VisibleEtag
+                && State == IndexState.Normal
+                && _time.GetElapsedTime(Volatile.Read(ref _requestedAt)) < FreshnessRequestLifetime;
+            if (!isRequested)
+            {
+                return waited;
+            }
+
+            return waited == 0 ? requested : Math.Min(waited, requested);
+        }
+    }
 
     /// <summary>Whether the index is closed. Callers that still wait look up its successor.</summary>
     public bool IsClosed => _waiters.IsClosed;
@@ -211,6 +239,16 @@ public sealed class RunningIndex : IDisposable
 
     /// <summary>Whether documents that loaded a changed document must be fed before the index advances.</summary>
     public bool HasDependents => _dependents.HasAny;
+
+    /// <summary>
+    /// Requests that the results soon include the changes through an etag, for a caller that does not wait but asks
+    /// again. The request counts for a second. Thread-safe.
+    /// </summary>
+    public void RequestFreshness(long etag)
+    {
+        Volatile.Write(ref _requestedAt, _time.GetTimestamp());
+        Volatile.Write(ref _requestedEtag, etag);
+    }
 
     /// <summary>Requests a rebuild, which the indexing thread carries out.</summary>
     public void RequestReset() => Volatile.Write(ref _isResetRequested, true);
@@ -364,7 +402,7 @@ public sealed class RunningIndex : IDisposable
         return Position > 0
             && (
                 Store.Watermark == 0
-                || (IsAwaited && Position >= _waiters.LeastEtag)
+                || (IsAwaited && Position >= AwaitedEtag)
                 || _time.GetElapsedTime(_pendingSince) >= age
             );
     }

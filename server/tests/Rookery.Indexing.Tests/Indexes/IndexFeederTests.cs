@@ -242,6 +242,32 @@ public sealed class IndexFeederTests
         Assert.Equal(2, snapshot.Segments.Count);
     }
 
+    /// <summary>Clients wait for an index by reading statistics repeatedly.</summary>
+    [Fact]
+    public void An_index_of_which_freshness_was_requested_does_not_gather_changes()
+    {
+        using var node = IndexedNode.New();
+        node.Define(ByName.Name, ByName);
+        node.SettleAll();
+        node.Put("a", "\"name\":\"x\"");
+        node.Settle();
+        Assert.True(node.Status(ByName.Name).IsStale);
+        node.Host.RequestFreshness(node.Database(), ByName.Name);
+        node.Settle();
+        Assert.False(node.Status(ByName.Name).IsStale);
+        Assert.False(node.Serving(ByName.Name).IsAwaited);
+
+        // A request counts for a moment, and not at all while the index is paused.
+        node.Put("b", "\"name\":\"x\"");
+        node.Host.RequestFreshness(node.Database(), ByName.Name);
+        node.Host.SetPaused(node.Database(), ByName.Name, isPaused: true);
+        Assert.False(node.Serving(ByName.Name).IsAwaited);
+        node.Host.SetPaused(node.Database(), ByName.Name, isPaused: false);
+        Assert.True(node.Serving(ByName.Name).IsAwaited);
+        node.Time.Advance(TimeSpan.FromSeconds(1));
+        Assert.False(node.Serving(ByName.Name).IsAwaited);
+    }
+
     [Fact]
     public void A_long_build_does_not_keep_other_indexes_from_following()
     {

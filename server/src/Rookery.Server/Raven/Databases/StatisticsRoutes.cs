@@ -88,6 +88,7 @@ internal sealed class StatisticsRoutes(ServerContext context)
     private List<ShownIndex> WriteCounts(Utf8JsonWriter json, in DatabaseReader reader, DatabaseStatistics statistics)
     {
         var indexes = ShownIndex.All(context.Indexes, reader.Database);
+        ShownIndex.RequestFreshness(context.Indexes, reader.Database, indexes);
         json.WriteNumber("CountOfDocuments"u8, statistics.Documents);
         json.WriteNumber("CountOfTombstones"u8, statistics.Tombstones);
         json.WriteNumber(

@@ -145,12 +145,8 @@ internal static class IndexCommand
                 .Select(static index => index.Record.Name),
         ];
 
-    private static async Task WaitUntilOpenAsync(
-        ServerContext context,
-        HttpContext http,
-        Database database,
-        string name
-    )
+    /// <summary>Waits up to 15 s until this node has opened an index, if it keeps the index.</summary>
+    public static async Task WaitUntilOpenAsync(ServerContext context, HttpContext http, Database database, string name)
     {
         using var ends = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
         await context.Indexes.WaitAsync(database, name, etag: 0, OpeningTimeout, ends.Token, evenAtRest: true);

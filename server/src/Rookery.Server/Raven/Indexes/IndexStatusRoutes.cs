@@ -17,7 +17,12 @@ internal sealed class IndexStatusRoutes(ServerContext context)
     private const long MaxWaitMilliseconds = 15_000;
 
     /// <summary>GET indexes/stats[?name=…]: one object for each index.</summary>
-    public Task StatsAsync(HttpContext http, Database database) => SendAsync(http, Find(http, database), WriteStats);
+    public Task StatsAsync(HttpContext http, Database database)
+    {
+        var indexes = Find(http, database);
+        ShownIndex.RequestFreshness(context.Indexes, database, indexes);
+        return SendAsync(http, indexes, WriteStats);
+    }
 
     /// <summary>
     /// GET indexes/progress[?name=…][&amp;wait=…]. With <c>wait</c>, in milliseconds, it answers when the indexes have
@@ -82,9 +87,9 @@ internal sealed class IndexStatusRoutes(ServerContext context)
 
     /// <summary>
     /// GET indexes/terms?name=…&amp;field=…[&amp;fromValue=…][&amp;pageSize=…]: the terms of a field in an index, in
-    /// order, after a value.
+    /// order, after a value. Waits for an index that was defined a moment ago.
     /// </summary>
-    public Task TermsAsync(HttpContext http, Database database)
+    public async Task TermsAsync(HttpContext http, Database database)
     {
         var parameters = new QueryParameters(http);
         string name = parameters.RequiredText("name");
@@ -92,6 +97,12 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         string? after = parameters.Text("fromValue") is { Length: > 0 } from ? from : null;
         int count = (int)Math.Min(parameters.Number("pageSize", MaxTerms), MaxTerms);
         var index = Find(database, [name])[0];
+        if (index is { Status: null, WhyNotKept: null })
+        {
+            await IndexCommand.WaitUntilOpenAsync(context, http, database, index.Record.Name);
+            index = Find(database, [name])[0];
+        }
+
         var terms =
             ReadTerms(database, name, field, after, count)
             ?? throw (
@@ -102,7 +113,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
                             + $"lists its fields."
                     )
             );
-        return JsonResponse.SendAsync(
+        await JsonResponse.SendAsync(
             http,
             json =>
             {
@@ -135,6 +146,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
     public Task StalenessAsync(HttpContext http, Database database)
     {
         var index = Find(database, [new QueryParameters(http).RequiredText("name")])[0];
+        ShownIndex.RequestFreshness(context.Indexes, database, [index]);
         return JsonResponse.SendAsync(
             http,
             json =>

@@ -116,6 +116,18 @@ internal sealed record ShownIndex(
         ];
     }
 
+    /// <summary>
+    /// Requests that stale indexes soon include all documents. Clients wait for an index by reading statistics
+    /// repeatedly; without a request, a change may be gathered with later ones for 5 s.
+    /// </summary>
+    public static void RequestFreshness(IndexHost host, Database database, IEnumerable<ShownIndex> indexes)
+    {
+        foreach (var index in indexes.Where(static index => index.IsStale))
+        {
+            host.RequestFreshness(database, index.Record.Name);
+        }
+    }
+
     /// <summary>Returns the indexes with these names, or all if <paramref name="names"/> is empty.</summary>
     /// <param name="host">The indexes.</param>
     /// <param name="database">The database.</param>
