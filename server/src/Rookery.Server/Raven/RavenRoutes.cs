@@ -88,7 +88,10 @@ public static class RavenRoutes
         Write(routes, context, "DELETE", "docs", change.DeleteAsync).Taking(RavenParameters.Document);
         var patch = new PatchDocument(context);
         Write(routes, context, "PATCH", "docs", patch.HandleAsync).Taking(RavenParameters.Patch);
-        Write(routes, context, "PATCH", "json-patch", patch.HandleJsonPatchAsync).Taking(RavenParameters.JsonPatch);
+        routes
+            .MapMethods(Database + "json-patch", ["PATCH"], RavenRoute.OnDatabase(context, patch.HandleJsonPatchAsync))
+            .For(RouteScope.ReadAndWrite)
+            .Taking(RavenParameters.JsonPatch);
         Write(routes, context, "POST", Batches, new BulkDocs(context).HandleAsync).Taking(RavenParameters.Batch);
         Write(routes, context, "GET", "hilo/next", hilo.NextAsync).Taking(RavenParameters.HiloNext);
         Write(routes, context, "PUT", "hilo/return", hilo.ReturnAsync).Taking(RavenParameters.HiloReturn);

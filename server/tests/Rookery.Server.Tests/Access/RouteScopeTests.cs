@@ -74,6 +74,7 @@ public class RouteScopeTests(SecureServer server) : IClassFixture<SecureServer>
         "GET,HEAD /studio/{**path}: open",
         "HEAD /databases/{database}/docs: read",
         "PATCH /databases/{database}/docs: write",
+        "PATCH /databases/{database}/json-patch: read and write",
         "PATCH /databases/{database}/queries: read and write",
         "POST /admin/access/certificates: admin",
         "POST /admin/access/tokens/reset: admin",
