@@ -109,9 +109,15 @@ public static class DocumentWriter
             span[written++] = (byte)',';
         }
 
-        written = Fill(span, written, "\"@collection\":"u8);
-        written = FillString(span, written, document.Collection.IsEmpty ? "@empty"u8 : document.Collection);
-        written = Fill(span, written, ",\"@id\":"u8);
+        // As in RavenDB, a document of no collection has no such member.
+        if (!document.Collection.IsEmpty)
+        {
+            written = Fill(span, written, "\"@collection\":"u8);
+            written = FillString(span, written, document.Collection);
+            span[written++] = (byte)',';
+        }
+
+        written = Fill(span, written, "\"@id\":"u8);
         written = FillString(span, written, document.Id);
         written = Fill(span, written, ",\"@change-vector\":\""u8);
         written += ChangeVector.Write(span[written..], etag, historyId);

@@ -133,7 +133,7 @@ internal static class JsonBody
         };
 
     /// <summary>Reads an array of strings; null is refused.</summary>
-    public static List<string> ReadTexts(ref Utf8JsonReader json, string name)
+    public static List<string> ReadTexts(ref Utf8JsonReader json, string name, string? nullText = null)
     {
         if (json.TokenType != JsonTokenType.StartArray)
         {
@@ -145,6 +145,7 @@ internal static class JsonBody
         {
             texts.Add(
                 ReadText(ref json, name)
+                    ?? nullText
                     ?? throw RefusedException.BadRequest($"'{name}' must be a list of texts; null is none.")
             );
         }

@@ -35,7 +35,7 @@ public class StoredDocumentTests
             Answer(value)
         );
         Assert.Equal(
-            """{"@metadata":{"@collection":"@empty","@id":"x","@change-vector":"A:7-abcdefghijklmnopqrstuv","@last-modified":"2026-11-21T09:49:45.2120000Z"}}""",
+            """{"@metadata":{"@id":"x","@change-vector":"A:7-abcdefghijklmnopqrstuv","@last-modified":"2026-11-21T09:49:45.2120000Z"}}""",
             Answer(Store("{}", "x", Ticks))
         );
     }

@@ -192,6 +192,25 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
+    public async Task A_lazy_query_of_a_missing_index_has_no_result()
+    {
+        string db = await server.CreateDatabaseAsync();
+        var answer = await server.SendAsync(
+            "POST",
+            db + "/multi_get",
+            $$$"""
+            {"Requests":[
+              {"Url":"{{{db}}}/queries","Query":"?queryHash=1","Method":"POST","Content":{"Query":"from index 'None'"}},
+              {"Url":"{{{db}}}/docs","Query":"?&id=b","Method":"GET"}]}
+            """
+        );
+        Assert.Equal(
+            """{"Results":[{"Result":null,"StatusCode":404,"Headers":{}},{"Result":{"Results":[null],"Includes":{}},"StatusCode":404,"Headers":{}}]}""",
+            answer.Body
+        );
+    }
+
+    [Fact]
     public async Task Lazy_reads_come_in_one_answer()
     {
         string db = await server.CreateDatabaseAsync();

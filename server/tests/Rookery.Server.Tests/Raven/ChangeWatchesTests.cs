@@ -53,6 +53,8 @@ public sealed class ChangeWatchesTests
     [InlineData("unwatch-counters")]
     [InlineData("watch-topology-change")]
     [InlineData("watch-document-timeseries")]
+    [InlineData("watch-all-document-timeseries")]
+    [InlineData("unwatch-all-document-timeseries")]
     public void Topics_without_changes_can_be_watched(string command) =>
         Assert.True(new ChangeWatches().TryExecute(command, null));
 

@@ -121,6 +121,33 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(2, posted.Json.GetProperty("Results").GetArrayLength());
     }
 
+    /// <summary>Clients ask for the documents of references, of which some are not set.</summary>
+    [Fact]
+    public async Task Null_and_empty_ids_name_no_document()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", db + "/docs?id=a", Ann);
+        JsonValueKind[] kinds = [JsonValueKind.Object, JsonValueKind.Null, JsonValueKind.Null];
+        foreach (
+            var answer in (Answer[])
+                [
+                    await server.SendAsync("GET", db + "/docs?&id=a&id=&id"),
+                    await server.SendAsync("POST", db + "/docs", """{"Ids":["a",null,""]}"""),
+                ]
+        )
+        {
+            Assert.Equal(200, answer.Status);
+            Assert.Equal(
+                kinds,
+                answer.Json.GetProperty("Results").EnumerateArray().Select(static item => item.ValueKind)
+            );
+        }
+
+        Assert.Equal(404, (await server.SendAsync("GET", db + "/docs?id=")).Status);
+        Assert.Equal(404, (await server.SendAsync("POST", db + "/docs", """{"Ids":[null]}""")).Status);
+        (await server.SendAsync("POST", db + "/docs", """{"Ids":[7]}""")).IsRefusal(400, "'Ids' must be a text");
+    }
+
     [Fact]
     public async Task Includes_follow_paths_through_objects_and_arrays_once_each()
     {

@@ -43,6 +43,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         const string defined = $$"""{"Indexes":[{"Name":"ByName","Maps":["{{map}}"]}]}""";
         Assert.Equal(201, (await server.SendAsync("PUT", database + "/admin/indexes", defined)).Status);
         var record = await GetAsync("/admin/databases?name=" + Path.GetFileName(database));
+        Assert.Equal("Normal", record.GetProperty("DatabaseState").GetString());
         Assert.Equal(["ByName"], record.GetProperty("Indexes").EnumerateObject().Select(static index => index.Name));
         Assert.Equal([ByAge], record.GetProperty("AutoIndexes").EnumerateObject().Select(static index => index.Name));
         Assert.Equal("AutoMap", record.GetProperty("AutoIndexes").GetProperty(ByAge).GetProperty("Type").GetString());

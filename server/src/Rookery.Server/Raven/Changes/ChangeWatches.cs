@@ -79,7 +79,7 @@ internal sealed class ChangeWatches
                 or "all-timeseries"
                 or "timeseries"
                 or "document-timeseries"
-                or "document-all-timeseries":
+                or "all-document-timeseries":
                     return true;
                 default:
                     return false;

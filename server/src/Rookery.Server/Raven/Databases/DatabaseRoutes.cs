@@ -126,6 +126,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
                 json.WriteString("DatabaseName"u8, database.Name);
                 json.WriteNumber("Etag"u8, database.Number);
                 json.WriteBoolean("Disabled"u8, false);
+                json.WriteString("DatabaseState"u8, "Normal"u8);
                 json.WriteStartObject("Settings"u8);
                 json.WriteEndObject();
                 if (Principal.Of(http).HasScope(AccessScopes.Read, database.Name))

@@ -80,6 +80,11 @@ internal sealed class GetDocuments(ServerContext context)
 
     private Task AnswerOneAsync(HttpContext http, Database database, ReadOnlySpan<char> escapedId)
     {
+        if (escapedId.IsEmpty)
+        {
+            return EmptyResponse.AnswerNotFound(http);
+        }
+
         Span<byte> buffer = stackalloc byte[DocumentId.MaxBytes];
         var id = buffer[..DocumentIdParameter.Read(escapedId, buffer)];
         var response = ResponseBuffer.Rent();
@@ -270,7 +275,10 @@ internal sealed class GetDocuments(ServerContext context)
         return (true, tag);
     }
 
-    /// <summary>Writes a document, or null if it does not exist.</summary>
+    /// <summary>
+    /// Writes a document, or null if it does not exist. As in RavenDB, no document has an empty id, which clients send
+    /// for references that are not set.
+    /// </summary>
     /// <returns>False if the document needs more room than the answer has.</returns>
     private static bool TryWrite(
         DocumentResponse answer,
@@ -285,7 +293,8 @@ internal sealed class GetDocuments(ServerContext context)
     )
     {
         neededBytes = 0;
-        isFound = reader.TryGetDocument(DocumentIdParameter.Check(id), out var document);
+        Document document = default;
+        isFound = id.Length > 0 && reader.TryGetDocument(DocumentIdParameter.Check(id), out document);
         if (!isFound)
         {
             tag.Add(0);
@@ -354,7 +363,7 @@ internal sealed class GetDocuments(ServerContext context)
                     {
                         if (name is "Ids")
                         {
-                            ids = JsonBody.ReadTexts(ref value, "Ids");
+                            ids = JsonBody.ReadTexts(ref value, "Ids", nullText: "");
                         }
                         else
                         {
