@@ -95,12 +95,14 @@ internal sealed class AnswerScope(
     /// <param name="total">Number of results, on the page or not; null if the walk counts them.</param>
     /// <param name="foundOwner">Owns what the walk reads; disposed with the results.</param>
     /// <param name="isResult">Whether the current document still matches; null if all do.</param>
+    /// <param name="filteredCount">Number of documents that <c>filter</c> was applied to; null without it.</param>
     public WalkedResults OpenWalkedResults(
         QueryWalk walk,
         long? total,
         IDisposable foundOwner,
-        Func<bool>? isResult = null
-    ) => new(walk, writer, sink, total, foundOwner, isResult, slices);
+        Func<bool>? isResult = null,
+        long? filteredCount = null
+    ) => new(walk, writer, sink, total, foundOwner, isResult, slices) { FilteredCount = filteredCount };
 
     /// <summary>Returns each document's score; null if the query does not score.</summary>
     public double[]? ScoresOf(IReadOnlyList<ScannedDocument> found) =>

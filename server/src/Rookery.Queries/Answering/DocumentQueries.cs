@@ -83,7 +83,7 @@ internal static class DocumentQueries
             }
             else if (scope.SearchGroups(index) is { } groups)
             {
-                return new GroupResults(groups, groups.Results, scope.Reader);
+                return new GroupResults(groups, groups.Results, scope.Reader) { FilteredCount = groups.FilteredCount };
             }
         }
 
@@ -155,14 +155,15 @@ internal static class DocumentQueries
         scope.Slices.StopClock();
         if (scope.Plan.Query.GroupBy.Count > 0)
         {
-            return new GroupResults(documents, results, scope.Reader);
+            return new GroupResults(documents, results, scope.Reader) { FilteredCount = documents.Run.FilteredCount };
         }
 
         ScannedDocument[] page = [.. results.Documents];
         return scope.OpenWalkedResults(
             new QueryWalk(scope.Reader, [.. page.Select(static document => document.Id)], scope.ScoresOf(page)),
             results.TotalResults,
-            documents
+            documents,
+            filteredCount: documents.Run.FilteredCount
         );
     }
 

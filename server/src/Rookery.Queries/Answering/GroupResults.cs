@@ -17,6 +17,8 @@ internal sealed class GroupResults(IDisposable run, ScanResults groups, AnswerRe
 
     public long? KnownTotal => groups.TotalResults;
 
+    public long? FilteredCount { get; init; }
+
     public ReadOnlySpan<byte> Id => default;
 
     public long DocumentBytes => 0;

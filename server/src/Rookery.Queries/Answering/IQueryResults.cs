@@ -14,6 +14,12 @@ public interface IQueryResults : IDisposable
     long? KnownTotal { get; }
 
     /// <summary>
+    /// Number of documents or groups that <c>filter</c> was applied to, known after the last move; null without
+    /// <c>filter</c>.
+    /// </summary>
+    long? FilteredCount => null;
+
+    /// <summary>
     /// The id of the current result's document, valid until the next move or pause; empty for a group.
     /// </summary>
     ReadOnlySpan<byte> Id { get; }

@@ -107,7 +107,10 @@ internal static class RowQueries
                     scope.Writer,
                     scope.Reader,
                     owner
-                );
+                )
+                {
+                    FilteredCount = run.FilteredCount,
+                };
             }
 
             scope.Writer.RowOf = compiled.ReturnsEachRow ? place => documents[place].Row : null;
@@ -118,7 +121,8 @@ internal static class RowQueries
                     scope.ScoresOf(documents)
                 ),
                 ended.TotalResults,
-                owner
+                owner,
+                filteredCount: run.FilteredCount
             );
         }
         catch

@@ -68,6 +68,8 @@ internal sealed class RowResults(
 
     public long? KnownTotal => rows.TotalResults;
 
+    public long? FilteredCount { get; init; }
+
     public ReadOnlySpan<byte> Id => default;
 
     public long DocumentBytes => 0;

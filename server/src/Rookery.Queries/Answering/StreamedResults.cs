@@ -18,6 +18,8 @@ internal sealed class StreamedResults(ScannedDocuments scan, ResultWriter writer
 
     public long? KnownTotal => null;
 
+    public long? FilteredCount => scan.Run.FilteredCount;
+
     public ReadOnlySpan<byte> Id => scan.Walk.Head.Id;
 
     public long DocumentBytes => scan.Walk.Length;

@@ -28,6 +28,8 @@ internal sealed class WalkedResults(
 
     public long? KnownTotal => _total ?? walk.KnownTotal;
 
+    public long? FilteredCount { get; init; }
+
     public ReadOnlySpan<byte> Id => walk.Head.Id;
 
     public long DocumentBytes => walk.Length;

@@ -61,6 +61,13 @@ public sealed class RowSource
             );
     }
 
+    /// <summary>Returns whether the index has a field, searchable or only stored.</summary>
+    internal bool HasField(FieldPath path) =>
+        Definition.Fields.Any(field => string.Equals(field.Name, NameOf(path), StringComparison.Ordinal));
+
+    /// <summary>Returns whether a field is indexed by its words, and not by its whole values.</summary>
+    internal bool IsOfWords(FieldPath path) => WordFields.Contains(NameOf(path), StringComparer.Ordinal);
+
     /// <summary>Returns whether the index stores the values of a field.</summary>
     internal bool Stores(string name) =>
         Definition.Fields.Any(field => field.IsStored && string.Equals(field.Name, name, StringComparison.Ordinal));
@@ -69,9 +76,7 @@ public sealed class RowSource
     /// <exception cref="QueryException">The field does not exist or is only stored.</exception>
     internal string NameOf(FieldReference field)
     {
-        string name = field is PathReference { Path: var path }
-            ? path.ToString().Replace("[]", "", StringComparison.Ordinal)
-            : "";
+        string name = field is PathReference { Path: var path } ? NameOf(path) : "";
         var known = Definition.Fields.FirstOrDefault(one => string.Equals(one.Name, name, StringComparison.Ordinal));
         if (known is { Indexing: not FieldIndexing.No })
         {
@@ -94,12 +99,17 @@ public sealed class RowSource
             field.Position
         );
     }
+
+    private static string NameOf(FieldPath path) => path.ToString().Replace("[]", "", StringComparison.Ordinal);
 }
 
 /// <summary>Resolves fields of index rows for conditions and orders.</summary>
 /// <param name="rows">The index.</param>
 internal sealed class RowFields(RowSource rows) : FieldResolver
 {
+    /// <summary>The index.</summary>
+    public RowSource Rows => rows;
+
     public override FieldPath Resolve(FieldReference field) =>
         field switch
         {

@@ -108,6 +108,9 @@ public sealed class GroupAnswer : IDisposable
         }
     }
 
+    /// <summary>Number of groups that <c>filter</c> was applied to; null without it.</summary>
+    public long? FilteredCount => _run?.FilteredCount;
+
     /// <summary>Returns whether the index includes all documents.</summary>
     internal static bool HoldsAll(IndexSnapshot snapshot, AutoReduceMap map) =>
         !IsMarked(snapshot, map, ReducedGroup.ExcludedTerm);

@@ -15,8 +15,21 @@ public static class RqlParser
         var fields = new RqlFieldReader(reader) { Functions = functions };
         var source = ReadSource(reader);
         fields.Alias = source.Alias;
-        return NameGroupKey(new ClauseReader(reader, fields, functions).Read(source));
+        return SimplifySummary(NameGroupKey(new ClauseReader(reader, fields, functions).Read(source)));
     }
+
+    /// <summary>
+    /// Drops the order and the included documents of a query for facets or suggestions, which clients send from queries
+    /// that they also run without: the summary of all results has no order, and refers to no document.
+    /// </summary>
+    private static Query SimplifySummary(Query query) =>
+        query.Select is FieldSelection { Items: [{ Source: SelectedFacet or SelectedSuggestion }, ..] }
+            ? query with
+            {
+                OrderBy = [],
+                Includes = [.. query.Includes.Where(static include => include.Kind != IncludeKind.Documents)],
+            }
+            : query;
 
     /// <summary>
     /// As in RavenDB, <c>select key()</c> without an alias is named after the key if it is the only one of

@@ -403,7 +403,7 @@ public sealed class CompiledQuery
     /// <summary>Refuses an <c>include</c> of ids that computed results do not contain.</summary>
     private static void RefuseIncludesOutsideResults(Query query)
     {
-        if (query.Includes.Count == 0 || (query.GroupBy.Count == 0 && !QuerySummary.IsPartOf(query)))
+        if (query.Includes.Count == 0 || query.GroupBy.Count == 0)
         {
             return;
         }
@@ -411,16 +411,6 @@ public sealed class CompiledQuery
         string[] names = MembersOfComputedResults(query);
         foreach (var include in query.Includes.Where(static include => include.Kind == IncludeKind.Documents))
         {
-            if (names.Length == 0)
-            {
-                throw new QueryException(
-                    QueryFault.Invalid,
-                    $"'include {include.Path}' is not supported with 'facet' or 'suggest': their results refer to no "
-                        + "document.",
-                    include.Position
-                );
-            }
-
             if (!names.Contains(include.Path!.Split('.', '[')[0], StringComparer.Ordinal))
             {
                 throw new QueryException(
@@ -434,16 +424,10 @@ public sealed class CompiledQuery
         }
     }
 
-    private static string[] MembersOfComputedResults(Query query)
-    {
-        if (QuerySummary.IsPartOf(query))
-        {
-            return [];
-        }
-        return query.Select is FieldSelection { Items: { Count: > 0 } items }
+    private static string[] MembersOfComputedResults(Query query) =>
+        query.Select is FieldSelection { Items: { Count: > 0 } items }
             ? [.. items.Select(Projection.NameOf)]
             : [.. query.GroupBy.Select(static key => key.Alias ?? key.Path.ToString())];
-    }
 
     private static void RefuseUnsupported(Query query, RowSource? rows)
     {

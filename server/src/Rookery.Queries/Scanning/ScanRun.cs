@@ -44,6 +44,7 @@ public sealed class ScanRun : IDisposable
     // Number of collected results; orders results that sort equally.
     private long _ordinal;
     private long _seenByFilter;
+    private long _filtered;
     private long _total;
 
     internal ScanRun(CompiledQuery compiled, QueryMemory memory, IWorkLimits limits, bool needsTotal)
@@ -72,6 +73,10 @@ public sealed class ScanRun : IDisposable
 
     /// <summary>Whether no further document can change the answer.</summary>
     public bool IsComplete { get; private set; }
+
+    /// <summary>Number of documents that <c>filter</c> was applied to; null if the query has none.</summary>
+    public long? FilteredCount =>
+        _compiled.Filter is null ? null : Math.Min(_filtered, _compiled.FilterLimit ?? long.MaxValue);
 
     /// <summary>
     /// Whether <see cref="Add"/> reports each result as it is evaluated, so that nothing is collected.
@@ -229,6 +234,7 @@ public sealed class ScanRun : IDisposable
 
     private bool AddMatch(in QueriedDocument document, byte[]? row)
     {
+        _filtered++;
         bool passes = _compiled.Filter is null || _compiled.Filter.Matches(document.Whole, _work);
         if (IsStreamed)
         {

@@ -110,13 +110,22 @@ internal sealed class FacetPlan
                     .GroupBy(static one => (one.Alias ?? one.Aggregate.Path!.ToString(), one.Aggregate.Path!))
                     .Select(group => new FacetNumbers(
                         group.Key.Item1,
-                        fields.CreateReader(new PathReference(group.Key.Item2)),
+                        ReaderOfNumbers(group.Key.Item2, fields),
                         [.. group.Select(static one => one.Aggregate.Kind).Distinct()]
                     )),
             ],
             new ClauseOptions(facet.Options, "facet", operands)
         );
     }
+
+    /// <summary>
+    /// Returns a reader of a field to aggregate. As in RavenDB, a field that the index lacks has no numbers; clients
+    /// aggregate the same fields over several indexes.
+    /// </summary>
+    private static FieldReader ReaderOfNumbers(FieldPath path, FieldResolver fields) =>
+        fields is RowFields { Rows: var rows } && !rows.HasField(path)
+            ? new FieldReader(path)
+            : fields.CreateReader(new PathReference(path));
 
     private static string FieldOf(Condition range) =>
         range switch

@@ -37,11 +37,11 @@ public abstract class QuerySummary
         IReadOnlyList<SelectedField> items = ((FieldSelection)query.Select!).Items;
         SelectedField first = items[0];
         string name = first.Source is SelectedFacet ? "facet" : "suggest";
-        if (query.GroupBy.Count > 0 || query.Loads.Count > 0 || query.OrderBy.Count > 0)
+        if (query.GroupBy.Count > 0 || query.Loads.Count > 0)
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                $"'{name}' cannot stand beside 'group by', 'load' and 'order by'.",
+                $"'{name}' cannot stand beside 'group by' and 'load'.",
                 first.Position
             );
         }
@@ -53,7 +53,7 @@ public abstract class QuerySummary
                 ),
             ])
             : new SuggestionSummary([
-                .. items.Select(item => SuggestionPlan.Of((SelectedSuggestion)item.Source, item, operands)),
+                .. items.Select(item => SuggestionPlan.Of((SelectedSuggestion)item.Source, item, fields, operands)),
             ]);
     }
 }

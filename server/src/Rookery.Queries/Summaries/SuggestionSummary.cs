@@ -6,6 +6,7 @@ using Rookery.Platform;
 using Rookery.Queries.Conditions;
 using Rookery.Queries.Language;
 using Rookery.Search.Analysis;
+using Rookery.Search.Values;
 
 namespace Rookery.Queries.Summaries;
 
@@ -27,6 +28,8 @@ internal enum SuggestionOrder
 /// <param name="Measure">The measure of similarity.</param>
 /// <param name="Accuracy">The minimum similarity.</param>
 /// <param name="Order">The order of suggestions.</param>
+/// <param name="IsWhole">Whether whole texts in lower case are compared, because the index has the field's values and
+/// not their words.</param>
 internal sealed record SuggestionPlan(
     string Name,
     FieldReader Field,
@@ -34,7 +37,8 @@ internal sealed record SuggestionPlan(
     long PageSize,
     SimilarityMeasure Measure,
     double Accuracy,
-    SuggestionOrder Order
+    SuggestionOrder Order,
+    bool IsWhole
 )
 {
     /// <summary>Maximum given words of one suggestion. Each is compared with every word of the field.</summary>
@@ -45,8 +49,20 @@ internal sealed record SuggestionPlan(
 
     /// <summary>Compiles a suggestion.</summary>
     /// <exception cref="QueryException">The suggestion is invalid.</exception>
-    public static SuggestionPlan Of(SelectedSuggestion suggestion, SelectedField item, OperandValues operands)
+    public static SuggestionPlan Of(
+        SelectedSuggestion suggestion,
+        SelectedField item,
+        FieldResolver fields,
+        OperandValues operands
+    )
     {
+        bool isWhole = false;
+        if (fields is RowFields { Rows: var rows })
+        {
+            rows.NameOf(new PathReference(suggestion.Field)); // refuses a field that the index lacks
+            isWhole = !rows.IsOfWords(suggestion.Field);
+        }
+
         int position = suggestion.Term.Position;
         byte[][] terms = [.. operands.ReadElements([suggestion.Term])];
         if (terms.Length > MaxTerms || Array.Exists(terms, static term => term[0] != (byte)'"'))
@@ -62,23 +78,37 @@ internal sealed record SuggestionPlan(
         var plan = new SuggestionPlan(
             item.Alias ?? suggestion.Field.ToString(),
             new FieldReader(suggestion.Field),
-            [.. terms.Select(term => CharactersOf(term, position))],
+            [.. terms.Select(term => CharactersOf(term, isWhole, position))],
             options.ReadCount("PageSize", DefaultPageSize),
             options.ReadWord("Distance", SimilarityMeasure.Levenshtein),
             options.ReadNumber("Accuracy", DefaultAccuracy),
-            options.ReadWord("SortMode", SuggestionOrder.Popularity)
+            options.ReadWord("SortMode", SuggestionOrder.Popularity),
+            isWhole
         );
         options.RefuseUnread();
         return plan;
     }
 
-    private static int[] CharactersOf(byte[] json, int position)
+    /// <summary>Returns a text in lower case; empty if it is too long for a suggestion.</summary>
+    /// <param name="json">A JSON string.</param>
+    /// <param name="key">A buffer of at least <see cref="TermKey.MaxBytes"/>.</param>
+    public static ReadOnlySpan<byte> WholeOf(ReadOnlySpan<byte> json, Span<byte> key)
+    {
+        const int KindBytes = 1;
+        ReadOnlySpan<byte> text = key[..TermKey.Write(json, isExact: false, key)];
+        return TermKey.IsTruncated(text) || text.Length - KindBytes > Analyzer.MaxTokenBytes
+            ? default
+            : text[KindBytes..];
+    }
+
+    private static int[] CharactersOf(byte[] json, bool isWhole, int position)
     {
         byte[] text = new byte[json.Length];
-        byte[] folded = AnalyzerCatalog.Default.Fold(
-            text.AsSpan(0, JsonText.Unescape(json.AsSpan(1, json.Length - 2), text))
-        );
-        return folded.Length <= Analyzer.MaxTokenBytes
+        int length = JsonText.Unescape(json.AsSpan(1, json.Length - 2), text);
+        byte[] folded = isWhole
+            ? WholeOf(json, stackalloc byte[TermKey.MaxBytes]).ToArray()
+            : AnalyzerCatalog.Default.Fold(text.AsSpan(0, length));
+        return folded.Length <= Analyzer.MaxTokenBytes && folded.Length > 0 == length > 0
             ? [.. Encoding.UTF8.GetString(folded).EnumerateRunes().Select(static rune => rune.Value)]
             : throw new QueryException(
                 QueryFault.TooCostly,
@@ -134,6 +164,8 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
     private const int BytesPerWord = 160;
 
     private readonly Dictionary<byte[], Candidate> _candidates = new(BytesComparer.Instance);
+
+    private bool IsWhole => plan.IsWhole;
 
     /// <summary>Adds the words of a document.</summary>
     public void Add(in QueriedDocument document, SearchableText buffer, ScanWork work, ScanMemory memory)
@@ -243,6 +275,18 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
     {
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
+            if (table.IsWhole)
+            {
+                Span<byte> key = stackalloc byte[TermKey.MaxBytes];
+                var whole = json[0] == (byte)'"' ? SuggestionPlan.WholeOf(json, key) : default;
+                if (!whole.IsEmpty)
+                {
+                    table.AddWord(whole, memory);
+                }
+
+                return true;
+            }
+
             var sink = new Sink(table, memory);
             AnalyzerCatalog.Default.Analyze(buffer.Of(json), AnalysisPurpose.Index, firstPosition: 0, ref sink);
             return true;

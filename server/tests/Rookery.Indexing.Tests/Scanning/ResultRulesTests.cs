@@ -292,7 +292,6 @@ public sealed class ResultRulesTests
     [InlineData("from Orders as o select { x: p }", QueryFault.NotSupported, "the name 'p'")]
     [InlineData("from Orders as o select { x: }", QueryFault.Invalid, "A value")]
     [InlineData("from Orders group by company select facet(company)", QueryFault.Invalid, "facet")]
-    [InlineData("from Orders order by x select suggest(company, 'x')", QueryFault.Invalid, "suggest")]
     [InlineData("from Orders select facet(id('facets/x'))", QueryFault.NotSupported, "facet setup")]
     [InlineData("from Orders select facet(company, '5')", QueryFault.Invalid, "JSON object")]
     [InlineData("from Orders select facet(company, '{\"Start\":-1}')", QueryFault.Invalid, "'Start'")]
@@ -305,8 +304,6 @@ public sealed class ResultRulesTests
     [InlineData("from index 'Orders/ByCompany'", QueryFault.NotSupported, "from index")]
     [InlineData("from Orders group by x order by score()", QueryFault.NotSupported, "score()")]
     [InlineData("from Orders limit 'x'", QueryFault.Invalid, "")]
-    [InlineData("from Orders select facet(company) include company", QueryFault.Invalid, "include company")]
-    [InlineData("from Orders select suggest(company, 'x') include company", QueryFault.Invalid, "include company")]
     [InlineData("from Orders group by company select count() include company", QueryFault.Invalid, "names no member")]
     [InlineData("from Orders group by company as c include company", QueryFault.Invalid, "which have 'c'")]
     [InlineData(

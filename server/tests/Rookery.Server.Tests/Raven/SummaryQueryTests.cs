@@ -54,6 +54,64 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Theory]
+    [InlineData("from Cameras order by price select facet(brand)", "brand: acme 3, zoom 2")]
+    [InlineData("from Cameras select facet(brand) include maker", "brand: acme 3, zoom 2")]
+    [InlineData("from index 'ByBrand' order by price as long select facet(brand)", "brand: acme 3, zoom 2")]
+    [InlineData(
+        "from index 'ByBrand' select facet(brand, sum(price), sum(none))",
+        "brand: acme 3 price sum=60, acme 3 none sum=0, zoom 2 price sum=9.5, zoom 2 none sum=0"
+    )]
+    public async Task Clients_facets_need_no_order_document_or_number(string query, string expected)
+    {
+        string db = await FillAsync();
+        await DefineAsync(db);
+        Assert.Equal(expected, Facets(await QueryAsync(db, query)));
+    }
+
+    /// <summary>The terms of a field that is not analysed are its values.</summary>
+    [Theory]
+    [InlineData("suggest(text, 'light camra')", "text: light camera")]
+    [InlineData("suggest(text, 'LIGHT CAMRA')", "text: light camera")]
+    [InlineData("suggest(text, 'camra')", "text: a camera")]
+    [InlineData("suggest(words, 'camra')", "words: camera")]
+    public async Task Suggestions_of_a_field_without_words_are_whole_values(string selection, string expected)
+    {
+        string db = await FillAsync();
+        await DefineAsync(db);
+        var results = (await QueryAsync(db, $"from index 'ByBrand' select {selection}")).GetProperty("Results");
+        Assert.Equal(
+            expected,
+            $"{results[0].GetProperty("Name").GetString()}: "
+                + string.Join(
+                    ',',
+                    results[0].GetProperty("Suggestions").EnumerateArray().Select(one => one.GetString())
+                )
+        );
+        (
+            await server.SendAsync("POST", db + "/queries", Body("from index 'ByBrand' select suggest(none, 'x')"))
+        ).IsRefusal(400, "has no field 'none'");
+    }
+
+    [Theory]
+    [InlineData("from Cameras filter brand = 'zoom'", 5)]
+    [InlineData("from Cameras filter brand = 'zoom' filter_limit 2", 2)]
+    [InlineData("from Cameras where price > 9 filter brand = 'zoom'", 3)]
+    [InlineData("from Cameras order by price filter brand = 'zoom' limit 1", 5)]
+    [InlineData("from Cameras group by brand filter brand = 'zoom' select count()", 4)]
+    [InlineData("from index 'ByBrand' where price > 9 filter brand = 'acme'", 3)]
+    [InlineData("from Cameras", null)]
+    public async Task The_answer_of_a_filter_counts_the_documents_it_read(string query, int? scanned)
+    {
+        string db = await FillAsync();
+        await DefineAsync(db);
+        var answer = await QueryAsync(db, query);
+        Assert.Equal(
+            scanned,
+            answer.TryGetProperty("ScannedResults", out var counted) ? counted.GetInt32() : default(int?)
+        );
+    }
+
+    [Theory]
     [InlineData("from Cameras select facet(id('facets/none'))", 400, "facets/none")]
     [InlineData("from Cameras select facet(id('cameras/1'))", 400, "has no facet")]
     [InlineData("from Cameras select facet(brand, sum(price), name)", 400, "one field")]
@@ -187,7 +245,12 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
 
     private static string Body(string query) =>
         JsonSerializer.Serialize(
-            new { Query = query, QueryParameters = new { ten = 10, words = (string[])["nigth", "camrea"] } }
+            new
+            {
+                Query = query,
+                WaitForNonStaleResults = true,
+                QueryParameters = new { ten = 10, words = (string[])["nigth", "camrea"] },
+            }
         );
 
     private async Task<JsonElement> QueryAsync(string db, string query)
@@ -195,6 +258,13 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
         var answer = await server.SendAsync("POST", db + "/queries", Body(query));
         Assert.True(answer.Status == 200, answer.Body);
         return answer.Json;
+    }
+
+    private async Task DefineAsync(string db)
+    {
+        const string Index =
+            """{"Indexes":[{"Name":"ByBrand","Maps":["map('Cameras', c => ({ brand: c.brand, price: c.price, text: c.text, words: c.text }))"],"Fields":{"words":{"Indexing":"Search"}}}]}""";
+        Assert.Equal(201, (await server.SendAsync("PUT", db + "/admin/indexes", Index)).Status);
     }
 
     private async Task<string> FillAsync()

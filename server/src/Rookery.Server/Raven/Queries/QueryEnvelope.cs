@@ -64,6 +64,12 @@ internal static class QueryEnvelope
         output.Write(Encoding.UTF8.GetBytes(context.Node.Consensus.NodeTag));
         output.Write("\",\"IncludedPaths\":"u8);
         WriteIncludedPaths(output, answer.Plan.Includes);
+        if (answer.Results.FilteredCount is { } filtered)
+        {
+            output.Write(",\"ScannedResults\":"u8);
+            WriteNumber(output, filtered);
+        }
+
         output.Write(answer.IsScan ? ",\"IsScan\":true"u8 : default);
         if (timings is not null)
         {
