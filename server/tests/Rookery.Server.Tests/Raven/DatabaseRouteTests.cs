@@ -133,6 +133,35 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
         (await server.SendAsync("GET", "/databases/featured/stats")).IsRefusal(503, "featured");
     }
 
+    /// <summary>Clients read the record, change a member and send it with its etag.</summary>
+    [Fact]
+    public async Task A_record_is_updated_with_its_etag()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string name = db["/databases/".Length..];
+        const string Index = """{"Indexes":[{"Name":"A","Maps":["from u in docs.Us select new { u.n }"]}]}""";
+        Assert.Equal(201, (await server.SendAsync("PUT", db + "/admin/indexes", Index)).Status);
+        var record = await server.SendAsync("GET", "/admin/databases?name=" + name);
+        string etag = $"\"{record.Json.GetProperty("Etag").GetInt64()}\"";
+        string url = $"/admin/databases?name={name}&replicationFactor=1";
+        var updated = await server.SendAsync("PUT", url, record.Body, ("ETag", etag));
+        Assert.Equal((201, name), (updated.Status, updated.Json.GetProperty("Name").GetString()));
+        Assert.True(updated.Json.GetProperty("RaftCommandIndex").GetInt64() > 0);
+        string disabled = record.Body.Replace("\"Disabled\":false", "\"Disabled\":true", StringComparison.Ordinal);
+        (await server.SendAsync("PUT", url, disabled, ("ETag", etag))).IsRefusal(501, "'Disabled'");
+        (await server.SendAsync("PUT", url, """{"Indexes":{"B":{"Maps":["x"]}}}""", ("ETag", etag))).IsRefusal(
+            501,
+            "'B'"
+        );
+        var other = await server.SendAsync("PUT", url, record.Body, ("ETag", "\"999\""));
+        Assert.Equal(
+            (409, true),
+            (other.Status, other.Body.Contains("ConcurrencyException", StringComparison.Ordinal))
+        );
+        (await server.SendAsync("PUT", "/admin/databases?name=none", "{}", ("ETag", "\"1\""))).IsRefusal(400, "'none'");
+        Assert.Equal(409, (await server.SendAsync("PUT", url, "{}", ("ETag", "\"undefined\""))).Status);
+    }
+
     [Fact]
     public async Task A_record_with_empty_members_is_accepted()
     {
@@ -373,6 +402,18 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(
             stats.GetProperty("LastDatabaseEtag").GetInt64(),
             long.Parse(stats.GetProperty("DatabaseChangeVector").GetString()!.Split(':', '-')[1])
+        );
+
+        // A bulk insert of an unchanged document changes nothing.
+        var bulk = await server.SendAsync(
+            "POST",
+            db + "/bulk_insert?id=1&skipOverwriteIfUnchanged=true",
+            """[{"Id":"x","Type":"PUT","Document":{}}]"""
+        );
+        Assert.Equal(201, bulk.Status);
+        Assert.Equal(
+            stats.GetProperty("DatabaseChangeVector").GetString(),
+            (await server.SendAsync("GET", db + "/stats")).Json.GetProperty("DatabaseChangeVector").GetString()
         );
         Assert.Equal(0, stats.GetProperty("Indexes").GetArrayLength());
         Assert.Equal(

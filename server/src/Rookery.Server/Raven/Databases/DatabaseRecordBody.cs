@@ -31,10 +31,20 @@ internal static class DatabaseRecordBody
 
     private const string EndOfMaps = "ConnectionStrings";
 
-    /// <summary>Returns the database's name, from the query string or the record.</summary>
+    /// <summary>
+    /// Returns the database's name, from the query string or the record of a new database, or of an existing one as the
+    /// server answered it.
+    /// </summary>
+    /// <param name="body">The record; empty for none.</param>
+    /// <param name="name">The name in the query string, or null.</param>
+    /// <param name="indexes">Names of the indexes of an existing database; null for a new one.</param>
     /// <exception cref="RefusedException">The record requests something unsupported (501), or names another database
     /// (400).</exception>
-    public static string? ReadName(ReadOnlySpan<byte> body, string? name) =>
+    public static string? ReadName(
+        ReadOnlySpan<byte> body,
+        string? name,
+        IReadOnlyCollection<string>? indexes = null
+    ) =>
         body.IsEmpty
             ? name
             : JsonBody.Read(
@@ -58,6 +68,13 @@ internal static class DatabaseRecordBody
                                     when value.TokenType == JsonTokenType.String && value.ValueTextEquals("Unlock"u8):
                                 case "DatabaseState"
                                     when value.TokenType == JsonTokenType.String && value.ValueTextEquals("Normal"u8):
+                                    break;
+                                case "Etag" when indexes is not null && value.TokenType == JsonTokenType.Number:
+                                    break;
+                                case "Indexes"
+                                or "AutoIndexes"
+                                    when indexes is not null && value.TokenType == JsonTokenType.StartObject:
+                                    RequireKnownIndexes(ref value, member, indexes);
                                     break;
                                 case { } harmless when Array.IndexOf(Harmless, harmless) >= 0:
                                     value.Skip();
@@ -91,17 +108,39 @@ internal static class DatabaseRecordBody
 
         throw RefusedException.BadRequest(
             $"The query names the database '{name}', and its record '{recorded}': name one. The database was "
-                + $"not created."
+                + $"not changed."
         );
     }
+
+    /// <summary>Accepts indexes that exist. Their definitions are changed by the routes of indexes only.</summary>
+    private static void RequireKnownIndexes(
+        ref Utf8JsonReader value,
+        string member,
+        IReadOnlyCollection<string> indexes
+    ) =>
+        JsonBody.ForEachMember(
+            ref value,
+            (string index, ref Utf8JsonReader definition) =>
+            {
+                if (!indexes.Contains(index, StringComparer.OrdinalIgnoreCase))
+                {
+                    throw RefusedException.NotSupported(
+                        $"'{member}' in the record of a database is not supported by this version, and there is no "
+                            + $"index '{index}'. Nothing was changed; send the definition to PUT admin/indexes."
+                    );
+                }
+
+                definition.Skip();
+            }
+        );
 
     private static void RequireHarmlessSetting(string setting, ref Utf8JsonReader value)
     {
         if (Array.IndexOf(HarmlessSettings, setting) < 0 && value.TokenType != JsonTokenType.Null)
         {
             throw RefusedException.NotSupported(
-                $"The setting '{setting}' in the record of a database is not supported by this version. The "
-                    + $"database was not created; create it without."
+                $"The setting '{setting}' in the record of a database is not supported by this version. "
+                    + "Nothing was changed; leave it out."
             );
         }
 
@@ -114,8 +153,8 @@ internal static class DatabaseRecordBody
         if (!IsEmpty(ref value, isMap))
         {
             throw RefusedException.NotSupported(
-                $"'{member}' in the record of a database is not supported by this version. The database was "
-                    + $"not created; create it without."
+                $"'{member}' in the record of a database is not supported by this version. Nothing was "
+                    + "changed; leave it out."
             );
         }
     }

@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Commands;
@@ -15,16 +16,18 @@ internal sealed class DatabaseRoutes(ServerContext context)
     private const int BodyBytes = 1 << 20;
 
     /// <summary>
-    /// PUT admin/databases?name=…: creates a database on all members, whatever replication factor is requested.
+    /// PUT admin/databases?name=…: creates a database on all members, whatever replication factor is requested. With the
+    /// etag of a record, it updates the record instead.
     /// </summary>
     public async Task CreateAsync(HttpContext http)
     {
         IdempotencyHeader.Refuse(http, "admin/databases", "a repetition is answered with 409");
         string? name = new QueryParameters(http).Text("name");
         long replicas = new QueryParameters(http).Number("replicationFactor", defaultValue: 1);
+        var updated = await FindUpdatedAsync(http, name);
         using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.LargeRequests, BodyUse.Objects))
         {
-            name = DatabaseRecordBody.ReadName(body.Span, name);
+            name = DatabaseRecordBody.ReadName(body.Span, name, updated is null ? null : IndexNamesOf(updated));
         }
 
         if (DatabaseName.Problem(name) is { } problem)
@@ -41,6 +44,13 @@ internal sealed class DatabaseRoutes(ServerContext context)
             );
         }
 
+        if (updated is not null)
+        {
+            // The body asks for what the record has already, because anything else was refused.
+            await AnswerRecordAsync(http, updated.Name, context.Node.Consensus.AppliedIndex);
+            return;
+        }
+
         var outcome = await HttpProposal.ProposeAsync(
             context,
             http,
@@ -52,11 +62,15 @@ internal sealed class DatabaseRoutes(ServerContext context)
             return;
         }
 
-        await JsonResponse.SendAsync(
+        await AnswerRecordAsync(http, name!, outcome.Index);
+    }
+
+    private Task AnswerRecordAsync(HttpContext http, string name, long index) =>
+        JsonResponse.SendAsync(
             http,
             json =>
             {
-                json.WriteNumber("RaftCommandIndex"u8, outcome.Index);
+                json.WriteNumber("RaftCommandIndex"u8, index);
                 json.WriteString("Name"u8, name);
                 WriteTopology(json);
                 json.WriteStartArray("NodesAddedTo"u8);
@@ -66,7 +80,53 @@ internal sealed class DatabaseRoutes(ServerContext context)
             },
             StatusCodes.Status201Created
         );
+
+    /// <summary>
+    /// Returns the database whose record is updated; null if the request has no etag and creates a database. Clients
+    /// send words such as "undefined" for a missing etag.
+    /// </summary>
+    /// <exception cref="RefusedException">The database does not exist (400), or its record has another etag
+    /// (409).</exception>
+    private async ValueTask<Database?> FindUpdatedAsync(HttpContext http, string? name)
+    {
+        if (
+            !long.TryParse(
+                http.Request.Headers.ETag.ToString().Trim('"'),
+                NumberStyles.None,
+                CultureInfo.InvariantCulture,
+                out long etag
+            )
+            || etag == 0
+        )
+        {
+            return null;
+        }
+
+        // A lagging follower may not know the database yet.
+        if (!await context.Node.Consensus.ReadBarrierAsync())
+        {
+            throw RavenErrors.Refuse(RavenRoute.NoBarrierRejection(context));
+        }
+
+        if (name is null || !context.Node.Databases.TryGet(name, out var database))
+        {
+            throw RefusedException.BadRequest(
+                $"There is no database '{name}' whose record could be updated. Create it without the header ETag."
+            );
+        }
+
+        return etag == database.Number
+            ? database
+            : throw new RefusedException(
+                StatusCodes.Status409Conflict,
+                RavenType.Concurrency,
+                $"The record of database '{database.Name}' has the etag {database.Number}, and not {etag}. Nothing was "
+                    + "changed; read the record again."
+            );
     }
+
+    private List<string> IndexNamesOf(Database database) =>
+        [.. ShownIndex.All(context.Indexes, database).Select(static index => index.Record.Name)];
 
     /// <summary>DELETE admin/databases with {"DatabaseNames":[…]}. Databases that do not exist are ignored.</summary>
     public async Task DeleteAsync(HttpContext http)

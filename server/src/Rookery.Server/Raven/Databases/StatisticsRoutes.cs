@@ -119,10 +119,12 @@ internal sealed class StatisticsRoutes(ServerContext context)
         var database = reader.Database;
         var indexes = WriteCounts(json, reader, statistics);
         json.WriteNumber("LastDocEtag"u8, statistics.LastDocumentEtag);
-        json.WriteNumber("LastDatabaseEtag"u8, statistics.LastEtag);
+
+        // As in RavenDB, only changes of documents count, and not operations that changed nothing.
+        json.WriteNumber("LastDatabaseEtag"u8, statistics.LastDocumentEtag);
         json.WriteString(
             "DatabaseChangeVector"u8,
-            statistics.LastEtag == 0 ? "" : database.ChangeVectorOf(statistics.LastEtag)
+            statistics.LastDocumentEtag == 0 ? "" : database.ChangeVectorOf(statistics.LastDocumentEtag)
         );
         json.WriteString("DatabaseId"u8, database.HistoryId);
         json.WriteBoolean("Is64Bit"u8, true);
