@@ -22,6 +22,7 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
     private readonly ManualResetEventSlim _ended = new(initialState: false, spinCount: 0);
     private double _share = ShareWithoutSensor;
     private long _pieceBegan;
+    private bool _isDisposed;
 
     /// <summary>Creates a pacer with the default share.</summary>
     public DutyCyclePacer(TimeProvider time)
@@ -45,15 +46,47 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
     /// <summary>Whether the share is 0: no background work starts, except work that writers wait for.</summary>
     public bool IsPaused => Share <= 0;
 
+    /// <summary>
+    /// Begins a piece of work after the working thread was idle, so that its idle time is not taken for work.
+    /// </summary>
+    public void BeginPiece() => _pieceBegan = _time.GetTimestamp();
+
+    /// <summary>
+    /// Ends the pause that is in progress, or the next one, because something now waits for the work. Thread-safe.
+    /// </summary>
+    public void EndPause() => _ended.Set();
+
     /// <inheritdoc/>
     public void Yield(long bytes, bool urgent)
     {
         if (!urgent)
         {
-            _ended.Wait(RestAfter(_time.GetElapsedTime(_pieceBegan)));
+            Rest(NextPause());
         }
 
-        _pieceBegan = _time.GetTimestamp();
+        BeginPiece();
+    }
+
+    /// <summary>Returns the pause that is due after the piece of work in progress.</summary>
+    internal TimeSpan NextPause() => RestAfter(_time.GetElapsedTime(_pieceBegan));
+
+    /// <summary>Pauses.</summary>
+    /// <returns>Whether the pause was ended early.</returns>
+    internal bool Rest(TimeSpan pause)
+    {
+        bool isEnded = _ended.Wait(pause);
+        if (isEnded && !Volatile.Read(ref _isDisposed))
+        {
+            _ended.Reset();
+
+            // Disposed meanwhile: later pauses must still end at once.
+            if (Volatile.Read(ref _isDisposed))
+            {
+                _ended.Set();
+            }
+        }
+
+        return isEnded;
     }
 
     /// <summary>Returns the pause after a piece of work.</summary>
@@ -64,5 +97,9 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
     }
 
     /// <summary>Ends all pauses, now and later.</summary>
-    public void Dispose() => _ended.Set();
+    public void Dispose()
+    {
+        Volatile.Write(ref _isDisposed, true);
+        _ended.Set();
+    }
 }

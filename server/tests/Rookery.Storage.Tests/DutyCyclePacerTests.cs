@@ -23,4 +23,28 @@ public sealed class DutyCyclePacerTests
         using var pacer = new DutyCyclePacer(new SimulatedTimeProvider()) { Share = 0 };
         Assert.Equal(TimeSpan.FromSeconds(2), pacer.RestAfter(TimeSpan.FromMinutes(1)));
     }
+
+    [Fact]
+    public void Idle_time_before_a_piece_of_work_is_not_paused_for()
+    {
+        var time = new SimulatedTimeProvider();
+        using var pacer = new DutyCyclePacer(time) { Share = 0.5 };
+        time.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal(TimeSpan.FromSeconds(1), pacer.NextPause());
+        pacer.BeginPiece();
+        Assert.Equal(TimeSpan.Zero, pacer.NextPause());
+    }
+
+    [Fact]
+    public void One_pause_is_ended_for_what_waits_and_all_by_the_end()
+    {
+        var pacer = new DutyCyclePacer(new SimulatedTimeProvider());
+        Assert.False(pacer.Rest(TimeSpan.Zero));
+        pacer.EndPause();
+        Assert.True(pacer.Rest(TimeSpan.FromMinutes(1)));
+        Assert.False(pacer.Rest(TimeSpan.Zero));
+        pacer.Dispose();
+        Assert.True(pacer.Rest(TimeSpan.FromMinutes(1)));
+        Assert.True(pacer.Rest(TimeSpan.FromMinutes(1)));
+    }
 }

@@ -32,7 +32,7 @@ public sealed class IndexingThread : IDisposable
     {
         (_host, _databases) = (host, databases);
         _pacer = new DutyCyclePacer(time);
-        host.WakeRequested = () => _wakeRequested.Set();
+        host.WakeRequested = Wake;
         databases.Applied = OnApplied;
         _thread = new Thread(Run)
         {
@@ -64,6 +64,15 @@ public sealed class IndexingThread : IDisposable
 
         // The other two events are not disposed, because another thread may be about to set one of them.
         _stopping.Dispose();
+    }
+
+    private void Wake()
+    {
+        _wakeRequested.Set();
+        if (_host.IsAwaited)
+        {
+            _pacer.EndPause();
+        }
     }
 
     // Sets the event only if the thread has handled the last one, so that not every applied frame wakes it.
@@ -104,6 +113,7 @@ public sealed class IndexingThread : IDisposable
     {
         try
         {
+            _pacer.BeginPiece();
             _host.Follow();
             while (!_stopping.WaitOne(0) && MayWork() && _host.Step())
             {
