@@ -93,8 +93,11 @@ public sealed class RunningIndex : IDisposable
     /// <summary>The etag through which the index was fed; 0 during its first build.</summary>
     public long Position => Volatile.Read(ref _position);
 
-    /// <summary>The etag through which the results include changes. At most <see cref="Position"/>.</summary>
-    public long VisibleEtag => Volatile.Read(ref _visible);
+    /// <summary>
+    /// The etag through which the results include changes. At most <see cref="Position"/>; 0 as soon as a rebuild is
+    /// requested, so that no query uses the results of before.
+    /// </summary>
+    public long VisibleEtag => IsResetRequested ? 0 : Volatile.Read(ref _visible);
 
     /// <summary>Whether entries are buffered and not yet written.</summary>
     public bool HasPending => Store.PendingBytes > 0;

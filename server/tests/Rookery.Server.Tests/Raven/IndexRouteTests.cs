@@ -49,6 +49,34 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.Equal("AutoMap", record.GetProperty("AutoIndexes").GetProperty(ByAge).GetProperty("Type").GetString());
     }
 
+    /// <summary>Clients reset an index and query it at once.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_query_directly_after_a_reset_waits_for_the_index(bool waits)
+    {
+        string database = await server.CreateDatabaseAsync();
+        await PutAsync(database, "users/1", """{"name":"ann","@metadata":{"@collection":"Users"}}""");
+        const string Index =
+            """{"Indexes":[{"Name":"ByName","Maps":["from u in docs.Users select new { u.name }"]}]}""";
+        Assert.Equal(201, (await server.SendAsync("PUT", database + "/admin/indexes", Index)).Status);
+        await WaitAsync(database);
+        for (int i = 0; i < 3; i++)
+        {
+            Assert.Equal(204, (await server.SendAsync("RESET", database + "/indexes?name=ByName")).Status);
+            var answer = await server.SendAsync(
+                "POST",
+                database + "/queries",
+                $$"""{"Query":"from index 'ByName'","WaitForNonStaleResults":{{(waits ? "true" : "false")}} }"""
+            );
+            Assert.Equal(200, answer.Status);
+            Assert.Equal(
+                (1, false),
+                (answer.Json.GetProperty("TotalResults").GetInt32(), answer.Json.GetProperty("IsStale").GetBoolean())
+            );
+        }
+    }
+
     [Fact]
     public async Task Statistics_report_when_an_index_has_caught_up()
     {
