@@ -379,17 +379,17 @@ public class JsonPatchTests
                     isDone = Set(ref root, path, value, isReplace: false);
                     break;
                 default:
-                    if (op == "move" && path.StartsWith(from + "/", StringComparison.Ordinal))
+                    if (op is "move" && path.StartsWith(from + "/", StringComparison.Ordinal))
                     {
                         return null;
                     }
 
                     isDone = Take(root, from, remove: false, out var taken);
                     taken = taken?.DeepClone();
-                    if (isDone && !(op == "move" && path == from))
+                    if (isDone && !(op is "move" && string.Equals(path, from, StringComparison.Ordinal)))
                     {
                         isDone =
-                            (op == "copy" || Take(root, from, remove: true, out _))
+                            (op is "copy" || Take(root, from, remove: true, out _))
                             && Set(ref root, path, taken, isReplace: false);
                     }
 
@@ -472,7 +472,7 @@ public class JsonPatchTests
             case JsonObject members:
                 members[last] = value;
                 return true;
-            case JsonArray elements when last == "-":
+            case JsonArray elements when last is "-":
                 elements.Add(value);
                 return true;
             case JsonArray elements when TryIndex(last, out int index) && index <= elements.Count:

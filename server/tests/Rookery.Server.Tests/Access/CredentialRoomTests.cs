@@ -1,6 +1,5 @@
 using System.Globalization;
 using Rookery.Documents.Commands;
-using Rookery.Documents.Consensus;
 using Rookery.Documents.Records;
 using Rookery.Server.Access;
 using Rookery.Server.Raven;
