@@ -180,14 +180,14 @@ internal sealed class NodeSampler(ServerContext context)
     // Over the same time in samples for the history and for display, so that a chart and the present value agree.
     private void FillDisk(NodeSample sample)
     {
-        long since =
-            (context.Time.GetUtcNow() - SampleHistory.Span - DateTimeOffset.UnixEpoch).Ticks
-            / TimeSpan.TicksPerMicrosecond;
+        long now = (context.Time.GetUtcNow() - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
+        long since = now - (SampleHistory.Span.Ticks / TimeSpan.TicksPerMicrosecond);
         long[] durations =
         [
             .. context
-                .Io.EventsBetween(since, long.MaxValue)
-                .Events.Where(static happened => happened.Kind == IoKind.JournalSync)
+                .Io.EventsSince(since)
+                // After the clock was set back, there are events of later times.
+                .Where(happened => happened.Kind == IoKind.JournalSync && happened.EndUnixMicroseconds <= now)
                 .Select(static happened => happened.DurationMicroseconds)
                 .Order(),
         ];
