@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using Rookery.Documents.Nodes;
 using Rookery.Platform;
 
 namespace Rookery.Documents.Backups;
@@ -24,6 +25,7 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
     private const string FirstKey = "rookery backup format ";
     private const string DatabaseKey = "database ";
     private const string FileKey = "file ";
+    private const string LevelKey = "format-level ";
     private const string ChecksumKey = "checksum ";
     private const int ChecksumDigits = 8;
 
@@ -32,6 +34,19 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         Heading
             .Where(line => line.StartsWith(DatabaseKey, StringComparison.Ordinal))
             .Select(line => line[DatabaseKey.Length..]);
+
+    /// <summary>
+    /// The level of the formats in the backup; null if the manifest names none, as those of the first version.
+    /// </summary>
+    /// <exception cref="BackupException">A newer version wrote the level in another form.</exception>
+    public FormatLevel? Level =>
+        Heading.FirstOrDefault(static line => line.StartsWith(LevelKey, StringComparison.Ordinal)) is { } line
+            ? FormatLevel.Parse(line[LevelKey.Length..])
+                ?? throw new BackupException(
+                    $"The backup has a \"{line}\", which this version of Rookery does not know. Restore with the "
+                        + $"version that took it."
+                )
+            : null;
 
     /// <summary>Total length of all files; <see cref="long.MaxValue"/> if forged lengths overflow.</summary>
     public long TotalBytes =>
@@ -54,6 +69,7 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         DateTimeOffset taken,
         long throughIndex,
         long throughEtag,
+        FormatLevel level,
         IEnumerable<string> databases
     )
     {
@@ -63,6 +79,7 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
             $"{FirstKey}{FormatVersion}\nnode {nodeId}\ncluster {clusterId}\ntaken {taken.UtcDateTime:O}\n"
         );
         text.Append(CultureInfo.InvariantCulture, $"through-index {throughIndex}\nthrough-etag {throughEtag}\n");
+        text.Append(LevelKey).Append(level).Append('\n');
         foreach (string name in databases)
         {
             text.Append(DatabaseKey).Append(name).Append('\n');

@@ -67,8 +67,9 @@ public sealed class NodeBackup : IDisposable
             var start = store.Time.GetUtcNow();
             var names = store.Databases.All.Select(database => database.Name).ToArray();
             var position = store.Storage.CopyTo(checkpoint);
+            var level = store.FormatLevel;
             string Heading(long index, long etag) =>
-                BackupManifest.HeadingOf(store.NodeId, store.ClusterId, start, index, etag, names);
+                BackupManifest.HeadingOf(store.NodeId, store.ClusterId, start, index, etag, level, names);
             return new NodeBackup(disk, io, journal, checkpoint, Heading)
             {
                 _throughIndex = position.Index,

@@ -53,6 +53,9 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
             CopyRuns(backup, from);
             WriteJournal(history, backup, from);
             DataDirectory.WriteFormat(disk, Target, NodeIds.Create());
+
+            // Like a new single node: no member of an older version has to read what it writes.
+            new FormatLevel(options.NewestFormatLevel, FormatLevel.ProgramVersion).Write(disk, Target);
         }
 
         var data = history.Begin(onlyDatabase);
@@ -74,9 +77,22 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
             );
         }
 
+        RefuseIfNewer(backup);
         RefuseUnlessEmpty();
         RefuseUnlessJournalIsEmpty();
         RefuseUnlessRoom(backup);
+    }
+
+    private void RefuseIfNewer(BackupManifest backup)
+    {
+        if (backup.Level is { } level && level.Level > options.NewestFormatLevel)
+        {
+            throw new BackupException(
+                $"The backup is written at format level {level.Level}, and this program, version "
+                    + $"{FormatLevel.ProgramVersion}, knows levels up to {options.NewestFormatLevel}: restore with "
+                    + $"version {level.Program} or a newer one. Nothing was changed."
+            );
+        }
     }
 
     private void RefuseUnlessRoom(BackupManifest backup)

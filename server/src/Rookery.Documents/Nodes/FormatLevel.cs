@@ -123,7 +123,8 @@ public sealed record FormatLevel(int Level, string Program)
         }
     }
 
-    private static FormatLevel? Parse(string text) =>
+    /// <summary>Parses the result of <see cref="ToString"/>; null if the text is no level.</summary>
+    internal static FormatLevel? Parse(string text) =>
         text.Split(' ') is [var number, { Length: > 0 } program, ..]
         && int.TryParse(number, NumberStyles.None, CultureInfo.InvariantCulture, out int level)
         && level > 0

@@ -124,6 +124,38 @@ public class BackupTests
         Assert.False(_disk.Exists(BackedUp.Restored));
     }
 
+    [Fact]
+    public void A_restored_node_may_write_the_newest_formats_as_a_new_one_may()
+    {
+        using (var node = BackedUp.NewNode(_disk))
+        {
+            Assert.Equal(FormatLevel.Newest, node.Core.FormatLevel.Level);
+            BackedUp.Take(node, _disk);
+        }
+
+        BackedUp.Restore(_disk);
+        FormatLevel.Check(_disk, BackedUp.Restored);
+        Assert.Throws<DataFormatException>(() => FormatLevel.Check(_disk, BackedUp.Restored, FormatLevel.Newest - 1));
+        using var restored = SteppedNode.Open(_disk, BackedUp.Restored);
+        Assert.Equal(FormatLevel.Newest, restored.Core.FormatLevel.Level);
+    }
+
+    [Fact]
+    public void A_backup_of_a_newer_format_is_refused_before_any_write()
+    {
+        var newer = SteppedNode.Options(BackedUp.Node) with { NewestFormatLevel = FormatLevel.Newest + 1 };
+        using (var node = SteppedNode.Open(_disk, newer))
+        {
+            node.CreateDatabase("Shop");
+            BackedUp.Take(node, _disk);
+        }
+
+        string refused = Assert.Throws<BackupException>(() => BackedUp.Restore(_disk)).Message;
+        Assert.Contains($"format level {FormatLevel.Newest + 1}", refused, StringComparison.Ordinal);
+        Assert.Contains("restore with version", refused, StringComparison.Ordinal);
+        Assert.False(_disk.Exists(BackedUp.Restored));
+    }
+
     [Theory]
     [InlineData(300)]
     [InlineData(1200)]
