@@ -39,7 +39,14 @@ internal sealed class ClauseOptions
             using var document = JsonDocument.Parse(json[0] == (byte)'"' ? operands.ReadText(operand, clause) : json);
             foreach (var member in document.RootElement.EnumerateObject())
             {
-                _members[member.Name] = member.Value.Clone();
+                if (!_members.TryAdd(member.Name, member.Value.Clone()))
+                {
+                    throw new QueryException(
+                        QueryFault.Invalid,
+                        $"The option '{member.Name}' of '{clause}' is given twice.",
+                        _position
+                    );
+                }
             }
         }
         catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
@@ -71,21 +78,22 @@ internal sealed class ClauseOptions
     }
 
     /// <summary>
-    /// Reads an option that is a number from 0; returns <paramref name="defaultValue"/> if it is missing.
+    /// Reads an option that is a number from 0 to <paramref name="max"/>; returns <paramref name="defaultValue"/> if it
+    /// is missing.
     /// </summary>
-    public double ReadNumber(string name, double defaultValue)
+    public double ReadNumber(string name, double defaultValue, float max = float.MaxValue)
     {
         if (Find(name) is not { } member)
         {
             return defaultValue;
         }
 
-        if (member.ValueKind == JsonValueKind.Number && member.GetDouble() is >= 0 and <= float.MaxValue and var number)
+        if (member.ValueKind == JsonValueKind.Number && member.GetDouble() is >= 0 and var number && number <= max)
         {
             return number;
         }
 
-        throw Wrong(name, "a number from 0");
+        throw Wrong(name, max < float.MaxValue ? $"a number from 0 to {max}" : "a number from 0");
     }
 
     /// <summary>Reads an option that is true or false; returns false if it is missing.</summary>
@@ -133,8 +141,10 @@ internal sealed class ClauseOptions
         throw Wrong(name, "a text");
     }
 
-    /// <summary>Reads an option that is a list of texts; returns null if it is missing.</summary>
-    public string[]? ReadTexts(string name)
+    /// <summary>
+    /// Reads an option that is a list of at most <paramref name="max"/> texts; returns null if it is missing.
+    /// </summary>
+    public string[]? ReadTexts(string name, int max = int.MaxValue)
     {
         if (Find(name) is not { } member)
         {
@@ -143,13 +153,14 @@ internal sealed class ClauseOptions
 
         if (
             member.ValueKind == JsonValueKind.Array
+            && member.GetArrayLength() <= max
             && member.EnumerateArray().All(static item => item.ValueKind == JsonValueKind.String)
         )
         {
             return [.. member.EnumerateArray().Select(static item => item.GetString()!)];
         }
 
-        throw Wrong(name, "a list of texts");
+        throw Wrong(name, max < int.MaxValue ? $"a list of at most {max} texts" : "a list of texts");
     }
 
     /// <summary>Refuses options that were not read. Call it last.</summary>

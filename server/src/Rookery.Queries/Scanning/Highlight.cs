@@ -51,8 +51,8 @@ internal sealed class Highlight
         _length = Number(include.Arguments[0], operands, MaxFragment);
         _maxFragments = Number(include.Arguments[1], operands, MaxFragments);
         var options = new ClauseOptions(include.Arguments is [_, _, var given] ? given : null, "highlight", operands);
-        _before = options.ReadTexts("PreTags") is { Length: > 0 and <= MaxTags } preTags ? preTags : DefaultPreTags;
-        _after = options.ReadTexts("PostTags") is { Length: > 0 and <= MaxTags } postTags ? postTags : DefaultPostTags;
+        _before = options.ReadTexts("PreTags", MaxTags) is { Length: > 0 } preTags ? preTags : DefaultPreTags;
+        _after = options.ReadTexts("PostTags", MaxTags) is { Length: > 0 } postTags ? postTags : DefaultPostTags;
         GroupKey = options.ReadText("GroupKey") is { Length: > 0 } key ? key : null;
         options.RefuseUnread();
         _finders =

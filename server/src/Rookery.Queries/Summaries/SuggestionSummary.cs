@@ -81,7 +81,7 @@ internal sealed record SuggestionPlan(
             [.. terms.Select(term => CharactersOf(term, isWhole, position))],
             options.ReadCount("PageSize", DefaultPageSize),
             options.ReadWord("Distance", SimilarityMeasure.Levenshtein),
-            options.ReadNumber("Accuracy", DefaultAccuracy),
+            options.ReadNumber("Accuracy", DefaultAccuracy, max: 1),
             options.ReadWord("SortMode", SuggestionOrder.Popularity),
             isWhole
         );

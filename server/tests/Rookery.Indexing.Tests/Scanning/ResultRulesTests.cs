@@ -348,11 +348,36 @@ public sealed class ResultRulesTests
         QueryFault.Invalid,
         "'Key' is not an option of 'explanations'"
     )]
+    [InlineData(
+        "from Orders include highlight(company, 9, 1, '{\"PreTags\":[\"a\"],\"pretags\":[\"b\"]}')",
+        QueryFault.Invalid,
+        "'pretags' of 'highlight' is given twice"
+    )]
+    [InlineData(
+        "from Orders select suggest(company, 'x', '{\"Accuracy\":1.5}')",
+        QueryFault.Invalid,
+        "'Accuracy' of 'suggest' must be a number from 0 to 1"
+    )]
     public void Invalid_and_unsupported_parts_are_named(string query, QueryFault fault, string named)
     {
         QueryException refusal = Assert.Throws<QueryException>(() => Orders.Ask(query));
         Assert.Equal(fault, refusal.Fault);
         Assert.Contains(named, refusal.Message, StringComparison.Ordinal);
+    }
+
+    /// <summary>Before, a longer list of tags was replaced by the default.</summary>
+    [Fact]
+    public void More_tags_of_a_highlight_than_allowed_are_refused()
+    {
+        string tags = string.Join(',', Enumerable.Repeat("\"x\"", 65));
+        var refusal = Assert.Throws<QueryException>(() =>
+            Orders.Ask($"from Orders include highlight(company, 9, 1, '{{\"PostTags\":[{tags}]}}')")
+        );
+        Assert.Contains(
+            "'PostTags' of 'highlight' must be a list of at most 64 texts",
+            refusal.Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Theory]
