@@ -64,6 +64,8 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         for (int i = 0; i < 3; i++)
         {
             Assert.Equal(204, (await server.SendAsync("RESET", database + "/indexes?name=ByName")).Status);
+            await GetAsync(database + "/indexes/terms?name=ByName&field=name");
+            Assert.Equal(204, (await server.SendAsync("RESET", database + "/indexes?name=ByName")).Status);
             var answer = await server.SendAsync(
                 "POST",
                 database + "/queries",

@@ -146,10 +146,28 @@ internal static class IndexCommand
         ];
 
     /// <summary>Waits up to 15 s until this node has opened an index, if it keeps the index.</summary>
-    public static async Task WaitUntilOpenAsync(ServerContext context, HttpContext http, Database database, string name)
+    /// <param name="context">The server.</param>
+    /// <param name="http">The request.</param>
+    /// <param name="database">The database.</param>
+    /// <param name="name">Name of the index.</param>
+    /// <param name="isRebuilt">Whether to wait until the index is built, too, unless it is at rest.</param>
+    public static async Task WaitUntilOpenAsync(
+        ServerContext context,
+        HttpContext http,
+        Database database,
+        string name,
+        bool isRebuilt = false
+    )
     {
         using var ends = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
-        await context.Indexes.WaitAsync(database, name, etag: 0, OpeningTimeout, ends.Token, evenAtRest: true);
+        await context.Indexes.WaitAsync(
+            database,
+            name,
+            etag: isRebuilt ? 1 : 0,
+            OpeningTimeout,
+            ends.Token,
+            evenAtRest: !isRebuilt
+        );
     }
 
     private static string? WhyNotKept(ServerContext context, Database database, string name) =>

@@ -87,7 +87,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
 
     /// <summary>
     /// GET indexes/terms?name=…&amp;field=…[&amp;fromValue=…][&amp;pageSize=…]: the terms of a field in an index, in
-    /// order, after a value. Waits for an index that was defined a moment ago.
+    /// order, after a value. Waits for an index that was defined or reset a moment ago.
     /// </summary>
     public async Task TermsAsync(HttpContext http, Database database)
     {
@@ -100,6 +100,12 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         if (index is { Status: null, WhyNotKept: null })
         {
             await IndexCommand.WaitUntilOpenAsync(context, http, database, index.Record.Name);
+            index = Find(database, [name])[0];
+        }
+
+        if (index.Status is { IsResetRequested: true })
+        {
+            await IndexCommand.WaitUntilOpenAsync(context, http, database, index.Record.Name, isRebuilt: true);
             index = Find(database, [name])[0];
         }
 
