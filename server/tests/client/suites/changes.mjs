@@ -41,5 +41,15 @@ export function changes(client, url) {
       assert.deepEqual(seen.all, ["Put users/1", "Put others/1", "Delete users/1"])
       feed.dispose()
     }))
+
+    it("confirm watches of what never changes", () => withDatabase(client, url(), "watches", async store => {
+      const feed = store.changes()
+      for (const watched of [feed.forAllTimeSeries(), feed.forTimeSeries("hr"), feed.forTimeSeriesOfDocument("users/1"), feed.forTimeSeriesOfDocument("users/1", "hr"), feed.forAllCounters(), feed.forCountersOfDocument("users/1")]) {
+        watched.on("data", () => {})
+        await within(60_000, watched.ensureSubscribedNow(), "confirmation")
+      }
+
+      feed.dispose()
+    }))
   })
 }

@@ -50,6 +50,58 @@ export function patches(client, url) {
       assert.equal((await store.openSession().load("users/1")).name, "y")
     }))
 
+    it("read a missing argument as undefined, and do nothing without operations", () => database(async store => {
+      const session = store.openSession()
+      await session.store(new User({ name: "x", tags: ["a"] }), "users/1")
+      await session.saveChanges()
+      const patch = new client.PatchRequest()
+      patch.script = "this.name = args.none === undefined ? 'none' : args.none; this.other = args.none;"
+      patch.values = { val: 1 }
+      assert.equal((await store.operations.send(new client.PatchOperation("users/1", null, patch))).status, "Patched")
+      const empty = store.openSession()
+      empty.advanced.patchArray("users/1", "tags", () => {})
+      await empty.saveChanges()
+      const user = await store.openSession().load("users/1")
+      assert.deepEqual([user.name, user.tags, "other" in user], ["none", ["a"], false])
+    }))
+
+    // The newest clients have this operation, and send a session's patches in this form.
+    it("apply a JSON patch", () => database(async store => {
+      const session = store.openSession()
+      await session.store(new User({ name: "x", tags: ["a"] }), "users/1")
+      await session.saveChanges()
+      const apply = (id, ...operations) => store.operations.send({
+        resultType: "CommandResult",
+        getCommand: () => new (class extends client.RavenCommand {
+          get isReadRequest() { return false }
+
+          createRequest(node) {
+            return {
+              uri: `${node.url}/databases/${node.database}/json-patch?id=${encodeURIComponent(id)}`,
+              method: "PATCH",
+              headers: { "Content-Type": "application/json" },
+              body: JSON.stringify({ Operations: operations }),
+            }
+          }
+
+          async setResponseAsync(stream) {
+            let text = ""
+            for await (const part of stream) {
+              text += part
+            }
+
+            this.result = JSON.parse(text)
+            return text
+          }
+        })(),
+      })
+      const { Status, ModifiedDocument } = await apply("users/1", { op: "test", path: "/name", value: "x" }, { op: "add", path: "/tags/-", value: "b" })
+      assert.deepEqual([Status, ModifiedDocument.tags], ["Patched", ["a", "b"]])
+      await assert.rejects(apply("users/1", { op: "add", path: "/name", value: "y" }, { op: "remove", path: "/tags/10" }), /Operations\[1\] .*out of array bounds/)
+      await assert.rejects(apply("users/none", { op: "add", path: "/name", value: "y" }), /Cannot apply json patch/)
+      assert.equal((await store.openSession().load("users/1")).name, "x")
+    }))
+
     it("run scripts", () => database(async store => {
       const session = store.openSession()
       await session.store(new User({ name: "ann", n: 1, tags: ["a", "b", "c"], lines: [{ q: 2, price: 3 }, { q: 1, price: 4 }], old: true }), "users/1")

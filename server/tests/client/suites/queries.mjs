@@ -51,6 +51,18 @@ export function queries(client, url) {
       assert.equal((await names(users().whereEquals("id()", "orders/1"))).length, 0)
     }))
 
+    it("tell how many documents a filter read", () => database(async store => {
+      let statistics
+      const query = store.openSession().advanced.rawQuery("from Users filter name = 'user 3' filter_limit 20").statistics(read => { statistics = read })
+      await query.all()
+      assert.equal(statistics.scannedResults, 20)
+    }))
+
+    it("name an index that is missing, also lazily", () => database(async store => {
+      await assert.rejects(store.openSession().query({ indexName: "None" }).all(), { name: "IndexDoesNotExistException" })
+      await assert.rejects(store.openSession().query({ indexName: "None" }).lazily().getValue(), { name: "IndexDoesNotExistException" })
+    }))
+
     it("include", () => database(async store => {
       const session = store.openSession()
       const orders = await session.query({ collection: "Orders" }).include("buyer").all()

@@ -165,6 +165,14 @@ export function staticIndexes(client, url) {
       }
     }))
 
+    it("answer directly after a reset", () => database(async (store, query) => {
+      await query(Users_ByName, User).all()
+      await store.maintenance.send(new client.ResetIndexOperation("Users/ByName"))
+      const terms = await store.maintenance.send(new client.GetTermsOperation("Users/ByName", "city", null, 10))
+      assert.ok(Array.isArray(terms))
+      assert.ok((await query(Users_ByName, User).all()).length > 0)
+    }))
+
     it("change and delete documents by query", () => database(async (store, query) => {
       await query(Users_ByName, User).all()
       await (await store.operations.send(new client.PatchByQueryOperation("from index 'Users/ByName' where city = 'Ulm' update { this.seen = true }"))).waitForCompletion()
