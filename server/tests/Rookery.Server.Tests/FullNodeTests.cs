@@ -41,6 +41,7 @@ public sealed class FullNodeTests : IAsyncLifetime
         (507, "PUT", "docs?id=users/3", "{}"),
         (507, "PUT", "docs?id=users/1", "{}"),
         (507, "PATCH", "docs?id=users/1", """{"Patch":{"Script":"this.n = 1"}}"""),
+        (507, "PATCH", "json-patch?id=users/1", """{"Operations":[{"op":"add","path":"/n","value":1}]}"""),
         (507, "POST", "bulk_docs", """{"Commands":[{"Id":"a","Type":"PUT","Document":{}}]}"""),
         (
             507,
