@@ -426,6 +426,16 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             );
     }
 
+    private string NameOfContent()
+    {
+        if (_kind == OperationKind.Put)
+        {
+            return "Document";
+        }
+
+        return _isJsonPatch ? "JsonPatch" : "Patch";
+    }
+
     private string TypeName() =>
         _kind switch
         {
@@ -480,7 +490,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
                     InputErrorCode.MissingMember,
                     scanner,
                     start,
-                    $"The command has no {(_kind == OperationKind.Put ? "Document" : _isJsonPatch ? "JsonPatch" : "Patch")}",
+                    $"The command has no {NameOfContent()}",
                     "Send the whole command"
                 );
             default:

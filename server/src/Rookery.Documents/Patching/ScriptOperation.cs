@@ -41,8 +41,8 @@ internal enum ProgramKind : byte
     Compiled = 3,
 
     /// <summary>
-    /// A JSON Patch: for each operation <c>[operation u8][path varint+bytes][operand varint+bytes]</c>. The paths are JSON
-    /// pointers; the operand is a path for move and copy, minified JSON for add, replace and test. Needs
+    /// A JSON Patch: for each operation <c>[operation u8][path varint+bytes][operand varint+bytes]</c>. The paths are
+    /// JSON pointers; the operand is a path for move and copy, minified JSON for add, replace and test. Needs
     /// <see cref="FormatLevel.JsonPatches"/>.
     /// </summary>
     JsonPatch = 4,
