@@ -33,7 +33,7 @@ internal sealed class DependentDocuments(IIndexStore store, IEnumerable<string> 
     /// <summary>
     /// Returns the lower-cased id of the next dependent document; null if none is left. Returns the same id until
     /// <see cref="Skip"/> is called. If files of the index are damaged, throws an exception that
-    /// <see cref="RunningIndex.IsDamage"/> recognises.
+    /// <see cref="IndexDamage.Is"/> recognises.
     /// </summary>
     public byte[]? Peek() => _peeked ??= ReadNext();
 

@@ -76,9 +76,7 @@ internal sealed class IndexBuild
         long bytes = 0;
         for (
             read = 0;
-            read < options.DocumentsPerStep
-                && bytes < options.BytesPerStep
-                && !RunningIndex.IsFull(Indexes, pendingBytes);
+            read < options.DocumentsPerStep && bytes < options.BytesPerStep && !IsFull(Indexes, pendingBytes);
             read++
         )
         {
@@ -118,5 +116,21 @@ internal sealed class IndexBuild
         }
 
         return lowerId.ToArray();
+    }
+
+    /// <summary>Returns whether one of the indexes has buffered as much as an index may before it writes.</summary>
+    /// <param name="indexes">The indexes.</param>
+    /// <param name="pendingBytes">The bound, in bytes.</param>
+    public static bool IsFull(List<RunningIndex> indexes, long pendingBytes)
+    {
+        foreach (var index in indexes)
+        {
+            if (index.Store.PendingBytes >= pendingBytes)
+            {
+                return true;
+            }
+        }
+
+        return false;
     }
 }

@@ -208,7 +208,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             id =>
             {
                 bytes += RefeedDocument(reader, id);
-                return bytes < options.BytesPerStep && !RunningIndex.IsFull(_group, _pendingBytes);
+                return bytes < options.BytesPerStep && !IndexBuild.IsFull(_group, _pendingBytes);
             }
         );
         return true;
@@ -453,7 +453,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
                 && (
                     read >= options.DocumentsPerStep
                     || bytes >= options.BytesPerStep
-                    || RunningIndex.IsFull(_group, _pendingBytes)
+                    || IndexBuild.IsFull(_group, _pendingBytes)
                 )
             )
             {

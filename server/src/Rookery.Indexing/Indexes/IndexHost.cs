@@ -20,17 +20,14 @@ namespace Rookery.Indexing.Indexes;
 public sealed class IndexHost : IDisposable
 {
     // Each takes one eighth of the memory budget: cached segments, indexing work, rows of map/reduce indexes.
-    private const int CacheFraction = 8;
-    private const int WorkFraction = 8;
-    private const int RowsFraction = 8;
+    private const int MemoryFraction = 8;
 
     // Bounds of the memory for the rows of one map/reduce index: cached rows and rows that are not written yet. All
     // map/reduce indexes reserve it from the same share.
     private const long MinRowsBytes = 8 << 20;
     private const long MaxRowsBytes = 64 << 20;
 
-    // Interval at which idle map/reduce indexes release cached rows. Otherwise they would hold memory that busy indexes
-    // need.
+    // Interval at which idle map/reduce indexes release cached rows, for busy indexes that need the memory.
     private static readonly TimeSpan TrimInterval = TimeSpan.FromSeconds(30);
 
     private readonly DatabaseCatalog _databases;
@@ -62,7 +59,7 @@ public sealed class IndexHost : IDisposable
         (_databases, _options, _time) = (databases, options, time);
         _trimmedAt = time.GetTimestamp();
         _folders = new IndexFolders(disk, Path.Combine(options.DataDirectory, DataDirectory.IndexesName));
-        long rowsBytes = options.Memory.TotalBytes / RowsFraction;
+        long rowsBytes = options.Memory.TotalBytes / MemoryFraction;
         var rows = options.Memory.AddShare("index rows", rowsBytes);
         rowsBytes = Math.Clamp(rowsBytes, MinRowsBytes, MaxRowsBytes);
         Quota = new IndexQuota(options.Memory.TotalBytes, options.TroubleFound);
@@ -118,6 +115,9 @@ public sealed class IndexHost : IDisposable
     /// </summary>
     internal Action? WakeRequested { get; set; }
 
+    /// <summary>Makes the indexing thread look for work now, after an index was asked for freshness.</summary>
+    public void Wake() => WakeRequested?.Invoke();
+
     private IEnumerable<IndexCatalog> Catalogs => Volatile.Read(ref _catalogs).Values;
 
     /// <summary>Creates the host. The first <see cref="Step"/> opens the indexes.</summary>
@@ -128,12 +128,12 @@ public sealed class IndexHost : IDisposable
     public static IndexHost Open(DatabaseCatalog databases, IDisk disk, IndexHostOptions options, TimeProvider time)
     {
         var cache = new SegmentCache(
-            options.Memory.AddShare("index cache", options.Memory.TotalBytes / CacheFraction, isManaged: true)
+            options.Memory.AddShare("index cache", options.Memory.TotalBytes / MemoryFraction, isManaged: true)
         );
         var context = new SegmentStoreContext(
             disk,
             cache,
-            options.Memory.AddShare("indexing", options.Memory.TotalBytes / WorkFraction, isManaged: true),
+            options.Memory.AddShare("indexing", options.Memory.TotalBytes / MemoryFraction, isManaged: true),
             options.Io
         );
         return new IndexHost(databases, disk, options, time, folder => SegmentStore.Open(context, folder))
@@ -276,23 +276,6 @@ public sealed class IndexHost : IDisposable
             {
                 return false;
             }
-        }
-    }
-
-    /// <summary>
-    /// Requests that an index soon includes all changes so far, for a caller that does not wait but asks again. Does
-    /// nothing if this node has no such index.
-    /// </summary>
-    public void RequestFreshness(Database database, string name)
-    {
-        if (TryGetSlot(database, name, out var slot))
-        {
-            foreach (var index in slot.All)
-            {
-                index.RequestFreshness(database.LastEtag);
-            }
-
-            WakeRequested?.Invoke();
         }
     }
 
@@ -500,7 +483,7 @@ public sealed class IndexHost : IDisposable
     {
         if (!waiting.IsCompleted)
         {
-            WakeRequested?.Invoke();
+            Wake();
         }
     }
 

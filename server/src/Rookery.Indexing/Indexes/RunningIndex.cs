@@ -5,9 +5,7 @@ using Rookery.Indexing.Mapping;
 using Rookery.Indexing.Values;
 using Rookery.Platform;
 using Rookery.Search.Analysis;
-using Rookery.Search.Segments.Format;
 using Rookery.Search.Segments.Store;
-using Rookery.Storage;
 
 namespace Rookery.Indexing.Indexes;
 
@@ -17,16 +15,9 @@ namespace Rookery.Indexing.Indexes;
 /// </summary>
 public sealed class RunningIndex : IDisposable
 {
-    // Number of documents from which on the share of failed documents can stop the index.
-    private const int JudgedFrom = 100;
-    private const int MaxFailedPercent = 15;
-
-    // How long a request for freshness counts. Clients that wait by polling repeat it sooner; a monitor that polls
-    // seldom does not make a throttled node index all the time.
-    private static readonly TimeSpan FreshnessRequestLifetime = TimeSpan.FromSeconds(1);
-
     private readonly IndexEntry _entry = new();
     private readonly EtagWaiters _waiters = new();
+    private readonly FreshnessRequest _freshness;
     private readonly ProgressMeter _meter;
     private readonly TimeProvider _time;
     private readonly byte[][] _lowerCollections;
@@ -41,8 +32,6 @@ public sealed class RunningIndex : IDisposable
     private long? _refusedAt;
     private long _lastIndexedTicks;
     private long _documentsLeft = -1;
-    private long _requestedEtag;
-    private long _requestedAt;
     private bool _isPaused;
     private bool _isResetRequested;
     private string? _whyStopped;
@@ -61,6 +50,7 @@ public sealed class RunningIndex : IDisposable
         _lowerCollections = [.. map.Collections.Select(LowerNames.Collection)];
         _dependents = new DependentDocuments(store, map.LoadedCollections);
         _position = _visible = store.Watermark;
+        _freshness = new FreshnessRequest(time);
         _meter = new ProgressMeter(time);
         _meter.Begin();
     }
@@ -101,22 +91,6 @@ public sealed class RunningIndex : IDisposable
 
     /// <summary>Whether entries are buffered and not yet written.</summary>
     public bool HasPending => Store.PendingBytes > 0;
-
-    /// <summary>Returns whether one of the indexes has buffered as much as an index may before it writes.</summary>
-    /// <param name="indexes">The indexes.</param>
-    /// <param name="pendingBytes">The bound, in bytes.</param>
-    internal static bool IsFull(List<RunningIndex> indexes, long pendingBytes)
-    {
-        foreach (var index in indexes)
-        {
-            if (index.Store.PendingBytes >= pendingBytes)
-            {
-                return true;
-            }
-        }
-
-        return false;
-    }
 
     /// <summary>
     /// Whether the disk refused to write the buffered entries. The index is not fed until they are written.
@@ -217,12 +191,7 @@ public sealed class RunningIndex : IDisposable
         get
         {
             long waited = _waiters.LeastEtag;
-            long requested = Volatile.Read(ref _requestedEtag);
-            bool isRequested =
-                requested > VisibleEtag
-                && State == IndexState.Normal
-                && _time.GetElapsedTime(Volatile.Read(ref _requestedAt)) < FreshnessRequestLifetime;
-            if (!isRequested)
+            if (_freshness.Etag is not { } requested || requested <= VisibleEtag || State != IndexState.Normal)
             {
                 return waited;
             }
@@ -247,11 +216,7 @@ public sealed class RunningIndex : IDisposable
     /// Requests that the results soon include the changes through an etag, for a caller that does not wait but asks
     /// again. The request counts for a second. Thread-safe.
     /// </summary>
-    public void RequestFreshness(long etag)
-    {
-        Volatile.Write(ref _requestedAt, _time.GetTimestamp());
-        Volatile.Write(ref _requestedEtag, etag);
-    }
+    public void RequestFreshness(long etag) => _freshness.Request(etag);
 
     /// <summary>Requests a rebuild, which the indexing thread carries out.</summary>
     public void RequestReset() => Volatile.Write(ref _isResetRequested, true);
@@ -311,7 +276,7 @@ public sealed class RunningIndex : IDisposable
             {
                 dependent = _dependents.Peek();
             }
-            catch (Exception damaged) when (IsDamage(damaged))
+            catch (Exception damaged) when (IndexDamage.Is(damaged))
             {
                 Rebuild(damaged);
                 return;
@@ -422,7 +387,7 @@ public sealed class RunningIndex : IDisposable
             WaitAfterDiskError(refused);
             return;
         }
-        catch (Exception damaged) when (IsDamage(damaged))
+        catch (Exception damaged) when (IndexDamage.Is(damaged))
         {
             Rebuild(damaged);
             return;
@@ -450,19 +415,12 @@ public sealed class RunningIndex : IDisposable
             WaitAfterDiskError(refused);
             return false;
         }
-        catch (Exception damaged) when (IsDamage(damaged))
+        catch (Exception damaged) when (IndexDamage.Is(damaged))
         {
             Rebuild(damaged);
             return true;
         }
     }
-
-    /// <summary>
-    /// Returns whether an exception of the store means that files are damaged (segments, or rows of a map/reduce
-    /// index).
-    /// </summary>
-    public static bool IsDamage(Exception thrown) =>
-        thrown is SegmentDamagedException or InvalidDataException or DamagedException or StorageFormatException;
 
     /// <summary>Requests a rebuild because files are damaged. Thread-safe.</summary>
     public void Rebuild(Exception damaged)
@@ -571,17 +529,17 @@ public sealed class RunningIndex : IDisposable
     private void SetVisible(long etag)
     {
         Volatile.Write(ref _visible, etag);
-        _waiters.Reach(etag);
+        if (!IsResetRequested)
+        {
+            _waiters.Reach(etag);
+        }
     }
 
     private void Fail(string documentId, string message)
     {
         Errors.Add(new IndexError(_time.GetUtcNow(), documentId, "Map", message));
-        if (!HasStopped && _indexedOrFailed >= JudgedFrom && Errors.Count * 100 > _indexedOrFailed * MaxFailedPercent)
+        if (!HasStopped && FailedShare.WhyStopped(Errors.Count, _indexedOrFailed) is { } why)
         {
-            string why =
-                $"{Errors.Count} of {_indexedOrFailed} documents could not be indexed, so the index stopped. "
-                + "Correct its definition, or reset it.";
             Volatile.Write(ref _whyStopped, why);
             ReleaseWaitersAtRest();
             Stopped?.Invoke(this, why);

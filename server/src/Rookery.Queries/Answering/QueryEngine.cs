@@ -162,8 +162,8 @@ public sealed class QueryEngine(
     }
 
     /// <summary>
-    /// Opens the answer to a query that needs no wait for an index. Otherwise, or if its index is reset meanwhile, returns
-    /// null: <see cref="ExecuteAsync"/> then waits, or defines an index.
+    /// Opens the answer to a query that needs no wait for an index. Otherwise, or if its index is reset meanwhile,
+    /// returns null: <see cref="ExecuteAsync"/> then waits, or defines an index.
     /// </summary>
     /// <inheritdoc cref="ExecuteAsync"/>
     public async ValueTask<QueryAnswer?> TryExecuteAtOnceAsync(Database database, QueryPlan plan, IAnswerSink sink)

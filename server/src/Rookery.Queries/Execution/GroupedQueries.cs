@@ -87,7 +87,7 @@ public sealed class GroupedQueries(IndexHost indexes)
         {
             return null; // the index was replaced or reset a moment ago
         }
-        catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
+        catch (Exception damaged) when (IndexDamage.Is(damaged))
         {
             indexes.Rebuild(slot.Serving, damaged);
             return null;
@@ -106,7 +106,7 @@ public sealed class GroupedQueries(IndexHost indexes)
             using var snapshot = slot.Serving.Store.OpenSnapshot();
             return GroupAnswer.HoldsAll(snapshot, map);
         }
-        catch (Exception failure) when (failure is ObjectDisposedException || RunningIndex.IsDamage(failure))
+        catch (Exception failure) when (failure is ObjectDisposedException || IndexDamage.Is(failure))
         {
             return true; // the search itself will fail the same way
         }

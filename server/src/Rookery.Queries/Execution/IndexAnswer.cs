@@ -153,7 +153,7 @@ public sealed class IndexAnswer : IDisposable
             var row = (_stored[segment] ??= _snapshot.Segments[segment].Reader.Stored()).Read(entry);
             return row.IsEmpty ? row : row[1..^1];
         }
-        catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
+        catch (Exception damaged) when (IndexDamage.Is(damaged))
         {
             throw _damageFound(damaged);
         }
@@ -200,7 +200,7 @@ internal sealed class FoundDocuments(
             {
                 return new ScannedDocument(etag, documents[segment].Read(entry, out _).ToArray(), score);
             }
-            catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
+            catch (Exception damaged) when (IndexDamage.Is(damaged))
             {
                 throw damageFound(damaged);
             }

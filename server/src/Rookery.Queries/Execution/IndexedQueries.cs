@@ -102,7 +102,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         {
             return null; // the index was replaced or reset a moment ago
         }
-        catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
+        catch (Exception damaged) when (IndexDamage.Is(damaged))
         {
             indexes.Rebuild(serving, damaged);
             return null;
@@ -228,7 +228,7 @@ public sealed class IndexedQueries(IndexHost indexes)
         {
             return null; // the index was replaced or reset a moment ago
         }
-        catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
+        catch (Exception damaged) when (IndexDamage.Is(damaged))
         {
             throw RebuildAndReport(index, damaged);
         }

@@ -252,14 +252,14 @@ public sealed class IndexFeederTests
         node.Put("a", "\"name\":\"x\"");
         node.Settle();
         Assert.True(node.Status(ByName.Name).IsStale);
-        node.Host.RequestFreshness(node.Database(), ByName.Name);
+        node.Serving(ByName.Name).RequestFreshness(node.Database().LastEtag);
         node.Settle();
         Assert.False(node.Status(ByName.Name).IsStale);
         Assert.False(node.Serving(ByName.Name).IsAwaited);
 
         // A request counts for a moment, and not at all while the index is paused.
         node.Put("b", "\"name\":\"x\"");
-        node.Host.RequestFreshness(node.Database(), ByName.Name);
+        node.Serving(ByName.Name).RequestFreshness(node.Database().LastEtag);
         node.Host.SetPaused(node.Database(), ByName.Name, isPaused: true);
         Assert.False(node.Serving(ByName.Name).IsAwaited);
         node.Host.SetPaused(node.Database(), ByName.Name, isPaused: false);

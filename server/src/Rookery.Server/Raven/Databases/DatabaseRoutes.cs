@@ -16,8 +16,8 @@ internal sealed class DatabaseRoutes(ServerContext context)
     private const int BodyBytes = 1 << 20;
 
     /// <summary>
-    /// PUT admin/databases?name=…: creates a database on all members, whatever replication factor is requested. With the
-    /// etag of a record, it updates the record instead.
+    /// PUT admin/databases?name=…: creates a database on all members, whatever replication factor is requested. With
+    /// the etag of a record, it updates the record instead.
     /// </summary>
     public async Task CreateAsync(HttpContext http)
     {

@@ -122,9 +122,19 @@ internal sealed record ShownIndex(
     /// </summary>
     public static void RequestFreshness(IndexHost host, Database database, IEnumerable<ShownIndex> indexes)
     {
-        foreach (var index in indexes.Where(static index => index.IsStale))
+        var stale = indexes.Where(static index => index.IsStale).Select(static index => index.Record.Name).ToList();
+        foreach (string name in stale)
         {
-            host.RequestFreshness(database, index.Record.Name);
+            if (host.TryGetSlot(database, name, out var slot))
+            {
+                slot.All.ToList().ForEach(index => index.RequestFreshness(database.LastEtag));
+            }
+        }
+
+        if (stale.Count > 0)
+        {
+            // Once for all: the thread looks at every index when it wakes.
+            host.Wake();
         }
     }
 

@@ -1,0 +1,18 @@
+namespace Rookery.Indexing.Indexes;
+
+/// <summary>Decides when so many documents have failed that an index stops.</summary>
+internal static class FailedShare
+{
+    // Number of documents from which on the share of failed ones can stop the index.
+    private const int JudgedFrom = 100;
+    private const int MaxPercent = 15;
+
+    /// <summary>Returns why an index stops, as a sentence; null if it goes on.</summary>
+    /// <param name="failed">Number of errors.</param>
+    /// <param name="documents">Number of documents that were indexed or failed.</param>
+    public static string? WhyStopped(long failed, long documents) =>
+        documents >= JudgedFrom && failed * 100 > documents * MaxPercent
+            ? $"{failed} of {documents} documents could not be indexed, so the index stopped. Correct its definition, "
+                + "or reset it."
+            : null;
+}
