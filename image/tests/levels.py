@@ -67,22 +67,26 @@ class Counted:
         while time.monotonic() < ends:
             try:
                 self.client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-                self.request("GET", "/readyz", 200)
-                return self
+                if self.status("GET", "/readyz") == 200:
+                    return self
             except ConnectionRefusedError:
                 assert self.process.poll() is None, f"rookery ended: {self.process.returncode}"
-                time.sleep(0.05)
-        raise AssertionError("no answer within 120 s")
+            time.sleep(0.05)
+        raise AssertionError("not ready within 120 s")
 
     def __exit__(self, *_):
         self.process.terminate()
         self.process.wait()
 
-    def request(self, method: str, path: str, status: int, body: str | None = None) -> None:
+    def status(self, method: str, path: str, body: str | None = None) -> int:
         self.client.request(method, path, body)
         answer = self.client.getresponse()
         answer.read()
-        assert answer.status == status, f"{method} {path}: {answer.status}"
+        return answer.status
+
+    def request(self, method: str, path: str, expected: int, body: str | None = None) -> None:
+        status = self.status(method, path, body)
+        assert status == expected, f"{method} {path}: {status}"
 
     def instructions(self) -> int:
         return sum(count for count, in struct.iter_unpack("<Q", self.file.read_bytes()))
