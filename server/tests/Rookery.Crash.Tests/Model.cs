@@ -8,6 +8,9 @@ internal sealed record ModelDocument(string Id, string Collection, string Body, 
 /// <summary>A deletion as the model knows it.</summary>
 internal sealed record ModelTombstone(string Id, string Collection, bool Moved);
 
+/// <summary>A compare-exchange value as the model knows it.</summary>
+internal sealed record ModelValue(string Key, string Body, long Index, long ExpiresAtTicks);
+
 /// <summary>A database as the model knows it.</summary>
 internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
 {
@@ -19,6 +22,10 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
 
     public ImmutableSortedDictionary<string, long> Identities { get; init; } =
         ImmutableSortedDictionary.Create<string, long>(StringComparer.Ordinal);
+
+    /// <summary>Compare-exchange values and atomic guards by lower-cased key, expired or not.</summary>
+    public ImmutableSortedDictionary<string, ModelValue> Values { get; init; } =
+        ImmutableSortedDictionary.Create<string, ModelValue>(StringComparer.Ordinal);
 
     /// <summary>Idempotency keys, the command with each, and what it was answered.</summary>
     public ImmutableDictionary<ulong, (byte[] Command, string Answer)> Keys { get; init; } =
@@ -62,11 +69,25 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
         };
     }
 
+    public ModelDatabase PutValue(string key, string body, long expiresAtTicks, long index) =>
+        this with
+        {
+            Values = Values.SetItem(key.ToLowerInvariant(), new ModelValue(key, body, index, expiresAtTicks)),
+        };
+
+    /// <summary>The index of a value; 0 if there is none that lives at this time.</summary>
+    public long IndexOf(string key, long nowTicks) =>
+        Values.TryGetValue(key.ToLowerInvariant(), out var value)
+        && (value.ExpiresAtTicks == 0 || value.ExpiresAtTicks > nowTicks)
+            ? value.Index
+            : 0;
+
     public ModelDatabase Delete(string id, long etag) =>
         Documents.TryGetValue(id.ToLowerInvariant(), out var previous)
             ? this with
             {
                 Documents = Documents.Remove(id.ToLowerInvariant()),
+                Values = Values.Remove("rvn-atomic/" + id.ToLowerInvariant()),
                 Tombstones = Tombstones.SetItem(
                     etag,
                     new ModelTombstone(previous.Id, previous.Collection, Moved: false)

@@ -29,6 +29,7 @@ internal static class ModelComparison
             using var reader = database.OpenReader();
             CheckDocuments(reader, expected, $"{story}: {expected.Name}");
             CheckOrders(reader, expected, $"{story}: {expected.Name}");
+            CheckValues(reader, expected, $"{story}: {expected.Name}");
             CheckCounters(reader, expected, $"{story}: {expected.Name}");
         }
     }
@@ -101,6 +102,48 @@ internal static class ModelComparison
         Equal([documents.Count(document => document.ExpiresAtTicks != 0)], [expiring], $"{story}: expiring");
     }
 
+    private static void CheckValues(in DatabaseReader reader, ModelDatabase expected, string story)
+    {
+        var found = new List<ModelValue>();
+        using var cursor = reader.SeekCompareExchange([]);
+        while (cursor.MoveNext())
+        {
+            var view = cursor.View;
+            found.Add(
+                new ModelValue(
+                    Encoding.UTF8.GetString(view.Id),
+                    Encoding.UTF8.GetString(view.Body),
+                    cursor.Etag,
+                    view.ExpiresAtTicks
+                )
+            );
+        }
+
+        Equal(expected.Values.Values, found, $"{story}: compare-exchange values");
+        foreach (var value in expected.Values.Values.Take(5))
+        {
+            bool isFound = reader.TryGetCompareExchange(
+                Encoding.UTF8.GetBytes(value.Key.ToUpperInvariant()),
+                out var one
+            );
+            one.Dispose();
+            Assert.Equal(!reader.HasExpired(value.ExpiresAtTicks), isFound);
+        }
+
+        byte[] from = [];
+        Expiration
+            .NextCommand(
+                reader.Database,
+                DateTime.MaxValue.Ticks - 1,
+                ref from,
+                out int expiring,
+                Rookery.Documents.Commands.CommandKind.ExpireCompareExchange
+            )
+            ?.Dispose();
+        int unexpired = found.Count(value => value.ExpiresAtTicks != 0);
+        Equal([unexpired], [expiring], $"{story}: expiring values");
+    }
+
     private static void CheckCounters(in DatabaseReader reader, ModelDatabase expected, string story)
     {
         var statistics = reader.ReadStatistics();
@@ -112,7 +155,8 @@ internal static class ModelComparison
                     expected.LastDocumentEtag,
                     expected.LastEtag,
                     expected.Horizon,
-                    expected.Identities.Count
+                    expected.Identities.Count,
+                    expected.Values.Count
                 ),
             ],
             [statistics],

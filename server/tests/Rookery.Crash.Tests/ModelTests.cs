@@ -17,7 +17,7 @@ public sealed class ModelTests
         foreach (int seed in Seeds(12))
         {
             var time = new SimulatedTimeProvider();
-            var commands = new RandomCommands(seed, time, Model.Empty);
+            var commands = new RandomCommands(seed, time, Model.Empty) { WithValues = true };
             var random = new Random(seed);
             var disk = new SimulatedDisk("/data");
             var node = SteppedNode.Open(disk, time);
@@ -62,7 +62,7 @@ public sealed class ModelTests
     private static string RowsAfter(int seed, bool works)
     {
         var time = new SimulatedTimeProvider();
-        var commands = new RandomCommands(seed, time, Model.Empty);
+        var commands = new RandomCommands(seed, time, Model.Empty) { WithValues = true };
         var disk = new SimulatedDisk("/data");
         var node = SteppedNode.Open(disk, time);
         for (int i = 0; i < 150; i++)

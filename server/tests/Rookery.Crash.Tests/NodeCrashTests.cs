@@ -36,6 +36,21 @@ public sealed class NodeCrashTests
     }
 
     [Fact]
+    public void Compare_exchange_values_and_cluster_transactions_survive_power_cuts_whole()
+    {
+        const int ValuePoints = 1500;
+        var search = new CrashSearch { Points = ValuePoints, Runs = 15 };
+        search.Verify(
+            static seed => NodeWorkload.Run(seed, withValues: true),
+            static (image, run, operation) => run.Check(image, operation)
+        );
+        if (!CrashSearch.IsReplay)
+        {
+            Assert.True(search.Judged >= ValuePoints, $"only {search.Judged} power cuts were judged");
+        }
+    }
+
+    [Fact]
     public void Two_searches_make_ten_thousand_power_cuts() =>
         Assert.InRange(Points + JournalDeviceCrashTests.Points, 10_000, int.MaxValue);
 }

@@ -1,5 +1,6 @@
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
 using Rookery.Platform;
 using Rookery.Simulation;
 
@@ -14,6 +15,7 @@ internal sealed class NodeWorkload
     private readonly SimulatedDisk _disk;
     private readonly IDisk _seen;
     private readonly bool _journalElsewhere;
+    private readonly bool _withValues;
     private readonly SimulatedTimeProvider _time = new();
     private readonly Random _random;
     private readonly RandomCommands _commands;
@@ -26,8 +28,17 @@ internal sealed class NodeWorkload
     private readonly List<(int Operation, long Operations)> _acknowledged;
     private SteppedNode _node = null!;
 
-    private NodeWorkload(SimulatedDisk disk, IDisk seen, bool journalElsewhere, int seed, long operations, Model start)
+    private NodeWorkload(
+        SimulatedDisk disk,
+        IDisk seen,
+        bool journalElsewhere,
+        int seed,
+        long operations,
+        Model start,
+        bool withValues = false
+    )
     {
+        _withValues = withValues;
         _disk = disk;
         _seen = seen;
         _journalElsewhere = journalElsewhere;
@@ -50,10 +61,12 @@ internal sealed class NodeWorkload
     /// <param name="seed">The seed.</param>
     /// <param name="journalElsewhere">Whether the journal has a device of its own.</param>
     /// <param name="behind">Stands between the node and the disk.</param>
+    /// <param name="withValues">Whether compare-exchange values and cluster-wide transactions are written too.</param>
     public static (SimulatedDisk Disk, NodeWorkload Run) Run(
         int seed,
         bool journalElsewhere = false,
-        Func<IDisk, IDisk>? behind = null
+        Func<IDisk, IDisk>? behind = null,
+        bool withValues = false
     )
     {
         var disk = journalElsewhere
@@ -65,7 +78,8 @@ internal sealed class NodeWorkload
             journalElsewhere,
             seed,
             operations: 0,
-            Model.Empty
+            Model.Empty,
+            withValues
         );
         run.Work(80);
         return (disk, run);
@@ -126,7 +140,7 @@ internal sealed class NodeWorkload
         );
         Assert.Null(node.Core.Storage.Problem);
         ModelComparison.Check(node, _models[found], $"operation {found}");
-        return new NodeWorkload(image, image, _journalElsewhere, operation, found, _models[found]);
+        return new NodeWorkload(image, image, _journalElsewhere, operation, found, _models[found], _withValues);
     }
 
     /// <summary>Stops the node in order, so that the last write too has a sign that it was durable.</summary>
@@ -157,7 +171,7 @@ internal sealed class NodeWorkload
 
     private void Work(int rounds)
     {
-        _node = SteppedNode.Open(_seen, _time, _journalElsewhere);
+        Open();
         for (int i = 0; i < rounds && Failure is null; i++)
         {
             Round();
@@ -281,6 +295,13 @@ internal sealed class NodeWorkload
 
         _node.Dispose();
         _disk.KillProcess();
+        Open();
+    }
+
+    private void Open()
+    {
         _node = SteppedNode.Open(_seen, _time, _journalElsewhere);
+        // A node that lost power before its first entry was durable starts at the first level.
+        _commands.WithValues = _withValues && _node.Core.FormatLevel.Level >= FormatLevel.CompareExchange;
     }
 }

@@ -25,6 +25,12 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
 
     public Model Model { get; private set; } = start;
 
+    /// <summary>
+    /// Whether compare-exchange values and cluster-wide transactions are among the commands. Without them, the work of
+    /// a seed is that of earlier versions.
+    /// </summary>
+    public bool WithValues { get; set; }
+
     /// <summary>An outcome in words, to compare. Log times are left out.</summary>
     public static string Describe(in CommandOutcome outcome)
     {
@@ -59,12 +65,15 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
             (null, _) or (_, < 3) => Create(),
             (_, < 4) => DeleteDatabase(database),
             (_, < 9) => Records(),
+            (_, < 23) when WithValues => Exchange(database),
+            (_, < 37) when WithValues => ClusterTransaction(database),
             (_, < 60) => Batch(database),
             (_, < 68) => BulkPut(database),
             (_, < 74) => Merge(database),
             (_, < 80) => Hilo(database),
             (_, < 86) => Identity(database),
             (_, < 92) => WithKey(database),
+            (_, < 94) when WithValues => ExpireValues(database),
             (_, < 98) => Expire(database),
             _ => Horizon(database),
         };
@@ -198,6 +207,184 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
 
         return Ended(writer.Complete(), refusal is null ? after : before, etag, refusal ?? answer.ToString());
     }
+
+    /// <summary>A put or delete of one compare-exchange value, whose expected index may be wrong.</summary>
+    private Step Exchange(ModelDatabase database)
+    {
+        long etag = Model.LastEtag + 1;
+        long now = time.GetUtcNow().UtcTicks;
+        string key = RandomKey();
+        long index = database.IndexOf(key, now);
+        long expected = RandomIndex(index);
+        if (_random.Next(3) == 0)
+        {
+            var delete = CommandEncoder.DeleteCompareExchange(database.Number, Bytes(key), expected, default);
+            return index == 0 ? Ended(delete, database, etag, $"NotFound {etag} 0-0 ")
+                : index != expected ? Ended(delete, database, etag, $"Mismatched {index} 0-0 ")
+                : Ended(delete, WithoutValue(database, key), etag, $"Deleted {etag} 0-0 ");
+        }
+
+        var (body, expires) = RandomValue(now);
+        var put = CommandEncoder.PutCompareExchange(
+            database.Number,
+            Bytes(key),
+            expected,
+            ParsedValue(body, expires),
+            default
+        );
+        return index == expected
+            ? Ended(put, database.PutValue(key, body, expires, etag), etag, $"Stored {etag} 0-0 ")
+            : Ended(put, database, etag, $"Mismatched {(index == 0 ? etag : index)} 0-0 ");
+    }
+
+    /// <summary>
+    /// Documents and values at once, all or none. The expectations are compared with the state before all of them.
+    /// </summary>
+    private Step ClusterTransaction(ModelDatabase before)
+    {
+        using var writer = new BatchWriter(CommandKind.ClusterTransaction, before.Number);
+        bool hasGuards = _random.Next(4) > 0;
+        if (!hasGuards)
+        {
+            writer.DisableGuards();
+        }
+
+        var after = before;
+        long etag = Model.LastEtag;
+        long now = time.GetUtcNow().UtcTicks;
+        var answer = new StringBuilder();
+        int refused = -1;
+        int count = _random.Next(1, 5);
+        for (int i = 0; i < count; i++)
+        {
+            etag++;
+            if (_random.Next(2) == 0)
+            {
+                string key = RandomKey();
+                long index = before.IndexOf(key, now);
+                long expected = RandomIndex(index);
+                refused = refused < 0 && index != expected ? i : refused;
+                if (_random.Next(3) == 0)
+                {
+                    writer.DeleteCompareExchange(Bytes(key), expected);
+                    bool exists = after.Values.ContainsKey(key.ToLowerInvariant());
+                    answer.Append(exists ? $"Deleted {etag} 0-0 " : $"NotFound {etag} 0-0 ");
+                    after = WithoutValue(after, key);
+                    continue;
+                }
+
+                var (body, expires) = RandomValue(now);
+                writer.PutCompareExchange(Bytes(key), expected, ParsedValue(body, expires));
+                answer.Append($"Stored {etag} 0-0 ");
+                after = after.PutValue(key, body, expires, etag);
+                continue;
+            }
+
+            string id = RandomId(before);
+            var previous = before.Documents.GetValueOrDefault(id.ToLowerInvariant());
+            string? read = RandomExpectation(before, previous);
+            string actual = previous is null ? "" : before.ChangeVectorOf(previous.Etag);
+            bool conflicts = read is { Length: > 0 }
+                ? !string.Equals(read, actual, StringComparison.Ordinal)
+                : before.Values.ContainsKey("rvn-atomic/" + id.ToLowerInvariant());
+            refused = refused < 0 && hasGuards && conflicts ? i : refused;
+            var expectation = read is null
+                ? ExpectedChangeVector.None
+                : ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(read));
+            if (_random.Next(4) == 0)
+            {
+                writer.Delete(Bytes(id), expectation);
+                bool exists = after.Documents.ContainsKey(id.ToLowerInvariant());
+                answer.Append(exists ? $"Deleted {etag} 0-0 " : "NotFound 0 0-0 ");
+                after = after.Delete(id, etag);
+                continue;
+            }
+
+            after = Put(writer, after, id, expectation, etag);
+            answer.Append($"Stored {etag} 0-0 ");
+            if (hasGuards)
+            {
+                after = after.PutValue($"rvn-atomic/{id}", $"\"Object\":{{\"Id\":\"{id}\"}}", 0, etag);
+            }
+        }
+
+        return Ended(
+            writer.Complete(),
+            refused < 0 ? after : before,
+            etag,
+            refused < 0 ? answer.ToString() : $"ClusterTransactionConflict   at {refused}"
+        );
+    }
+
+    /// <summary>Removes expired values; one that changed since, or has not expired, stays.</summary>
+    private Step ExpireValues(ModelDatabase database)
+    {
+        long now = time.GetUtcNow().UtcTicks;
+        using var writer = new ExpiryWriter(database.Number, CommandKind.ExpireCompareExchange);
+        long etag = Model.LastEtag;
+        int deleted = 0;
+        foreach (var value in database.Values.Values.Where(value => value.ExpiresAtTicks != 0).Take(20))
+        {
+            bool changedSince = _random.Next(10) == 0;
+            writer.Add(Bytes(value.Key.ToLowerInvariant()), changedSince ? value.Index - 1 : value.Index);
+            etag++;
+            if (!changedSince && value.ExpiresAtTicks <= now)
+            {
+                database = WithoutValue(database, value.Key);
+                deleted++;
+            }
+        }
+
+        return writer.Count == 0
+            ? Exchange(database)
+            : Ended(writer.Complete(), database, etag, $"Deleted 0 {deleted}-0 ");
+    }
+
+    private static ModelDatabase WithoutValue(ModelDatabase database, string key) =>
+        database with
+        {
+            Values = database.Values.Remove(key.ToLowerInvariant()),
+        };
+
+    private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text);
+
+    private string RandomKey()
+    {
+        string key = $"keys/{_random.Next(12)}/";
+        return _random.Next(5) == 0 ? key.ToUpperInvariant() : key;
+    }
+
+    private long RandomIndex(long index) =>
+        _random.Next(8) switch
+        {
+            0 => 0,
+            1 => _random.Next(200),
+            _ => index,
+        };
+
+    // Now and then a value that is stored in chunks. Some have expired already and some never expire within the run: a
+    // command's entry may be written later than the command is made, so a time in between would have no sure outcome.
+    private (string Body, long ExpiresAtTicks) RandomValue(long now) =>
+        (
+            $"\"Object\":\"{Padding(_random.Next(40) == 0 ? 70_000 : _random.Next(100))}\"",
+            _random.Next(6) switch
+            {
+                0 => now - (TimeSpan.TicksPerDay * (1 + _random.Next(3))),
+                1 => now + (TimeSpan.TicksPerDay * 1000),
+                _ => 0,
+            }
+        );
+
+    private static ParsedDocument ParsedValue(string body, long expires) =>
+        new()
+        {
+            BodyHead = Encoding.UTF8.GetBytes(body),
+            ExpiresAtTicks = expires,
+            Metadata =
+                expires == 0
+                    ? default
+                    : Encoding.UTF8.GetBytes($"\"@expires\":\"{new DateTime(expires, DateTimeKind.Utc):O}\""),
+        };
 
     private Step BulkPut(ModelDatabase database)
     {

@@ -234,7 +234,7 @@ test("The welcome page is served beside the node, and refused where it cannot be
 })
 
 test("An upgrade is ended by a command, and data of a newer level are refused by the version to install", { timeout: 120_000 }, async t => {
-  const nothing = "Everything is written at level 2, the newest that this program knows.\n"
+  const nothing = "Everything is written at level 3, the newest that this program knows.\n"
   // A node that has just begun may be asked before it has told the others, or itself, at which level it began: then the first call says so instead.
   const finalized = async url => {
     assert.equal((await run("cluster", "finalize-upgrade", "--url", url)).code, 0)
@@ -247,8 +247,8 @@ test("An upgrade is ended by a command, and data of a newer level are refused by
   const member = await NodeProcess.serveDuring(t, { data, port: await portForMember() })
   assert.equal(await finalized(member.url), nothing)
   await member.terminate()
-  writeFileSync(join(data, "format-level"), checked("rookery format level 3 9.0.1\n"))
-  refused(await run("serve", "--data", data), /is written at format level 3, and this program, version .*, knows levels up to 2: install version 9\.0\.1 or a newer one\. Nothing was changed/)
+  writeFileSync(join(data, "format-level"), checked("rookery format level 4 9.0.1\n"))
+  refused(await run("serve", "--data", data), /is written at format level 4, and this program, version .*, knows levels up to 3: install version 9\.0\.1 or a newer one\. Nothing was changed/)
 })
 
 test("The command line wins over the configuration file", async t => {

@@ -10,7 +10,8 @@ namespace Rookery.Cluster.Peers;
 /// then for each result <c>[u8 status][i64 etag][i64 last modified][i64 low][i64 high][text id][text collection][u32
 /// document length + 1, or 0 for none][document]</c>; then, if the sender asked for a receipt, <c>[i64 bytes][u32
 /// commands][u32 members]</c> and for each member <c>[text tag][i64 microseconds]</c>. Refused: <c>[1][u8 kind][u32
-/// operation + 1][text message, document id, expected, actual, database]</c>.
+/// operation + 1][text message, document id, expected, actual, database]</c>; then, for a conflict of a cluster-wide
+/// transaction, <c>[u32 violations]</c> and for each <c>[text id][u8 1 for a document][i64 expected][i64 actual]</c>.
 /// </summary>
 internal static class OutcomeCodec
 {
@@ -20,6 +21,7 @@ internal static class OutcomeCodec
     private const int ResultHeadBytes = 1 + (4 * sizeof(long)) + (3 * sizeof(int));
     private const int ReceiptHeadBytes = sizeof(long) + (2 * sizeof(int));
     private const int RefusedHeadBytes = 2 + sizeof(int);
+    private const int ViolationBytes = 1 + (2 * sizeof(long));
 
     /// <summary>Returns the number of bytes that <see cref="Write"/> writes.</summary>
     public static long SizeOf(in CommandOutcome outcome)
@@ -31,7 +33,8 @@ internal static class OutcomeCodec
                 + WireWriter.SizeOf(rejection.DocumentId)
                 + WireWriter.SizeOf(rejection.Expected)
                 + WireWriter.SizeOf(rejection.Actual)
-                + WireWriter.SizeOf(rejection.Database);
+                + WireWriter.SizeOf(rejection.Database)
+                + SizeOfViolations(rejection);
         }
 
         long bytes = AppliedHeadBytes;
@@ -166,6 +169,57 @@ internal static class OutcomeCodec
         writer.PutText(rejection.Expected);
         writer.PutText(rejection.Actual);
         writer.PutText(rejection.Database);
+        if (rejection.Kind != RejectionKind.ClusterTransactionConflict)
+        {
+            return;
+        }
+
+        writer.PutInt32(rejection.Violations?.Count ?? 0);
+        foreach (var violation in rejection.Violations ?? [])
+        {
+            writer.PutText(violation.Id);
+            writer.PutByte(violation.IsDocument ? (byte)1 : (byte)0);
+            writer.PutInt64(violation.Expected);
+            writer.PutInt64(violation.Actual);
+        }
+    }
+
+    private static long SizeOfViolations(Rejection rejection) =>
+        rejection.Kind != RejectionKind.ClusterTransactionConflict
+            ? 0
+            : sizeof(int)
+                + (
+                    rejection.Violations?.Sum(static violation =>
+                        (long)WireWriter.SizeOf(violation.Id) + ViolationBytes
+                    )
+                    ?? 0
+                );
+
+    private static ConcurrencyViolation[]? ReadViolations(ref WireReader reader)
+    {
+        int count = reader.TakeInt32();
+        if (count > Rejection.MaxViolations)
+        {
+            throw new PeerProtocolException("A refusal lists more violations than there may be.");
+        }
+
+        if (count == 0)
+        {
+            return null;
+        }
+
+        var violations = new ConcurrencyViolation[count];
+        foreach (ref var violation in violations.AsSpan())
+        {
+            violation = new ConcurrencyViolation(
+                reader.TakeText() ?? string.Empty,
+                reader.TakeByte() != 0,
+                reader.TakeSignedInt64(),
+                reader.TakeInt64()
+            );
+        }
+
+        return violations;
     }
 
     private static CommandOutcome ReadApplied(ref WireReader reader)
@@ -239,7 +293,7 @@ internal static class OutcomeCodec
         }
 
         int operation = reader.TakeInt32() - 1;
-        return new Rejection(kind, reader.TakeText() ?? string.Empty)
+        var rejection = new Rejection(kind, reader.TakeText() ?? string.Empty)
         {
             Operation = operation,
             DocumentId = reader.TakeText(),
@@ -247,6 +301,12 @@ internal static class OutcomeCodec
             Actual = reader.TakeText(),
             Database = reader.TakeText(),
         };
+        return kind == RejectionKind.ClusterTransactionConflict
+            ? rejection with
+            {
+                Violations = ReadViolations(ref reader),
+            }
+            : rejection;
     }
 
     private static CommandBuffer Copy(ReadOnlySpan<byte> document)

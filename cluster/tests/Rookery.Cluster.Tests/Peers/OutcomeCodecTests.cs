@@ -10,6 +10,16 @@ public sealed class OutcomeCodecTests
 {
     public static TheoryData<RejectionKind> Refusals => [.. Enum.GetValues<RejectionKind>()];
 
+    [Fact]
+    public void The_violations_of_a_cluster_wide_transaction_arrive_whole()
+    {
+        ConcurrencyViolation[] violations = [new("users/1", true, -1, 7), new("schlüssel", false, 0, long.MaxValue)];
+        var sent = new CommandOutcome(
+            new Rejection(RejectionKind.ClusterTransactionConflict, "Nothing was stored.") { Violations = violations }
+        );
+        Assert.Equal(violations, Decode(Encode(sent)).Rejection!.Violations);
+    }
+
     [Theory]
     [MemberData(nameof(Refusals))]
     public void Every_refusal_arrives_whole(RejectionKind kind)

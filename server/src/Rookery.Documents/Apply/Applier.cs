@@ -19,7 +19,9 @@ public sealed class Applier : IDisposable
     private readonly DatabaseCatalog _catalog;
     private readonly NodeState _nodeState;
     private readonly ApplyContext _context = new();
+    private readonly CompareExchangeOperations _values = new();
     private readonly DocumentOperations _documents;
+    private readonly ClusterTransactionOperations _transactions;
     private readonly HiloOperations _hilo;
     private readonly DatabaseOperations _databases;
     private readonly ClusterRecordOperations _records;
@@ -37,7 +39,8 @@ public sealed class Applier : IDisposable
         _storage = storage;
         _catalog = catalog;
         _nodeState = new NodeState(storage, catalog, damageSkipped);
-        _documents = new DocumentOperations();
+        _documents = new DocumentOperations(_values);
+        _transactions = new ClusterTransactionOperations(_documents, _values);
         _hilo = new HiloOperations(_documents);
         _databases = new DatabaseOperations(_nodeState);
         _records = new ClusterRecordOperations(records);
@@ -89,12 +92,19 @@ public sealed class Applier : IDisposable
         {
             var entry = new EntryContent(content);
             _nodeState.LastUnsteadyTicks = entry.IsSteady ? _nodeState.LastUnsteadyTicks : entry.LogTicks;
-            var scope = new EntryScope(batch, entry.LogTicks, _nodeState.LastUnsteadyTicks);
+            long expiryTicks = entry.IsSteady ? entry.LogTicks : _nodeState.ExpiryTicks ?? 0;
+            _nodeState.ExpiryTicks = _nodeState.ExpiryTicks is null ? null : expiryTicks;
+            var scope = new EntryScope(batch, entry.LogTicks, _nodeState.LastUnsteadyTicks, expiryTicks);
             _context.Patches.BeginEntry();
             _context.HasCallers = !outcomes.IsEmpty;
             for (int i = 0; i < entry.Count; i++)
             {
                 var reader = new CommandReader(entry.Next());
+                if (reader.Kind >= CommandKind.ClusterTransaction)
+                {
+                    _nodeState.ExpiryTicks ??= expiryTicks;
+                }
+
                 var outcome = ApplyCommand(scope, position.Index, ref reader, firstEtag: etag + 1);
                 etag += reader.OperationCount;
                 _nodeState.OutcomeHash = OutcomeChain.Add(_nodeState.OutcomeHash, outcome);
@@ -238,7 +248,12 @@ public sealed class Applier : IDisposable
                     logTicks,
                     NumberResult(IdentityOperations.Seed(_context, command.ReadIdentitySeed()))
                 );
-            case CommandKind.ExpireDocuments:
+            case CommandKind.ClusterTransaction:
+                return _transactions.Apply(_context, index, ref command);
+            case CommandKind.CompareExchange:
+                Invariant.Holds(command.TryReadOperation(out var exchange), "a compare-exchange has one operation");
+                return new CommandOutcome(index, logTicks, _values.Exchange(_context, exchange));
+            case CommandKind.ExpireDocuments or CommandKind.ExpireCompareExchange:
                 return ApplyExpiry(index, ref command);
             case CommandKind.SetTombstoneHorizon:
                 return new CommandOutcome(
@@ -337,7 +352,11 @@ public sealed class Applier : IDisposable
         long deleted = 0;
         while (command.TryReadExpiry(out var lowerId, out long etag))
         {
-            deleted += _documents.Expire(_context, lowerId, etag).Status == OperationStatus.Deleted ? 1 : 0;
+            bool isDeleted =
+                command.Kind == CommandKind.ExpireDocuments
+                    ? _documents.Expire(_context, lowerId, etag).Status == OperationStatus.Deleted
+                    : _values.TryExpire(_context, lowerId, etag);
+            deleted += isDeleted ? 1 : 0;
             _context.Etag++;
         }
 
@@ -396,9 +415,8 @@ public sealed class Applier : IDisposable
 
         _nodeState.TrimCollectionCounters();
         Span<byte> key = stackalloc byte[Key.MaxBytes];
-        Span<byte> value = stackalloc byte[NodeRecord.Bytes];
-        _nodeState.Record.Write(value);
-        batch.Put(Key.WritePrefix(key, Key.NoDatabase, Table.Node), sequence, value);
+        Span<byte> value = stackalloc byte[NodeRecord.MaxBytes];
+        batch.Put(Key.WritePrefix(key, Key.NoDatabase, Table.Node), sequence, _nodeState.Record.Write(value));
     }
 
     private void Publish()

@@ -65,12 +65,20 @@ internal sealed class ApplyContext
     public CollectionCounters Collection(ReadOnlySpan<byte> name) => Database.Collection(name, Batch);
 
     /// <summary>Looks up a document in the batch, then in the tables.</summary>
-    public Document FindDocument(ReadOnlySpan<byte> lowerId)
+    public Document FindDocument(ReadOnlySpan<byte> lowerId) => Find(Table.Documents, lowerId);
+
+    /// <summary>
+    /// Looks up a compare-exchange value, expired or not, in the batch, then in the tables. Values are stored like
+    /// documents.
+    /// </summary>
+    public Document FindCompareExchange(ReadOnlySpan<byte> lowerKey) => Find(Table.CompareExchange, lowerKey);
+
+    private Document Find(byte table, ReadOnlySpan<byte> lowerId)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
         try
         {
-            return Batch.TryGet(Key.WriteText(key, Database.Number, Table.Documents, lowerId), out var row)
+            return Batch.TryGet(Key.WriteText(key, Database.Number, table, lowerId), out var row)
                 ? new Document(row)
                 : default;
         }

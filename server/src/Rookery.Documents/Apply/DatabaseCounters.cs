@@ -7,8 +7,10 @@ namespace Rookery.Documents.Apply;
 /// </summary>
 internal record struct DatabaseCounters
 {
-    public const int Bytes = 1 + (8 * sizeof(long));
-    private const byte Format = 1;
+    public const int MaxBytes = OldBytes + sizeof(long);
+    private const int OldBytes = 1 + (8 * sizeof(long));
+    private const byte Format = 2;
+    private const byte OldFormat = 1; // without compare-exchange values; what programs before them read
 
     public long Documents { get; set; }
 
@@ -28,9 +30,15 @@ internal record struct DatabaseCounters
     /// <summary>Idempotency keys used before this log time, in UTC ticks, may be missing.</summary>
     public long IdempotencyHorizonTicks { get; set; }
 
-    public readonly void Write(Span<byte> buffer)
+    /// <summary>Number of compare-exchange values, including expired ones that are not removed yet.</summary>
+    public long CompareExchangeValues { get; set; }
+
+    /// <summary>Writes the row and returns the part of the buffer that it takes.</summary>
+    public readonly ReadOnlySpan<byte> Write(Span<byte> buffer)
     {
-        buffer[0] = Format;
+        // There are values only from format level 3 on, so an older program never sees the new format.
+        bool isOld = CompareExchangeValues == 0;
+        buffer[0] = isOld ? OldFormat : Format;
         ReadOnlySpan<long> numbers =
         [
             Documents,
@@ -41,16 +49,21 @@ internal record struct DatabaseCounters
             Identities,
             IdempotencyKeys,
             IdempotencyHorizonTicks,
+            CompareExchangeValues,
         ];
+        numbers = isOld ? numbers[..^1] : numbers;
         for (int i = 0; i < numbers.Length; i++)
         {
             BinaryPrimitives.WriteInt64LittleEndian(buffer[(1 + (i * sizeof(long)))..], numbers[i]);
         }
+
+        return buffer[..(isOld ? OldBytes : MaxBytes)];
     }
 
     public static DatabaseCounters Read(ReadOnlySpan<byte> value)
     {
-        FormatGuard.Expect(value.Length == Bytes && value[0] == Format, "database counters");
+        bool isOld = value.Length == OldBytes && value[0] == OldFormat;
+        FormatGuard.Expect(isOld || (value.Length == MaxBytes && value[0] == Format), "database counters");
         return new DatabaseCounters
         {
             Documents = ReadCounter(value, position: 0),
@@ -61,6 +74,7 @@ internal record struct DatabaseCounters
             Identities = ReadCounter(value, position: 5),
             IdempotencyKeys = ReadCounter(value, position: 6),
             IdempotencyHorizonTicks = ReadCounter(value, position: 7),
+            CompareExchangeValues = isOld ? 0 : ReadCounter(value, position: 8),
         };
     }
 

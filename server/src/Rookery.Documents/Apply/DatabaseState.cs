@@ -177,8 +177,7 @@ internal sealed class DatabaseState
         }
 
         _dirty.Clear();
-        _counters.Write(value);
-        batch.Put(Key.WritePrefix(key, Number, Table.Counters), sequence, value[..DatabaseCounters.Bytes]);
+        batch.Put(Key.WritePrefix(key, Number, Table.Counters), sequence, _counters.Write(value));
         IsDirty = false;
     }
 

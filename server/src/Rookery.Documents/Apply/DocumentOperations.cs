@@ -13,7 +13,7 @@ namespace Rookery.Documents.Apply;
 /// Puts, deletes and patches documents. Maintains their rows in five tables (by id, by etag, by collection, expiry,
 /// tombstones) and releases the chunks of replaced large documents. Results depend only on the log and the tables.
 /// </summary>
-internal sealed class DocumentOperations : IDisposable
+internal sealed class DocumentOperations(CompareExchangeOperations values) : IDisposable
 {
     private readonly PatchEvaluator _patches = new();
     private readonly byte[] _id = new byte[DocumentId.MaxBytes];
@@ -68,6 +68,69 @@ internal sealed class DocumentOperations : IDisposable
                     $"Operation {(byte)operation.Kind} is not known to this version of Rookery."
                 );
         }
+    }
+
+    /// <summary>
+    /// Checks an operation of a cluster-wide transaction: whether the document still has the change vector with which
+    /// the client read it. A client that read none must not replace a document with an atomic guard.
+    /// </summary>
+    /// <returns>The violation, or null.</returns>
+    public ConcurrencyViolation? CheckInClusterTransaction(ApplyContext context, in Operation operation)
+    {
+        if (operation.Id.Kind != CommandIdKind.Literal)
+        {
+            return null; // the server chooses the id, so nobody has read the document
+        }
+
+        ResolveId(context, operation.Id);
+        using var previous = context.FindDocument(LowerId);
+        if (operation.Expected.Expectation == Expectation.MustEqual)
+        {
+            return CheckExpectedVersion(context, operation.Expected, previous) is null
+                ? null
+                : new ConcurrencyViolation(
+                    Encoding.UTF8.GetString(Id),
+                    IsDocument: true,
+                    ChangeVector.EtagOf(operation.Expected.Text),
+                    previous.Etag
+                );
+        }
+
+        return previous.Exists && values.HasGuard(context, LowerId)
+            ? new ConcurrencyViolation(Encoding.UTF8.GetString(Id), IsDocument: true, Expected: 0, previous.Etag)
+            : null;
+    }
+
+    /// <summary>Puts or deletes a document in a cluster-wide transaction, whose expectations are checked.</summary>
+    /// <returns>The reason to refuse the whole transaction, or null.</returns>
+    public Rejection? ApplyInClusterTransaction(
+        ApplyContext context,
+        in Operation operation,
+        bool hasGuards,
+        out OperationResult result
+    )
+    {
+        ResolveId(context, operation.Id);
+        using var previous = context.FindDocument(LowerId);
+        if (operation.Kind == OperationKind.Delete)
+        {
+            result = Delete(context, previous);
+            return null;
+        }
+
+        if (hasGuards && CompareExchangeKey.FindGuardProblem(Id, LowerId) is { } problem)
+        {
+            result = default;
+            return new Rejection(RejectionKind.Invalid, problem) { DocumentId = Encoding.UTF8.GetString(Id) };
+        }
+
+        result = Put(context, previous, operation);
+        if (hasGuards)
+        {
+            values.PutGuard(context, Id, LowerId);
+        }
+
+        return null;
     }
 
     /// <summary>Deletes an expired document if it still has the expected etag; otherwise does nothing.</summary>
@@ -388,6 +451,7 @@ internal sealed class DocumentOperations : IDisposable
         database.Counters.LastDocumentEtag = etag;
         context.Batch.Delete(Key.WriteText(key, database.Number, Table.Documents, LowerId), etag);
         PutTombstone(context, view, isMove: false, key);
+        values.RemoveGuard(context, LowerId);
         if (context.IsWatched)
         {
             context.AddChange(

@@ -4,34 +4,48 @@ namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// The row with the state of the node itself: <c>[u8 format][u32 last database number][i64 last log time][i64 outcome
-/// chain][i64 ages from]</c>, with the meaning of <see cref="NodeState"/>'s properties.
+/// chain][i64 ages from]</c> and, if values can expire, <c>[i64 expiry time]</c>, with the meaning of
+/// <see cref="NodeState"/>'s properties.
 /// </summary>
 internal readonly record struct NodeRecord(
     uint LastDatabaseNumber,
     long LastLogTicks,
     long OutcomeChain,
-    long LastUnsteadyTicks
+    long LastUnsteadyTicks,
+    long? ExpiryTicks
 )
 {
-    public const int Bytes = BytesWithoutUnsteadyTicks + sizeof(long);
+    public const int MaxBytes = BytesWithoutExpiryTicks + sizeof(long);
+    private const int BytesWithoutExpiryTicks = BytesWithoutUnsteadyTicks + sizeof(long);
     private const int BytesWithoutChain = 1 + sizeof(uint) + sizeof(long);
     private const int BytesWithoutUnsteadyTicks = BytesWithoutChain + sizeof(long);
-    private const byte Format = 3;
+    private const byte Format = 4;
+    private const byte FormatWithoutExpiryTicks = 3; // before the first command of FormatLevel.CompareExchange
     private const byte FormatWithoutUnsteadyTicks = 2; // before nodes recorded steady times
     private const byte FormatWithoutChain = 1; // before nodes compared outcomes with other members
 
-    public void Write(Span<byte> buffer)
+    /// <summary>Writes the row and returns the part of the buffer that it takes.</summary>
+    public ReadOnlySpan<byte> Write(Span<byte> buffer)
     {
-        buffer[0] = Format;
+        buffer[0] = ExpiryTicks is null ? FormatWithoutExpiryTicks : Format;
         BinaryPrimitives.WriteUInt32LittleEndian(buffer[1..], LastDatabaseNumber);
         BinaryPrimitives.WriteInt64LittleEndian(buffer[(1 + sizeof(uint))..], LastLogTicks);
         BinaryPrimitives.WriteInt64LittleEndian(buffer[BytesWithoutChain..], OutcomeChain);
         BinaryPrimitives.WriteInt64LittleEndian(buffer[BytesWithoutUnsteadyTicks..], LastUnsteadyTicks);
+        if (ExpiryTicks is not { } expiryTicks)
+        {
+            return buffer[..BytesWithoutExpiryTicks];
+        }
+
+        BinaryPrimitives.WriteInt64LittleEndian(buffer[BytesWithoutExpiryTicks..], expiryTicks);
+        return buffer[..MaxBytes];
     }
 
     public static NodeRecord Read(ReadOnlySpan<byte> value)
     {
-        bool hasUnsteadyTicks = value.Length == Bytes && value[0] == Format;
+        bool hasExpiryTicks = value.Length == MaxBytes && value[0] == Format;
+        bool hasUnsteadyTicks =
+            hasExpiryTicks || (value.Length == BytesWithoutExpiryTicks && value[0] == FormatWithoutExpiryTicks);
         bool hasChain =
             hasUnsteadyTicks || (value.Length == BytesWithoutUnsteadyTicks && value[0] == FormatWithoutUnsteadyTicks);
         FormatGuard.Expect(hasChain || (value.Length == BytesWithoutChain && value[0] == FormatWithoutChain), "node");
@@ -39,7 +53,8 @@ internal readonly record struct NodeRecord(
             BinaryPrimitives.ReadUInt32LittleEndian(value[1..]),
             BinaryPrimitives.ReadInt64LittleEndian(value[(1 + sizeof(uint))..]),
             hasChain ? BinaryPrimitives.ReadInt64LittleEndian(value[BytesWithoutChain..]) : Apply.OutcomeChain.Unknown,
-            hasUnsteadyTicks ? BinaryPrimitives.ReadInt64LittleEndian(value[BytesWithoutUnsteadyTicks..]) : 0
+            hasUnsteadyTicks ? BinaryPrimitives.ReadInt64LittleEndian(value[BytesWithoutUnsteadyTicks..]) : 0,
+            hasExpiryTicks ? BinaryPrimitives.ReadInt64LittleEndian(value[BytesWithoutExpiryTicks..]) : null
         );
     }
 }

@@ -49,6 +49,7 @@ internal sealed class NodeState
         _removedDatabases.Clear();
         _collections.Reset();
         (_lastDatabaseNumber, LastLogTicks, OutcomeHash, LastUnsteadyTicks) = (0, 0, OutcomeChain.Start, 0);
+        ExpiryTicks = null;
         Load();
         foreach (var database in before)
         {
@@ -84,7 +85,10 @@ internal sealed class NodeState
         {
             if (rows.MoveNext())
             {
-                (_lastDatabaseNumber, LastLogTicks, OutcomeHash, LastUnsteadyTicks) = NodeRecord.Read(rows.Value);
+                var record = NodeRecord.Read(rows.Value);
+                (_lastDatabaseNumber, LastLogTicks) = (record.LastDatabaseNumber, record.LastLogTicks);
+                (OutcomeHash, LastUnsteadyTicks) = (record.OutcomeChain, record.LastUnsteadyTicks);
+                ExpiryTicks = record.ExpiryTicks;
             }
         }
 
@@ -193,6 +197,13 @@ internal sealed class NodeState
         set => Volatile.Write(ref _lastUnsteadyTicks, value);
     }
 
+    /// <summary>
+    /// Log time of the last entry whose time was steady, in UTC ticks: compare-exchange values that expire until then
+    /// are absent. It never falls, so a value that was absent does not return. Null until the first command of
+    /// <see cref="Nodes.FormatLevel.CompareExchange"/>.
+    /// </summary>
+    public long? ExpiryTicks { get; set; }
+
     /// <summary>Running hash of all outcomes: see <see cref="OutcomeChain"/>.</summary>
     public long OutcomeHash { get; set; } = OutcomeChain.Start;
 
@@ -250,7 +261,7 @@ internal sealed class NodeState
     }
 
     /// <summary>The node's row after the current entry.</summary>
-    public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks, OutcomeHash, LastUnsteadyTicks);
+    public NodeRecord Record => new(_lastDatabaseNumber, LastLogTicks, OutcomeHash, LastUnsteadyTicks, ExpiryTicks);
 
     /// <summary>Publishes created, replaced and deleted databases, after readers can see the entry.</summary>
     public void PublishDatabases()

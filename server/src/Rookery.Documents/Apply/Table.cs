@@ -58,9 +58,21 @@ internal static class Table
     /// </summary>
     public const byte Indexes = 14;
 
+    /// <summary>
+    /// Lower-cased key of a compare-exchange value → the value, as a stored document whose id is the key as written. The
+    /// row's sequence is the value's index.
+    /// </summary>
+    public const byte CompareExchange = 15;
+
+    /// <summary>
+    /// Expiry ticks, index → lower-cased key of a compare-exchange value. Removed together with the version of the value.
+    /// </summary>
+    public const byte CompareExchangeExpiry = 16;
+
     private const byte Rows = 1;
     private const byte Orders = 2;
     private const byte Meta = 3;
+    private const byte Values = 4;
 
     /// <summary>Table definitions for the storage engine.</summary>
     public static IReadOnlyList<TableDefinition> Definitions { get; } =
@@ -79,5 +91,7 @@ internal static class Table
         new(ClientConfiguration, "client configuration", Meta),
         new(ClusterRecords, "cluster records", Meta),
         new(Indexes, "indexes", Meta),
+        new(CompareExchange, "compare-exchange values", Values),
+        new(CompareExchangeExpiry, "expiry of compare-exchange values", Values, IsWalkedOnly: true),
     ];
 }

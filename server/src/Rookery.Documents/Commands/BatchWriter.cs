@@ -5,8 +5,8 @@ using Rookery.Platform;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Encodes a <see cref="CommandKind.Batch"/> or <see cref="CommandKind.BulkPut"/>: create the writer, add operations,
-/// complete.
+/// Encodes a <see cref="CommandKind.Batch"/>, <see cref="CommandKind.BulkPut"/> or
+/// <see cref="CommandKind.ClusterTransaction"/>: create the writer, add operations, complete.
 /// </summary>
 /// <remarks>
 /// Ids must have passed <see cref="Ids.DocumentId"/>'s checks. An empty id becomes a GUID here, because apply must not
@@ -18,7 +18,7 @@ public sealed class BatchWriter : IDisposable
     private List<int>? _generatedIdOffsets;
 
     /// <summary>Begins a command.</summary>
-    /// <param name="kind">Batch or BulkPut.</param>
+    /// <param name="kind">Batch, BulkPut or ClusterTransaction.</param>
     /// <param name="database">The database's number.</param>
     /// <param name="key">The request's idempotency key, or none.</param>
     /// <param name="skipUnchanged">Whether a put of an identical document keeps the stored version.</param>
@@ -32,10 +32,18 @@ public sealed class BatchWriter : IDisposable
         int sizeHint = 1024
     )
     {
-        Invariant.Holds(kind is CommandKind.Batch or CommandKind.BulkPut, "only batches hold operations");
+        Invariant.Holds(
+            kind is CommandKind.Batch or CommandKind.BulkPut or CommandKind.ClusterTransaction,
+            "only batches hold operations"
+        );
         _buffer = CommandBuffer.Rent(sizeHint);
         CommandFormat.WriteHeader(_buffer, kind, database, operations: 0, key, skipUnchanged);
     }
+
+    /// <summary>
+    /// Cluster transactions: lets the command change documents without atomic guards (disableAtomicDocumentWrites).
+    /// </summary>
+    public void DisableGuards() => Buffer.WrittenSpan[CommandFormat.FlagsOffset] |= CommandFormat.HeaderWithoutGuards;
 
     /// <summary>Number of operations added.</summary>
     public int Count { get; private set; }
@@ -92,6 +100,24 @@ public sealed class BatchWriter : IDisposable
         BinaryPrimitives.WriteInt32LittleEndian(span, program.Length);
         program.CopyTo(span[sizeof(int)..]);
         Buffer.Advance(sizeof(int) + program.Length);
+        Count++;
+    }
+
+    /// <summary>Adds a put of a compare-exchange value.</summary>
+    /// <param name="key">The key: <see cref="Ids.CompareExchangeKey"/> accepts it.</param>
+    /// <param name="index">The index that the value must have; 0 if it must not exist.</param>
+    /// <param name="value">The value, an object with the member Object.</param>
+    public void PutCompareExchange(ReadOnlySpan<byte> key, long index, in ParsedDocument value)
+    {
+        CommandFormat.WriteCompareExchangePut(Buffer, key, index, value);
+        Count++;
+    }
+
+    /// <summary>Adds a delete of a compare-exchange value.</summary>
+    /// <inheritdoc cref="PutCompareExchange"/>
+    public void DeleteCompareExchange(ReadOnlySpan<byte> key, long index)
+    {
+        CommandFormat.WriteCompareExchangeDelete(Buffer, key, index);
         Count++;
     }
 

@@ -56,6 +56,39 @@ public static class CommandEncoder
         return AddRequestHash(buffer);
     }
 
+    /// <summary>Encodes a put of one compare-exchange value.</summary>
+    /// <param name="database">The database's number.</param>
+    /// <param name="key">The value's key: <see cref="CompareExchangeKey"/> accepts it.</param>
+    /// <param name="index">The index that the value must have; 0 if it must not exist.</param>
+    /// <param name="value">The value, an object with the member Object.</param>
+    /// <param name="requestKey">The request's idempotency key, or none.</param>
+    public static CommandBuffer PutCompareExchange(
+        uint database,
+        ReadOnlySpan<byte> key,
+        long index,
+        in ParsedDocument value,
+        IdempotencyKey requestKey
+    )
+    {
+        CommandBuffer buffer = Begin(CommandKind.CompareExchange, database, requestKey);
+        CommandFormat.WriteCompareExchangePut(buffer, key, index, value);
+        return AddRequestHash(buffer);
+    }
+
+    /// <summary>Encodes a delete of one compare-exchange value.</summary>
+    /// <inheritdoc cref="PutCompareExchange"/>
+    public static CommandBuffer DeleteCompareExchange(
+        uint database,
+        ReadOnlySpan<byte> key,
+        long index,
+        IdempotencyKey requestKey
+    )
+    {
+        CommandBuffer buffer = Begin(CommandKind.CompareExchange, database, requestKey);
+        CommandFormat.WriteCompareExchangeDelete(buffer, key, index);
+        return AddRequestHash(buffer);
+    }
+
     /// <summary>Encodes a request for the next id range of a client's HiLo generator.</summary>
     /// <param name="database">The database's number.</param>
     /// <param name="tag">The collection's tag (for instance "users").</param>

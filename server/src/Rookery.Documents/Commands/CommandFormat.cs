@@ -14,7 +14,8 @@ namespace Rookery.Documents.Commands;
 /// <remarks>
 /// An operation: <c>[kind | id kind &lt;&lt; 4][flags][id u16+bytes][lower id u16+bytes if flag 8][change vector
 /// u8+bytes if MustEqual]</c>, then for a put <c>[expires i64 if flag 4][content u32+bytes]</c>, for a patch
-/// <c>[program u32+bytes]</c>. Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so that nodes with
+/// <c>[program u32+bytes]</c>. An operation on a compare-exchange value: <c>[kind][flags][key u16+bytes][lower key
+/// u16+bytes if flag 8][index i64]</c>, then for a put as above from the expiry on. Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so that nodes with
 /// different versions of Unicode agree.
 /// </remarks>
 internal static class CommandFormat
@@ -27,7 +28,9 @@ internal static class CommandFormat
     // Flags of the header.
     public const byte HeaderSkipUnchanged = 2;
     public const byte HeaderHasKey = 4; // 1 marked a key without a request hash, in version 1
-    public const byte HeaderFlags = HeaderSkipUnchanged | HeaderHasKey;
+    public const byte HeaderWithoutGuards = 8;
+    public const byte HeaderFlags = HeaderSkipUnchanged | HeaderHasKey | HeaderWithoutGuards;
+    public const int KindOffset = 1;
     public const int KeyedHeaderBytes = FixedHeaderBytes + IdempotencyKey.Length + RequestHash.Length;
 
     private const int OperationHeadBytes = 4;
@@ -104,7 +107,40 @@ internal static class CommandFormat
         in ParsedDocument document
     )
     {
-        WriteOperation(buffer, OperationKind.Put, id, expected, document.ExpiresAtTicks == 0 ? (byte)0 : HasExpiry);
+        WriteOperation(buffer, OperationKind.Put, id, expected, ExpiryFlag(document));
+        WriteContent(buffer, document);
+    }
+
+    /// <summary>Writes a put of a compare-exchange value.</summary>
+    public static void WriteCompareExchangePut(
+        CommandBuffer buffer,
+        ReadOnlySpan<byte> key,
+        long index,
+        in ParsedDocument value
+    )
+    {
+        WriteOperation(buffer, OperationKind.CompareExchangePut, key, ExpectedChangeVector.None, ExpiryFlag(value));
+        WriteInt64(buffer, index);
+        WriteContent(buffer, value);
+    }
+
+    /// <summary>Writes a delete of a compare-exchange value.</summary>
+    public static void WriteCompareExchangeDelete(CommandBuffer buffer, ReadOnlySpan<byte> key, long index)
+    {
+        WriteOperation(buffer, OperationKind.CompareExchangeDelete, key, ExpectedChangeVector.None, flags: 0);
+        WriteInt64(buffer, index);
+    }
+
+    private static byte ExpiryFlag(in ParsedDocument document) => document.ExpiresAtTicks == 0 ? (byte)0 : HasExpiry;
+
+    private static void WriteInt64(CommandBuffer buffer, long value)
+    {
+        BinaryPrimitives.WriteInt64LittleEndian(buffer.GetSpan(sizeof(long)), value);
+        buffer.Advance(sizeof(long));
+    }
+
+    private static void WriteContent(CommandBuffer buffer, in ParsedDocument document)
+    {
         int contentBytes = StoredDocument.ContentBytes(document);
         Span<byte> span = buffer.GetSpan(sizeof(long) + sizeof(int) + contentBytes);
         int at = 0;

@@ -46,6 +46,18 @@ public enum CommandKind : byte
 
     /// <summary>Stores and deletes index definitions, all or none. Needs <see cref="FormatLevel.Indexes"/>.</summary>
     ChangeIndexes = 14,
+
+    /// <summary>
+    /// An atomic list of put and delete of documents and compare-exchange values, whose conditions are all checked
+    /// before it. Needs <see cref="FormatLevel.CompareExchange"/>, as the next two kinds.
+    /// </summary>
+    ClusterTransaction = 15,
+
+    /// <summary>Puts or deletes one compare-exchange value, if it has the expected index.</summary>
+    CompareExchange = 16,
+
+    /// <summary>Removes expired compare-exchange values, each only if it still has the named etag.</summary>
+    ExpireCompareExchange = 17,
 }
 
 /// <summary>The kind of an operation in a batch. Numbers are part of the journal's format.</summary>
@@ -59,6 +71,12 @@ public enum OperationKind : byte
 
     /// <summary>Patches a document.</summary>
     Patch = 3,
+
+    /// <summary>Stores a compare-exchange value.</summary>
+    CompareExchangePut = 4,
+
+    /// <summary>Removes a compare-exchange value.</summary>
+    CompareExchangeDelete = 5,
 }
 
 /// <summary>

@@ -28,7 +28,7 @@ public ref struct CommandReader
         }
 
         Kind = (CommandKind)ReadByte();
-        if (Kind is < CommandKind.Batch or > CommandKind.ChangeIndexes)
+        if (Kind is < CommandKind.Batch or > CommandKind.ExpireCompareExchange)
         {
             throw new CommandFormatException(
                 $"A command has kind {(int)Kind}, which this program does not know: start the newer program "
@@ -51,6 +51,7 @@ public ref struct CommandReader
         }
 
         SkipUnchanged = (flags & CommandFormat.HeaderSkipUnchanged) != 0;
+        HasGuards = Kind == CommandKind.ClusterTransaction && (flags & CommandFormat.HeaderWithoutGuards) == 0;
     }
 
     /// <summary>The kind of the command.</summary>
@@ -71,7 +72,18 @@ public ref struct CommandReader
     /// <summary>Batch, BulkPut: whether a put of an identical document keeps the stored version.</summary>
     public readonly bool SkipUnchanged { get; }
 
-    /// <summary>Batch, BulkPut: reads the next operation; false at the end.</summary>
+    /// <summary>ClusterTransaction: whether atomic guards protect its documents.</summary>
+    public readonly bool HasGuards { get; }
+
+    /// <summary>Whether the command consists of operations: see <see cref="TryReadOperation"/>.</summary>
+    public readonly bool HasOperations =>
+        Kind
+            is CommandKind.Batch
+                or CommandKind.BulkPut
+                or CommandKind.ClusterTransaction
+                or CommandKind.CompareExchange;
+
+    /// <summary>Commands with operations: reads the next operation; false at the end.</summary>
     public bool TryReadOperation(out Operation operation)
     {
         operation = default;
@@ -97,12 +109,19 @@ public ref struct CommandReader
                 Expected = expected,
             },
             OperationKind.Patch => ReadPatch(id, expected, flags),
+            OperationKind.CompareExchangePut => ReadCompareExchangePut(id, flags),
+            OperationKind.CompareExchangeDelete => new Operation
+            {
+                Kind = kind,
+                Id = id,
+                ExpectedIndex = ReadInt64(),
+            },
             _ => throw Broken(),
         };
         return true;
     }
 
-    /// <summary>ExpireDocuments: reads the next document; false at the end.</summary>
+    /// <summary>ExpireDocuments, ExpireCompareExchange: reads the next id or key; false at the end.</summary>
     public bool TryReadExpiry(out ReadOnlySpan<byte> lowerId, out long etag)
     {
         lowerId = default;
@@ -240,6 +259,20 @@ public ref struct CommandReader
 
     /// <summary>Reads the new history id in a <see cref="CommandKind.RenewHistory"/>.</summary>
     public ReadOnlySpan<byte> ReadRenewHistory() => ReadPrefixedBytes();
+
+    private Operation ReadCompareExchangePut(CommandId key, byte flags)
+    {
+        long index = ReadInt64();
+        var put = ReadPut(key, ExpectedChangeVector.None, flags);
+        return new Operation
+        {
+            Kind = OperationKind.CompareExchangePut,
+            Id = key,
+            ExpectedIndex = index,
+            Content = put.Content,
+            ExpiresAtTicks = put.ExpiresAtTicks,
+        };
+    }
 
     private Operation ReadPut(CommandId id, ExpectedChangeVector expected, byte flags)
     {

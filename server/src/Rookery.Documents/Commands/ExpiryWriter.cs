@@ -3,7 +3,8 @@ using System.Buffers.Binary;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// Encodes <see cref="CommandKind.ExpireDocuments"/>: for each document <c>[etag i64][lower-cased id u16+bytes]</c>.
+/// Encodes <see cref="CommandKind.ExpireDocuments"/> or <see cref="CommandKind.ExpireCompareExchange"/>: for each
+/// document or value <c>[etag i64][lower-cased id or key u16+bytes]</c>.
 /// </summary>
 public sealed class ExpiryWriter : IDisposable
 {
@@ -11,16 +12,17 @@ public sealed class ExpiryWriter : IDisposable
 
     /// <summary>Begins a command.</summary>
     /// <param name="database">The database's number.</param>
-    public ExpiryWriter(uint database) =>
-        CommandFormat.WriteHeader(Buffer, CommandKind.ExpireDocuments, database, operations: 0, key: default);
+    /// <param name="kind">ExpireDocuments or ExpireCompareExchange.</param>
+    public ExpiryWriter(uint database, CommandKind kind = CommandKind.ExpireDocuments) =>
+        CommandFormat.WriteHeader(Buffer, kind, database, operations: 0, key: default);
 
-    /// <summary>Number of documents added.</summary>
+    /// <summary>Number of documents or values added.</summary>
     public int Count { get; private set; }
 
     private CommandBuffer Buffer => _buffer ?? throw new ObjectDisposedException(nameof(ExpiryWriter));
 
-    /// <summary>Adds an expired document.</summary>
-    /// <param name="lowerId">The document's lower-cased id.</param>
+    /// <summary>Adds an expired document or value.</summary>
+    /// <param name="lowerId">The lower-cased id or key.</param>
     /// <param name="etag">Etag of the expired version; any other version is kept.</param>
     public void Add(ReadOnlySpan<byte> lowerId, long etag)
     {

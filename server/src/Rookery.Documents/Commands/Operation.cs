@@ -3,7 +3,8 @@ using Rookery.Documents.Patching;
 namespace Rookery.Documents.Commands;
 
 /// <summary>
-/// One operation of a <see cref="CommandKind.Batch"/> or <see cref="CommandKind.BulkPut"/>. Spans point into the
+/// One operation of a <see cref="CommandKind.Batch"/>, <see cref="CommandKind.BulkPut"/>,
+/// <see cref="CommandKind.ClusterTransaction"/> or <see cref="CommandKind.CompareExchange"/>. Spans point into the
 /// command.
 /// </summary>
 public readonly ref struct Operation
@@ -11,11 +12,14 @@ public readonly ref struct Operation
     /// <summary>The kind of the operation.</summary>
     public OperationKind Kind { get; init; }
 
-    /// <summary>The id of the document.</summary>
+    /// <summary>The id of the document, or the key of the compare-exchange value.</summary>
     public CommandId Id { get; init; }
 
     /// <summary>The expected change vector of the document.</summary>
     public ExpectedChangeVector Expected { get; init; }
+
+    /// <summary>The expected index of the compare-exchange value; 0 if it must not exist.</summary>
+    public long ExpectedIndex { get; init; }
 
     /// <summary>Put: the stored value without its head (see <see cref="Stored.StoredDocument"/>).</summary>
     public ReadOnlySpan<byte> Content { get; init; }

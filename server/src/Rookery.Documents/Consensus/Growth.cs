@@ -17,6 +17,7 @@ public static class Growth
         {
             case CommandKind.DeleteDatabases
             or CommandKind.ExpireDocuments
+            or CommandKind.ExpireCompareExchange
             or CommandKind.SetTombstoneHorizon
             or CommandKind.HiloReturn
             or CommandKind.RenewHistory:
@@ -33,10 +34,10 @@ public static class Growth
                 }
 
                 return false;
-            case CommandKind.Batch:
+            case CommandKind.Batch or CommandKind.ClusterTransaction or CommandKind.CompareExchange:
                 while (reader.TryReadOperation(out var operation))
                 {
-                    if (operation.Kind != OperationKind.Delete)
+                    if (operation.Kind is not (OperationKind.Delete or OperationKind.CompareExchangeDelete))
                     {
                         return true;
                     }

@@ -37,6 +37,12 @@ public enum OperationStatus : byte
 
     /// <summary>A database or a setting was changed.</summary>
     Configured = 8,
+
+    /// <summary>
+    /// A compare-exchange value has another index than expected: <see cref="OperationResult.Etag"/> is its index, or an
+    /// unused one if there is no value.
+    /// </summary>
+    Mismatched = 9,
 }
 
 /// <summary>The result of one operation.</summary>
@@ -45,7 +51,10 @@ public readonly record struct OperationResult
     /// <summary>The effect of the operation.</summary>
     public OperationStatus Status { get; init; }
 
-    /// <summary>The document's etag after the operation (its sequence); 0 if there is no document.</summary>
+    /// <summary>
+    /// The document's etag after the operation (its sequence), or the index of the compare-exchange value; 0 if there is
+    /// no document.
+    /// </summary>
     public long Etag { get; init; }
 
     /// <summary>The document's last-modified time in UTC ticks, if <see cref="Etag"/> is not 0.</summary>
@@ -61,7 +70,8 @@ public readonly record struct OperationResult
     public string? Collection { get; init; }
 
     /// <summary>
-    /// The patched document as stored, if the patch requested it. The receiver of the outcome owns it.
+    /// The patched document as stored, if the patch requested it; or the compare-exchange value that was deleted or has
+    /// another index, unless it is large. The receiver of the outcome owns it.
     /// </summary>
     public CommandBuffer? Document { get; init; }
 

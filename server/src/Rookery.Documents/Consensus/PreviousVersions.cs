@@ -1,6 +1,7 @@
 using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Consensus;
@@ -39,8 +40,14 @@ internal sealed class PreviousVersions(StorageEngine storage)
 
         switch (command.Kind)
         {
-            case CommandKind.Batch or CommandKind.BulkPut:
+            case CommandKind.Batch or CommandKind.BulkPut or CommandKind.ClusterTransaction:
                 return LoadOperations(command);
+            case CommandKind.CompareExchange:
+                CheckExchange(command);
+                return default;
+            case CommandKind.ExpireCompareExchange:
+                CheckExpiredValues(command);
+                return default;
             case CommandKind.ExpireDocuments:
                 LoadExpired(command);
                 return default;
@@ -89,6 +96,18 @@ internal sealed class PreviousVersions(StorageEngine storage)
                 }
 
                 int length = operation.Id.WriteLowerName(key[Key.PrefixBytes..]);
+                var lowerId = key.Slice(Key.PrefixBytes, length);
+                if (operation.Kind is OperationKind.CompareExchangePut or OperationKind.CompareExchangeDelete)
+                {
+                    CheckValue(snapshot, command.Database, lowerId);
+                    continue;
+                }
+
+                if (command.HasGuards || operation.Kind == OperationKind.Delete)
+                {
+                    CheckGuard(snapshot, command.Database, lowerId);
+                }
+
                 if (snapshot.TryLoadAhead(key[..(Key.PrefixBytes + length)], out row))
                 {
                     if (row.IsLarge)
@@ -195,6 +214,47 @@ internal sealed class PreviousVersions(StorageEngine storage)
         );
     }
 
+    private void CheckExchange(scoped CommandReader command)
+    {
+        Span<byte> lowerKey = stackalloc byte[CompareExchangeKey.MaxBytes];
+        using var snapshot = storage.OpenSnapshot();
+        while (command.TryReadOperation(out var operation))
+        {
+            CheckValue(snapshot, command.Database, lowerKey[..operation.Id.WriteLowerName(lowerKey)]);
+        }
+    }
+
+    private void CheckExpiredValues(scoped CommandReader command)
+    {
+        using var snapshot = storage.OpenSnapshot();
+        while (command.TryReadExpiry(out var lowerKey, out _))
+        {
+            CheckValue(snapshot, command.Database, lowerKey);
+        }
+    }
+
+    // Apply reads the whole value only if it is small, to copy it into the outcome.
+    private static void CheckValue(in Snapshot snapshot, uint database, ReadOnlySpan<byte> lowerKey)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        if (snapshot.TryLoadAhead(Key.WriteText(key, database, Table.CompareExchange, lowerKey), out var row))
+        {
+            Check(row, isWhole: false);
+        }
+    }
+
+    // Apply removes the atomic guard of a document that it deletes.
+    private static void CheckGuard(in Snapshot snapshot, uint database, ReadOnlySpan<byte> lowerId)
+    {
+        if (lowerId.Length <= CompareExchangeKey.MaxBytes - CompareExchangeKey.GuardPrefix.Length)
+        {
+            Span<byte> lowerKey = stackalloc byte[CompareExchangeKey.MaxBytes];
+            CompareExchangeKey.GuardPrefix.CopyTo(lowerKey);
+            lowerId.CopyTo(lowerKey[CompareExchangeKey.GuardPrefix.Length..]);
+            CheckValue(snapshot, database, lowerKey[..(CompareExchangeKey.GuardPrefix.Length + lowerId.Length)]);
+        }
+    }
+
     private void LoadExpired(scoped CommandReader command)
     {
         Span<byte> key = stackalloc byte[Key.MaxBytes];
@@ -205,6 +265,8 @@ internal sealed class PreviousVersions(StorageEngine storage)
             {
                 Check(row, isWhole: false);
             }
+
+            CheckGuard(snapshot, command.Database, lowerId);
         }
     }
 

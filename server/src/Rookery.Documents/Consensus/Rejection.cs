@@ -59,6 +59,12 @@ public enum RejectionKind : byte
     /// The write needs a stored version that is damaged on this node's disk (500). Nothing was appended.
     /// </summary>
     Damaged = 15,
+
+    /// <summary>
+    /// Documents or compare-exchange values of a cluster-wide transaction have other versions than expected (409): see
+    /// <see cref="Rejection.Violations"/>. Nothing was applied.
+    /// </summary>
+    ClusterTransactionConflict = 16,
 }
 
 /// <summary>A refusal of a command or read: what, where, and what to do. Immutable.</summary>
@@ -83,6 +89,15 @@ public sealed record Rejection(RejectionKind Kind, string Message)
     /// </summary>
     public string? Actual { get; init; }
 
+    /// <summary>
+    /// For <see cref="RejectionKind.ClusterTransactionConflict"/>: the violated expectations, at most
+    /// <see cref="MaxViolations"/>; otherwise null.
+    /// </summary>
+    public IReadOnlyList<ConcurrencyViolation>? Violations { get; init; }
+
+    /// <summary>Number of violations that a rejection lists at most.</summary>
+    public const int MaxViolations = 100;
+
     /// <summary>The database, or null.</summary>
     public string? Database { get; init; }
 
@@ -91,3 +106,11 @@ public sealed record Rejection(RejectionKind Kind, string Message)
     /// </summary>
     public int Operation { get; init; } = -1;
 }
+
+/// <summary>An expectation of a cluster-wide transaction that does not hold.</summary>
+/// <param name="Id">Id of the document, or key of the compare-exchange value.</param>
+/// <param name="IsDocument">Whether a document is meant, not a compare-exchange value.</param>
+/// <param name="Expected">The expected index, or the etag in the expected change vector; 0 if nothing must exist, -1 if
+/// the change vector is not one of this server.</param>
+/// <param name="Actual">The actual index or etag; 0 if nothing exists.</param>
+public readonly record struct ConcurrencyViolation(string Id, bool IsDocument, long Expected, long Actual);

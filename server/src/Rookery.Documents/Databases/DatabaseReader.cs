@@ -140,7 +140,8 @@ public readonly struct DatabaseReader : IDisposable
             counters.LastDocumentEtag,
             counters.LastEtag,
             counters.TombstoneHorizon,
-            counters.Identities
+            counters.Identities,
+            counters.CompareExchangeValues
         );
     }
 
@@ -186,6 +187,79 @@ public readonly struct DatabaseReader : IDisposable
                 BinaryPrimitives.ReadInt64LittleEndian(rows.Value)
             );
         }
+    }
+
+    /// <summary>Finds a compare-exchange value that has not expired.</summary>
+    /// <param name="key">The value's key, in any casing.</param>
+    /// <param name="value">The value, an object with the member Object; its etag is the value's index. Dispose it after
+    /// use.</param>
+    public bool TryGetCompareExchange(ReadOnlySpan<byte> key, out Document value)
+    {
+        value = default;
+        Span<byte> lower = stackalloc byte[2 * CompareExchangeKey.MaxBytes];
+        if (
+            key.Length > CompareExchangeKey.MaxBytes
+            || !DocumentId.TryToLower(key, lower, out int length)
+            || length > CompareExchangeKey.MaxBytes
+        )
+        {
+            return false;
+        }
+
+        Span<byte> row = stackalloc byte[Key.MaxBytes];
+        if (
+            !_snapshot.TryGet(
+                Key.WriteText(row, Database.Number, Table.CompareExchange, lower[..length]),
+                out var found
+            )
+        )
+        {
+            return false;
+        }
+
+        value = new Document(found);
+        if (!HasExpired(value.Head.ExpiresAtTicks))
+        {
+            return true;
+        }
+
+        value.Dispose();
+        value = default;
+        return false;
+    }
+
+    /// <summary>
+    /// Returns the compare-exchange values whose key begins with <paramref name="prefix"/>, in any casing, ordered by
+    /// lower-cased key. Values that have expired are among them: see <see cref="HasExpired"/>.
+    /// </summary>
+    public DocumentCursor SeekCompareExchange(ReadOnlySpan<byte> prefix) =>
+        DocumentCursor.SeekCompareExchange(this, prefix);
+
+    /// <summary>
+    /// Whether a compare-exchange value that expires at <paramref name="expiresAtTicks"/> (0 for never) is absent in
+    /// this snapshot. The time is that of the log, so all members give the same answer for the same entry.
+    /// </summary>
+    public bool HasExpired(long expiresAtTicks) => expiresAtTicks != 0 && expiresAtTicks <= ReadExpiryTicks();
+
+    /// <summary>
+    /// Whether some compare-exchange value of the database expired between the snapshot's time and
+    /// <paramref name="nowTicks"/>: it is present here, and becomes absent with the next entry of the log.
+    /// </summary>
+    public bool HasDueCompareExchange(long nowTicks)
+    {
+        long expiryTicks = ReadExpiryTicks();
+        if (nowTicks <= expiryTicks)
+        {
+            return false;
+        }
+
+        Span<byte> from = stackalloc byte[Key.MaxBytes];
+        Span<byte> to = stackalloc byte[Key.MaxBytes];
+        using var rows = _snapshot.Seek(
+            Key.WriteNumber(from, Database.Number, Table.CompareExchangeExpiry, expiryTicks + 1),
+            Key.WriteNumber(to, Database.Number, Table.CompareExchangeExpiry, nowTicks + 1)
+        );
+        return rows.MoveNext();
     }
 
     /// <summary>Reads all indexes, ordered by lower-cased name.</summary>
@@ -298,6 +372,20 @@ public readonly struct DatabaseReader : IDisposable
 
         document = new Document(row);
         return true;
+    }
+
+    private long ReadExpiryTicks()
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        if (!_snapshot.TryGet(Key.WritePrefix(key, Key.NoDatabase, Table.Node), out var row))
+        {
+            return 0;
+        }
+
+        using (row)
+        {
+            return NodeRecord.Read(row.Value).ExpiryTicks ?? 0;
+        }
     }
 
     private DatabaseCounters ReadCounters()

@@ -7,13 +7,16 @@ namespace Rookery.Documents.Databases;
 /// <param name="LastEtag">Etag of the last operation applied to this database.</param>
 /// <param name="TombstoneHorizon">Tombstones at or below this etag are removed.</param>
 /// <param name="Identities">Number of identities.</param>
+/// <param name="CompareExchangeValues">Number of compare-exchange values, including those that expired within the last
+/// minute and are not removed yet.</param>
 public readonly record struct DatabaseStatistics(
     long Documents,
     long Tombstones,
     long LastDocumentEtag,
     long LastEtag,
     long TombstoneHorizon,
-    long Identities
+    long Identities,
+    long CompareExchangeValues
 );
 
 /// <summary>Counters of a collection in one snapshot.</summary>

@@ -104,6 +104,22 @@ public sealed class DocumentCursor : IDisposable
         };
     }
 
+    /// <summary>Returns compare-exchange values, which are stored like documents; their ids are the keys.</summary>
+    internal static DocumentCursor SeekCompareExchange(in DatabaseReader reader, ReadOnlySpan<byte> prefix)
+    {
+        Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
+        Span<byte> from = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
+        Span<byte> to = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
+        var startKey = Key.WriteText(from, reader.Database.Number, Table.CompareExchange, ToLower(prefix, lower));
+        return new DocumentCursor(
+            reader,
+            startKey,
+            Key.WriteAfterPrefix(to, startKey),
+            isIndirect: false,
+            isBackward: false
+        );
+    }
+
     internal static DocumentCursor SeekByEtag(in DatabaseReader reader, long afterEtag, bool isBackward)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];

@@ -25,4 +25,13 @@ public static class ChangeVector
         historyId.CopyTo(destination[(3 + digits)..]);
         return 3 + digits + historyId.Length;
     }
+
+    /// <summary>Returns the etag in a change vector of any history; -1 if the text is no change vector.</summary>
+    internal static long EtagOf(ReadOnlySpan<byte> text) =>
+        text.StartsWith("A:"u8)
+        && Utf8Parser.TryParse(text[2..], out long etag, out int digits)
+        && etag > 0
+        && text[(2 + digits)..].StartsWith("-"u8)
+            ? etag
+            : -1;
 }

@@ -7,8 +7,8 @@ using Rookery.Storage;
 namespace Rookery.Documents.Nodes;
 
 /// <summary>
-/// Finds expired documents and proposes their deletion, by id and etag. Writes nothing if no document expired, and
-/// deletes nothing while the cluster's time is uncertain.
+/// Finds expired documents and compare-exchange values and proposes their deletion, by id and etag. Writes nothing if
+/// nothing expired, and deletes nothing while the cluster's time is uncertain.
 /// </summary>
 internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus)
 {
@@ -21,11 +21,17 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
 
     private async Task RunOnceAsync(Database database, CancellationToken cancellationToken)
     {
+        await RunOnceAsync(database, CommandKind.ExpireDocuments, cancellationToken);
+        await RunOnceAsync(database, CommandKind.ExpireCompareExchange, cancellationToken);
+    }
+
+    private async Task RunOnceAsync(Database database, CommandKind kind, CancellationToken cancellationToken)
+    {
         byte[] from = [];
         while (
             consensus.IsLeader
             && consensus.Time is { IsSure: true, UtcTicks: var nowTicks }
-            && NextCommand(database, nowTicks, ref from, out int found) is { } command
+            && NextCommand(database, nowTicks, ref from, out int found, kind) is { } command
         )
         {
             var outcome = await consensus.ProposeAsync(command, cancellationToken);
@@ -45,15 +51,23 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
     /// <param name="from">The key at which the search starts: empty for the first command of a round, then the key
     /// after the previous command's last document. The search need not skip the rows that earlier commands deleted. A
     /// document stored meanwhile with an earlier expiry is deleted in the next round.</param>
-    /// <param name="found">Number of documents in the command.</param>
-    internal static CommandBuffer? NextCommand(Database database, long nowTicks, ref byte[] from, out int found)
+    /// <param name="found">Number of documents or values in the command.</param>
+    /// <param name="kind">ExpireDocuments or ExpireCompareExchange.</param>
+    internal static CommandBuffer? NextCommand(
+        Database database,
+        long nowTicks,
+        ref byte[] from,
+        out int found,
+        CommandKind kind = CommandKind.ExpireDocuments
+    )
     {
+        byte table = kind == CommandKind.ExpireDocuments ? Table.Expiry : Table.CompareExchangeExpiry;
         Span<byte> start = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         using var reader = database.OpenReader();
         using var rows = reader.Snapshot.Seek(
-            from.Length > 0 ? from : Key.WritePrefix(start, database.Number, Table.Expiry),
-            Key.WriteNumber(to, database.Number, Table.Expiry, nowTicks + 1)
+            from.Length > 0 ? from : Key.WritePrefix(start, database.Number, table),
+            Key.WriteNumber(to, database.Number, table, nowTicks + 1)
         );
         found = 0;
         if (!rows.MoveNext())
@@ -61,10 +75,10 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
             return null;
         }
 
-        using var writer = new ExpiryWriter(database.Number);
+        using var writer = new ExpiryWriter(database.Number, kind);
         do
         {
-            if (IsReadable(reader, rows.Value))
+            if (IsReadable(reader, kind, rows.Value))
             {
                 writer.Add(rows.Value, rows.Sequence);
                 found++;
@@ -79,11 +93,15 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
         return found == 0 ? null : writer.Complete();
     }
 
-    private static bool IsReadable(in DatabaseReader reader, ReadOnlySpan<byte> lowerId)
+    private static bool IsReadable(in DatabaseReader reader, CommandKind kind, ReadOnlySpan<byte> lowerId)
     {
         try
         {
-            if (reader.TryGetByLowerId(lowerId, out var document))
+            bool isFound =
+                kind == CommandKind.ExpireDocuments
+                    ? reader.TryGetByLowerId(lowerId, out var document)
+                    : reader.TryGetCompareExchange(lowerId, out document);
+            if (isFound)
             {
                 document.Dispose();
             }

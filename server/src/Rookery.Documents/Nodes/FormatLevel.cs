@@ -37,6 +37,11 @@ public sealed record FormatLevel(int Level, string Program)
     public const int JsonPatches = 3;
 
     /// <summary>
+    /// From this level on the log and the tables may contain compare-exchange values and cluster-wide transactions.
+    /// </summary>
+    public const int CompareExchange = 3;
+
+    /// <summary>
     /// Key of the cluster record with the agreed level. Without the record the level is <see cref="First"/>.
     /// </summary>
     public const string RecordKey = "format-level";

@@ -184,6 +184,16 @@ public sealed class NodeStore : IDisposable
             );
         }
 
+        if (command.Kind >= CommandKind.ClusterTransaction && _level.Current.Level < FormatLevel.CompareExchange)
+        {
+            return new Rejection(
+                RejectionKind.Invalid,
+                "Compare-exchange values and cluster-wide transactions cannot be written while members may return to "
+                    + "the previous version, which does not know them. When all run the new one, end the upgrade: "
+                    + "`rookery cluster finalize-upgrade`."
+            );
+        }
+
         try
         {
             previous = _previous.Load(command);

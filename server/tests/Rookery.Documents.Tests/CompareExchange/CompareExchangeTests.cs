@@ -1,0 +1,396 @@
+using System.Text;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Parsing;
+using Rookery.Documents.Records;
+using Rookery.Documents.Tests.Nodes;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.CompareExchange;
+
+/// <summary>Compare-exchange values and cluster-wide transactions as apply executes them.</summary>
+public sealed class CompareExchangeTests : IDisposable
+{
+    private readonly SimulatedDisk _disk = new("/data");
+    private readonly SimulatedTimeProvider _time = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
+    private SteppedNode _node;
+
+    public CompareExchangeTests()
+    {
+        _node = SteppedNode.Open(_disk, "/data/node", _time);
+        _node.CreateDatabase("db");
+        _node.Put("db", "first", "{}");
+    }
+
+    public void Dispose() => _node.Dispose();
+
+    [Fact]
+    public void A_value_changes_only_under_its_index_and_each_change_has_a_higher_one()
+    {
+        var created = Put("Key", 0, "1");
+        Assert.Equal(OperationStatus.Stored, created.Status);
+        Assert.Equal((OperationStatus.Mismatched, created.Etag), Outcome(Put("kEY", 0, "2")));
+        Assert.Equal((OperationStatus.Mismatched, created.Etag), Outcome(Put("key", created.Etag + 1, "2")));
+        Assert.Equal("1", Read("KEY"));
+
+        var changed = Put("key", created.Etag, "2");
+        Assert.True(changed.Etag > created.Etag);
+        Assert.Equal("2", Read("key"));
+        Assert.Equal(OperationStatus.Mismatched, Delete("key", created.Etag).Status);
+        Assert.Equal(OperationStatus.Deleted, Delete("key", changed.Etag).Status);
+        Assert.Null(Read("key"));
+        Assert.Equal(OperationStatus.NotFound, Delete("key", changed.Etag).Status);
+        Assert.Equal(0, Count());
+    }
+
+    [Fact]
+    public void A_put_with_an_index_stores_nothing_where_nothing_is()
+    {
+        var result = Put("a", 7, "1");
+        Assert.Equal(OperationStatus.Mismatched, result.Status);
+        Assert.True(result.Etag > 0);
+        Assert.Null(Read("a"));
+    }
+
+    [Fact]
+    public void A_mismatch_returns_the_value_that_it_met()
+    {
+        Put("a", 0, "\"met\"");
+        using var document = Put("a", 0, "2").Document!;
+        Assert.Contains("\"met\"", Encoding.UTF8.GetString(document.Written.Span), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Two_puts_in_one_entry_have_different_indexes()
+    {
+        var first = Propose(PutCommand("a", 0, "1"));
+        var second = Propose(PutCommand("b", 0, "1"));
+        _node.Commit();
+        Assert.NotEqual(first.Result[0].Etag, second.Result[0].Etag);
+    }
+
+    [Fact]
+    public void A_value_is_absent_from_its_expiry_on_whether_it_is_removed_or_not()
+    {
+        var stored = Put("lock", 0, "1", _time.GetUtcNow().AddMinutes(1));
+        _time.Advance(TimeSpan.FromSeconds(59));
+        _node.Put("db", "tick", "{}");
+        Assert.Equal("1", Read("lock"));
+        Assert.Equal(OperationStatus.Mismatched, Put("lock", 0, "2").Status);
+
+        _time.Advance(TimeSpan.FromSeconds(2));
+        _node.Put("db", "tick", "{}");
+        Assert.Null(Read("lock"));
+        Assert.Equal(1, Count());
+        Assert.Equal(OperationStatus.Mismatched, Put("lock", stored.Etag, "2").Status);
+        Assert.Equal(OperationStatus.NotFound, Delete("lock", stored.Etag).Status);
+        Assert.Equal(OperationStatus.Stored, Put("lock", 0, "3").Status);
+        Assert.Equal("3", Read("lock"));
+    }
+
+    [Fact]
+    public void A_reader_ends_a_value_that_is_due_without_another_write()
+    {
+        Put("lock", 0, "1", _time.GetUtcNow().AddMinutes(1));
+        _time.Advance(TimeSpan.FromMinutes(2));
+        Assert.Equal("1", Read("lock"));
+        var ended = CompareExchangeExpiry.EndDueValuesAsync(_node.Database("db"), _node.Consensus).AsTask();
+        _node.Commit();
+        Assert.True(ended.IsCompletedSuccessfully);
+        Assert.Null(Read("lock"));
+        Assert.Equal(0, Count());
+
+        long entries = _node.Core.Journal.LastIndex;
+        Assert.True(
+            CompareExchangeExpiry.EndDueValuesAsync(_node.Database("db"), _node.Consensus).IsCompletedSuccessfully
+        );
+        Assert.Equal(entries, _node.Core.Journal.LastIndex);
+    }
+
+    [Fact]
+    public async Task The_leader_removes_expired_values()
+    {
+        Put("short", 0, "1", _time.GetUtcNow().AddMinutes(1));
+        Put("long", 0, "1", _time.GetUtcNow().AddDays(1));
+        _time.Advance(TimeSpan.FromMinutes(2));
+        await Task.Run(() =>
+        {
+            var done = new Expiration(_node.Core.Databases, _node.Consensus).RunOnceAsync(CancellationToken.None);
+            _node.Commit();
+            Assert.True(done.IsCompletedSuccessfully);
+        });
+        Assert.Equal(1, Count());
+        Assert.Equal("1", Read("long"));
+    }
+
+    [Fact]
+    public void While_the_time_is_in_doubt_a_value_stays_and_one_that_was_absent_does_not_return()
+    {
+        bool isSynchronised = true;
+        _node.Dispose();
+        _node = SteppedNode.Open(
+            _disk,
+            SteppedNode.Options("/data/node"),
+            _time,
+            isClockSynchronised: () => isSynchronised
+        );
+        _node.Put("db", "tick", "{}");
+        Put("gone", 0, "1", _time.GetUtcNow().AddMinutes(1));
+        Put("stays", 0, "1", _time.GetUtcNow().AddHours(2));
+        _time.Advance(TimeSpan.FromMinutes(2));
+        _node.Put("db", "tick", "{}");
+        _node.Put("db", "tick", "{}");
+        Assert.Null(Read("gone"));
+
+        isSynchronised = false;
+        _time.SetUtcNow(_time.GetUtcNow().AddDays(400));
+        _node.Put("db", "tick", "{}");
+        _node.Put("db", "tick", "{}");
+        Assert.Null(Read("gone"));
+        Assert.Equal("1", Read("stays"));
+    }
+
+    [Fact]
+    public void A_transaction_stores_all_or_nothing_and_names_all_violations()
+    {
+        long index = Put("k", 0, "1").Etag;
+        _node.Put("db", "read", "{}");
+        string read = Version("read");
+        var outcome = Transaction(writer =>
+        {
+            writer.Put("new"u8, default, Document());
+            writer.Put("read"u8, ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(read)), Document());
+            writer.PutCompareExchange("k"u8, index, Value("2"));
+            writer.PutCompareExchange("other"u8, 0, Value("3"));
+        });
+        Assert.Null(outcome.Rejection);
+        Assert.Equal(("2", "3"), (Read("k"), Read("other")));
+
+        var refused = Transaction(writer =>
+        {
+            writer.Put("third"u8, default, Document());
+            writer.Put("read"u8, ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(read)), Document());
+            writer.PutCompareExchange("k"u8, index, Value("4"));
+            writer.DeleteCompareExchange("none"u8, 9);
+        }).Rejection!;
+        Assert.Equal((RejectionKind.ClusterTransactionConflict, 1), (refused.Kind, refused.Operation));
+        Assert.Equal(
+            [("read", true), ("k", false), ("none", false)],
+            refused.Violations!.Select(violation => (violation.Id, violation.IsDocument))
+        );
+        Assert.Equal((9, 0), (refused.Violations![2].Expected, refused.Violations[2].Actual));
+        Assert.DoesNotContain("third", _node.Documents("db").Keys);
+        Assert.Equal("2", Read("k"));
+    }
+
+    [Fact]
+    public void A_document_with_a_guard_is_replaced_only_by_who_read_its_newest_version()
+    {
+        Store("doc", read: null);
+        Assert.NotNull(Read("rvn-atomic/DOC"));
+        Assert.NotNull(TryStore("doc", read: null));
+        string first = Version("doc");
+        Store("doc", first);
+        Assert.NotNull(TryStore("doc", first));
+
+        // An ordinary write has no part in the guard, but is noticed all the same.
+        string second = Version("doc");
+        _node.Put("db", "doc", "{}");
+        Assert.NotNull(TryStore("doc", second));
+        Store("doc", Version("doc"));
+    }
+
+    [Fact]
+    public void A_document_without_a_guard_may_be_replaced_unread_and_then_has_one()
+    {
+        _node.Put("db", "doc", "{}");
+        Store("doc", read: null);
+        Assert.NotNull(TryStore("doc", read: null));
+    }
+
+    [Fact]
+    public void A_guard_goes_with_its_document_however_the_document_goes()
+    {
+        Store("a", read: null);
+        Assert.Null(
+            Transaction(writer =>
+                writer.Delete("a"u8, ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(Version("a"))))
+            ).Rejection
+        );
+        Assert.Null(Read("rvn-atomic/a"));
+
+        Store("b", read: null);
+        _node.Run(CommandEncoder.Delete(_node.Database("db").Number, "b"u8, default, default));
+        Assert.Null(Read("rvn-atomic/b"));
+        Store("b", read: null);
+        Assert.Equal(1, Count());
+    }
+
+    [Fact]
+    public void Without_guards_only_values_are_compared()
+    {
+        Store("a", read: null);
+        Assert.Null(
+            Transaction(
+                writer => writer.Put("a"u8, ExpectedChangeVector.MustEqual("A:1-x"u8), Document()),
+                hasGuards: false
+            ).Rejection
+        );
+    }
+
+    [Fact]
+    public void An_id_too_long_for_a_guard_is_refused_and_nothing_is_stored()
+    {
+        byte[] id = Encoding.ASCII.GetBytes(new string('i', 502));
+        var refused = Transaction(writer =>
+        {
+            writer.PutCompareExchange("k"u8, 0, Value("1"));
+            writer.Put(id, default, Document());
+        }).Rejection!;
+        Assert.Equal(RejectionKind.Invalid, refused.Kind);
+        Assert.Contains("501 bytes", refused.Message, StringComparison.Ordinal);
+        Assert.Null(Read("k"));
+        Assert.Null(Transaction(writer => writer.Put(id, default, Document()), hasGuards: false).Rejection);
+        _node.Run(CommandEncoder.Delete(_node.Database("db").Number, id, default, default));
+    }
+
+    [Fact]
+    public void A_repeated_request_has_the_outcome_of_the_first()
+    {
+        var key = new IdempotencyKey(1, 2);
+        var first = _node.Propose(PutCommand("a", 0, "1", key))[0];
+        var again = _node.Propose(PutCommand("a", 0, "1", key))[0];
+        Assert.Equal((OperationStatus.Stored, first.Etag), Outcome(again));
+    }
+
+    [Fact]
+    public void Values_survive_a_restart_and_a_flush_and_large_ones_too()
+    {
+        string large = $"\"{new string('x', 100_000)}\"";
+        Put("large", 0, large, _time.GetUtcNow().AddDays(1));
+        Put("small", 0, "1");
+        Store("doc", read: null);
+        _node.Flush();
+        _node.Dispose();
+        _node = SteppedNode.Open(_disk, "/data/node", _time);
+        Assert.Equal((large, "1"), (Read("large"), Read("small")));
+        Assert.Equal(3, Count());
+        Assert.NotNull(TryStore("doc", read: null));
+    }
+
+    [Fact]
+    public void Below_its_format_level_no_value_is_written_and_the_tables_are_as_before()
+    {
+        var options = SteppedNode.Options("/data/old") with { NewestFormatLevel = FormatLevel.Indexes };
+        SteppedNode.Open(_disk, options, _time).Dispose();
+        using (var node = SteppedNode.Open(_disk, "/data/old", _time))
+        {
+            node.CreateDatabase("db");
+            long journal = node.Core.Journal.LastIndex;
+            var command = CommandEncoder.PutCompareExchange(node.Database("db").Number, "a"u8, 0, Value("1"), default);
+            var refused = node.Propose(command).Rejection!;
+            Assert.Contains("finalize-upgrade", refused.Message, StringComparison.Ordinal);
+            Assert.Equal(journal, node.Core.Journal.LastIndex);
+        }
+
+        // A program that knows only the older level still opens the directory.
+        SteppedNode.Open(_disk, options, _time).Dispose();
+        using var raised = SteppedNode.Open(_disk, "/data/old", _time);
+        using var raise = new ClusterRecordWriter();
+        raise.Set(FormatLevel.RecordKey, new FormatLevel(FormatLevel.CompareExchange, "0.9.2").ToRecord());
+        raised.Run(raise.Complete());
+        raised.Run(CommandEncoder.PutCompareExchange(raised.Database("db").Number, "a"u8, 0, Value("1"), default));
+    }
+
+    private static (OperationStatus Status, long Etag) Outcome(OperationResult result) => (result.Status, result.Etag);
+
+    private static ParsedDocument Document() => new() { BodyHead = "\"a\":1"u8 };
+
+    private static ParsedDocument Value(string json, DateTimeOffset? expires = null) =>
+        new() { BodyHead = Encoding.UTF8.GetBytes($"\"Object\":{json}"), ExpiresAtTicks = expires?.UtcTicks ?? 0 };
+
+    private CommandBuffer PutCommand(
+        string key,
+        long index,
+        string json,
+        IdempotencyKey request = default,
+        DateTimeOffset? expires = null
+    ) =>
+        CommandEncoder.PutCompareExchange(
+            _node.Database("db").Number,
+            Encoding.UTF8.GetBytes(key),
+            index,
+            Value(json, expires),
+            request
+        );
+
+    private OperationResult Put(string key, long index, string json, DateTimeOffset? expires = null) =>
+        _node.Propose(PutCommand(key, index, json, default, expires))[0];
+
+    private OperationResult Delete(string key, long index) =>
+        _node.Propose(
+            CommandEncoder.DeleteCompareExchange(
+                _node.Database("db").Number,
+                Encoding.UTF8.GetBytes(key),
+                index,
+                default
+            )
+        )[0];
+
+    private Task<CommandOutcome> Propose(CommandBuffer command) =>
+        _node.Consensus.ProposeAsync(command, CancellationToken.None).AsTask();
+
+    private CommandOutcome Transaction(Action<BatchWriter> write, bool hasGuards = true)
+    {
+        using var writer = new BatchWriter(CommandKind.ClusterTransaction, _node.Database("db").Number);
+        if (!hasGuards)
+        {
+            writer.DisableGuards();
+        }
+
+        write(writer);
+        return _node.Propose(writer.Complete());
+    }
+
+    private Rejection? TryStore(string id, string? read) =>
+        Transaction(writer =>
+            writer.Put(
+                Encoding.UTF8.GetBytes(id),
+                read is null ? default : ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(read)),
+                Document()
+            )
+        ).Rejection;
+
+    private void Store(string id, string? read) => Assert.Null(TryStore(id, read));
+
+    private string Version(string id)
+    {
+        using var reader = _node.Database("db").OpenReader();
+        Assert.True(reader.TryGetDocument(Encoding.UTF8.GetBytes(id), out var document));
+        using (document)
+        {
+            return _node.Database("db").ChangeVectorOf(document.Etag);
+        }
+    }
+
+    private string? Read(string key)
+    {
+        using var reader = _node.Database("db").OpenReader();
+        if (!reader.TryGetCompareExchange(Encoding.UTF8.GetBytes(key), out var value))
+        {
+            return null;
+        }
+
+        using (value)
+        {
+            return Encoding.UTF8.GetString(value.View.Body)["\"Object\":".Length..];
+        }
+    }
+
+    private long Count()
+    {
+        using var reader = _node.Database("db").OpenReader();
+        return reader.ReadStatistics().CompareExchangeValues;
+    }
+}
