@@ -31,7 +31,14 @@ public static class ErrorResponse
     /// <param name="status">The HTTP status.</param>
     /// <param name="type">Full name of RavenDB's exception.</param>
     /// <param name="message">What is wrong, where, and what to do.</param>
-    public static Task WriteAsync(HttpContext http, int status, string type, string message)
+    /// <param name="members">Writes further members of the body; null for none.</param>
+    public static Task WriteAsync(
+        HttpContext http,
+        int status,
+        string type,
+        string message,
+        Action<Utf8JsonWriter>? members = null
+    )
     {
         if (http.Response.HasStarted)
         {
@@ -46,7 +53,7 @@ public static class ErrorResponse
             return Task.CompletedTask;
         }
 
-        byte[] body = Encode(http.Request.Path + http.Request.QueryString, type, message);
+        byte[] body = Encode(http.Request.Path + http.Request.QueryString, type, message, members);
         http.Response.ContentLength = body.Length;
         return http.Response.Body.WriteAsync(body, 0, body.Length, http.RequestAborted);
     }
@@ -59,7 +66,7 @@ public static class ErrorResponse
     };
 
     /// <summary>Returns the body of an error.</summary>
-    internal static byte[] Encode(string url, string type, string message)
+    internal static byte[] Encode(string url, string type, string message, Action<Utf8JsonWriter>? members = null)
     {
         var body = new MemoryStream();
         using (var json = new Utf8JsonWriter(body, Readable))
@@ -69,6 +76,7 @@ public static class ErrorResponse
             json.WriteString("Type"u8, type);
             json.WriteString("Message"u8, message);
             json.WriteString("Error"u8, type + ": " + message);
+            members?.Invoke(json);
             json.WriteEndObject();
         }
 

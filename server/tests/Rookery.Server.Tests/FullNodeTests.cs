@@ -50,6 +50,20 @@ public sealed class FullNodeTests : IAsyncLifetime
             """{"Commands":[{"Id":"a","Type":"DELETE"},{"Id":"users/1","Type":"PATCH","Patch":{"Script":"this.n=1"}}]}"""
         ),
         (201, "POST", "bulk_docs", """{"Commands":[{"Id":"a","Type":"DELETE"}]}"""),
+        (507, "PUT", "cmpxchg?key=a&index=0", """{"Object":1}"""),
+        (200, "DELETE", "cmpxchg?key=a&index=0", null),
+        (
+            507,
+            "POST",
+            "bulk_docs",
+            """{"Commands":[{"Id":"a","Type":"PUT","Document":{}}],"TransactionMode":"ClusterWide"}"""
+        ),
+        (
+            201,
+            "POST",
+            "bulk_docs",
+            """{"Commands":[{"Id":"a","Index":0,"Type":"CompareExchangeDELETE"}],"TransactionMode":"ClusterWide"}"""
+        ),
         (507, "POST", "bulk_insert?id=7", """[{"Id":"a","Type":"PUT","Document":{}}]"""),
         (507, "POST", "import", "{}\n"),
         (507, "GET", "hilo/next?tag=users", null),

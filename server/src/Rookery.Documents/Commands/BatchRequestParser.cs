@@ -20,6 +20,7 @@ public static class BatchRequestParser
     /// <param name="batch">The command; the caller owns its buffer.</param>
     /// <param name="error">The reason for a refusal.</param>
     /// <param name="formatLevel">Bounds the command formats that may be written: see <see cref="FormatLevel"/>.</param>
+    /// <param name="hasGuards">Whether atomic guards protect the documents of a cluster-wide transaction.</param>
     public static bool TryParse(
         ReadOnlySpan<byte> body,
         uint database,
@@ -27,7 +28,8 @@ public static class BatchRequestParser
         int maxBatchBytes,
         out ParsedBatch batch,
         out InputError error,
-        int formatLevel = FormatLevel.Oldest
+        int formatLevel = FormatLevel.Oldest,
+        bool hasGuards = true
     )
     {
         batch = default;
@@ -40,6 +42,19 @@ public static class BatchRequestParser
         if (!IsUtf8(body, out error))
         {
             return false;
+        }
+
+        if (ClusterTransactionParser.IsClusterWide(body))
+        {
+            return ClusterTransactionParser.TryParse(
+                body,
+                database,
+                key,
+                hasGuards,
+                maxBatchBytes,
+                out batch,
+                out error
+            );
         }
 
         using DocumentParser parser = DocumentParser.Rent();
@@ -286,4 +301,8 @@ public static class BatchRequestParser
 /// <summary>An encoded batch, ready to be proposed.</summary>
 /// <param name="Command">The encoded command.</param>
 /// <param name="Count">Number of operations.</param>
-public readonly record struct ParsedBatch(CommandBuffer Command, int Count);
+public readonly record struct ParsedBatch(CommandBuffer Command, int Count)
+{
+    /// <summary>Whether the command is a <see cref="CommandKind.ClusterTransaction"/>.</summary>
+    public bool IsClusterWide { get; init; }
+}

@@ -18,7 +18,8 @@ internal static class UnsupportedCommand
             "Counters" => "counters",
             "TimeSeries" or "TimeSeriesBulkInsert" or "TimeSeriesWithIncrements" or "TimeSeriesCopy" => "time series",
             "AttachmentPUT" or "AttachmentDELETE" or "AttachmentMOVE" or "AttachmentCOPY" => "attachments",
-            "CompareExchangePUT" or "CompareExchangeDELETE" => "compare-exchange values",
+            "CompareExchangePUT" or "CompareExchangeDELETE" =>
+                "compare-exchange values, which need TransactionMode ClusterWide",
             "ForceRevisionCreation" => "revisions",
             "BatchPATCH" => "one patch for many documents",
             "PATCH" => "patches",

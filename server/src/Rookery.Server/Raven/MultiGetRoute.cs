@@ -3,6 +3,7 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
 using Rookery.Server.Access;
+using Rookery.Server.Raven.CompareExchange;
 using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.Queries;
 
@@ -12,7 +13,12 @@ namespace Rookery.Server.Raven;
 /// POST multi_get: several reads of one database in one request, as lazy sessions send them. Each inner request runs
 /// through the same handler as a request of its own.
 /// </summary>
-internal sealed class MultiGetRoute(ServerContext context, GetDocuments documents, RunQuery queries)
+internal sealed class MultiGetRoute(
+    ServerContext context,
+    GetDocuments documents,
+    GetCompareExchange values,
+    RunQuery queries
+)
 {
     // RavenDB's sessions make at most 30 requests by default.
     private const int MaxParts = 1024;
@@ -89,10 +95,12 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         {
             ("GET", "/docs") => (RavenParameters.Documents, documents.GetAsync),
             ("POST", "/docs") => (RavenParameters.DocumentsOfBody, documents.PostAsync),
+            ("GET", "/cmpxchg") => (RavenParameters.CompareExchangeValues, values.HandleAsync),
             ("POST", "/queries") => (RavenParameters.Query, queries.HandleAsync),
             _ => throw RefusedException.NotSupported(
                 $"{requested.Method} {requested.Url} inside multi_get of database '{database.Name}' is not supported "
-                    + $"by this version: it takes GET and POST of its docs, and POST of its queries."
+                    + "by this version: it takes GET and POST of its docs, GET of its cmpxchg, and POST of its "
+                    + "queries."
             ),
         };
         route.Parameters.Check(part, isWrite: false);

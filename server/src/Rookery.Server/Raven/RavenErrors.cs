@@ -1,3 +1,4 @@
+using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
@@ -46,7 +47,13 @@ internal static class RavenErrors
             NameMissingDatabase(http, database);
         }
 
-        return ErrorResponse.WriteAsync(http, status, type, rejection.Message);
+        return ErrorResponse.WriteAsync(
+            http,
+            status,
+            type,
+            rejection.Message,
+            rejection.Violations is { } violations ? json => WriteViolations(json, violations) : null
+        );
     }
 
     /// <summary>Answers a request that a handler refused.</summary>
@@ -157,6 +164,10 @@ internal static class RavenErrors
         kind switch
         {
             RejectionKind.ConcurrencyConflict => (StatusCodes.Status409Conflict, RavenType.Concurrency),
+            RejectionKind.ClusterTransactionConflict => (
+                StatusCodes.Status409Conflict,
+                RavenType.ClusterTransactionConcurrency
+            ),
             RejectionKind.DatabaseExists => (StatusCodes.Status409Conflict, RavenType.Concurrency),
             RejectionKind.DatabaseMissing => (StatusCodes.Status503ServiceUnavailable, RavenType.DatabaseDoesNotExist),
             RejectionKind.PatchFailed => (StatusCodes.Status400BadRequest, RavenType.PatchFailed),
@@ -172,6 +183,22 @@ internal static class RavenErrors
             ),
             _ => (StatusCodes.Status503ServiceUnavailable, RavenType.RavenException),
         };
+
+    private static void WriteViolations(Utf8JsonWriter json, IReadOnlyList<ConcurrencyViolation> violations)
+    {
+        json.WriteStartArray("ConcurrencyViolations"u8);
+        foreach (var violation in violations)
+        {
+            json.WriteStartObject();
+            json.WriteString("Type"u8, violation.IsDocument ? "Document"u8 : "CompareExchange"u8);
+            json.WriteString("Id"u8, violation.Id);
+            json.WriteNumber("Expected"u8, violation.Expected);
+            json.WriteNumber("Actual"u8, violation.Actual);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+    }
 
     // A header value can carry visible ASCII only.
     private static void NameMissingDatabase(HttpContext http, string name) =>

@@ -25,6 +25,8 @@ internal static class RavenParameters
         new(
             "id*",
             "include*",
+            "cmpxchg*",
+            "txMode",
             "metadataOnly",
             "startsWith",
             "matches",
@@ -40,7 +42,7 @@ internal static class RavenParameters
 
     /// <summary>POST docs.</summary>
     public static RouteParameters DocumentsOfBody { get; } =
-        new("include*", "metadataOnly", Consistency) { Ignored = IgnoredForDocuments };
+        new("include*", "cmpxchg*", "txMode", "metadataOnly", Consistency) { Ignored = IgnoredForDocuments };
 
     /// <summary>HEAD docs.</summary>
     public static RouteParameters DocumentHead { get; } = new("id", Consistency);
@@ -63,15 +65,19 @@ internal static class RavenParameters
             "numberOfReplicasToWaitFor",
             "waitForIndexesTimeout",
             "waitForIndexThrow",
-            "waitForSpecificIndex*"
+            "waitForSpecificIndex*",
+            "disableAtomicDocumentWrites"
         )
         {
             TakesKey = true,
-            Ignored = new Dictionary<string, string>(StringComparer.Ordinal)
-            {
-                ["disableAtomicDocumentWrites"] = "is for cluster-wide transactions only, which are refused",
-            },
         };
+
+    /// <summary>GET cmpxchg.</summary>
+    public static RouteParameters CompareExchangeValues { get; } =
+        new("key*", "startsWith", "start", "pageSize", Consistency);
+
+    /// <summary>PUT and DELETE of cmpxchg.</summary>
+    public static RouteParameters CompareExchange { get; } = new("key", "index") { TakesKey = true };
 
     /// <summary>POST bulk_insert.</summary>
     public static RouteParameters BulkInsert { get; } = new("id", "skipOverwriteIfUnchanged") { TakesKey = true };

@@ -6,6 +6,7 @@ using Rookery.Server.Raven.Batches;
 using Rookery.Server.Raven.BulkInsert;
 using Rookery.Server.Raven.Changes;
 using Rookery.Server.Raven.Cluster;
+using Rookery.Server.Raven.CompareExchange;
 using Rookery.Server.Raven.Databases;
 using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.Indexes;
@@ -93,6 +94,9 @@ public static class RavenRoutes
             .For(RouteScope.ReadAndWrite)
             .Taking(RavenParameters.JsonPatch);
         Write(routes, context, "POST", Batches, new BulkDocs(context).HandleAsync).Taking(RavenParameters.Batch);
+        var values = new ChangeCompareExchange(context);
+        Write(routes, context, "PUT", "cmpxchg", values.PutAsync).Taking(RavenParameters.CompareExchange);
+        Write(routes, context, "DELETE", "cmpxchg", values.DeleteAsync).Taking(RavenParameters.CompareExchange);
         Write(routes, context, "GET", "hilo/next", hilo.NextAsync).Taking(RavenParameters.HiloNext);
         Write(routes, context, "PUT", "hilo/return", hilo.ReturnAsync).Taking(RavenParameters.HiloReturn);
         Write(routes, context, "POST", "identity/next", identities.NextAsync).Taking(RavenParameters.Identity);
@@ -111,7 +115,9 @@ public static class RavenRoutes
             .Taking(RavenParameters.StreamOfDocuments);
         Read(routes, context, "POST", "streams/queries", new StreamQuery(context).HandleAsync)
             .Taking(RavenParameters.StreamOfQuery);
-        Read(routes, context, "POST", "multi_get", new MultiGetRoute(context, documents, queries).HandleAsync)
+        var values = new GetCompareExchange(context);
+        Read(routes, context, "GET", "cmpxchg", values.HandleAsync).Taking(RavenParameters.CompareExchangeValues);
+        Read(routes, context, "POST", "multi_get", new MultiGetRoute(context, documents, values, queries).HandleAsync)
             .Taking(RavenParameters.Read);
         Read(routes, context, "GET", "debug/identities", new IdentityRoutes(context).ListAsync)
             .Taking(RavenParameters.Read);

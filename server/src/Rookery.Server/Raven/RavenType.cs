@@ -11,6 +11,8 @@ internal static class RavenType
     public const string NotSupported = "Raven.Client.Exceptions.NotSupportedException";
     public const string InvalidQuery = "Raven.Client.Exceptions.InvalidQueryException";
     public const string Concurrency = "Raven.Client.Exceptions.ConcurrencyException";
+    public const string ClusterTransactionConcurrency =
+        "Raven.Client.Exceptions.ClusterTransactionConcurrencyException";
     public const string DatabaseDoesNotExist = "Raven.Client.Exceptions.Database.DatabaseDoesNotExistException";
     public const string NoLeader = "Raven.Client.Exceptions.Cluster.NoLeaderException";
     public const string Timeout = "System.TimeoutException";

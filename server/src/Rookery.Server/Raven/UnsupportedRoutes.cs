@@ -22,7 +22,6 @@ internal static class UnsupportedRoutes
         ("admin/timeseries", "time series"),
         ("revisions", "revisions"),
         ("admin/revisions", "revisions"),
-        ("cmpxchg", "compare-exchange"),
         ("subscriptions", "data subscriptions"),
         ("smuggler", "smuggler export and import (there is import and export of NDJSON)"),
         ("admin/smuggler", "smuggler export and import (there is import and export of NDJSON)"),

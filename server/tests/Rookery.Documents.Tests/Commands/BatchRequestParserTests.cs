@@ -146,7 +146,7 @@ public class BatchRequestParserTests
     [InlineData("""{"Commands":5}""", InputErrorCode.UnexpectedCharacter)]
     [InlineData("""{"Commands":[]} x""", InputErrorCode.TrailingData)]
     [InlineData("""{"Commands":[],"TransactionMode":"Odd"}""", InputErrorCode.NotSupported)]
-    [InlineData("""{"Commands":[],"TransactionMode":"ClusterWide"}""", InputErrorCode.NotSupported)]
+    [InlineData("""{"Commands":[],"TransactionMode":"Other"}""", InputErrorCode.NotSupported)]
     [InlineData("""{"Commands":[],"Unknown":1}""", InputErrorCode.NotSupported)]
     [InlineData("""[]""", InputErrorCode.UnexpectedCharacter)]
     [InlineData("", InputErrorCode.UnexpectedEnd)]

@@ -156,6 +156,13 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
                         )
                     ).Status
                 );
+                await server.SendAsync(
+                    http,
+                    "PUT",
+                    "/databases/Shop/cmpxchg?key=users/1&index=0",
+                    SecureServer.LocalKey,
+                    $$"""{"Object":"{{Secret}}"}"""
+                );
                 var (status, body) = await AskAsync(http, route, token);
                 Assert.False(
                     body.Contains(Secret, StringComparison.Ordinal),
@@ -235,6 +242,8 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
             ("details", "true"),
             ("field", "s"),
             ("value", "1"),
+            ("key", "users/1"),
+            ("index", "1"),
             ("query", "from%20@all_docs%20where%20startsWith(s,'hun')"),
         ];
         var taken = about.Where(asked =>
@@ -249,6 +258,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
             "/bulk_docs" => """{"Commands":[{"Id":"users/1","Type":"PUT","ChangeVector":"A:1-none","Document":{}}]}""",
             "/queries" when route.Method is "PATCH" =>
                 """{"Query":{"Query":"from @all_docs where startsWith(s,'hun') update { throw this.s; }"}}""",
+            "/cmpxchg" => """{"Object":1}""",
             "/queries" or "/streams/queries" => """{"Query":"from @all_docs where startsWith(s,'hun')"}""",
             _ => "{}",
         };

@@ -36,21 +36,6 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
     }
 
     [Fact]
-    public async Task A_cluster_wide_transaction_is_refused_and_stores_nothing()
-    {
-        string db = await server.CreateDatabaseAsync();
-        var answer = await server.SendAsync(
-            "POST",
-            db + "/bulk_docs?&disableAtomicDocumentWrites=false",
-            """
-            {"Commands":[{"Id":"a","OriginalChangeVector":"A:1-x","Document":{},"Type":"PUT"}],"TransactionMode":"ClusterWide"}
-            """
-        );
-        answer.IsRefusal(501, "TransactionMode ClusterWide");
-        Assert.Equal(0, await server.CountAsync(db));
-    }
-
-    [Fact]
     public async Task An_empty_batch_is_answered_without_a_log_entry()
     {
         string db = await server.CreateDatabaseAsync();

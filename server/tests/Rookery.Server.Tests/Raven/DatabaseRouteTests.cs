@@ -488,7 +488,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("GET", "/counters?docId=a", "counters")]
     [InlineData("GET", "/timeseries?docId=a", "time series")]
     [InlineData("GET", "/revisions?id=a", "revisions")]
-    [InlineData("PUT", "/cmpxchg?key=k", "compare-exchange")]
+    [InlineData("POST", "/cmpxchg?key=k", "not supported")]
     [InlineData("PUT", "/subscriptions", "subscriptions")]
     [InlineData("POST", "/smuggler/export", "smuggler")]
     [InlineData("GET", "/queries?query=from+A", "queries in the URL")]

@@ -4,6 +4,7 @@ import { User, openStore } from "../clients.mjs"
 /** RavenDB's client while nodes of a cluster are killed and started again: each takes the test's context, the client, and a cluster with a database. */
 export const failover = {
   "a session goes on when the leader is killed within it": leaderDiesInSession,
+  "cluster-wide transactions go on, each of them whole, when the leader is killed": transactionsAcrossLeaders,
   "a node that is killed twice is used again each time": nodeFailsTwice,
   "a bulk insert goes on while others come to lead": bulkInsertAcrossLeaders,
   "a bulk insert whose node is killed can be repeated": bulkInsertRepeated,
@@ -40,6 +41,66 @@ async function leaderDiesInSession(t, client, cluster, database) {
     const reading = store.openSession()
     const users = await reading.load(Array.from({ length: 40 }, (_, i) => `session/${i}`), User)
     assert.deepEqual(Object.values(users).map(user => user?.name), Array.from({ length: 40 }, (_, i) => expected(i)))
+  })
+}
+
+async function transactionsAcrossLeaders(t, client, cluster, database) {
+  await withStore(client, cluster, database, async store => {
+    const clusterWide = () => store.openSession({ transactionMode: "ClusterWide" })
+    const creating = clusterWide()
+    creating.advanced.clusterTransaction.createCompareExchangeValue("counter", { count: 0 })
+    await creating.saveChanges()
+
+    // Each step reads the value, raises it, and stores a document with the new number, all or nothing. If the answer to a step is lost, the client
+    // sends it again under another request id: it conflicts with itself, and the worker makes one step more.
+    const step = async worker => {
+      const session = clusterWide()
+      const counter = await session.advanced.clusterTransaction.getCompareExchangeValue("counter")
+      const count = counter.value.count + 1
+      counter.value = { count } // a new object: the client does not notice changes within the old one
+      await session.store(new User({ name: `${worker}` }), `steps/${count}`)
+      await session.saveChanges()
+    }
+
+    const workers = [0, 1, 2].map(async worker => {
+      let conflicts = 0
+      for (let done = 0; done < 20;) {
+        try {
+          await step(worker)
+          done++
+        } catch (error) {
+          if (error.name !== "ClusterTransactionConcurrencyException") {
+            throw error
+          }
+
+          conflicts++
+        }
+      }
+
+      return conflicts
+    })
+    await pause(200)
+    const dead = await cluster.leader()
+    await cluster.nodes[dead].kill()
+    const conflicts = (await Promise.all(workers)).reduce((sum, count) => sum + count)
+    await cluster.start(dead)
+    t.diagnostic(`${conflicts} conflicts`)
+
+    const reading = clusterWide()
+    const { count } = (await reading.advanced.clusterTransaction.getCompareExchangeValue("counter")).value
+    assert.ok(count >= 60 && count <= 60 + conflicts, `${count} steps were made, and 60 acknowledged`)
+    const steps = await store.openSession().load(Array.from({ length: count + 3 }, (_, i) => `steps/${i + 1}`), User)
+    assert.deepEqual(Object.values(steps).map(Boolean), Array.from({ length: count + 3 }, (_, i) => i < count), "each number has its document, and there is no other")
+
+    // Every member gives the same answer.
+    for (const url of cluster.urls) {
+      const alone = new client.DocumentStore(url, database, cluster.authentication)
+      alone.conventions.disableTopologyUpdates = true
+      alone.initialize()
+      const value = await alone.operations.send(new client.GetCompareExchangeValueOperation("counter"))
+      assert.equal(value.value.count, count, url)
+      alone.dispose()
+    }
   })
 }
 

@@ -23,6 +23,7 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id, bo
         for (int i = 0; i < operations.Length; i++)
         {
             operations[i] = Read(ref reader);
+            operations[i] = operations[i] with { MayBeRepeated = operations[i].MayBeRepeated && !batch.IsClusterWide };
         }
 
         return operations;
@@ -50,6 +51,14 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id, bo
                 json.WriteString("Id"u8, Id);
                 json.WriteBoolean("Deleted"u8, result.Status == OperationStatus.Deleted);
                 json.WriteNull("ChangeVector"u8);
+                break;
+            case OperationKind.CompareExchangePut or OperationKind.CompareExchangeDelete:
+                json.WriteString(
+                    "Type"u8,
+                    Kind == OperationKind.CompareExchangePut ? "CompareExchangePUT"u8 : "CompareExchangeDELETE"u8
+                );
+                json.WriteString("Key"u8, Id);
+                json.WriteNumber("Index"u8, result.Etag);
                 break;
             default:
                 json.WriteString("Type"u8, IsJsonPatch ? "JsonPatch"u8 : "PATCH"u8);

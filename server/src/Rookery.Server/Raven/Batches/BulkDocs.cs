@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Commands;
@@ -57,7 +58,11 @@ internal sealed class BulkDocs(ServerContext context)
             // An empty batch is answered without a proposal. A command without operations takes no etag, so its rows
             // could not be told from those of the previous frame.
             batch.Command.Dispose();
-            await JsonResponse.SendAsync(http, WriteNoResults, StatusCodes.Status201Created);
+            await JsonResponse.SendAsync(
+                http,
+                batch.IsClusterWide ? WriteNoResultsClusterWide : WriteNoResults,
+                StatusCodes.Status201Created
+            );
             return;
         }
 
@@ -68,7 +73,7 @@ internal sealed class BulkDocs(ServerContext context)
             await RavenErrors.WriteAsync(
                 http,
                 rejection,
-                RepeatableWrite.HasKey(http) || BatchOperation.MayAllBeRepeated(operations)
+                IdempotencyHeader.ReadOrRequestId(http).IsPresent || BatchOperation.MayAllBeRepeated(operations)
             );
             return;
         }
@@ -80,7 +85,7 @@ internal sealed class BulkDocs(ServerContext context)
         }
 
         http.Response.StatusCode = StatusCodes.Status201Created;
-        await AnswerAsync(http, database, operations, outcome);
+        await AnswerAsync(http, database, operations, outcome, batch.IsClusterWide);
     }
 
     private ParsedBatch Parse(HttpContext http, Database database, ReadOnlySpan<byte> body)
@@ -90,11 +95,12 @@ internal sealed class BulkDocs(ServerContext context)
             return BatchRequestParser.TryParse(
                 body,
                 database.Number,
-                IdempotencyHeader.Read(http),
+                IdempotencyHeader.ReadOrRequestId(http),
                 context.Options.BatchBytesLimit,
                 out var batch,
                 out var error,
-                context.Node.FormatLevel.Level
+                context.Node.FormatLevel.Level,
+                hasGuards: !new QueryParameters(http).Flag("disableAtomicDocumentWrites")
             )
                 ? batch
                 : throw RavenErrors.Refuse(error);
@@ -157,6 +163,11 @@ internal sealed class BulkDocs(ServerContext context)
         bool areKnown = true;
         for (int i = 0; i < operations.Length; i++)
         {
+            if (operations[i].Kind is OperationKind.CompareExchangePut or OperationKind.CompareExchangeDelete)
+            {
+                continue; // indexes do not read compare-exchange values
+            }
+
             string? collection = outcome[i].Collection;
             areKnown &= collection is not null;
             collections.Add(collection ?? "");
@@ -201,11 +212,19 @@ internal sealed class BulkDocs(ServerContext context)
         json.WriteEndArray();
     }
 
+    // Clients take an index of 0 for a server without cluster-wide transactions.
+    private void WriteNoResultsClusterWide(Utf8JsonWriter json)
+    {
+        WriteNoResults(json);
+        json.WriteNumber("TransactionIndex"u8, Math.Max(context.Node.Consensus.AppliedIndex, 1));
+    }
+
     private static async Task AnswerAsync(
         HttpContext http,
         Database database,
         BatchOperation[] operations,
-        CommandOutcome outcome
+        CommandOutcome outcome,
+        bool isClusterWide
     )
     {
         using var answer = ResponseBuffer.Rent();
@@ -233,7 +252,14 @@ internal sealed class BulkDocs(ServerContext context)
             DisposeDocuments(operations, outcome, written);
         }
 
-        answer.Write("]}"u8);
+        answer.Write("]"u8);
+        if (isClusterWide)
+        {
+            answer.Write(",\"TransactionIndex\":"u8);
+            answer.Write(Encoding.ASCII.GetBytes(outcome.Index.ToString(CultureInfo.InvariantCulture)));
+        }
+
+        answer.Write("}"u8);
         await answer.SendAsync(http);
     }
 }

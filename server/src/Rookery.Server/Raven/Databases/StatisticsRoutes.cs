@@ -26,7 +26,7 @@ internal sealed class StatisticsRoutes(ServerContext context)
             {
                 WriteAll(json, reader, statistics);
                 json.WriteNumber("CountOfIdentities"u8, statistics.Identities);
-                json.WriteNumber("CountOfCompareExchange"u8, 0);
+                json.WriteNumber("CountOfCompareExchange"u8, statistics.CompareExchangeValues);
                 json.WriteNumber("CountOfCompareExchangeTombstones"u8, 0);
             }
         );

@@ -2,7 +2,9 @@ using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Nodes;
 using Rookery.Queries.Answering;
+using Rookery.Server.Raven.CompareExchange;
 
 namespace Rookery.Server.Raven.Documents;
 
@@ -55,7 +57,8 @@ internal sealed class GetDocuments(ServerContext context)
         return !HasIncludes(http)
             ? ListDocuments.AnswerAsync(http, database, context)
             : throw RefusedException.NotSupported(
-                "The parameter 'include' of GET docs is supported by this version only together with 'id'."
+                "The parameters 'include' and 'cmpxchg' of GET docs are supported by this version only together "
+                    + "with 'id'."
             );
     }
 
@@ -180,6 +183,12 @@ internal sealed class GetDocuments(ServerContext context)
 
     private async Task AnswerAsync(HttpContext http, Database database, List<string> ids)
     {
+        CheckTransactionMode(http);
+        if (HasCompareExchange(http) && !GetCompareExchange.IsLocal(http))
+        {
+            await CompareExchangeExpiry.EndDueValuesAsync(database, context.Node.Consensus);
+        }
+
         using var answer = new DocumentResponse(http, context.LargeRequests);
         var tag = new EntityTag(database);
         bool isFound;
@@ -211,6 +220,7 @@ internal sealed class GetDocuments(ServerContext context)
     {
         var slices = new RequestTimeSlices(context, http);
         using var includes = new IncludePaths(ReadPaths(http), context.QueryMemory, slices.CheckCancelled);
+        using var values = new IncludePaths(ReadPaths(http, "cmpxchg"), context.QueryMemory, slices.CheckCancelled);
         bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
         answer.Write("{\"Results\":["u8);
         int found = 0;
@@ -228,6 +238,7 @@ internal sealed class GetDocuments(ServerContext context)
                     metadataOnly,
                     ref tag,
                     includes,
+                    values,
                     out isFound,
                     out long neededBytes
                 )
@@ -271,7 +282,13 @@ internal sealed class GetDocuments(ServerContext context)
             await answer.SendIfLongerAsync(WholeAnswerBytes, reader.Pause);
         }
 
-        answer.Write("}}"u8);
+        answer.Write("}"u8);
+        if (!values.IsEmpty)
+        {
+            tag = await CompareExchangeIncludes.WriteAsync(answer, reader, values.Ids, slices, tag);
+        }
+
+        answer.Write("}"u8);
         return (true, tag);
     }
 
@@ -288,6 +305,7 @@ internal sealed class GetDocuments(ServerContext context)
         bool metadataOnly,
         ref EntityTag tag,
         IncludePaths includes,
+        IncludePaths values,
         out bool isFound,
         out long neededBytes
     )
@@ -304,7 +322,7 @@ internal sealed class GetDocuments(ServerContext context)
 
         using (document)
         {
-            neededBytes = includes.BytesFor(document.Length);
+            neededBytes = includes.BytesFor(document.Length) + (values.IsEmpty ? 0 : values.BytesFor(document.Length));
             if (!answer.TryReserve(neededBytes))
             {
                 return false;
@@ -314,6 +332,11 @@ internal sealed class GetDocuments(ServerContext context)
             if (!includes.IsEmpty)
             {
                 includes.Collect(document.View);
+            }
+
+            if (!values.IsEmpty)
+            {
+                values.Collect(document.View);
             }
 
             DocumentJson.Write(answer.Buffer, document, database, metadataOnly);
@@ -388,14 +411,25 @@ internal sealed class GetDocuments(ServerContext context)
             }
         );
 
-    private static bool HasIncludes(HttpContext http) => ReadPaths(http).Count > 0;
+    // Cluster-wide sessions send their mode with each load. Reads are the same in both modes.
+    private static void CheckTransactionMode(HttpContext http)
+    {
+        if (new QueryParameters(http).Text("txMode") is not (null or "" or "ClusterWide" or "SingleNode"))
+        {
+            throw RefusedException.BadRequest("The parameter 'txMode' must be ClusterWide or SingleNode.");
+        }
+    }
 
-    private static List<string> ReadPaths(HttpContext http)
+    private static bool HasIncludes(HttpContext http) => ReadPaths(http).Count > 0 || HasCompareExchange(http);
+
+    private static bool HasCompareExchange(HttpContext http) => ReadPaths(http, "cmpxchg").Count > 0;
+
+    private static List<string> ReadPaths(HttpContext http, string name = "include")
     {
         var paths = new List<string>();
         foreach (var parameter in new QueryParameters(http))
         {
-            if (parameter.Is("include"))
+            if (parameter.Is(name))
             {
                 paths.Add(parameter.Text());
             }

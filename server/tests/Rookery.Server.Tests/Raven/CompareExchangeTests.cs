@@ -1,0 +1,296 @@
+using System.Text.Json;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>cmpxchg, cluster-wide transactions, and the reads that include compare-exchange values.</summary>
+public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<RunningServer>
+{
+    [Fact]
+    public async Task A_put_compares_the_index_and_answers_with_the_value_that_holds()
+    {
+        string db = await server.CreateDatabaseAsync();
+        var created = await PutAsync(db, "Ann@b.c", 0, """{"Object":{"id":"users/1"},"@metadata":{"note":"x"}}""");
+        Assert.True(created.GetProperty("Successful").GetBoolean());
+        long index = created.GetProperty("Index").GetInt64();
+        Assert.Equal(
+            """{"Object":{"id":"users/1"},"@metadata":{"note":"x"}}""",
+            created.GetProperty("Value").GetRawText()
+        );
+
+        var refused = await PutAsync(db, "ann@B.c", 0, """{"Object":2}""");
+        Assert.False(refused.GetProperty("Successful").GetBoolean());
+        Assert.Equal(index, refused.GetProperty("Index").GetInt64());
+        Assert.Equal("users/1", refused.GetProperty("Value").GetProperty("Object").GetProperty("id").GetString());
+
+        var changed = await PutAsync(db, "ann@B.c", index, """{"Object":null}""");
+        Assert.True(changed.GetProperty("Successful").GetBoolean());
+        Assert.True(changed.GetProperty("Index").GetInt64() > index);
+
+        var missing = await PutAsync(db, "none", 5, """{"Object":1}""");
+        Assert.False(missing.GetProperty("Successful").GetBoolean());
+        Assert.Equal(JsonValueKind.Null, missing.GetProperty("Value").ValueKind);
+        Assert.True(missing.GetProperty("Index").GetInt64() > 0);
+    }
+
+    [Fact]
+    public async Task A_delete_compares_the_index_and_answers_with_the_deleted_value()
+    {
+        string db = await server.CreateDatabaseAsync();
+        long index = (await PutAsync(db, "a", 0, """{"Object":"v"}""")).GetProperty("Index").GetInt64();
+        var wrong = (await server.SendAsync("DELETE", $"{db}/cmpxchg?key=a&index={index + 7}")).Json;
+        Assert.False(wrong.GetProperty("Successful").GetBoolean());
+        Assert.Equal(index, wrong.GetProperty("Index").GetInt64());
+        var deleted = (await server.SendAsync("DELETE", $"{db}/cmpxchg?key=A&index={index}")).Json;
+        Assert.True(deleted.GetProperty("Successful").GetBoolean());
+        Assert.Equal("v", deleted.GetProperty("Value").GetProperty("Object").GetString());
+        var again = (await server.SendAsync("DELETE", $"{db}/cmpxchg?key=a&index={index}")).Json;
+        Assert.True(again.GetProperty("Successful").GetBoolean());
+        Assert.Equal(JsonValueKind.Null, again.GetProperty("Value").ValueKind);
+        Assert.Empty(await KeysAsync(db, "?key=a"));
+    }
+
+    [Fact]
+    public async Task Values_are_listed_by_keys_by_prefix_and_by_pages()
+    {
+        string db = await server.CreateDatabaseAsync();
+        foreach (string key in (string[])["Emails/c", "emails/a", "Emails/B", "other"])
+        {
+            await PutAsync(db, key, 0, """{"Object":1}""");
+        }
+
+        Assert.Equal(["emails/a", "Emails/c"], await KeysAsync(db, "?&key=EMAILS/A&key=none&key=emails/c"));
+        Assert.Equal(["emails/a", "Emails/B", "Emails/c"], await KeysAsync(db, "?&startsWith=eMails%2F"));
+        Assert.Equal(["Emails/B"], await KeysAsync(db, "?&startsWith=emails/&start=1&pageSize=1"));
+        Assert.Equal(4, (await KeysAsync(db, "?&start=0&pageSize=0")).Length);
+        Assert.Empty(await KeysAsync(db, "?startsWith=zz"));
+        (await server.SendAsync("GET", $"{db}/cmpxchg?key=a&startsWith=b")).IsRefusal(400, "startsWith");
+        Assert.Equal(
+            4,
+            (await server.SendAsync("GET", $"{db}/stats/detailed"))
+                .Json.GetProperty("CountOfCompareExchange")
+                .GetInt32()
+        );
+    }
+
+    [Theory]
+    [InlineData("PUT", "key=a&index=0", """{"Value":1}""", 400, "member Object")]
+    [InlineData("PUT", "key=a&index=0", """{"Object":1,"b":2}""", 400, "member Object")]
+    [InlineData("PUT", "key=a&index=0", "[1]", 400, "object")]
+    [InlineData("PUT", "key=a&index=-1", """{"Object":1}""", 400, "index")]
+    [InlineData("PUT", "key=a", """{"Object":1}""", 400, "index")]
+    [InlineData("PUT", "index=0", """{"Object":1}""", 400, "key")]
+    [InlineData("PUT", "key=rvn-atomic/a&index=0", """{"Object":1}""", 400, "atomic guards")]
+    [InlineData("PUT", "key=a&index=0", """{"Object":1,"@metadata":{"@expires":"soon"}}""", 400, "@expires")]
+    [InlineData("PUT", "key=a%01&index=0", """{"Object":1}""", 400, "control character")]
+    [InlineData("DELETE", "key=a&key=b&index=0", null, 400, "twice")]
+    [InlineData("GET", "keys=a", null, 501, "keys")]
+    public async Task What_is_wrong_is_named(string method, string query, string? body, int status, string text)
+    {
+        string db = await server.CreateDatabaseAsync();
+        (await server.SendAsync(method, $"{db}/cmpxchg?{query}", body)).IsRefusal(status, text);
+    }
+
+    [Fact]
+    public async Task A_key_has_at_most_512_bytes_and_a_value_a_mebibyte()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string longest = new('k', 512);
+        Assert.True((await PutAsync(db, longest, 0, """{"Object":1}""")).GetProperty("Successful").GetBoolean());
+        (await server.SendAsync("PUT", $"{db}/cmpxchg?key=k{longest}&index=0", """{"Object":1}""")).IsRefusal(
+            400,
+            "512"
+        );
+        (
+            await server.SendAsync(
+                "PUT",
+                $"{db}/cmpxchg?key=a&index=0",
+                $$"""{"Object":"{{new string('x', 1 << 20)}}"}"""
+            )
+        ).IsRefusal(413, "at most");
+        string large = new('x', 200_000);
+        var stored = await PutAsync(db, "a", 0, $$"""{"Object":"{{large}}"}""");
+        Assert.Equal(large, stored.GetProperty("Value").GetProperty("Object").GetString());
+        var refused = await PutAsync(db, "a", 0, """{"Object":1}""");
+        Assert.Equal(large, refused.GetProperty("Value").GetProperty("Object").GetString());
+        Assert.Equal(stored.GetProperty("Index").GetInt64(), refused.GetProperty("Index").GetInt64());
+    }
+
+    [Fact]
+    public async Task A_request_that_is_repeated_under_its_id_is_applied_once()
+    {
+        string db = await server.CreateDatabaseAsync();
+        const string Query = "/cmpxchg?key=a&index=0&raft-request-id=6b1f";
+        var first = (await server.SendAsync("PUT", db + Query, """{"Object":1}""")).Json;
+        var again = (await server.SendAsync("PUT", db + Query, """{"Object":1}""")).Json;
+        Assert.True(again.GetProperty("Successful").GetBoolean());
+        Assert.Equal(first.GetRawText(), again.GetRawText());
+    }
+
+    [Fact]
+    public async Task An_expired_value_is_absent_for_every_reader_at_once()
+    {
+        string db = await server.CreateDatabaseAsync();
+        string past = DateTime.UtcNow.AddMinutes(-1).ToString("O");
+        await PutAsync(db, "gone", 0, "{\"Object\":1,\"@metadata\":{\"@expires\":\"" + past + "\"}}");
+        await PutAsync(db, "kept", 0, """{"Object":1,"@metadata":{"@expires":"2100-01-01T00:00:00Z"}}""");
+        Assert.Empty(await KeysAsync(db, "?key=gone"));
+        Assert.Equal(["kept"], await KeysAsync(db, ""));
+        Assert.True((await PutAsync(db, "gone", 0, """{"Object":2}""")).GetProperty("Successful").GetBoolean());
+    }
+
+    [Fact]
+    public async Task A_transaction_answers_with_a_row_for_each_command_and_its_index()
+    {
+        string db = await server.CreateDatabaseAsync();
+        var answer = await TransactAsync(
+            db,
+            """
+            {"Id":"users/1","ChangeVector":null,"Document":{"n":1,"@metadata":{"@collection":"Users"}},"Type":"PUT"},
+            {"Id":"events/","Document":{},"Type":"PUT"},
+            {"Id":"none","ChangeVector":null,"Type":"DELETE"},
+            {"Id":"Key","Document":{"Object":"users/1"},"Index":0,"Type":"CompareExchangePUT"},
+            {"Id":"other","Index":0,"Type":"CompareExchangeDELETE"}
+            """
+        );
+        Assert.Equal(201, answer.Status);
+        Assert.True(answer.Json.GetProperty("TransactionIndex").GetInt64() > 0);
+        var results = answer.Json.GetProperty("Results");
+        Assert.Equal(
+            ["PUT", "PUT", "DELETE", "CompareExchangePUT", "CompareExchangeDELETE"],
+            results.EnumerateArray().Select(static result => result.GetProperty("Type").GetString()!)
+        );
+        Assert.Matches(@"^events/\d{19}-A$", results[1].GetProperty("@id").GetString());
+        Assert.Equal("Key", results[3].GetProperty("Key").GetString());
+        var read = (await server.SendAsync("GET", $"{db}/cmpxchg?key=key")).Json.GetProperty("Results")[0];
+        Assert.Equal(results[3].GetProperty("Index").GetInt64(), read.GetProperty("Index").GetInt64());
+    }
+
+    [Fact]
+    public async Task A_conflict_is_409_with_its_own_type_and_all_violations_and_stores_nothing()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await TransactAsync(db, """{"Id":"users/1","Document":{"n":1},"Type":"PUT"}""");
+        var answer = await TransactAsync(
+            db,
+            """
+            {"Id":"new","Document":{},"Type":"PUT"},
+            {"Id":"USERS/1","Document":{"n":2},"Type":"PUT"},
+            {"Id":"key","Document":{"Object":1},"Index":7,"Type":"CompareExchangePUT"}
+            """
+        );
+        answer.IsRefusal(409, "users/1");
+        Assert.Equal(
+            "Raven.Client.Exceptions.ClusterTransactionConcurrencyException",
+            answer.Json.GetProperty("Type").GetString()
+        );
+        Assert.Equal(
+            ["Document USERS/1", "CompareExchange key"],
+            answer
+                .Json.GetProperty("ConcurrencyViolations")
+                .EnumerateArray()
+                .Select(static violation => $"{violation.GetProperty("Type")} {violation.GetProperty("Id")}")
+        );
+        Assert.Equal(1, await server.CountAsync(db));
+        Assert.Empty(await KeysAsync(db, "?key=key"));
+    }
+
+    [Fact]
+    public async Task A_transaction_without_atomic_writes_makes_no_guards()
+    {
+        string db = await server.CreateDatabaseAsync();
+        for (int i = 0; i < 2; i++)
+        {
+            var answer = await TransactAsync(
+                db,
+                """{"Id":"users/1","Document":{},"Type":"PUT"}""",
+                "?&disableAtomicDocumentWrites=true"
+            );
+            Assert.Equal(201, answer.Status);
+        }
+
+        Assert.Empty(await KeysAsync(db, ""));
+    }
+
+    [Fact]
+    public async Task An_empty_transaction_has_an_index_too()
+    {
+        string db = await server.CreateDatabaseAsync();
+        var answer = await TransactAsync(db, "");
+        Assert.Equal(201, answer.Status);
+        Assert.True(answer.Json.GetProperty("TransactionIndex").GetInt64() > 0);
+    }
+
+    [Fact]
+    public async Task Loaded_documents_include_the_values_whose_keys_they_hold()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await server.SendAsync("PUT", $"{db}/docs?id=a", """{"mail":"x@y","tags":["t1","none"]}""");
+        await PutAsync(db, "X@y", 0, """{"Object":1}""");
+        await PutAsync(db, "t1", 0, """{"Object":2}""");
+        var answer = await server.SendAsync("GET", $"{db}/docs?&id=a&txMode=ClusterWide&cmpxchg=mail&cmpxchg=tags");
+        var included = answer.Json.GetProperty("CompareExchangeValueIncludes");
+        Assert.Equal(3, included.EnumerateObject().Count());
+        Assert.Equal(1, included.GetProperty("x@y").GetProperty("Value").GetProperty("Object").GetInt32());
+        Assert.Equal(2, included.GetProperty("t1").GetProperty("Value").GetProperty("Object").GetInt32());
+        Assert.Equal(-1, included.GetProperty("none").GetProperty("Index").GetInt32());
+
+        // A value that changes changes the tag of the response.
+        var posted = await server.SendAsync("POST", $"{db}/docs?&cmpxchg=mail", """{"Ids":["a"]}""");
+        Assert.True(posted.Json.GetProperty("CompareExchangeValueIncludes").TryGetProperty("x@y", out _));
+        long index = included.GetProperty("t1").GetProperty("Index").GetInt64();
+        await PutAsync(db, "t1", index, """{"Object":3}""");
+        var changed = await server.SendAsync("GET", $"{db}/docs?&id=a&cmpxchg=mail&cmpxchg=tags");
+        Assert.NotEqual(answer.Tag, changed.Tag);
+        (await server.SendAsync("GET", $"{db}/docs?id=a&txMode=Other")).IsRefusal(400, "txMode");
+    }
+
+    [Fact]
+    public async Task Lazy_reads_of_values_are_parts_of_a_multi_get()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await PutAsync(db, "a", 0, """{"Object":1}""");
+        var answer = await server.SendAsync(
+            "POST",
+            $"{db}/multi_get",
+            $$$"""
+            {"Requests":[
+              {"Url":"{{{db}}}/cmpxchg","Query":"?&key=a","Method":"GET","Headers":{}},
+              {"Url":"{{{db}}}/cmpxchg","Query":"?&key=none","Method":"GET","Headers":{}},
+              {"Url":"{{{db}}}/cmpxchg","Query":"?&startsWith=a&start=0&pageSize=0","Method":"GET","Headers":{}}]}
+            """
+        );
+        var results = answer.Json.GetProperty("Results");
+        Assert.Equal(
+            [200, 200, 200],
+            results.EnumerateArray().Select(part => part.GetProperty("StatusCode").GetInt32())
+        );
+        Assert.Equal("a", results[2].GetProperty("Result").GetProperty("Results")[0].GetProperty("Key").GetString());
+    }
+
+    private async Task<JsonElement> PutAsync(string db, string key, long index, string body)
+    {
+        var answer = await server.SendAsync("PUT", $"{db}/cmpxchg?key={Uri.EscapeDataString(key)}&index={index}", body);
+        Assert.True(answer.Status == 200, answer.Body);
+        return answer.Json;
+    }
+
+    private Task<Answer> TransactAsync(string db, string commands, string query = "") =>
+        server.SendAsync(
+            "POST",
+            $"{db}/bulk_docs{query}",
+            $$"""{"Commands":[{{commands}}],"TransactionMode":"ClusterWide"}"""
+        );
+
+    private async Task<string[]> KeysAsync(string db, string query)
+    {
+        var answer = await server.SendAsync("GET", $"{db}/cmpxchg{query}");
+        Assert.True(answer.Status == 200, answer.Body);
+        return
+        [
+            .. answer
+                .Json.GetProperty("Results")
+                .EnumerateArray()
+                .Select(static item => item.GetProperty("Key").GetString()!),
+        ];
+    }
+}
