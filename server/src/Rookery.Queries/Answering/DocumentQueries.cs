@@ -41,7 +41,12 @@ internal static class DocumentQueries
         {
             var direct = new WalkedResults(
                 new QueryWalk(reader, plan.DirectRead!) { DocumentRead = slices.CountSkipped },
-                new ResultWriter(database, compiled: null, metadataOnly, plan.Includes.Count > 0),
+                new ResultWriter(
+                    database,
+                    compiled: null,
+                    metadataOnly,
+                    plan.Includes.Count + plan.IncludedValues.Count > 0
+                ),
                 sink
             );
             return (direct, basis);
@@ -50,7 +55,14 @@ internal static class DocumentQueries
         var scripted = compiled.Script is { } script
             ? new ScriptedResults(script, memory, slices, Encoding.ASCII.GetBytes(database.HistoryId))
             : null;
-        var writer = new ResultWriter(database, compiled, metadataOnly, plan.Includes.Count > 0, scripted, slices);
+        var writer = new ResultWriter(
+            database,
+            compiled,
+            metadataOnly,
+            plan.Includes.Count + plan.IncludedValues.Count > 0,
+            scripted,
+            slices
+        );
         IQueryResults? results = null;
         try
         {

@@ -37,6 +37,9 @@ public sealed class QueryPlan : IDisposable
     /// <summary>Paths of the ids of documents to include.</summary>
     public IReadOnlyList<string> Includes { get; private init; } = [];
 
+    /// <summary>Paths of the keys of compare-exchange values to include.</summary>
+    public IReadOnlyList<string> IncludedValues { get; private init; } = [];
+
     /// <summary>Whether the answer reports how long its parts took.</summary>
     public bool HasTimings { get; private init; }
 
@@ -143,7 +146,7 @@ public sealed class QueryPlan : IDisposable
         bool isChange
     )
     {
-        var parameters = QueryParameters.Read(request.Parameters);
+        var parameters = QueryParameters.Read(request.Parameters, key => ReadCompareExchange(database, key));
         var query = StoredFacetSetups.Inline(written, parameters, database);
         var named = query.Source.Kind == SourceKind.Index ? NamedIndex.Find(database, indexes, query.Source) : null;
         if (isChange && named is { Rows.IsReduced: true })
@@ -166,7 +169,8 @@ public sealed class QueryPlan : IDisposable
         long? writtenLimit = operands.ReadCount(query.Limit, "limit");
         long offset = Math.Max(writtenOffset, request.Start); // client 5.4 sends the offset in both
         long? limit = SmallerLimit(writtenLimit, request.PageSize);
-        var includes = PathsOfIncludedDocuments(query);
+        var includes = PathsOf(query, IncludeKind.Documents);
+        var includedValues = PathsOf(query, IncludeKind.CompareExchange);
         bool hasTimings = request.IncludesTimings || HasInclude(query, IncludeKind.Timings);
         // Not for changes: a patch moves its document to the end of the collection, where the walk would return it
         // again. Only a scan prevents that (see WalkDeduplicator).
@@ -183,6 +187,7 @@ public sealed class QueryPlan : IDisposable
                     Limit = limit,
                 },
                 Includes = includes,
+                IncludedValues = includedValues,
                 HasTimings = hasTimings,
                 IndexName = DirectReadName(query.Source),
             };
@@ -205,6 +210,7 @@ public sealed class QueryPlan : IDisposable
                 Query = query,
                 Compiled = CompiledQuery.Compile(paged, parameters, fullText, named?.Rows),
                 Includes = includes,
+                IncludedValues = includedValues,
                 HasTimings = hasTimings,
                 NamedIndex = named,
                 Replan = named?.Rows is null ? null : () => Create(written, request, database, indexes, isChange),
@@ -288,13 +294,22 @@ public sealed class QueryPlan : IDisposable
         return false;
     }
 
-    private static string[] PathsOfIncludedDocuments(Query query) =>
+    private static byte[]? ReadCompareExchange(Database database, byte[] key)
+    {
+        using var reader = database.OpenReader();
+        if (!reader.TryGetCompareExchange(key, out var value))
+        {
+            return null;
+        }
+
+        using (value)
+        {
+            return value.View.Body["\"Object\":".Length..].ToArray(); // the body has this member only
+        }
+    }
+
+    private static string[] PathsOf(Query query, IncludeKind kind) =>
         query.Includes.Count == 0
             ? []
-            :
-            [
-                .. query
-                    .Includes.Where(static include => include.Kind == IncludeKind.Documents)
-                    .Select(static include => include.Path!),
-            ];
+            : [.. query.Includes.Where(include => include.Kind == kind).Select(static include => include.Path!)];
 }

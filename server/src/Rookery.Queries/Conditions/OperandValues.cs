@@ -31,6 +31,7 @@ public sealed class OperandValues(QueryParameters parameters)
             NumberOperand number => Encoding.UTF8.GetBytes(number.Text),
             TextOperand text => Quote(text.Value),
             ParameterOperand parameter => parameters.Find(parameter),
+            CompareExchangeOperand value => parameters.FindCompareExchange(ReadText(value.Key, "cmpxchg()")),
             _ => throw new QueryException(
                 QueryFault.NotSupported,
                 "A value of this kind is not supported here.",

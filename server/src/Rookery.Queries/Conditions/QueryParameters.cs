@@ -14,6 +14,9 @@ public sealed class QueryParameters
 {
     private readonly Dictionary<string, byte[]> _values = new(StringComparer.Ordinal);
 
+    // Compare-exchange values by key, so that a query reads each of them once.
+    private readonly Dictionary<string, byte[]> _compareExchange = new(StringComparer.Ordinal);
+
     private QueryParameters() { }
 
     /// <summary>Creates parameters.</summary>
@@ -27,16 +30,23 @@ public sealed class QueryParameters
         }
     }
 
+    /// <summary>
+    /// Reads the JSON of a compare-exchange value by its key in UTF-8, null if there is none. Without it, there are no
+    /// values.
+    /// </summary>
+    internal Func<byte[], byte[]?>? ReadCompareExchange { get; init; }
+
     /// <summary>No parameters.</summary>
     public static QueryParameters None { get; } = new([]);
 
     /// <summary>Reads the object of parameters of a request: <c>{"p0":"ann"}</c>.</summary>
     /// <param name="json">The object.</param>
+    /// <param name="readCompareExchange">See <see cref="ReadCompareExchange"/>.</param>
     /// <exception cref="QueryException">The bytes are not a JSON object.</exception>
-    public static QueryParameters Read(ReadOnlySpan<byte> json)
+    public static QueryParameters Read(ReadOnlySpan<byte> json, Func<byte[], byte[]?>? readCompareExchange = null)
     {
         byte[] members = MembersOf(json, "QueryParameters", position: -1);
-        var read = new QueryParameters();
+        var read = new QueryParameters { ReadCompareExchange = readCompareExchange };
         int at = 0;
         while (StoredJson.TryReadMember(members, ref at, out JsonSlice name, out int valueStart))
         {
@@ -89,6 +99,18 @@ public sealed class QueryParameters
                 .. document.BodyTail,
             ]
             : throw new QueryException(QueryFault.Invalid, $"{what} is not a JSON object: {error}.", position);
+    }
+
+    /// <summary>Returns the JSON of a compare-exchange value; null in JSON if there is none.</summary>
+    internal byte[] FindCompareExchange(byte[] key)
+    {
+        string name = Encoding.UTF8.GetString(key);
+        if (!_compareExchange.TryGetValue(name, out byte[]? json))
+        {
+            _compareExchange[name] = json = ReadCompareExchange?.Invoke(key) ?? "null"u8.ToArray();
+        }
+
+        return json;
     }
 
     /// <summary>Returns the JSON of a parameter.</summary>

@@ -218,7 +218,7 @@ internal sealed class ConditionReader(RqlReader reader, RqlFieldReader fields)
         var comparison =
             CurrentOperator() ?? throw reader.Unexpected("an operator (=, !=, <, <=, >, >=, in, all in, between)");
         reader.Take();
-        return new ComparisonCondition(field, comparison, OperandReader.Read(reader), position);
+        return new ComparisonCondition(field, comparison, OperandReader.ReadCompared(reader), position);
     }
 
     private ComparisonOperator? CurrentOperator() =>

@@ -36,8 +36,33 @@ internal sealed class IncludeReader(RqlReader reader, RqlFieldReader fields, IRe
                 start.Position
             ),
             "highlight" => ReadHighlight(start.Position),
+            "cmpxchg" => ReadCompareExchange(start.Position),
             _ => throw fields.UnknownFunction(name),
         };
+    }
+
+    private IncludeClause ReadCompareExchange(int position)
+    {
+        reader.ExpectSymbol("(");
+        var start = reader.Current;
+        string path;
+        if (start.Kind == RqlTokenKind.Text)
+        {
+            reader.Take();
+            path = WithoutAlias(start.Text);
+        }
+        else
+        {
+            path = fields.ReadPath().ToString();
+        }
+
+        if (FindLoad(start) is { } load)
+        {
+            throw RefuseLoaded(path, load, start.Position);
+        }
+
+        reader.ExpectSymbol(")");
+        return new IncludeClause(IncludeKind.CompareExchange, path, [], position);
     }
 
     private string WithoutAlias(string path) =>

@@ -35,6 +35,34 @@ internal static class OperandReader
         );
     }
 
+    /// <summary>Parses a value to which a field is compared: as <see cref="Read"/>, or <c>cmpxchg(key)</c>.</summary>
+    /// <exception cref="QueryException">The next token is something else.</exception>
+    public static Operand ReadCompared(RqlReader reader)
+    {
+        var function = reader.Current;
+        if (!function.IsKeyword("cmpxchg"))
+        {
+            return Read(reader);
+        }
+
+        reader.Take();
+        reader.ExpectSymbol("(");
+        var key = Read(reader);
+        if (key is not (TextOperand or ParameterOperand))
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                "'cmpxchg()' takes the key of a compare-exchange value: a text or a parameter.",
+                key.Position
+            );
+        }
+
+        reader.ExpectSymbol(")");
+        return reader.Current.IsSymbol(".")
+            ? throw UnsupportedParts.Refusal("cmpxchg()", function.Position)
+            : new CompareExchangeOperand(key, function.Position);
+    }
+
     /// <summary>Parses a value if one is next; otherwise returns null.</summary>
     public static Operand? TryRead(RqlReader reader)
     {

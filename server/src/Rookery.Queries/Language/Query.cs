@@ -172,6 +172,9 @@ public enum IncludeKind
     /// <summary>Documents whose ids are at a path.</summary>
     Documents,
 
+    /// <summary><c>cmpxchg(path)</c>: compare-exchange values whose keys are at a path.</summary>
+    CompareExchange,
+
     /// <summary><c>timings()</c>.</summary>
     Timings,
 
@@ -184,7 +187,7 @@ public enum IncludeKind
 
 /// <summary>One part of <c>include</c>.</summary>
 /// <param name="Kind">The kind.</param>
-/// <param name="Path">The path of ids, or the field to highlight; null otherwise. A text, because the answer contains
+/// <param name="Path">The path of ids or keys, or the field to highlight; null otherwise. A text, because the answer contains
 /// it as written.</param>
 /// <param name="Arguments">Further arguments.</param>
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>

@@ -409,7 +409,11 @@ public sealed class CompiledQuery
         }
 
         string[] names = MembersOfComputedResults(query);
-        foreach (var include in query.Includes.Where(static include => include.Kind == IncludeKind.Documents))
+        foreach (
+            var include in query.Includes.Where(static include =>
+                include.Kind is IncludeKind.Documents or IncludeKind.CompareExchange
+            )
+        )
         {
             if (!names.Contains(include.Path!.Split('.', '[')[0], StringComparer.Ordinal))
             {

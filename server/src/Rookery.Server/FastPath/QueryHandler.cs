@@ -117,7 +117,10 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         try
         {
             var query = QueryBodyJson.Read(body.FirstSpan);
-            return query.HeldBytes <= LargeRequests.FreeBytes ? query : null;
+
+            // Compare-exchange values that are due must expire first, by a command of the log.
+            bool readsValues = query.Text.Contains("cmpxchg", StringComparison.OrdinalIgnoreCase);
+            return query.HeldBytes <= LargeRequests.FreeBytes && !readsValues ? query : null;
         }
         catch (Exception failure) when (failure is RefusedException or OutOfMemoryException)
         {
@@ -181,6 +184,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
 
         long total = await results.CountAsync();
         QueryEnvelope.BeginIncludes(buffer);
+        QueryEnvelope.EndIncludes(buffer);
         long milliseconds = (long)context.Time.GetElapsedTime(started).TotalMilliseconds;
         QueryEnvelope.End(buffer, answer, total, milliseconds, context);
         return buffer.Length <= LargeRequests.FreeBytes; // notes may be long

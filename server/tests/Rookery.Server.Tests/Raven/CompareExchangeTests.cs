@@ -244,6 +244,59 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
         (await server.SendAsync("GET", $"{db}/docs?id=a&txMode=Other")).IsRefusal(400, "txMode");
     }
 
+    [Theory]
+    [InlineData("from Users where mail = cmpxchg('blocked')", "users/1")]
+    [InlineData("from Users where mail == cmpxchg($key)", "users/1")]
+    [InlineData("from Users where id() = cmpxchg('ID')", "users/2")]
+    [InlineData("from Users where age > cmpxchg('limit')", "users/2")]
+    [InlineData("from Users where mail != cmpxchg('blocked')", "users/2")]
+    [InlineData("from Users where mail = cmpxchg('none')", null)]
+    public async Task Queries_compare_fields_with_values(string query, string? id)
+    {
+        string db = await server.CreateDatabaseAsync();
+        await StoreUsersAsync(db);
+        await PutAsync(db, "blocked", 0, """{"Object":"a@b"}""");
+        await PutAsync(db, "id", 0, """{"Object":"users/2"}""");
+        await PutAsync(db, "limit", 0, """{"Object":30}""");
+        Assert.Equal(id is null ? [] : [id], await IdsAsync(db, query));
+    }
+
+    [Fact]
+    public async Task A_query_sees_a_value_that_changed_since_its_last_answer()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await StoreUsersAsync(db);
+        long index = (await PutAsync(db, "k", 0, """{"Object":"a@b"}""")).GetProperty("Index").GetInt64();
+        const string Query = "from Users where mail = cmpxchg('k') include cmpxchg(mail)";
+        Assert.Equal(["users/1"], await IdsAsync(db, Query));
+        await PutAsync(db, "k", index, """{"Object":"c@d"}""");
+        Assert.Equal(["users/2"], await IdsAsync(db, Query));
+    }
+
+    [Fact]
+    public async Task A_value_that_is_a_list_or_an_object_is_refused_where_a_field_is_compared()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await PutAsync(db, "k", 0, """{"Object":[1]}""");
+        (await QueryAsync(db, "from Users where mail = cmpxchg('k')")).IsRefusal(400, "compared with");
+    }
+
+    [Theory]
+    [InlineData("from Users include cmpxchg(mail)")]
+    [InlineData("from Users include cmpxchg('mail')")]
+    [InlineData("from Users as u where u.age > 0 include cmpxchg(u.mail), cmpxchg('u.tag')")]
+    public async Task Queries_include_the_values_whose_keys_their_results_hold(string query)
+    {
+        string db = await server.CreateDatabaseAsync();
+        await StoreUsersAsync(db);
+        await PutAsync(db, "A@b", 0, """{"Object":7}""");
+        var answer = await QueryAsync(db, query);
+        Assert.Equal(200, answer.Status);
+        var included = answer.Json.GetProperty("CompareExchangeValueIncludes");
+        Assert.Equal(7, included.GetProperty("a@b").GetProperty("Value").GetProperty("Object").GetInt32());
+        Assert.Equal(-1, included.GetProperty("c@d").GetProperty("Index").GetInt32());
+    }
+
     [Fact]
     public async Task Lazy_reads_of_values_are_parts_of_a_multi_get()
     {
@@ -265,6 +318,47 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
             results.EnumerateArray().Select(part => part.GetProperty("StatusCode").GetInt32())
         );
         Assert.Equal("a", results[2].GetProperty("Result").GetProperty("Results")[0].GetProperty("Key").GetString());
+    }
+
+    private async Task StoreUsersAsync(string db)
+    {
+        await server.SendAsync(
+            "PUT",
+            $"{db}/docs?id=users/1",
+            """{"mail":"a@b","age":20,"@metadata":{"@collection":"Users"}}"""
+        );
+        await server.SendAsync(
+            "PUT",
+            $"{db}/docs?id=users/2",
+            """{"mail":"c@d","age":40,"@metadata":{"@collection":"Users"}}"""
+        );
+    }
+
+    private Task<Answer> QueryAsync(string db, string query) =>
+        server.SendAsync(
+            "POST",
+            $"{db}/queries",
+            JsonSerializer.Serialize(
+                new
+                {
+                    Query = query,
+                    QueryParameters = new { key = "blocked" },
+                    WaitForNonStaleResults = true,
+                }
+            )
+        );
+
+    private async Task<string[]> IdsAsync(string db, string query)
+    {
+        var answer = await QueryAsync(db, query);
+        Assert.True(answer.Status == 200, answer.Body);
+        return
+        [
+            .. answer
+                .Json.GetProperty("Results")
+                .EnumerateArray()
+                .Select(static result => result.GetProperty("@metadata").GetProperty("@id").GetString()!),
+        ];
     }
 
     private async Task<JsonElement> PutAsync(string db, string key, long index, string body)

@@ -154,6 +154,24 @@ export function compareExchange(client, url) {
       assert.equal(session.advanced.numberOfRequests, requests, "the value came with the document")
     }))
 
+    it("query by values, and with the values that results name", () => database(async store => {
+      await put(store, "blocked", "eve@b.c", 0)
+      await put(store, "ann@b.c", "taken", 0)
+      const storing = store.openSession()
+      await storing.store(new User({ name: "ann", mail: "ann@b.c" }), "users/1")
+      await storing.store(new User({ name: "eve", mail: "eve@b.c" }), "users/2")
+      await storing.saveChanges()
+
+      const users = await store.openSession().advanced.rawQuery("from Users where mail = cmpxchg('blocked')", User).waitForNonStaleResults().all()
+      assert.deepEqual(users.map(user => user.name), ["eve"])
+      const session = clusterWide(store)
+      await session.query({ collection: "Users" }).include(i => i.includeCompareExchangeValue("mail")).all()
+      const requests = session.advanced.numberOfRequests
+      assert.equal((await session.advanced.clusterTransaction.getCompareExchangeValue("ann@b.c")).value, "taken")
+      assert.equal(await session.advanced.clusterTransaction.getCompareExchangeValue("eve@b.c"), null)
+      assert.equal(session.advanced.numberOfRequests, requests, "the values came with the results")
+    }))
+
     it("refuse patches, on the client's side and on the server's", () => database(async store => {
       const session = clusterWide(store)
       await session.store(new User({ name: "a" }), "users/1")

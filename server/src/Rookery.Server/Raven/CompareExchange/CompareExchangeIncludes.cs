@@ -49,6 +49,35 @@ internal static class CompareExchangeIncludes
         return tag;
     }
 
+    /// <summary>Writes the same member into the answer of a query, which has no tag of its values.</summary>
+    public static async Task WriteAsync(
+        DocumentResponse answer,
+        IQueryResults results,
+        Database database,
+        IEnumerable<string> keys,
+        RequestTimeSlices slices
+    )
+    {
+        answer.Write(",\"CompareExchangeValueIncludes\":{"u8);
+        bool isFirst = true;
+        var tag = new EntityTag(database);
+        foreach (string key in keys)
+        {
+            await slices.YieldWhenDueAsync();
+            byte[] keyBytes = Encoding.UTF8.GetBytes(key);
+            while (!TryWrite(answer, results.Reader, database, keyBytes, isFirst, ref tag, out long neededBytes))
+            {
+                results.Pause();
+                await answer.WaitForMemoryAsync(neededBytes);
+            }
+
+            isFirst = false;
+            await answer.SendWhenDueAsync(results.Pause);
+        }
+
+        answer.Write("}"u8);
+    }
+
     private static bool TryWrite(
         DocumentResponse answer,
         in DatabaseReader reader,

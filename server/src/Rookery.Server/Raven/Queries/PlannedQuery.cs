@@ -1,7 +1,9 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
 using Rookery.Queries.Answering;
 using Rookery.Queries.Language;
+using Rookery.Server.Raven.CompareExchange;
 
 namespace Rookery.Server.Raven.Queries;
 
@@ -54,6 +56,14 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
                     lease.ReleaseAll();
                     await lease.GrowAsync(request.HeldBytes);
                 }
+            }
+
+            if (
+                request.Text.Contains("cmpxchg", StringComparison.OrdinalIgnoreCase)
+                && !GetCompareExchange.IsLocal(http)
+            )
+            {
+                await CompareExchangeExpiry.EndDueValuesAsync(database, context.Node.Consensus);
             }
 
             var plan = PlanOf(request, database, context);

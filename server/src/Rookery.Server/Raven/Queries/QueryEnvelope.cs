@@ -8,7 +8,8 @@ namespace Rookery.Server.Raven.Queries;
 
 /// <summary>
 /// Writes the response to a query in parts that follow each other: <see cref="Begin"/>, <see cref="WriteResult"/> for
-/// each result, <see cref="BeginIncludes"/>, the included documents, and <see cref="End"/>.
+/// each result, <see cref="BeginIncludes"/>, the included documents, <see cref="EndIncludes"/>, members with included
+/// values, and <see cref="End"/>.
 /// </summary>
 internal static class QueryEnvelope
 {
@@ -27,7 +28,9 @@ internal static class QueryEnvelope
 
     public static void BeginIncludes(ResponseBuffer output) => output.Write("],\"Includes\":{"u8);
 
-    /// <summary>Writes what follows the included documents.</summary>
+    public static void EndIncludes(ResponseBuffer output) => output.Write("}"u8);
+
+    /// <summary>Writes what follows everything that is included.</summary>
     /// <param name="output">Receives the response.</param>
     /// <param name="answer">The answer.</param>
     /// <param name="total">Total number of results, on this page or not.</param>
@@ -44,7 +47,7 @@ internal static class QueryEnvelope
     )
     {
         long now = context.Time.GetUtcNow().UtcTicks;
-        output.Write("},\"TotalResults\":"u8);
+        output.Write(",\"TotalResults\":"u8);
         WriteNumber(output, total);
         output.Write(",\"LongTotalResults\":"u8);
         WriteNumber(output, total);

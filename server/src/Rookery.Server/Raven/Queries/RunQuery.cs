@@ -4,6 +4,7 @@ using Rookery.Queries.Answering;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
 using Rookery.Queries.Planning;
+using Rookery.Server.Raven.CompareExchange;
 using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.Indexes;
 
@@ -140,6 +141,7 @@ internal sealed class RunQuery(ServerContext context)
         var results = answer.Results;
         var slices = new RequestTimeSlices(context, http);
         using var includes = new IncludePaths(answer.Plan.Includes, context.QueryMemory, slices.CheckCancelled);
+        using var values = new IncludePaths(answer.Plan.IncludedValues, context.QueryMemory, slices.CheckCancelled);
         QueryEnvelope.Begin(output.Buffer);
         bool isFirst = true;
         while (await results.MoveNextAsync())
@@ -150,6 +152,11 @@ internal sealed class RunQuery(ServerContext context)
             if (!includes.IsEmpty)
             {
                 results.Collect(includes);
+            }
+
+            if (!values.IsEmpty)
+            {
+                results.Collect(values);
             }
 
             await SendWhenDueAsync(output, results, timings);
@@ -179,6 +186,12 @@ internal sealed class RunQuery(ServerContext context)
             }
 
             await SendWhenDueAsync(output, results, timings);
+        }
+
+        QueryEnvelope.EndIncludes(output.Buffer);
+        if (!values.IsEmpty)
+        {
+            await CompareExchangeIncludes.WriteAsync(output, results, database, values.Ids, slices);
         }
 
         timings.EndPart("Results");

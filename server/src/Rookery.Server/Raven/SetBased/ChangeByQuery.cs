@@ -1,10 +1,12 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
 using Rookery.Platform;
 using Rookery.Queries.Answering;
 using Rookery.Queries.Execution;
 using Rookery.Queries.Language;
 using Rookery.Server.Access;
+using Rookery.Server.Raven.CompareExchange;
 using Rookery.Server.Raven.Indexes;
 using Rookery.Server.Raven.LongOperations;
 using Rookery.Server.Raven.Queries;
@@ -32,6 +34,12 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
             "queries",
             "it is carried out in parts, and a repetition changes the documents that match then"
         );
+        if (!GetCompareExchange.IsLocal(http))
+        {
+            // The query may compare fields with values.
+            await CompareExchangeExpiry.EndDueValuesAsync(database, context.Node.Consensus);
+        }
+
         ChangeRequest request;
         QueryRequest query;
         using (
