@@ -59,13 +59,13 @@ internal static class Table
     public const byte Indexes = 14;
 
     /// <summary>
-    /// Lower-cased key of a compare-exchange value → the value, as a stored document whose id is the key as written. The
-    /// row's sequence is the value's index.
+    /// Lower-cased key of a compare-exchange value → the value, as a stored document whose id is the key as written.
+    /// The row's sequence is the value's index.
     /// </summary>
     public const byte CompareExchange = 15;
 
     /// <summary>
-    /// Expiry ticks, index → lower-cased key of a compare-exchange value. Removed together with the version of the value.
+    /// Expiry ticks, index → lower-cased key of a compare-exchange value. Removed together with the value's version.
     /// </summary>
     public const byte CompareExchangeExpiry = 16;
 

@@ -34,8 +34,8 @@ internal sealed class ClusterTransactionParser : IDisposable
     }
 
     /// <summary>
-    /// Returns whether a body asks for a cluster-wide transaction. The mode usually follows the commands, which it gives
-    /// another meaning, so it is searched first. Most bodies do not contain the word.
+    /// Returns whether a body asks for a cluster-wide transaction. The mode usually follows the commands, which it
+    /// gives another meaning, so it is searched first. Most bodies do not contain the word.
     /// </summary>
     public static bool IsClusterWide(ReadOnlySpan<byte> body)
     {

@@ -15,8 +15,8 @@ namespace Rookery.Documents.Commands;
 /// An operation: <c>[kind | id kind &lt;&lt; 4][flags][id u16+bytes][lower id u16+bytes if flag 8][change vector
 /// u8+bytes if MustEqual]</c>, then for a put <c>[expires i64 if flag 4][content u32+bytes]</c>, for a patch
 /// <c>[program u32+bytes]</c>. An operation on a compare-exchange value: <c>[kind][flags][key u16+bytes][lower key
-/// u16+bytes if flag 8][index i64]</c>, then for a put as above from the expiry on. Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so that nodes with
-/// different versions of Unicode agree.
+/// u16+bytes if flag 8][index i64]</c>, then for a put as above from the expiry on. Apply lower-cases ASCII ids. Other
+/// ids carry their lower-cased form, so that nodes with different versions of Unicode agree.
 /// </remarks>
 internal static class CommandFormat
 {
@@ -30,7 +30,6 @@ internal static class CommandFormat
     public const byte HeaderHasKey = 4; // 1 marked a key without a request hash, in version 1
     public const byte HeaderWithoutGuards = 8;
     public const byte HeaderFlags = HeaderSkipUnchanged | HeaderHasKey | HeaderWithoutGuards;
-    public const int KindOffset = 1;
     public const int KeyedHeaderBytes = FixedHeaderBytes + IdempotencyKey.Length + RequestHash.Length;
 
     private const int OperationHeadBytes = 4;

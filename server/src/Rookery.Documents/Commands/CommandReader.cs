@@ -75,15 +75,7 @@ public ref struct CommandReader
     /// <summary>ClusterTransaction: whether atomic guards protect its documents.</summary>
     public readonly bool HasGuards { get; }
 
-    /// <summary>Whether the command consists of operations: see <see cref="TryReadOperation"/>.</summary>
-    public readonly bool HasOperations =>
-        Kind
-            is CommandKind.Batch
-                or CommandKind.BulkPut
-                or CommandKind.ClusterTransaction
-                or CommandKind.CompareExchange;
-
-    /// <summary>Commands with operations: reads the next operation; false at the end.</summary>
+    /// <summary>Commands that consist of operations: reads the next operation; false at the end.</summary>
     public bool TryReadOperation(out Operation operation)
     {
         operation = default;

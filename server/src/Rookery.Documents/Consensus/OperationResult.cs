@@ -52,8 +52,8 @@ public readonly record struct OperationResult
     public OperationStatus Status { get; init; }
 
     /// <summary>
-    /// The document's etag after the operation (its sequence), or the index of the compare-exchange value; 0 if there is
-    /// no document.
+    /// The document's etag after the operation (its sequence), or the index of the compare-exchange value; 0 if there
+    /// is no document.
     /// </summary>
     public long Etag { get; init; }
 

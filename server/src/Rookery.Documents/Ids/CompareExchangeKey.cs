@@ -68,7 +68,7 @@ public static class CompareExchangeKey
     internal static string? FindGuardProblem(ReadOnlySpan<byte> id, ReadOnlySpan<byte> lowerId) =>
         Math.Max(id.Length, lowerId.Length) <= MaxBytes - GuardPrefix.Length
             ? null
-            : $"The id of a document in a cluster-wide transaction takes at most {MaxBytes - GuardPrefix.Length} bytes, "
-                + "because the key of its atomic guard contains it. Nothing was stored; choose a shorter id, or disable "
-                + "atomic document writes.";
+            : "The id of a document in a cluster-wide transaction takes at most "
+                + $"{MaxBytes - GuardPrefix.Length} bytes, because the key of its atomic guard contains it. Nothing "
+                + "was stored; choose a shorter id, or disable atomic document writes.";
 }

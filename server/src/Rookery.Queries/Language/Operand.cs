@@ -28,7 +28,7 @@ public sealed record TextOperand(string Value, int Position) : Operand(Position)
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record ParameterOperand(string Name, int Position) : Operand(Position);
 
-/// <summary><c>cmpxchg(key)</c>: the compare-exchange value with that key, as it is when the query is planned.</summary>
+/// <summary><c>cmpxchg(key)</c>: the compare-exchange value with that key, read when the query is planned.</summary>
 /// <param name="Key">The key: a text or a parameter.</param>
 /// <param name="Position">Its position in the query's text, in characters from 0.</param>
 public sealed record CompareExchangeOperand(Operand Key, int Position) : Operand(Position);
