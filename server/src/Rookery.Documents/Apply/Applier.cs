@@ -355,7 +355,7 @@ public sealed class Applier : IDisposable
             bool isDeleted =
                 command.Kind == CommandKind.ExpireDocuments
                     ? _documents.Expire(_context, lowerId, etag).Status == OperationStatus.Deleted
-                    : _values.TryExpire(_context, lowerId, etag);
+                    : CompareExchangeOperations.TryExpire(_context, lowerId, etag);
             deleted += isDeleted ? 1 : 0;
             _context.Etag++;
         }

@@ -74,7 +74,7 @@ internal sealed class CompareExchangeOperations
     }
 
     /// <summary>Removes a value if it still has the index and has expired.</summary>
-    public bool TryExpire(ApplyContext context, ReadOnlySpan<byte> lowerKey, long index)
+    public static bool TryExpire(ApplyContext context, ReadOnlySpan<byte> lowerKey, long index)
     {
         using var value = context.FindCompareExchange(lowerKey);
         if (!value.Exists || value.Etag != index || IsLive(context, value))

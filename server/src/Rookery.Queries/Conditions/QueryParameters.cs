@@ -15,7 +15,7 @@ public sealed class QueryParameters
     private readonly Dictionary<string, byte[]> _values = new(StringComparer.Ordinal);
 
     // Compare-exchange values by key, so that a query reads each of them once.
-    private readonly Dictionary<string, byte[]> _compareExchange = new(StringComparer.Ordinal);
+    private Dictionary<string, byte[]>? _compareExchange;
 
     private QueryParameters() { }
 
@@ -105,6 +105,7 @@ public sealed class QueryParameters
     internal byte[] FindCompareExchange(byte[] key)
     {
         string name = Encoding.UTF8.GetString(key);
+        _compareExchange ??= new Dictionary<string, byte[]>(StringComparer.Ordinal);
         if (!_compareExchange.TryGetValue(name, out byte[]? json))
         {
             _compareExchange[name] = json = ReadCompareExchange?.Invoke(key) ?? "null"u8.ToArray();

@@ -182,7 +182,8 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
         // Read before proposing: afterwards consensus owns the command.
         var operations = BatchOperation.ReadAll(batch);
         if (
-            operations.Length is > 0 and <= MaxBatchOperations
+            !batch.IsClusterWide
+            && operations.Length is > 0 and <= MaxBatchOperations
             && Array.TrueForAll(
                 operations,
                 static operation => operation.Kind is OperationKind.Put or OperationKind.Delete

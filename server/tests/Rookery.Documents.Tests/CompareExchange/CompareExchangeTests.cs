@@ -3,7 +3,6 @@ using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Parsing;
-using Rookery.Documents.Records;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Simulation;
 
@@ -62,12 +61,12 @@ public sealed class CompareExchangeTests : IDisposable
     }
 
     [Fact]
-    public void Two_puts_in_one_entry_have_different_indexes()
+    public async Task Two_puts_in_one_entry_have_different_indexes()
     {
         var first = Propose(PutCommand("a", 0, "1"));
         var second = Propose(PutCommand("b", 0, "1"));
         _node.Commit();
-        Assert.NotEqual(first.Result[0].Etag, second.Result[0].Etag);
+        Assert.NotEqual((await first)[0].Etag, (await second)[0].Etag);
     }
 
     [Fact]
@@ -90,7 +89,7 @@ public sealed class CompareExchangeTests : IDisposable
     }
 
     [Fact]
-    public void A_reader_ends_a_value_that_is_due_without_another_write()
+    public async Task A_reader_ends_a_value_that_is_due_without_another_write()
     {
         Put("lock", 0, "1", _time.GetUtcNow().AddMinutes(1));
         _time.Advance(TimeSpan.FromMinutes(2));
@@ -102,9 +101,7 @@ public sealed class CompareExchangeTests : IDisposable
         Assert.Equal(0, Count());
 
         long entries = _node.Core.Journal.LastIndex;
-        Assert.True(
-            CompareExchangeExpiry.EndDueValuesAsync(_node.Database("db"), _node.Consensus).IsCompletedSuccessfully
-        );
+        await CompareExchangeExpiry.EndDueValuesAsync(_node.Database("db"), _node.Consensus);
         Assert.Equal(entries, _node.Core.Journal.LastIndex);
     }
 

@@ -130,7 +130,7 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
     public async Task An_expired_value_is_absent_for_every_reader_at_once()
     {
         string db = await server.CreateDatabaseAsync();
-        string past = DateTime.UtcNow.AddMinutes(-1).ToString("O");
+        string past = TimeProvider.System.GetUtcNow().UtcDateTime.AddMinutes(-1).ToString("O");
         await PutAsync(db, "gone", 0, "{\"Object\":1,\"@metadata\":{\"@expires\":\"" + past + "\"}}");
         await PutAsync(db, "kept", 0, """{"Object":1,"@metadata":{"@expires":"2100-01-01T00:00:00Z"}}""");
         Assert.Empty(await KeysAsync(db, "?key=gone"));

@@ -1,7 +1,6 @@
 using System.Text;
 using Rookery.Documents.Databases;
 using Rookery.Queries.Answering;
-using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.CompareExchange;
 
