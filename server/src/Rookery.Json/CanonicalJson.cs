@@ -15,29 +15,38 @@ public static class CanonicalJson
     /// <summary>Appends the canonical form of a value.</summary>
     /// <param name="json">The value: valid JSON without whitespace between tokens.</param>
     /// <param name="output">Receives the form. Must not be the buffer of <paramref name="json"/>.</param>
-    public static void Append(ReadOnlySpan<byte> json, PooledBytes output)
+    public static void Append(ReadOnlySpan<byte> json, PooledBytes output) => AppendValue(json, at: 0, output);
+
+    // Returns the offset after the value. Containers end where their last part does, so no level is scanned ahead.
+    private static int AppendValue(ReadOnlySpan<byte> json, int at, PooledBytes output)
     {
-        switch (json[0])
+        switch (json[at])
+        {
+            case (byte)'[':
+                return AppendArray(json, at, output);
+            case (byte)'{':
+                return AppendObject(json, at, output);
+        }
+
+        int end = StoredJson.SkipValue(json, at);
+        var scalar = json[at..end];
+        switch (scalar[0])
         {
             case (byte)'"':
-                AppendText(json, output);
-                break;
-            case (byte)'[':
-                AppendArray(json, output);
-                break;
-            case (byte)'{':
-                AppendObject(json, output);
+                AppendText(scalar, output);
                 break;
             case (byte)'-' or (>= (byte)'0' and <= (byte)'9'):
                 Span<byte> key = stackalloc byte[NumberKey.MaxBytes];
                 output.Advance(
-                    NumberKey.WriteJson(key[..NumberKey.Write(json, key)], output.Reserve(NumberKey.MaxJsonBytes))
+                    NumberKey.WriteJson(key[..NumberKey.Write(scalar, key)], output.Reserve(NumberKey.MaxJsonBytes))
                 );
                 break;
             default:
-                output.Append(json);
+                output.Append(scalar);
                 break;
         }
+
+        return end;
     }
 
     /// <summary>Appends JSON with only its texts in canonical form.</summary>
@@ -80,10 +89,11 @@ public static class CanonicalJson
         memory.Return();
     }
 
-    private static void AppendArray(ReadOnlySpan<byte> json, PooledBytes output)
+    private static int AppendArray(ReadOnlySpan<byte> json, int start, PooledBytes output)
     {
         output.Append((byte)'[');
-        for (int at = 1; json[at] != (byte)']'; )
+        int at = start + 1;
+        while (json[at] != (byte)']')
         {
             if (json[at] == (byte)',')
             {
@@ -91,24 +101,23 @@ public static class CanonicalJson
                 at++;
             }
 
-            int end = StoredJson.SkipValue(json, at);
-            Append(json[at..end], output);
-            at = end;
+            at = AppendValue(json, at, output);
         }
 
         output.Append((byte)']');
+        return at + 1;
     }
 
-    private static void AppendObject(ReadOnlySpan<byte> json, PooledBytes output)
+    private static int AppendObject(ReadOnlySpan<byte> json, int start, PooledBytes output)
     {
         var members = new List<Range>();
         output.Append((byte)'{');
-        int start = output.Length;
-        for (int at = 1; json[at] != (byte)'}'; )
+        int firstMember = output.Length;
+        int at = start + 1;
+        while (json[at] != (byte)'}')
         {
             at += json[at] == (byte)',' ? 1 : 0;
             int nameEnd = JsonText.SkipString(json, at);
-            int end = StoredJson.SkipValue(json, nameEnd + 1);
             if (members.Count > 0)
             {
                 output.Append((byte)',');
@@ -117,13 +126,13 @@ public static class CanonicalJson
             int member = output.Length;
             AppendText(json[at..nameEnd], output);
             output.Append((byte)':');
-            Append(json[(nameEnd + 1)..end], output);
+            at = AppendValue(json, nameEnd + 1, output);
             members.Add(member..output.Length);
-            at = end;
         }
 
-        Order(members, start, output);
+        Order(members, firstMember, output);
         output.Append((byte)'}');
+        return at + 1;
     }
 
     /// <summary>Orders members by their bytes, which begin with their names.</summary>
