@@ -10,6 +10,8 @@ namespace Rookery.Json;
 /// </summary>
 public static class JsonText
 {
+    private const int MaxBytesOfCharacter = 4;
+
     private static readonly SearchValues<byte> NeedsEscape = SearchValues.Create([
         .. Enumerable.Range(0, 0x20).Select(value => (byte)value),
         (byte)'"',
@@ -49,7 +51,6 @@ public static class JsonText
     /// </summary>
     public static bool IsText(ReadOnlySpan<byte> raw, ReadOnlySpan<byte> text)
     {
-        const int MaxBytesOfCharacter = 4;
         Span<byte> character = stackalloc byte[MaxBytesOfCharacter];
         while (true)
         {
@@ -85,6 +86,46 @@ public static class JsonText
         bool equal = buffer.AsSpan(0, lengthA).SequenceEqual(buffer.AsSpan(lengthA, lengthB));
         ArrayPool<byte>.Shared.Return(buffer);
         return equal;
+    }
+
+    /// <summary>
+    /// Compares the texts of two strings by their bytes in UTF-8. Stops at the first difference, and allocates nothing.
+    /// </summary>
+    /// <param name="a">The content of a string, with escapes.</param>
+    /// <param name="b">The content of another.</param>
+    /// <returns>Negative, zero or positive, as the first text is before the second, equal to it or after it.</returns>
+    public static int Compare(ReadOnlySpan<byte> a, ReadOnlySpan<byte> b)
+    {
+        if (!a.Contains((byte)'\\') && !b.Contains((byte)'\\'))
+        {
+            return a.SequenceCompareTo(b);
+        }
+
+        Span<byte> characterOfA = stackalloc byte[MaxBytesOfCharacter];
+        Span<byte> characterOfB = stackalloc byte[MaxBytesOfCharacter];
+        scoped ReadOnlySpan<byte> restOfA = a;
+        scoped ReadOnlySpan<byte> restOfB = b;
+        scoped ReadOnlySpan<byte> pieceOfA = default;
+        scoped ReadOnlySpan<byte> pieceOfB = default;
+        while (true)
+        {
+            pieceOfA = pieceOfA.IsEmpty ? ReadPiece(ref restOfA, characterOfA) : pieceOfA;
+            pieceOfB = pieceOfB.IsEmpty ? ReadPiece(ref restOfB, characterOfB) : pieceOfB;
+            int common = Math.Min(pieceOfA.Length, pieceOfB.Length);
+            if (common == 0)
+            {
+                return pieceOfA.Length - pieceOfB.Length;
+            }
+
+            int order = pieceOfA[..common].SequenceCompareTo(pieceOfB[..common]);
+            if (order != 0)
+            {
+                return order;
+            }
+
+            pieceOfA = pieceOfA[common..];
+            pieceOfB = pieceOfB[common..];
+        }
     }
 
     /// <summary>Writes a text as the content of a JSON string.</summary>
@@ -178,6 +219,23 @@ public static class JsonText
 
             at += 2;
         }
+    }
+
+    /// <summary>
+    /// Returns the next part of a string's text: bytes up to the next escape, or one resolved escape; empty at the end.
+    /// </summary>
+    private static ReadOnlySpan<byte> ReadPiece(ref ReadOnlySpan<byte> raw, Span<byte> character)
+    {
+        int escape = raw.IndexOf((byte)'\\');
+        if (escape == 0)
+        {
+            raw = raw[UnescapeOne(raw, character, out int written)..];
+            return character[..written];
+        }
+
+        var piece = escape < 0 ? raw : raw[..escape];
+        raw = raw[piece.Length..];
+        return piece;
     }
 
     /// <summary>Resolves the escape at the start of <paramref name="raw"/> and returns its length in bytes.</summary>

@@ -17,8 +17,6 @@ internal sealed class JsonPatchMachine
 
     private readonly PooledBytes _name = new();
     private readonly PooledBytes _moved = new();
-    private readonly PooledBytes _actual = new();
-    private readonly PooledBytes _expected = new();
     private PooledBytes _current = new(); // the document before the current operation
     private PooledBytes _patched = new(); // the document after it
 
@@ -82,8 +80,6 @@ internal sealed class JsonPatchMachine
     {
         _name.Clear();
         _moved.Clear();
-        _actual.Clear();
-        _expected.Clear();
         _current.Clear();
         _patched.Clear();
     }
@@ -154,14 +150,11 @@ internal sealed class JsonPatchMachine
 
     private bool IsEqual(Range value, ReadOnlySpan<byte> expected)
     {
-        var actual = _current.Written[value];
-        CopiedBytes += actual.Length;
-        _actual.Clear();
-        _expected.Clear();
-        CanonicalJson.Append(actual, _actual);
-        CanonicalJson.Append(expected, _expected);
-        return _actual.Written.SequenceEqual(_expected.Written)
-            || Fail($"the current value {Show(actual)} is not equal to the test value {Show(expected)}");
+        var actual = _current.WrittenMemory[value];
+        bool areEqual = JsonEquality.AreEqual(actual, expected, out long cost);
+        CopiedBytes += cost;
+        return areEqual
+            || Fail($"the current value {Show(actual.Span)} is not equal to the test value {Show(expected)}");
     }
 
     /// <summary>Finds a value that must exist.</summary>

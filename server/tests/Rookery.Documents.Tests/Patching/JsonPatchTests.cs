@@ -86,6 +86,14 @@ public class JsonPatchTests
         """[{"op":"test","path":"/a","value":{"y":"A","x":1e0}}]""",
         """{"a":{"x":1.0,"y":"\u0041"}}"""
     )]
+    [InlineData(
+        """{"a":123456789012345678901234567890123456789012.50,"b":-0.0,"c":[1e20,10.0]}""",
+        """
+            [{"op":"test","path":"/a","value":1234567890123456789012345678901234567890125e-1},
+             {"op":"test","path":"/b","value":0e7},{"op":"test","path":"/c","value":[100000000000000000000,1E1]}]
+            """,
+        """{"a":123456789012345678901234567890123456789012.50,"b":-0.0,"c":[1e20,10.0]}"""
+    )]
     [InlineData("""{"\u00e9":1}""", """[{"op":"replace","path":"/\u00e9","value":2}]""", """{"\u00e9":2}""")]
     [InlineData("""{"a":1}""", "[]", """{"a":1}""")]
     public void Operations_follow_the_rfc(string body, string operations, string result)
@@ -103,6 +111,15 @@ public class JsonPatchTests
     [Theory]
     [InlineData("""{"op":"test","path":"/a","value":"x"}""", "(test /a): the current value 1 is not equal")]
     [InlineData("""{"op":"test","path":"/a","value":"1"}""", "is not equal to the test value \"1\"")]
+    [InlineData("""{"op":"test","path":"/n","value":1234567890123456789012345678901234567890124}""", "is not equal")]
+    [InlineData(
+        """{"op":"test","path":"/n","value":1.234567890123456789012345678901234567890123e43}""",
+        "is not equal"
+    )]
+    [InlineData("""{"op":"test","path":"/n","value":-1234567890123456789012345678901234567890123}""", "is not equal")]
+    [InlineData("""{"op":"test","path":"/e","value":1e20000}""", "is not equal")]
+    [InlineData("""{"op":"test","path":"/l","value":[1]}""", "is not equal")]
+    [InlineData("""{"op":"test","path":"/l","value":[1,2,3]}""", "is not equal")]
     [InlineData("""{"op":"test","path":"/none","value":null}""", "there is no such member")]
     [InlineData("""{"op":"add","path":"/b/c/d","value":1}""", "there is no value at /b/c")]
     [InlineData("""{"op":"add","path":"/a/b","value":1}""", "the value at /a is no object and no array")]
@@ -125,7 +142,7 @@ public class JsonPatchTests
             Run(
                 evaluator,
                 $$"""[{"op":"add","path":"/a","value":1},{{operation}}]""",
-                """{"b":{},"l":[1,2],"m":{"@metadata":1}}""",
+                """{"b":{},"l":[1,2],"m":{"@metadata":1},"n":1234567890123456789012345678901234567890123,"e":1e20001}""",
                 out _
             )
         );
@@ -298,6 +315,23 @@ public class JsonPatchTests
         string tests = string.Join(',', Enumerable.Repeat("""{"op":"test","path":"/n","value":1}""", 200));
         Assert.Equal(RejectionKind.TooLarge, node.Propose(Batch(node, $"[{tests}]")).Rejection?.Kind);
         Assert.Null(node.Propose(Batch(node, """[{"op":"test","path":"/n","value":1}]""")).Rejection);
+    }
+
+    /// <summary>What a test reads of the document and of its own value is charged, also when it is nested.</summary>
+    [Fact]
+    public void Tests_that_compare_too_much_are_charged_to_their_command()
+    {
+        using var node = SteppedNode.Open(new SimulatedDisk("/data"), SteppedNode.Options("/data"));
+        node.CreateDatabase("db");
+        string numbers = string.Join(',', Enumerable.Repeat("1", 1 << 20));
+        string value = new string('[', 100) + numbers + new string(']', 100);
+        node.Put("db", "a", $$"""{"l":{{value}}}""");
+        string test = $$"""{"op":"test","path":"/l","value":{{value.Replace("1", "1.0", StringComparison.Ordinal)}}}""";
+        Assert.Null(node.Propose(Batch(node, $"[{test}]")).Rejection);
+        Assert.Equal(
+            RejectionKind.TooLarge,
+            node.Propose(Batch(node, $"[{string.Join(',', Enumerable.Repeat(test, 7))}]")).Rejection?.Kind
+        );
     }
 
     private static JsonObject RandomOperation(Random random, JsonNode root)
@@ -515,7 +549,7 @@ public class JsonPatchTests
                 Bytes(body),
                 node.Database("db").Number,
                 default,
-                1 << 20,
+                32 << 20,
                 out var batch,
                 out var error,
                 node.Core.FormatLevel.Level
