@@ -148,6 +148,7 @@ internal sealed class JsonPatchRequest(int formatLevel)
         string? op = null;
         bool hasPath = false;
         bool hasFrom = false;
+        int wrongFromAt = -1;
         bool hasValue = false;
         bool first = true;
         while (scanner.TryNextMember(ref first, out JsonSlice name))
@@ -165,7 +166,7 @@ internal sealed class JsonPatchRequest(int formatLevel)
             }
             else if (member.SequenceEqual("from"u8))
             {
-                isRead = TryReadPointer(ref scanner, _from, out hasFrom);
+                isRead = TryReadFrom(ref scanner, out hasFrom, out wrongFromAt);
             }
             else if (member.SequenceEqual("value"u8))
             {
@@ -210,6 +211,17 @@ internal sealed class JsonPatchRequest(int formatLevel)
         }
 
         bool takesFrom = known is JsonPatchOperation.Move or JsonPatchOperation.Copy;
+        if (takesFrom && wrongFromAt >= 0)
+        {
+            return Refuse(
+                InputErrorCode.WrongType,
+                scanner,
+                wrongFromAt,
+                $"The 'from' of {where} ({op}) is no text",
+                "Send a JSON pointer, like \"/lines/0\""
+            );
+        }
+
         bool takesValue = known is JsonPatchOperation.Add or JsonPatchOperation.Replace or JsonPatchOperation.Test;
         string? missing =
             !hasPath ? "path"
@@ -317,6 +329,23 @@ internal sealed class JsonPatchRequest(int formatLevel)
     /// <summary>Whether a value is an object with a member @metadata.</summary>
     internal static bool HasMetadata(ReadOnlySpan<byte> value) =>
         value[0] == (byte)'{' && StoredJson.TryFindMember(value, container: 0, "@metadata"u8, out _, out _);
+
+    /// <summary>
+    /// Reads the pointer of 'from'. Another value is skipped, because most operations do not define the member, and the
+    /// operation's name may follow.
+    /// </summary>
+    /// <param name="scanner">The scanner, before the value.</param>
+    /// <param name="isText">Whether the value is a string.</param>
+    /// <param name="wrongAt">The position of a value that is neither a string nor null; otherwise -1.</param>
+    private bool TryReadFrom(scoped ref JsonScanner scanner, out bool isText, out int wrongAt)
+    {
+        bool isTextOrNull = scanner.Peek() is (byte)'"' or (byte)'n';
+        wrongAt = isTextOrNull ? -1 : scanner.Position;
+        isText = false;
+        return isTextOrNull
+            ? TryReadPointer(ref scanner, _from, out isText)
+            : scanner.TrySkipValue(JsonLimits.MaxDepth);
+    }
 
     /// <summary>Reads a string; null counts as missing.</summary>
     private static bool TryReadPointer(scoped ref JsonScanner scanner, PooledBytes pointer, out bool isText)

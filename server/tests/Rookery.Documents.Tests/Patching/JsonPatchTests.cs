@@ -94,6 +94,11 @@ public class JsonPatchTests
             """,
         """{"a":123456789012345678901234567890123456789012.50,"b":-0.0,"c":[1e20,10.0]}"""
     )]
+    [InlineData(
+        """{"a":1}""",
+        """[{"op":"remove","path":"/a","from":5},{"from":{"x":[]},"op":"add","path":"/b","value":2}]""",
+        """{"b":2}"""
+    )]
     [InlineData("""{"\u00e9":1}""", """[{"op":"replace","path":"/\u00e9","value":2}]""", """{"\u00e9":2}""")]
     [InlineData("""{"a":1}""", "[]", """{"a":1}""")]
     public void Operations_follow_the_rfc(string body, string operations, string result)
@@ -155,6 +160,7 @@ public class JsonPatchTests
     [InlineData("""{"path":"/a","value":1}""", InputErrorCode.InvalidPatch, "no 'op'")]
     [InlineData("""{"op":"add","value":1}""", InputErrorCode.InvalidPatch, "no 'path'")]
     [InlineData("""{"op":"add","path":"/a"}""", InputErrorCode.InvalidPatch, "no 'value'")]
+    [InlineData("""{"from":5,"op":"copy","path":"/a"}""", InputErrorCode.WrongType, "'from'")]
     [InlineData("""{"op":"copy","from":null,"path":"/a"}""", InputErrorCode.InvalidPatch, "no 'from'")]
     [InlineData("""{"op":"remove","path":"a"}""", InputErrorCode.InvalidPatch, "no JSON pointer")]
     [InlineData("""{"op":"remove","path":"/a~2"}""", InputErrorCode.InvalidPatch, "no JSON pointer")]
