@@ -422,6 +422,7 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
             Encoding.UTF8.GetBytes($"{{\"n\":{number}}}"),
             Encoding.UTF8.GetBytes(id),
             default,
+            skipOnMismatch: false,
             createIfMissing: false,
             returnsDocument: true,
             database.Number,

@@ -131,12 +131,14 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     /// <param name="scanner">The scanner of the body.</param>
     /// <param name="patchedId">The document's id.</param>
     /// <param name="expected">The document's expected change vector.</param>
+    /// <param name="skipOnMismatch">Whether a mismatch skips the patch instead of refusing it.</param>
     /// <param name="isBare">Whether the body is the array of operations; otherwise the array is its member
     /// Operations.</param>
     public bool TryReadJsonPatch(
         scoped ref JsonScanner scanner,
         ReadOnlySpan<byte> patchedId,
         ExpectedChangeVector expected,
+        bool skipOnMismatch,
         bool isBare
     )
     {
@@ -144,7 +146,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         bool isRead = isBare ? _jsonPatch.TryReadOperations(ref scanner) : _jsonPatch.TryReadEnvelope(ref scanner);
         if (isRead)
         {
-            writer.Patch(patchedId, expected, _jsonPatch.Program, returnsDocument: true, skipsOnMismatch: false);
+            writer.Patch(patchedId, expected, _jsonPatch.Program, returnsDocument: true, skipOnMismatch);
         }
 
         return isRead;

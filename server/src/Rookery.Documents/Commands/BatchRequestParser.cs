@@ -122,6 +122,7 @@ public static class BatchRequestParser
     /// <param name="body">The merge patch, an object.</param>
     /// <param name="id">The document's id.</param>
     /// <param name="expected">The document's expected change vector.</param>
+    /// <param name="skipOnMismatch">Whether a mismatch skips the patch instead of refusing it.</param>
     /// <param name="createIfMissing">Whether the patch is applied to an empty document if none exists.</param>
     /// <param name="returnsDocument">Whether the result must contain the whole document.</param>
     /// <param name="database">The database's number.</param>
@@ -132,6 +133,7 @@ public static class BatchRequestParser
         ReadOnlySpan<byte> body,
         ReadOnlySpan<byte> id,
         ExpectedChangeVector expected,
+        bool skipOnMismatch,
         bool createIfMissing,
         bool returnsDocument,
         uint database,
@@ -158,7 +160,7 @@ public static class BatchRequestParser
         var request = new PatchRequest(FormatLevel.Oldest);
         request.SetMerge(patch, createIfMissing);
         using var writer = new BatchWriter(CommandKind.Batch, database, key);
-        writer.Patch(id, expected, request.Program, returnsDocument, skipsOnMismatch: false);
+        writer.Patch(id, expected, request.Program, returnsDocument, skipOnMismatch);
         request.Release();
         batch = new ParsedBatch(writer.Complete(), Count: 1);
         return true;
@@ -168,6 +170,7 @@ public static class BatchRequestParser
     /// <param name="body">The whole body.</param>
     /// <param name="id">The document's id.</param>
     /// <param name="expected">The document's expected change vector.</param>
+    /// <param name="skipOnMismatch">Whether a mismatch skips the patch instead of refusing it.</param>
     /// <param name="isBare">Whether the body is the array of operations, as in RFC 6902; otherwise it is
     /// <c>{"Operations":[…]}</c>, as RavenDB's clients send it.</param>
     /// <param name="database">The database's number.</param>
@@ -179,6 +182,7 @@ public static class BatchRequestParser
         ReadOnlySpan<byte> body,
         ReadOnlySpan<byte> id,
         ExpectedChangeVector expected,
+        bool skipOnMismatch,
         bool isBare,
         uint database,
         IdempotencyKey key,
@@ -198,7 +202,7 @@ public static class BatchRequestParser
         using var element = new BatchElement(parser, writer, DocumentLimits.MaxBatchBytes, formatLevel);
         parser.Keys.Reset();
         var scanner = new JsonScanner(body, position: 0, parser.Keys);
-        if (!element.TryReadJsonPatch(ref scanner, id, expected, isBare) || !scanner.TryEnd())
+        if (!element.TryReadJsonPatch(ref scanner, id, expected, skipOnMismatch, isBare) || !scanner.TryEnd())
         {
             error = element.Explain(scanner);
             return false;

@@ -573,6 +573,7 @@ public class JsonPatchTests
             Bytes(isBare ? operations : $$"""{"Operations":{{operations}}}"""),
             "x"u8,
             default,
+            skipOnMismatch: false,
             isBare,
             1,
             default,

@@ -85,6 +85,24 @@ public sealed class JsonPatchRouteTests(RunningServer server) : IClassFixture<Ru
         Assert.Equal(409, answer.Status);
     }
 
+    [Theory]
+    [InlineData("""[{"op":"add","path":"/n","value":1}]""", "application/json-patch+json")]
+    [InlineData("""{"n":1}""", "application/merge-patch+json")]
+    [InlineData("""{"Patch":{"Script":"this.n = 1"}}""", "application/json")]
+    public async Task Every_patch_is_skipped_on_a_mismatch_if_that_is_requested(string body, string type)
+    {
+        string db = await CreateAsync();
+        string before = (await server.SendAsync("GET", db + "/docs?id=users/1")).Body;
+        (string, string)[] headers = [("Content-Type", type), ("If-Match", "\"A:1-x\"")];
+        string route = db + "/docs?id=users/1&skipPatchIfChangeVectorMismatch=true";
+        var answer = await server.SendAsync("PATCH", route, body, headers);
+        Assert.Equal(
+            (200, "Skipped"),
+            (answer.Status, answer.Status == 200 ? answer.Json.GetProperty("Status").GetString() : answer.Body)
+        );
+        Assert.Equal(before, (await server.SendAsync("GET", db + "/docs?id=users/1")).Body);
+    }
+
     private async Task<string> CreateAsync()
     {
         string db = await server.CreateDatabaseAsync();

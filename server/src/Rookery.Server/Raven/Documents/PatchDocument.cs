@@ -110,8 +110,13 @@ internal sealed class PatchDocument(ServerContext context)
             else
             {
                 // "NotModified" would reveal to a caller without the scope "read" that the document already had these
-                // values.
-                json.WriteString("Status"u8, PatchResult.StatusName(OperationStatus.Patched));
+                // values. "Skipped" reveals no more than the conflict that a patch without skipping ends with.
+                json.WriteString(
+                    "Status"u8,
+                    PatchResult.StatusName(
+                        result.Status == OperationStatus.Skipped ? OperationStatus.Skipped : OperationStatus.Patched
+                    )
+                );
             }
 
             json.WriteEndObject();
@@ -136,6 +141,7 @@ internal sealed class PatchDocument(ServerContext context)
         Span<byte> vector = stackalloc byte[ExpectedChangeVector.MaxBytes];
         var expected = IfMatch.Read(http, vector);
         var key = IdempotencyHeader.Read(http);
+        bool skipOnMismatch = parameters.Flag("skipPatchIfChangeVectorMismatch");
         ParsedBatch batch;
         InputError error;
         bool isParsed = form switch
@@ -144,6 +150,7 @@ internal sealed class PatchDocument(ServerContext context)
                 body,
                 id,
                 expected,
+                skipOnMismatch,
                 createIfMissing: false,
                 mayRead,
                 database.Number,
@@ -155,7 +162,7 @@ internal sealed class PatchDocument(ServerContext context)
                 body,
                 id,
                 expected,
-                parameters.Flag("skipPatchIfChangeVectorMismatch"),
+                skipOnMismatch,
                 database.Number,
                 key,
                 out batch,
@@ -166,6 +173,7 @@ internal sealed class PatchDocument(ServerContext context)
                 body,
                 id,
                 expected,
+                skipOnMismatch,
                 isBare: form == Form.JsonPatch,
                 database.Number,
                 key,
