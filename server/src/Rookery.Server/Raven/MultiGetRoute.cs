@@ -54,11 +54,8 @@ internal sealed class MultiGetRoute(
             var part = ContextOf(http, parts[i], body);
             await RavenRoute.OnServer(inner => RunAsync(inner, parts[i], database, body))(part);
 
-            // RavenDB answers the query of a missing index with no result; clients then throw an exception of that name.
-            bool isIndexMissing =
-                part.Response.StatusCode == StatusCodes.Status404NotFound && body.WrittenBytes > 0 && body.TryDiscard();
-            answer.Write(isIndexMissing ? "null"u8 : default);
-            WriteEnd(answer, part.Response, isWritten: isIndexMissing || body.WrittenBytes > 0);
+            answer.Write(body.IsIndexMissing ? "null"u8 : default);
+            WriteEnd(answer, part.Response, isWritten: body.IsIndexMissing || body.WrittenBytes > 0);
             if (answer.IsPartDue)
             {
                 await answer.SendPartAsync(http, pause: null);
@@ -75,10 +72,22 @@ internal sealed class MultiGetRoute(
         {
             await RunAsync(part, requested, database);
         }
-        catch (Exception refused) when (RavenErrors.AsRefusal(refused) is not null && !body.TryDiscard())
+        catch (Exception failure) when (RavenErrors.AsRefusal(failure) is { } refused)
         {
-            // An answer that is partly sent cannot become an error; closing the connection is the only signal left.
-            throw new OperationCanceledException("An answer broke off.", refused, part.RequestAborted);
+            if (!body.TryDiscard())
+            {
+                // An answer that is partly sent cannot become an error; closing the connection is the only signal left.
+                throw new OperationCanceledException("An answer broke off.", failure, part.RequestAborted);
+            }
+
+            if (refused.Type is not RavenType.IndexMissing)
+            {
+                throw;
+            }
+
+            // RavenDB answers the query of a missing index with no result; clients then throw an exception of that name.
+            part.Response.StatusCode = refused.Status;
+            body.IsIndexMissing = true;
         }
     }
 
