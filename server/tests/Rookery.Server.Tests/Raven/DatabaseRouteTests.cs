@@ -159,6 +159,8 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
             (other.Status, other.Body.Contains("ConcurrencyException", StringComparison.Ordinal))
         );
         (await server.SendAsync("PUT", "/admin/databases?name=none", "{}", ("ETag", "\"1\""))).IsRefusal(400, "'none'");
+        Assert.Equal(201, (await server.SendAsync("PUT", "/admin/databases", record.Body, ("ETag", etag))).Status);
+        (await server.SendAsync("PUT", "/admin/databases", "{}", ("ETag", etag))).IsRefusal(400, "'DatabaseName'");
         Assert.Equal(409, (await server.SendAsync("PUT", url, "{}", ("ETag", "\"undefined\""))).Status);
     }
 

@@ -49,6 +49,52 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.Equal("AutoMap", record.GetProperty("AutoIndexes").GetProperty(ByAge).GetProperty("Type").GetString());
     }
 
+    [Fact]
+    public async Task A_record_that_changes_an_index_is_refused_by_name()
+    {
+        string db = await DefineAsync("age");
+        const string Index = """{"Indexes":[{"Name":"A","Maps":["from u in docs.Us select new { u.n }"]}]}""";
+        Assert.Equal(201, (await server.SendAsync("PUT", db + "/admin/indexes", Index)).Status);
+        string url = "/admin/databases?name=" + db["/databases/".Length..];
+        var record = await server.SendAsync("GET", url);
+        (string, string) etag = ("ETag", $"\"{record.Json.GetProperty("Etag").GetInt64()}\"");
+        Assert.Equal(201, (await server.SendAsync("PUT", url, record.Body, etag)).Status);
+        var (indexes, automatic) = (record.Json.GetProperty("Indexes"), record.Json.GetProperty("AutoIndexes"));
+        Assert.Equal((1, 1), (indexes.EnumerateObject().Count(), automatic.EnumerateObject().Count()));
+        foreach (
+            var (before, after, named) in (IEnumerable<(string, string, string)>)
+                [
+                    ("select new { u.n }", "select new { u.m }", "index 'A'"),
+                    ("\"LockMode\":\"Unlock\",\"Priority\"", "\"LockMode\":\"LockedError\",\"Priority\"", "index 'A'"),
+                    ("\"Priority\":\"Normal\"", "\"Priority\":\"Low\"", "index 'A'"),
+                    ("\"State\":\"Normal\"", "\"State\":\"Disabled\"", "index 'A'"),
+                    ("\"Configuration\":{}", "\"Configuration\":{},\"OutputReduceToCollection\":\"X\"", "index 'A'"),
+                    (indexes.GetRawText(), "{}", "index 'A'"),
+                    (indexes.GetRawText(), "null", "index 'A'"),
+                    ($"\"Indexes\":{indexes.GetRawText()},", "", "index 'A'"),
+                    (automatic.GetRawText(), "{}", "index 'Auto/Users/"),
+                    (automatic.GetRawText(), indexes.GetRawText(), "index 'A'"),
+                ]
+        )
+        {
+            int at = record.Body.IndexOf(before, StringComparison.Ordinal);
+            Assert.True(at >= 0, before + " in " + record.Body);
+            string changed = record.Body[..at] + after + record.Body[(at + before.Length)..];
+            (await server.SendAsync("PUT", url, changed, etag)).IsRefusal(501, named);
+        }
+
+        // Clients add members without a value, and leave out those that follow from others.
+        string typed = record
+            .Body.Replace(
+                "\"Configuration\":{}",
+                "\"Configuration\":{},\"CompoundFields\":[]",
+                StringComparison.Ordinal
+            )
+            .Replace("\"SourceType\":\"Documents\",", "", StringComparison.Ordinal);
+        Assert.Equal(201, (await server.SendAsync("PUT", url, typed, etag)).Status);
+        Assert.Equal(record.Body, (await server.SendAsync("GET", url)).Body);
+    }
+
     /// <summary>Clients reset an index and query it at once.</summary>
     [Theory]
     [InlineData(true)]

@@ -31,63 +31,103 @@ internal static class DatabaseRecordBody
 
     private const string EndOfMaps = "ConnectionStrings";
 
-    /// <summary>
-    /// Returns the database's name, from the query string or the record of a new database, or of an existing one as the
-    /// server answered it.
-    /// </summary>
+    // Members of a definition that GET writes for information: they follow from the rest.
+    private static readonly string[] Derived = ["Name", "SourceType", "Type"];
+
+    /// <summary>Returns the database's name, from the query string or the record; null if both lack it.</summary>
     /// <param name="body">The record; empty for none.</param>
     /// <param name="name">The name in the query string, or null.</param>
-    /// <param name="indexes">Names of the indexes of an existing database; null for a new one.</param>
-    /// <exception cref="RefusedException">The record requests something unsupported (501), or names another database
-    /// (400).</exception>
-    public static string? ReadName(
-        ReadOnlySpan<byte> body,
-        string? name,
-        IReadOnlyCollection<string>? indexes = null
-    ) =>
-        body.IsEmpty
-            ? name
-            : JsonBody.Read(
-                body,
-                (ref Utf8JsonReader json) =>
+    /// <exception cref="RefusedException">The record names another database (400).</exception>
+    public static string? ReadName(ReadOnlySpan<byte> body, string? name)
+    {
+        string? found = name;
+        ReadMembers(
+            body,
+            (string member, ref Utf8JsonReader value) =>
+            {
+                if (member is "DatabaseName")
                 {
-                    string? found = name;
-                    JsonBody.ForEachMember(
-                        ref json,
-                        (string member, ref Utf8JsonReader value) =>
-                        {
-                            switch (member)
-                            {
-                                case "DatabaseName":
-                                    found = RequireSame(name, JsonBody.ReadText(ref value, member));
-                                    break;
-                                case "Settings" when value.TokenType == JsonTokenType.StartObject:
-                                    JsonBody.ForEachMember(ref value, RequireHarmlessSetting);
-                                    break;
-                                case "LockMode"
-                                    when value.TokenType == JsonTokenType.String && value.ValueTextEquals("Unlock"u8):
-                                case "DatabaseState"
-                                    when value.TokenType == JsonTokenType.String && value.ValueTextEquals("Normal"u8):
-                                    break;
-                                case "Etag" when indexes is not null && value.TokenType == JsonTokenType.Number:
-                                    break;
-                                case "Indexes"
-                                or "AutoIndexes"
-                                    when indexes is not null && value.TokenType == JsonTokenType.StartObject:
-                                    RequireKnownIndexes(ref value, member, indexes);
-                                    break;
-                                case { } harmless when Array.IndexOf(Harmless, harmless) >= 0:
-                                    value.Skip();
-                                    break;
-                                default:
-                                    RequireEmpty(ref value, member);
-                                    break;
-                            }
-                        }
-                    );
-                    return found;
+                    found = RequireSame(name, JsonBody.ReadText(ref value, member));
                 }
-            );
+                else
+                {
+                    value.Skip();
+                }
+            }
+        );
+        return found;
+    }
+
+    /// <summary>
+    /// Refuses a record that requests something unsupported, whether it is for a new database or as the server answered
+    /// it of an existing one.
+    /// </summary>
+    /// <param name="body">The record; empty for none.</param>
+    /// <param name="defined">The members Indexes and AutoIndexes of an existing database's record, as the caller may
+    /// read them; null for a new database.</param>
+    /// <exception cref="RefusedException">The record requests something unsupported, or changes the definition of an
+    /// index (501).</exception>
+    public static void RequireSupported(ReadOnlySpan<byte> body, JsonElement? defined)
+    {
+        var sent = new HashSet<string>(StringComparer.Ordinal);
+        ReadMembers(
+            body,
+            (string member, ref Utf8JsonReader value) =>
+            {
+                switch (member)
+                {
+                    case "DatabaseName":
+                        break;
+                    case "Settings" when value.TokenType == JsonTokenType.StartObject:
+                        JsonBody.ForEachMember(ref value, RequireHarmlessSetting);
+                        break;
+                    case "LockMode" when value.TokenType == JsonTokenType.String && value.ValueTextEquals("Unlock"u8):
+                    case "DatabaseState"
+                        when value.TokenType == JsonTokenType.String && value.ValueTextEquals("Normal"u8):
+                        break;
+                    case "Etag" when defined is not null && value.TokenType == JsonTokenType.Number:
+                        break;
+                    case "Indexes"
+                    or "AutoIndexes" when defined is { } record && value.TokenType == JsonTokenType.StartObject:
+                        sent.Add(member);
+                        RequireSameIndexes(ref value, member, DefinitionsIn(record, member));
+                        break;
+                    case { } harmless when Array.IndexOf(Harmless, harmless) >= 0:
+                        value.Skip();
+                        break;
+                    default:
+                        RequireEmpty(ref value, member);
+                        break;
+                }
+            }
+        );
+        if (body.IsEmpty || defined is not { } existing)
+        {
+            return;
+        }
+
+        foreach (var member in existing.EnumerateObject().Where(member => !sent.Contains(member.Name)))
+        {
+            RequireAllSent(member.Name, DefinitionsIn(existing, member.Name));
+        }
+    }
+
+    private static void ReadMembers(ReadOnlySpan<byte> body, JsonMember read)
+    {
+        if (body.IsEmpty)
+        {
+            return;
+        }
+
+        JsonBody.Read(
+            body,
+            (ref Utf8JsonReader json) =>
+            {
+                JsonBody.ForEachMember(ref json, read);
+                return true;
+            }
+        );
+    }
 
     private static string? RequireSame(string? name, string? recorded)
     {
@@ -112,17 +152,27 @@ internal static class DatabaseRecordBody
         );
     }
 
-    /// <summary>Accepts indexes that exist. Their definitions are changed by the routes of indexes only.</summary>
-    private static void RequireKnownIndexes(
+    private static Dictionary<string, JsonElement> DefinitionsIn(JsonElement record, string member) =>
+        record.TryGetProperty(member, out var definitions)
+            ? definitions
+                .EnumerateObject()
+                .ToDictionary(static index => index.Name, static index => index.Value, StringComparer.OrdinalIgnoreCase)
+            : [];
+
+    /// <summary>
+    /// Accepts the indexes that exist with their definitions, which only the routes of indexes change.
+    /// </summary>
+    private static void RequireSameIndexes(
         ref Utf8JsonReader value,
         string member,
-        IReadOnlyCollection<string> indexes
-    ) =>
+        Dictionary<string, JsonElement> defined
+    )
+    {
         JsonBody.ForEachMember(
             ref value,
             (string index, ref Utf8JsonReader definition) =>
             {
-                if (!indexes.Contains(index, StringComparer.OrdinalIgnoreCase))
+                if (!defined.Remove(index, out var existing))
                 {
                     throw RefusedException.NotSupported(
                         $"'{member}' in the record of a database is not supported by this version, and there is no "
@@ -130,9 +180,73 @@ internal static class DatabaseRecordBody
                     );
                 }
 
-                definition.Skip();
+                var sent = JsonElement.ParseValue(ref definition);
+                JsonBody.RefuseRepeatedMembers(sent);
+                if (!IsSame(sent, existing, Derived))
+                {
+                    throw RefusedException.NotSupported(
+                        $"'{member}' in the record of a database changes the index '{index}', which is not supported "
+                            + "by this version. Nothing was changed; send the definition to PUT admin/indexes, or read "
+                            + "the record again."
+                    );
+                }
             }
         );
+        RequireAllSent(member, defined);
+    }
+
+    private static void RequireAllSent(string member, Dictionary<string, JsonElement> notSent)
+    {
+        foreach (string index in notSent.Keys)
+        {
+            throw RefusedException.NotSupported(
+                $"'{member}' in the record of a database lacks the index '{index}', and to delete it so is not "
+                    + $"supported by this version. Nothing was changed; send DELETE indexes?name="
+                    + $"{Uri.EscapeDataString(index)}, or read the record again."
+            );
+        }
+    }
+
+    /// <summary>
+    /// Returns whether a value in a definition is the existing one. A member that only one of them has must be empty,
+    /// because clients add members of their own.
+    /// </summary>
+    private static bool IsSame(JsonElement sent, JsonElement existing, string[] optional)
+    {
+        if (sent.ValueKind != JsonValueKind.Object || existing.ValueKind != JsonValueKind.Object)
+        {
+            return JsonElement.DeepEquals(sent, existing) || (IsEmpty(sent) && IsEmpty(existing));
+        }
+
+        return sent.EnumerateObject()
+                .All(member =>
+                    existing.TryGetProperty(member.Name, out var same)
+                        ? IsSame(member.Value, same, optional: [])
+                            || (IsEmpty(member.Value) && optional.Contains(member.Name))
+                            || (member.Name is "State" && IsEnabled(member.Value) && IsEnabled(same))
+                        : IsEmpty(member.Value)
+                )
+            && existing
+                .EnumerateObject()
+                .All(member =>
+                    sent.TryGetProperty(member.Name, out _) || IsEmpty(member.Value) || optional.Contains(member.Name)
+                );
+    }
+
+    // An index can be in the state Error on one node and Normal on another.
+    private static bool IsEnabled(JsonElement state) =>
+        state.ValueKind == JsonValueKind.String && (state.ValueEquals("Normal"u8) || state.ValueEquals("Error"u8));
+
+    private static bool IsEmpty(JsonElement value) =>
+        value.ValueKind switch
+        {
+            JsonValueKind.Null or JsonValueKind.False => true,
+            JsonValueKind.String => value.ValueEquals(""u8),
+            JsonValueKind.Number => value.GetDouble() == 0,
+            JsonValueKind.Array => value.GetArrayLength() == 0,
+            JsonValueKind.Object => !value.EnumerateObject().MoveNext(),
+            _ => false,
+        };
 
     private static void RequireHarmlessSetting(string setting, ref Utf8JsonReader value)
     {

@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Globalization;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
@@ -24,10 +25,13 @@ internal sealed class DatabaseRoutes(ServerContext context)
         IdempotencyHeader.Refuse(http, "admin/databases", "a repetition is answered with 409");
         string? name = new QueryParameters(http).Text("name");
         long replicas = new QueryParameters(http).Number("replicationFactor", defaultValue: 1);
-        var updated = await FindUpdatedAsync(http, name);
+        Database? updated;
         using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.LargeRequests, BodyUse.Objects))
         {
-            name = DatabaseRecordBody.ReadName(body.Span, name, updated is null ? null : IndexNamesOf(updated));
+            name = DatabaseRecordBody.ReadName(body.Span, name);
+            updated = await FindUpdatedAsync(http, name);
+            using var indexes = updated is null ? null : IndexesOf(http, updated);
+            DatabaseRecordBody.RequireSupported(body.Span, indexes?.RootElement);
         }
 
         if (DatabaseName.Problem(name) is { } problem)
@@ -108,7 +112,15 @@ internal sealed class DatabaseRoutes(ServerContext context)
             throw RavenErrors.Refuse(RavenRoute.NoBarrierRejection(context));
         }
 
-        if (name is null || !context.Node.Databases.TryGet(name, out var database))
+        if (string.IsNullOrEmpty(name))
+        {
+            throw RefusedException.BadRequest(
+                "Neither the query string nor the record names the database. Send the parameter 'name' or the member "
+                    + "'DatabaseName'."
+            );
+        }
+
+        if (!context.Node.Databases.TryGet(name, out var database))
         {
             throw RefusedException.BadRequest(
                 $"There is no database '{name}' whose record could be updated. Create it without the header ETag."
@@ -125,8 +137,19 @@ internal sealed class DatabaseRoutes(ServerContext context)
             );
     }
 
-    private List<string> IndexNamesOf(Database database) =>
-        [.. ShownIndex.All(context.Indexes, database).Select(static index => index.Record.Name)];
+    /// <summary>Returns the part of a record that <see cref="GetAsync"/> answers to the caller about indexes.</summary>
+    private JsonDocument IndexesOf(HttpContext http, Database database)
+    {
+        var record = new ArrayBufferWriter<byte>();
+        using (var json = new Utf8JsonWriter(record))
+        {
+            json.WriteStartObject();
+            WriteIndexes(json, http, database);
+            json.WriteEndObject();
+        }
+
+        return JsonDocument.Parse(record.WrittenMemory);
+    }
 
     /// <summary>DELETE admin/databases with {"DatabaseNames":[…]}. Databases that do not exist are ignored.</summary>
     public async Task DeleteAsync(HttpContext http)
@@ -189,19 +212,20 @@ internal sealed class DatabaseRoutes(ServerContext context)
                 json.WriteString("DatabaseState"u8, "Normal"u8);
                 json.WriteStartObject("Settings"u8);
                 json.WriteEndObject();
-                if (Principal.Of(http).HasScope(AccessScopes.Read, database.Name))
-                {
-                    WriteIndexes(json, database);
-                }
-
+                WriteIndexes(json, http, database);
                 WriteTopology(json);
                 json.WriteString("LockMode"u8, "Unlock"u8);
             }
         );
 
     /// <summary>Writes the index definitions by name, for callers that may read the database.</summary>
-    private void WriteIndexes(Utf8JsonWriter json, Database database)
+    private void WriteIndexes(Utf8JsonWriter json, HttpContext http, Database database)
     {
+        if (!Principal.Of(http).HasScope(AccessScopes.Read, database.Name))
+        {
+            return;
+        }
+
         var defined = ShownIndex
             .All(context.Indexes, database)
             .Where(static index => !index.IsReplacement)
