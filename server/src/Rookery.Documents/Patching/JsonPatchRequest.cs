@@ -109,7 +109,7 @@ internal sealed class JsonPatchRequest(int formatLevel)
                 InputErrorCode.NotSupported,
                 scanner,
                 scanner.Position,
-                "The members of this cluster do not all apply a JSON Patch yet",
+                "The format level of this upgraded node or cluster does not allow JSON Patches yet",
                 "End the upgrade with 'rookery cluster finalize-upgrade', or send a script"
             );
         }

@@ -132,7 +132,12 @@ internal static class JsonBody
             _ => throw RefusedException.BadRequest($"'{name}' must be a text."),
         };
 
-    /// <summary>Reads an array of strings; null is refused.</summary>
+    /// <summary>Reads an array of strings.</summary>
+    /// <param name="json">The reader, at the array's first token.</param>
+    /// <param name="name">Name of the array in a refusal.</param>
+    /// <param name="nullText">The text that stands for an element that is null; if null, such elements are
+    /// refused.</param>
+    /// <exception cref="RefusedException">The value is no array of strings (400).</exception>
     public static List<string> ReadTexts(ref Utf8JsonReader json, string name, string? nullText = null)
     {
         if (json.TokenType != JsonTokenType.StartArray)
