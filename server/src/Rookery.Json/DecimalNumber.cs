@@ -2,7 +2,9 @@ using System.Globalization;
 
 namespace Rookery.Json;
 
-/// <summary>A JSON number as <c>±0.d1d2d3… × 10^exponent</c> with all its digits, the first and last of them not 0.</summary>
+/// <summary>
+/// A JSON number as <c>±0.d1d2d3… × 10^exponent</c> with all its digits; the first and the last are not 0.
+/// </summary>
 internal readonly ref struct DecimalNumber
 {
     // Exponents of fewer digits, and their sums with a number of digits, fit into a long.

@@ -9,10 +9,10 @@ namespace Rookery.Json;
 /// resolved, arrays by their elements in order, and objects by their members in any order.
 /// </summary>
 /// <remarks>
-/// One pass over both values, without copies of them. Only from the first member on whose position differs, the rest of
-/// an object is listed and its names are sorted. So that nested objects of that kind are not scanned once per level, the
-/// ends of the containers within are found in one more pass. Both lists together take about twice the bytes of the
-/// first value at most.
+/// One pass over both values, without copies of them. The rest of an object, from the first member on whose position
+/// differs, is listed and its names are sorted. One more pass finds the ends of the containers within, so that nested
+/// objects of that kind are not scanned once per level. Both lists together take about twice the bytes of the first
+/// value at most.
 /// </remarks>
 public static class JsonEquality
 {
@@ -303,7 +303,9 @@ public static class JsonEquality
             Cost += at - start;
         }
 
-        /// <summary>Moves past a comma. Returns whether another element or member follows; else moves past the end.</summary>
+        /// <summary>
+        /// Moves past a comma and returns true if another element or member follows; else moves past the end.
+        /// </summary>
         private bool HasNext(ReadOnlySpan<byte> json, ref int at)
         {
             Cost += CostOfStep;

@@ -85,7 +85,7 @@ internal sealed class MultiGetRoute(
                 throw;
             }
 
-            // RavenDB answers the query of a missing index with no result; clients then throw an exception of that name.
+            // RavenDB answers the query of a missing index with no result; clients then throw their exception for it.
             part.Response.StatusCode = refused.Status;
             body.IsIndexMissing = true;
         }
