@@ -32,8 +32,12 @@ internal sealed class LinqElements(LinqTypes types)
     {
         if (arguments is [var seed, LambdaExpression { Value: { } value } fold] && method.Text is "Aggregate")
         {
-            return types.Numbers.ExactOf(seed) is { } seeded
-                ? [seed, fold with { Value = types.Numbers.ConvertElement(value, seeded) }]
+            // The type of the result was recorded while the parameters were known.
+            return
+                types.Numbers.ExactOf(seed) is { } accumulator
+                && LinqNumbers.ConvertFolded(value, types.ResultOf(fold)?.Exact, accumulator) is var folded
+                && !ReferenceEquals(folded, value)
+                ? [seed, fold with { Value = folded }]
                 : arguments;
         }
 

@@ -86,6 +86,46 @@ internal sealed class LinqNumbers(LinqTypes types)
             : value;
     }
 
+    /// <summary>
+    /// Returns the result of the function of <c>Aggregate</c> converted to the type of the accumulator. If the text
+    /// does not determine the type of the result, the result is converted to <c>float</c>, <c>double</c> and
+    /// <c>decimal</c>, which accept every number, but not to <c>int</c> and <c>long</c>: a sum of prices may begin with
+    /// 0.
+    /// </summary>
+    /// <param name="value">The result.</param>
+    /// <param name="exact">The type of the result; null if the text does not determine it.</param>
+    /// <param name="accumulator">The type of the first value.</param>
+    /// <exception cref="ScriptException">
+    /// C# does not convert the type of the result to the type of the accumulator.
+    /// </exception>
+    public static Expression ConvertFolded(Expression value, ScriptFunction? exact, ScriptFunction accumulator)
+    {
+        if (exact is not { } known)
+        {
+            bool acceptsEveryNumber =
+                accumulator
+                is ScriptFunction.CastToFloat
+                    or ScriptFunction.CastToDouble
+                    or ScriptFunction.CastToDecimal;
+            return acceptsEveryNumber && value is not WordLiteral
+                ? new InvokeExpression(accumulator, [value], value.Position)
+                : value;
+        }
+
+        if (known == accumulator || !IsNumber(accumulator))
+        {
+            return value;
+        }
+
+        return IsWidening(known, accumulator)
+            ? new InvokeExpression(accumulator, [value], value.Position)
+            : throw TokenCursor.NotSupported(
+                $"'Aggregate' whose accumulator is {NameOf(accumulator)} and whose function returns {NameOf(known)}, "
+                    + "for which C# requires a cast",
+                value.Position
+            );
+    }
+
     /// <summary>Returns whether C# converts a type to a type of numbers without a cast.</summary>
     private static bool IsWidening(ScriptFunction from, ScriptFunction to) =>
         IsNumber(from)
@@ -230,10 +270,11 @@ internal sealed class LinqNumbers(LinqTypes types)
             LogicalExpression { Keep: Opcode.JumpKeepingValue } choice => CommonOf(choice.Left, choice.Right, level),
             LogicalExpression => ScriptFunction.Condition,
             CallExpression { Callee: MemberExpression { Name: "some" or "every" } } => ScriptFunction.Condition,
-            CallExpression { Callee: MemberExpression { Name: "reduce" }, Arguments: [_, var seed] } => ExactOf(
-                seed,
-                level
-            ),
+            CallExpression
+            {
+                Callee: MemberExpression { Name: "reduce" },
+                Arguments: [LambdaExpression fold, var seed]
+            } => OfFold(fold, level) is null ? null : ExactOf(seed, level),
             InvokeExpression invoke => FindExact(invoke, level),
             _ => null,
         };
@@ -313,6 +354,20 @@ internal sealed class LinqNumbers(LinqTypes types)
             or ScriptFunction.IsSameSequence => ScriptFunction.Condition,
             _ => null,
         };
+
+    /// <summary>
+    /// Returns the type of the result of a lambda. It was recorded while the parameters were known, unless the result
+    /// was converted afterwards.
+    /// </summary>
+    private ScriptFunction? OfFold(LambdaExpression fold, int level)
+    {
+        if (types.ResultOf(fold) is { } recorded)
+        {
+            return recorded.Exact;
+        }
+
+        return fold.Value is InvokeExpression converted ? ExactOf(converted, level) : null;
+    }
 
     /// <summary>Returns the type of a member of a date, time span or string.</summary>
     private ScriptFunction? OfMember(Expression target, string name, int level)

@@ -57,6 +57,10 @@ public sealed class CSharpFailureTests
     [InlineData("new long[] { o.D }", "a number that is no integer in a sequence of type long")]
     [InlineData("new List<long> { o.S }", "a string that is no integer in a sequence of type long")]
     [InlineData("new[] { 1 }.Append(o.D)", "a number that is no integer in a sequence of type int")]
+    [InlineData(
+        "new int[] { o.Lines.Aggregate(0, (s, l) => s + l.Price) }",
+        "a number that is no integer in a sequence of type int"
+    )]
     [InlineData("new float[] { o.S }", "uses a cast on a string")]
     [InlineData("new string[] { o.N }", "casts a number to a string")]
     [InlineData("5.CompareTo(o.D)", "calls CompareTo of a number with a number of a wider type")]

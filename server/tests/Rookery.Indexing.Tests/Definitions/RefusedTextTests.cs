@@ -47,6 +47,16 @@ public sealed class RefusedTextTests
     [InlineData("docs.Users.Select(u => new { t = new int[] { 5L } })", 45, "a long among elements")]
     [InlineData("docs.Users.Select(u => new { t = new int[] { true } })", 45, "a bool among elements")]
     [InlineData("docs.Users.Select(u => new { t = new[] { 1 }.Contains(1.5) })", 54, "a double among elements")]
+    [InlineData(
+        "docs.Users.Select(u => new { t = new[] { 1.5 }.Aggregate(0, (s, x) => s + x) })",
+        72,
+        "'Aggregate' whose accumulator is an int and whose function returns a double"
+    )]
+    [InlineData(
+        "docs.Users.Select(u => new { t = new[] { 1.5 }.Aggregate(0L, (s, x) => x) })",
+        71,
+        "'Aggregate' whose accumulator is a long and whose function returns a double"
+    )]
     [InlineData("docs.Users.Select(u => new { t = new byte[] { u.a } })", 33, "elements of type 'byte'")]
     [InlineData("docs.Users.Select(u => new { t = new List<ushort> { u.a } })", 33, "elements of type 'ushort'")]
     [InlineData("docs.Users.Select(u => new { t = 1L.Equals((object)1) })", 36, "'Equals' with a value that is cast")]
