@@ -222,14 +222,15 @@ public sealed class AutoReduceDefinition : IAutoDefinition
             _ => throw new FormatException(),
         };
 
-    // As in RavenDB, whose automatic indexes compute only counts and sums: a sum is named by its field alone.
+    // As in RavenDB, whose automatic indexes compute only counts and sums: a sum is named by its field alone. Names of
+    // indexes are compared without case, so the sum of a field 'count' is named by its function, too.
     private static string NameOf(AutoReduceAggregate aggregate)
     {
         string name = AutoDefinitionText.NameOf(aggregate.Path);
         return aggregate.Kind switch
         {
             AggregateKind.Count => NameOfCount,
-            AggregateKind.Sum when !string.Equals(name, NameOfCount, StringComparison.Ordinal) => name,
+            AggregateKind.Sum when !string.Equals(name, NameOfCount, StringComparison.OrdinalIgnoreCase) => name,
             _ => $"{KindOf(aggregate.Kind)}({name})",
         };
     }

@@ -27,7 +27,7 @@ public sealed class AutoReduceDefinitionTests
     [InlineData("from Orders group by tags[] select key()", "Auto/Orders/ReducedBytags[]")]
     [InlineData(
         "from Orders group by array(tags) select min(total) as a, avg(total) as b, sum(count) as c, count()",
-        "Auto/Orders/ByAverage(total)AndCountAndMin(total)AndcountReducedBytags"
+        "Auto/Orders/ByAverage(total)AndCountAndMin(total)AndSum(count)ReducedBytags"
     )]
     [InlineData("from @all_docs group by type select count()", "Auto/AllDocs/ByCountReducedBytype")]
     public void The_name_shows_the_content(string query, string name) => Assert.Equal(name, Of(query).Name);
@@ -141,6 +141,21 @@ public sealed class AutoReduceDefinitionTests
 
         // Both have the same name.
         Assert.Equal((null, null), Choose("from Orders group by A select count()", count));
+    }
+
+    [Fact]
+    public void A_count_and_the_sum_of_a_field_named_count_have_indexes_of_their_own()
+    {
+        const string Count = "from Orders group by a select count()";
+        const string Sum = "from Orders group by a select sum(count)";
+        Assert.Equal(
+            ("Auto/Orders/BySum(count)ReducedBya", "Auto/Orders/BySum(count)ReducedBya"),
+            Choose(Sum, Candidate(Count, 90) with { State = IndexState.Disabled })
+        );
+        Assert.Equal(
+            ("Auto/Orders/ByCountReducedBya", "Auto/Orders/ByCountReducedBya"),
+            Choose(Count, Candidate(Sum, 90) with { State = IndexState.Disabled })
+        );
     }
 
     [Fact]
