@@ -76,7 +76,20 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
             return new AutoReduceChoice(best.Name, ToDefine: null, reasons);
         }
 
-        var definition = MergeWithExisting(needed, candidates, reasons);
+        var (definition, creation) = MergeWithExisting(needed, candidates);
+
+        // An index with this content was not usable above, so it is disabled or failed. The query reports its state.
+        // Versions name the same content differently, so its name may be another one.
+        if (
+            candidates
+                .Where(candidate => candidate.Definition.HasContentOf(definition))
+                .MinBy(static candidate => candidate.Name, StringComparer.Ordinal) is
+            { } stopped
+        )
+        {
+            return new AutoReduceChoice(stopped.Name, ToDefine: null, reasons);
+        }
+
         if (
             candidates.FirstOrDefault(candidate =>
                 string.Equals(candidate.Name, definition.Name, StringComparison.OrdinalIgnoreCase)
@@ -84,7 +97,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
             is not { } named
         )
         {
-            return new AutoReduceChoice(definition.Name, definition, reasons);
+            return new AutoReduceChoice(definition.Name, definition, [.. reasons, creation]);
         }
 
         if (named.Definition.Covers(needed))
@@ -125,12 +138,12 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
     private static bool IsWider(AutoReduceDefinition wide, AutoReduceDefinition narrow) =>
         wide.Covers(narrow) && !narrow.Covers(wide);
 
-    // Adds the needed aggregates to an existing definition if possible. One index with more aggregates costs less than
-    // two indexes, because each document is read and grouped once.
-    private static AutoReduceDefinition MergeWithExisting(
+    // Adds the needed aggregates to an existing definition if possible, and says why an index with the result is
+    // created. One index with more aggregates costs less than two indexes, because each document is read and grouped
+    // once.
+    private static (AutoReduceDefinition Definition, PlanReason Creation) MergeWithExisting(
         AutoReduceDefinition needed,
-        IReadOnlyList<AutoReduceCandidate> candidates,
-        List<PlanReason> reasons
+        IReadOnlyList<AutoReduceCandidate> candidates
     )
     {
         var found = candidates
@@ -143,15 +156,9 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
             .ThenBy(static candidate => candidate.Name, StringComparer.Ordinal)
             .FirstOrDefault();
         var definition = found.Definition ?? needed;
-        reasons.Add(
-            new(
-                definition.Name,
-                found.Definition is null
-                    ? "Will be created for the query."
-                    : $"Will be created for the query, with the aggregates of {found.Name}.",
-                IsChosen: true
-            )
-        );
-        return definition;
+        string why = found.Definition is null
+            ? "Will be created for the query."
+            : $"Will be created for the query, with the aggregates of {found.Name}.";
+        return (definition, new PlanReason(definition.Name, why, IsChosen: true));
     }
 }

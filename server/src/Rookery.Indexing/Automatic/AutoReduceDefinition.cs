@@ -77,6 +77,9 @@ public sealed class AutoReduceDefinition : IAutoDefinition
     /// <summary>Returns whether an index of this definition answers the queries of <paramref name="other"/>.</summary>
     public bool Covers(AutoReduceDefinition other) => HasGroupsOf(other) && other.Aggregates.All(Aggregates.Contains);
 
+    /// <summary>Returns whether both definitions have the same groups and aggregates.</summary>
+    public bool HasContentOf(AutoReduceDefinition other) => Covers(other) && other.Covers(this);
+
     /// <summary>Returns whether both definitions cover the same collection.</summary>
     public bool HasCollectionOf(AutoReduceDefinition other) =>
         string.Equals(Collection, other.Collection, StringComparison.OrdinalIgnoreCase);

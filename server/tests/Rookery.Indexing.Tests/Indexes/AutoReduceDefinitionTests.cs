@@ -158,6 +158,30 @@ public sealed class AutoReduceDefinitionTests
         );
     }
 
+    /// <summary>
+    /// Another version may have named it: names had their fields' first letters raised, and were ordered by these.
+    /// </summary>
+    [Theory]
+    [InlineData(IndexState.Normal)]
+    [InlineData(IndexState.Paused)]
+    [InlineData(IndexState.Disabled)]
+    [InlineData(IndexState.Error)]
+    public void An_index_with_another_name_and_all_that_the_query_needs_is_not_defined_twice(IndexState state)
+    {
+        const string Query = "from Users group by city select city, count(), sum(age)";
+        const string OldName = "Auto/Users/ByAgeAndCountReducedByCity";
+        var old = Candidate(Query, 90) with { Name = OldName, State = state };
+        Assert.Equal((OldName, null), Choose(Query, old));
+        Assert.DoesNotContain(
+            AutoReduceChoice.For(Of(Query), [old]).Reasons,
+            static reason => reason.Text.Contains("Will be created", StringComparison.Ordinal)
+        );
+
+        // The index with the aggregates of both would have the old one's content.
+        var count = Candidate("from Users group by city select count()", 90);
+        Assert.Equal((OldName, null), Choose("from Users group by city select sum(age)", count, old));
+    }
+
     [Fact]
     public void The_aggregates_of_an_index_fit_into_its_rows()
     {
