@@ -89,26 +89,40 @@ internal sealed record SuggestionPlan(
         return plan;
     }
 
-    /// <summary>Returns a text in lower case; empty if it is too long for a suggestion.</summary>
+    /// <summary>
+    /// Reads a text in lower case. Returns false if it has more than <see cref="Analyzer.MaxTokenBytes"/>, which is too
+    /// long for a suggestion.
+    /// </summary>
     /// <param name="json">A JSON string.</param>
     /// <param name="key">A buffer of at least <see cref="TermKey.MaxBytes"/>.</param>
-    public static ReadOnlySpan<byte> WholeOf(ReadOnlySpan<byte> json, Span<byte> key)
+    /// <param name="whole">The text, in <paramref name="key"/>; empty if it is too long.</param>
+    public static bool TryReadWhole(ReadOnlySpan<byte> json, Span<byte> key, out ReadOnlySpan<byte> whole)
     {
         const int KindBytes = 1;
         ReadOnlySpan<byte> text = key[..TermKey.Write(json, isExact: false, key)];
-        return TermKey.IsTruncated(text) || text.Length - KindBytes > Analyzer.MaxTokenBytes
-            ? default
-            : text[KindBytes..];
+        bool isShort = !TermKey.IsTruncated(text) && text.Length - KindBytes <= Analyzer.MaxTokenBytes;
+        whole = isShort ? text[KindBytes..] : default;
+        return isShort;
     }
 
     private static int[] CharactersOf(byte[] json, bool isWhole, int position)
     {
-        byte[] text = new byte[json.Length];
-        int length = JsonText.Unescape(json.AsSpan(1, json.Length - 2), text);
-        byte[] folded = isWhole
-            ? WholeOf(json, stackalloc byte[TermKey.MaxBytes]).ToArray()
-            : AnalyzerCatalog.Default.Fold(text.AsSpan(0, length));
-        return folded.Length <= Analyzer.MaxTokenBytes && folded.Length > 0 == length > 0
+        ReadOnlySpan<byte> folded;
+        bool isShort;
+        if (isWhole)
+        {
+            isShort = TryReadWhole(json, new byte[TermKey.MaxBytes], out folded);
+        }
+        else
+        {
+            byte[] text = new byte[json.Length];
+            int length = JsonText.Unescape(json.AsSpan(1, json.Length - 2), text);
+            folded = AnalyzerCatalog.Default.Fold(text.AsSpan(0, length));
+            isShort = folded.Length <= Analyzer.MaxTokenBytes;
+        }
+
+        // A text of marks alone folds to nothing. It is similar to no word, like the empty text.
+        return isShort
             ? [.. Encoding.UTF8.GetString(folded).EnumerateRunes().Select(static rune => rune.Value)]
             : throw new QueryException(
                 QueryFault.TooCostly,
@@ -278,8 +292,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
             if (table.IsWhole)
             {
                 Span<byte> key = stackalloc byte[TermKey.MaxBytes];
-                var whole = json[0] == (byte)'"' ? SuggestionPlan.WholeOf(json, key) : default;
-                if (!whole.IsEmpty)
+                if (json[0] == (byte)'"' && SuggestionPlan.TryReadWhole(json, key, out var whole) && !whole.IsEmpty)
                 {
                     table.AddWord(whole, memory);
                 }

@@ -365,6 +365,23 @@ public sealed class ResultRulesTests
         Assert.Contains(named, refusal.Message, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void Only_a_text_of_more_bytes_than_a_word_may_have_is_too_long_for_suggestions()
+    {
+        const string Mark = "\u0301"; // words are compared without it
+        string longest = new('x', 255);
+        foreach (string text in (string[])["", Mark, longest, longest + Mark])
+        {
+            Orders.Ask($"from Orders select suggest(company, '{text}')");
+        }
+
+        var refusal = Assert.Throws<QueryException>(() =>
+            Orders.Ask($"from Orders select suggest(company, '{longest}x')")
+        );
+        Assert.Equal(QueryFault.TooCostly, refusal.Fault);
+        Assert.Contains("more than 255 bytes", refusal.Message, StringComparison.Ordinal);
+    }
+
     /// <summary>Before, a longer list of tags was replaced by the default.</summary>
     [Fact]
     public void More_tags_of_a_highlight_than_allowed_are_refused()

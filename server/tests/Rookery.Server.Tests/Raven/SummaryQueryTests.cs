@@ -74,6 +74,8 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("suggest(text, 'LIGHT CAMRA')", "text: light camera")]
     [InlineData("suggest(text, 'camra')", "text: a camera")]
     [InlineData("suggest(words, 'camra')", "words: camera")]
+    [InlineData("suggest(text, '')", "text: ")]
+    [InlineData("suggest(words, '\u0301')", "words: ")]
     public async Task Suggestions_of_a_field_without_words_are_whole_values(string selection, string expected)
     {
         string db = await FillAsync();
@@ -130,6 +132,10 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("suggest(text, 'nigth', '{\"Distance\":\"NGram\",\"Accuracy\":0.6}')", "text: night")]
     [InlineData("suggest(text, 'night')", "text: light")]
     [InlineData("suggest(text, $words), suggest(brand, 'zoo')", "text: night,camera; brand: zoom")]
+    [InlineData("suggest(text, '')", "text: ")]
+    [InlineData("suggest(text, '\u0301')", "text: ")] // a mark, which words are compared without
+    [InlineData("suggest(text, '\u0301', '{\"Distance\":\"NGram\",\"Accuracy\":0}')", "text: ")]
+    [InlineData("suggest(text, '\u0301', '{\"Distance\":\"JaroWinkler\",\"Accuracy\":0}')", "text: ")]
     public async Task Suggestions_are_words_that_are_similar(string selection, string expected)
     {
         string db = await FillAsync();
