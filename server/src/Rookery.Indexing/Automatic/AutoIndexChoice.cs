@@ -84,15 +84,20 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
             return new AutoIndexChoice(best.Name, ToDefine: null, reasons ?? []);
         }
 
-        var definition = MergeWithExisting(needed, candidates, reasons);
+        var (definition, creation) = MergeWithExisting(needed, candidates);
         // An index that has this name but was not usable above is disabled or failed. The query reports its state.
-        return
+        if (
             candidates.FirstOrDefault(candidate =>
                 string.Equals(candidate.Name, definition.Name, StringComparison.OrdinalIgnoreCase)
-            )
-                is { } stopped
-            ? new AutoIndexChoice(stopped.Name, ToDefine: null, reasons ?? [])
-            : new AutoIndexChoice(definition.Name, definition, reasons ?? []);
+            ) is
+            { } stopped
+        )
+        {
+            return new AutoIndexChoice(stopped.Name, ToDefine: null, reasons ?? []);
+        }
+
+        reasons?.Add(new(definition.Name, creation, IsChosen: true));
+        return new AutoIndexChoice(definition.Name, definition, reasons ?? []);
     }
 
     /// <summary>
@@ -116,12 +121,12 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
     private static bool IsWider(AutoIndexDefinition wide, AutoIndexDefinition narrow) =>
         wide.Covers(narrow) && !narrow.Covers(wide);
 
-    // Adds the needed fields to an existing definition if possible. One index with many fields costs less than many
-    // indexes with few: each document is read once, and each change is written once.
-    private static AutoIndexDefinition MergeWithExisting(
+    // Adds the needed fields to an existing definition if possible, and says why an index with the result is created.
+    // One index with many fields costs less than many indexes with few: each document is read once, and each change is
+    // written once.
+    private static (AutoIndexDefinition Definition, string Creation) MergeWithExisting(
         AutoIndexDefinition needed,
-        IReadOnlyList<AutoIndexCandidate> candidates,
-        List<PlanReason>? reasons
+        IReadOnlyList<AutoIndexCandidate> candidates
     )
     {
         var merged = candidates
@@ -141,19 +146,8 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
                 ((string Name, AutoIndexDefinition Definition)?)(candidate.Name, candidate.Definition)
             )
             .FirstOrDefault();
-        if (merged is not { } found)
-        {
-            reasons?.Add(new(needed.Name, "Will be created for the query.", IsChosen: true));
-            return needed;
-        }
-
-        reasons?.Add(
-            new(
-                found.Definition.Name,
-                $"Will be created for the query, with the fields of {found.Name}.",
-                IsChosen: true
-            )
-        );
-        return found.Definition;
+        return merged is { } found
+            ? (found.Definition, $"Will be created for the query, with the fields of {found.Name}.")
+            : (needed, "Will be created for the query.");
     }
 }

@@ -96,6 +96,10 @@ public sealed class AutoIndexChoiceTests
         Assert.Equal("Auto/Users/Byage", AutoIndexChoice.For(Of("age"), [widest], explains: false).Name);
         var failed = Candidate(Of("age"), 5) with { State = IndexState.Error };
         Assert.Equal((failed.Name, null), Choose(Of("age"), failed));
+        Assert.Equal(
+            [new PlanReason(failed.Name, "Is in state Error.")],
+            AutoIndexChoice.For(Of("age"), [failed], explains: true).Reasons
+        );
     }
 
     [Fact]
