@@ -581,7 +581,7 @@ test("An index is made from a template, and what is wrong with it is marked", as
   await text("Name").fill("Birds/ByCity")
   await text("Map 1").fill("map('Birds', b => ({\n  city: b.home.city, while\n}))")
   await button("Create index").click()
-  await page.getByText("This server does not run the name 'while'").waitFor()
+  await page.getByText("'while' is no variable").waitFor()
   assert.equal(await page.locator(".code-numbers .wrong").innerText(), "2")
   await text("Map 1").fill("map('Birds', b => ({\n  city: b.home.city\n}))")
   await button("Create index").click()

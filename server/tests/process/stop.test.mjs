@@ -43,14 +43,6 @@ test("SIGTERM ends an idle node with open connections and feeds", async t => {
   assert.equal(await node.terminate(), 0, node.log)
 })
 
-test("SIGQUIT ends a node, and does not leave one that answers no long read", { timeout: 60_000 }, async t => {
-  const node = await NodeProcess.serve({ data: temporaryDirectory(t) })
-  afterwards(t, () => node.kill())
-  await node.createDatabase("quiet")
-  node.child.kill("SIGQUIT")
-  assert.equal(await node.ended, "SIGQUIT", node.log)
-})
-
 const batch = (count, document) => JSON.stringify({ Commands: Array.from({ length: count }, (_, n) => ({ Id: `d/${String(n).padStart(5, "0")}`, Type: "PUT", Document: document })) })
 
 test("SIGTERM breaks a stream off whose reader stands still", { timeout: 60_000 }, async t => {
