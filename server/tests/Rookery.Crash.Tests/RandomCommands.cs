@@ -362,14 +362,15 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
             _ => index,
         };
 
-    // Now and then a value that is stored in chunks. Some have expired already and some never expire within the run: a
-    // command's entry may be written later than the command is made, so a time in between would have no sure outcome.
+    // Now and then a value that is stored in chunks. Some have an expiry, but none expires within the run: a value that
+    // has expired already is refused unless the log's time is in doubt, and a command's entry may be written later than
+    // the command is made, so neither has a sure outcome.
     private (string Body, long ExpiresAtTicks) RandomValue(long now) =>
         (
             $"\"Object\":\"{Padding(_random.Next(40) == 0 ? 70_000 : _random.Next(100))}\"",
             _random.Next(6) switch
             {
-                0 => now - (TimeSpan.TicksPerDay * (1 + _random.Next(3))),
+                0 => now + (TimeSpan.TicksPerDay * (1001 + _random.Next(3))),
                 1 => now + (TimeSpan.TicksPerDay * 1000),
                 _ => 0,
             }

@@ -252,7 +252,9 @@ public sealed class Applier : IDisposable
                 return _transactions.Apply(_context, index, ref command);
             case CommandKind.CompareExchange:
                 Invariant.Holds(command.TryReadOperation(out var exchange), "a compare-exchange has one operation");
-                return new CommandOutcome(index, logTicks, _values.Exchange(_context, exchange));
+                return _values.Exchange(_context, exchange, out var exchanged) is { } refused
+                    ? new CommandOutcome(refused)
+                    : new CommandOutcome(index, logTicks, exchanged);
             case CommandKind.ExpireDocuments or CommandKind.ExpireCompareExchange:
                 return ApplyExpiry(index, ref command);
             case CommandKind.SetTombstoneHorizon:

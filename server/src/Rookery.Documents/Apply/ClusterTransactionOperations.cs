@@ -62,6 +62,11 @@ internal sealed class ClusterTransactionOperations(DocumentOperations documents,
         int count = 0;
         for (int i = 0; command.TryReadOperation(out var operation); i++)
         {
+            if (CompareExchangeOperations.FindExpiryProblem(context, operation) is { } refusal)
+            {
+                return refusal with { Operation = i };
+            }
+
             bool isDocument = operation.Kind is OperationKind.Put or OperationKind.Delete;
             var violation =
                 !isDocument ? values.CheckInClusterTransaction(context, operation)

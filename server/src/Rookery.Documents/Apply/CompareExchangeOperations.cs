@@ -1,3 +1,5 @@
+using System.Globalization;
+using System.Text;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
@@ -24,28 +26,70 @@ internal sealed class CompareExchangeOperations
     private readonly byte[] _guard = new byte[64 + (6 * DocumentId.MaxBytes)];
 
     /// <summary>Applies a put or delete that is a command of its own: a mismatch is a result, not a refusal.</summary>
-    public OperationResult Exchange(ApplyContext context, in Operation operation)
+    /// <returns>The reason to refuse the command, or null.</returns>
+    public Rejection? Exchange(ApplyContext context, in Operation operation, out OperationResult result)
     {
+        result = default;
+        if (FindExpiryProblem(context, operation) is { } refusal)
+        {
+            return refusal;
+        }
+
         var lowerKey = _lowerKey.AsSpan(0, operation.Id.WriteLowerName(_lowerKey));
         using var previous = context.FindCompareExchange(lowerKey);
         long index = IndexOf(context, previous);
         bool isDelete = operation.Kind == OperationKind.CompareExchangeDelete;
         if (isDelete && index == 0)
         {
-            return MakeResult(context, OperationStatus.NotFound);
+            result = MakeResult(context, OperationStatus.NotFound);
+            return null;
         }
 
         if (index != operation.ExpectedIndex)
         {
-            return MakeResult(context, OperationStatus.Mismatched) with
+            result = MakeResult(context, OperationStatus.Mismatched) with
             {
                 Etag = index == 0 ? context.Etag : index,
                 Document = Copy(context, previous, index),
             };
+            return null;
         }
 
         var copy = isDelete ? Copy(context, previous, index) : null;
-        return Change(context, operation, lowerKey, previous) with { Document = copy };
+        result = Change(context, operation, lowerKey, previous) with { Document = copy };
+        return null;
+    }
+
+    /// <summary>
+    /// Refuses a put of a value that has expired already. It would be absent from the beginning: a client whose clock
+    /// is behind would believe that it holds a lock, and so would the next one.
+    /// </summary>
+    /// <returns>The refusal, or null.</returns>
+    public static Rejection? FindExpiryProblem(ApplyContext context, in Operation operation)
+    {
+        long expiresAtTicks = operation.ExpiresAtTicks;
+        if (
+            operation.Kind != OperationKind.CompareExchangePut
+            || expiresAtTicks == 0
+            || IsLive(context, expiresAtTicks)
+        )
+        {
+            return null;
+        }
+
+        string key = Encoding.UTF8.GetString(operation.Id.Written);
+        return new Rejection(
+            RejectionKind.Invalid,
+            $"The compare-exchange value {key} would expire at {Time(expiresAtTicks)}, but the cluster's time is "
+                + $"{Time(context.Entry.ExpiryTicks)} already. Nothing was stored: send an @expires after that time, and "
+                + "check the clock of this client."
+        )
+        {
+            DocumentId = key,
+        };
+
+        static string Time(long ticks) =>
+            new DateTime(ticks, DateTimeKind.Utc).ToString("O", CultureInfo.InvariantCulture);
     }
 
     /// <summary>Checks an operation of a cluster-wide transaction.</summary>
@@ -58,7 +102,7 @@ internal sealed class CompareExchangeOperations
         return index == operation.ExpectedIndex
             ? null
             : new ConcurrencyViolation(
-                System.Text.Encoding.UTF8.GetString(operation.Id.Written),
+                Encoding.UTF8.GetString(operation.Id.Written),
                 IsDocument: false,
                 operation.ExpectedIndex,
                 index
@@ -77,7 +121,7 @@ internal sealed class CompareExchangeOperations
     public static bool TryExpire(ApplyContext context, ReadOnlySpan<byte> lowerKey, long index)
     {
         using var value = context.FindCompareExchange(lowerKey);
-        if (!value.Exists || value.Etag != index || IsLive(context, value))
+        if (!value.Exists || value.Etag != index || IsLive(context, value.Head.ExpiresAtTicks))
         {
             return false;
         }
@@ -231,15 +275,13 @@ internal sealed class CompareExchangeOperations
         previous.ReleaseLarge(context.Batch, context.Etag);
     }
 
-    private static bool IsLive(ApplyContext context, in Document value)
-    {
-        long expiresAtTicks = value.Head.ExpiresAtTicks;
-        return expiresAtTicks == 0 || expiresAtTicks > context.Entry.ExpiryTicks;
-    }
+    // Zero ticks stand for a value that never expires.
+    private static bool IsLive(ApplyContext context, long expiresAtTicks) =>
+        expiresAtTicks == 0 || expiresAtTicks > context.Entry.ExpiryTicks;
 
     // Index of a value; 0 if there is none or if it has expired.
     private static long IndexOf(ApplyContext context, in Document value) =>
-        value.Exists && IsLive(context, value) ? value.Etag : 0;
+        value.Exists && IsLive(context, value.Head.ExpiresAtTicks) ? value.Etag : 0;
 
     private static CommandBuffer? Copy(ApplyContext context, in Document value, long index) =>
         index != 0 && context.HasCallers && value.Length <= CopiedBytes ? value.Copy() : null;

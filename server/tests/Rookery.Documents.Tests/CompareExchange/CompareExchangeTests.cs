@@ -88,6 +88,26 @@ public sealed class CompareExchangeTests : IDisposable
         Assert.Equal("3", Read("lock"));
     }
 
+    [Theory]
+    [InlineData(-60)]
+    [InlineData(0)]
+    public void A_value_that_would_be_absent_from_the_beginning_is_refused(int secondsFromNow)
+    {
+        var past = _time.GetUtcNow().AddSeconds(secondsFromNow);
+        var refused = _node.Propose(PutCommand("lock", 0, "1", default, past)).Rejection!;
+        Assert.Equal(RejectionKind.Invalid, refused.Kind);
+        Assert.Contains("the cluster's time is 2026-01-01T00:00:00.00", refused.Message, StringComparison.Ordinal);
+
+        var inTransaction = Transaction(writer =>
+        {
+            writer.PutCompareExchange("other"u8, 0, Value("1"));
+            writer.PutCompareExchange("lock"u8, 7, Value("1", past));
+        }).Rejection!;
+        Assert.Equal((RejectionKind.Invalid, 1), (inTransaction.Kind, inTransaction.Operation));
+        Assert.Contains("lock", inTransaction.Message, StringComparison.Ordinal);
+        Assert.Equal(0, Count());
+    }
+
     [Fact]
     public async Task A_reader_ends_a_value_that_is_due_without_another_write()
     {
@@ -146,6 +166,10 @@ public sealed class CompareExchangeTests : IDisposable
         _node.Put("db", "tick", "{}");
         Assert.Null(Read("gone"));
         Assert.Equal("1", Read("stays"));
+
+        // The doubtful clock refuses no value either.
+        Assert.Equal(OperationStatus.Stored, Put("later", 0, "1", _time.GetUtcNow().AddDays(-1)).Status);
+        Assert.Equal("1", Read("later"));
     }
 
     [Fact]

@@ -29,8 +29,11 @@ public sealed class RunningServer : IAsyncLifetime
 
     public RecordedLog Log { get; } = new();
 
-    /// <summary>The clock of the routes; the node uses the machine's.</summary>
+    /// <summary>The clock of the routes.</summary>
     public TimeProvider Time { get; init; } = TimeProvider.System;
+
+    /// <summary>The clock of the node, by which values expire.</summary>
+    public TimeProvider NodeTime { get; init; } = TimeProvider.System;
 
     /// <summary>The clock of waits for an index.</summary>
     public TimeProvider IndexTime { get; init; } = TimeProvider.System;
@@ -81,7 +84,7 @@ public sealed class RunningServer : IAsyncLifetime
             BehindDisk(Disk),
             Memory,
             io,
-            TimeProvider.System,
+            NodeTime,
             store => Before(RaftConsensus.Alone(store))
         );
         Context = new ServerContext(

@@ -1,0 +1,99 @@
+using System.Text.Json;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>
+/// Compare-exchange values whose time passes while nothing is written: only the reads themselves can end them.
+/// </summary>
+public sealed class CompareExchangeExpiryTests : IAsyncLifetime
+{
+    private readonly SimulatedTimeProvider _time = new();
+    private readonly RunningServer _server;
+    private string _db = "";
+
+    public CompareExchangeExpiryTests() => _server = new RunningServer { NodeTime = _time };
+
+    public async Task InitializeAsync()
+    {
+        await _server.InitializeAsync();
+        _db = await _server.CreateDatabaseAsync();
+        await _server.SendAsync(
+            "PUT",
+            $"{_db}/docs?id=users/1",
+            """{"key":"gone","@metadata":{"@collection":"Users"}}"""
+        );
+        Assert.True(await PutAsync("kept", "\"none\"", _time.GetUtcNow().AddDays(1)));
+        Assert.True(await PutAsync("gone", "\"users/1\"", _time.GetUtcNow().AddSeconds(10)));
+    }
+
+    public Task DisposeAsync() => _server.DisposeAsync();
+
+    [Theory]
+    [InlineData("GET", "/cmpxchg?key=gone", null)]
+    [InlineData("GET", "/cmpxchg", null)]
+    [InlineData("GET", "/docs?id=users/1&cmpxchg=key", null)]
+    [InlineData("POST", "/docs?cmpxchg=key", """{"Ids":["users/1"]}""")]
+    [InlineData("POST", "/queries", """{"Query":"from Users include cmpxchg(key)"}""")]
+    public async Task Each_read_ends_a_value_whose_time_has_passed(string method, string path, string? body)
+    {
+        const string Value = "\"Object\":\"users/1\"";
+        Assert.Contains(Value, await ReadAsync(method, path, body), StringComparison.Ordinal);
+        Pass();
+        Assert.DoesNotContain(Value, await ReadAsync(method, path, body), StringComparison.Ordinal);
+        Assert.True(await PutAsync("gone", "\"users/2\"", _time.GetUtcNow().AddSeconds(10)), "the key is free again");
+    }
+
+    [Theory]
+    [InlineData("/queries")]
+    [InlineData("/streams/queries")]
+    public async Task A_query_compares_with_no_value_whose_time_has_passed(string path)
+    {
+        const string Query = """{"Query":"from Users where id() = cmpxchg('gone')"}""";
+        Assert.Contains("users/1", await ReadAsync("POST", path, Query), StringComparison.Ordinal);
+        Pass();
+        Assert.DoesNotContain("users/1", await ReadAsync("POST", path, Query), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_change_by_query_ends_a_value_whose_time_has_passed()
+    {
+        Pass();
+        var begun = await _server.SendAsync(
+            "DELETE",
+            $"{_db}/queries",
+            """{"Query":"from Users where id() = cmpxchg('gone')"}"""
+        );
+        Assert.True(begun.Status == 200, begun.Body);
+        long id = begun.Json.GetProperty("OperationId").GetInt64();
+        JsonElement state;
+        do
+        {
+            await Task.Yield();
+            state = (await _server.SendAsync("GET", $"{_db}/operations/state?id={id}&nodeTag=A")).Json;
+        } while (state.GetProperty("Status").GetString() is "InProgress");
+        Assert.Equal("Completed", state.GetProperty("Status").GetString());
+        Assert.Equal(1, await _server.CountAsync(_db));
+    }
+
+    // Less than the interval after which the node itself removes what has expired.
+    private void Pass() => _time.Advance(TimeSpan.FromSeconds(20));
+
+    private async Task<string> ReadAsync(string method, string path, string? body)
+    {
+        var answer = await _server.SendAsync(method, _db + path, body);
+        Assert.True(answer.Status == 200, answer.Body);
+        return answer.Body;
+    }
+
+    private async Task<bool> PutAsync(string key, string value, DateTimeOffset expires)
+    {
+        var answer = await _server.SendAsync(
+            "PUT",
+            $"{_db}/cmpxchg?key={key}&index=0",
+            $$"""{"Object":{{value}},"@metadata":{"@expires":"{{expires.UtcDateTime:O}}"} }"""
+        );
+        Assert.True(answer.Status == 200, answer.Body);
+        return answer.Json.GetProperty("Successful").GetBoolean();
+    }
+}
