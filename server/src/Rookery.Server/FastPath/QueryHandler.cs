@@ -119,7 +119,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
             var query = QueryBodyJson.Read(body.FirstSpan);
 
             // Compare-exchange values that are due must expire first, by a command of the log.
-            bool readsValues = query.Text.Contains("cmpxchg", StringComparison.OrdinalIgnoreCase);
+            bool readsValues = PlannedQuery.ReadsCompareExchange(query.Text);
             return query.HeldBytes <= LargeRequests.FreeBytes && !readsValues ? query : null;
         }
         catch (Exception failure) when (failure is RefusedException or OutOfMemoryException)

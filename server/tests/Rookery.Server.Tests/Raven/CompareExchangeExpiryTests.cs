@@ -76,6 +76,24 @@ public sealed class CompareExchangeExpiryTests : IAsyncLifetime
         Assert.Equal(1, await _server.CountAsync(_db));
     }
 
+    [Fact]
+    public async Task A_query_that_reads_values_is_never_answered_as_not_modified()
+    {
+        const string Query = """{"Query":"from Users where id() = cmpxchg('gone') include cmpxchg(key)"}""";
+        var before = await _server.SendAsync("POST", $"{_db}/queries", Query);
+        Assert.Equal(1, before.Json.GetProperty("Results").GetArrayLength());
+
+        // The time of values moves on with an entry of any database, which leaves the last etag of this one.
+        Pass();
+        string other = await _server.CreateDatabaseAsync();
+        await _server.SendAsync("PUT", $"{other}/docs?id=a", "{}");
+        (string, string)[] known = before.Tag is { } tag ? [("If-None-Match", tag)] : [];
+        var after = await _server.SendAsync("POST", $"{_db}/queries", Query, known);
+        Assert.Equal(200, after.Status);
+        Assert.Equal(0, after.Json.GetProperty("Results").GetArrayLength());
+        Assert.Null(after.Tag);
+    }
+
     // Less than the interval after which the node itself removes what has expired.
     private void Pass() => _time.Advance(TimeSpan.FromSeconds(20));
 

@@ -266,6 +266,7 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
         Assert.Equal(["users/1"], await IdsAsync(db, Query));
         await PutAsync(db, "k", index, """{"Object":"c@d"}""");
         Assert.Equal(["users/2"], await IdsAsync(db, Query));
+        Assert.Null((await QueryAsync(db, Query)).Tag);
     }
 
     [Fact]

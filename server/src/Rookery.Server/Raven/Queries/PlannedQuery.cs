@@ -11,7 +11,7 @@ namespace Rookery.Server.Raven.Queries;
 /// The planned query of a request, and the memory that the request holds until it is answered.
 /// </summary>
 /// <param name="plan">Plan of the query.</param>
-/// <param name="tag">ETag of a non-stale answer; null if the answer differs each time.</param>
+/// <param name="tag">ETag of a non-stale answer; null if the answer depends on more than the documents.</param>
 /// <param name="lease">The memory that the body holds; the response extends this lease. Null if the body is
 /// small.</param>
 internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Lease? lease) : IDisposable
@@ -58,10 +58,7 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
                 }
             }
 
-            if (
-                request.Text.Contains("cmpxchg", StringComparison.OrdinalIgnoreCase)
-                && !GetCompareExchange.IsLocal(http)
-            )
+            if (ReadsCompareExchange(request.Text) && !GetCompareExchange.IsLocal(http))
             {
                 await CompareExchangeExpiry.EndDueValuesAsync(database, context.Node.Consensus);
             }
@@ -96,12 +93,20 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
         return tag;
     }
 
-    /// <summary>Returns the tag of a planned query; null if the answer differs each time.</summary>
+    /// <summary>
+    /// Returns the tag of a planned query; null if the answer depends on more than the documents: it has a random
+    /// order, or reads compare-exchange values. These expire by the time of the log, which an entry of any database
+    /// moves on without changing this database's last etag.
+    /// </summary>
     public static string? TagOf(EntityTag query, QueryPlan plan)
     {
         query.Add(plan.DefinitionNumber);
-        return HasRandomOrder(plan.Query) ? null : query.ToString();
+        return HasRandomOrder(plan.Query) || ReadsCompareExchange(plan.Query.Text) ? null : query.ToString();
     }
+
+    /// <summary>Returns whether the text of a query may read compare-exchange values.</summary>
+    public static bool ReadsCompareExchange(string text) =>
+        text.Contains("cmpxchg", StringComparison.OrdinalIgnoreCase);
 
     private static QueryPlan PlanOf(QueryRequest request, Database database, ServerContext context)
     {
