@@ -92,7 +92,7 @@ internal sealed class ChangeCompareExchange(ServerContext context)
         return parameters.Number("index", defaultValue: 0);
     }
 
-    private static async Task AnswerAsync(
+    private async Task AnswerAsync(
         HttpContext http,
         Database database,
         byte[] key,
@@ -119,6 +119,13 @@ internal sealed class ChangeCompareExchange(ServerContext context)
         }
         else if (mayRead && document is null && !isSuccessful)
         {
+            // The leader compared the index. This node may not have applied what the leader compared it with.
+            if (!await context.Node.Consensus.ReadBarrierAsync())
+            {
+                await RavenErrors.WriteAsync(http, RavenRoute.NoBarrierRejection(context));
+                return;
+            }
+
             WriteCurrent(answer, database, key, result.Etag);
         }
         else
