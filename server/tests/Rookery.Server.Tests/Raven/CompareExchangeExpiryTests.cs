@@ -94,6 +94,33 @@ public sealed class CompareExchangeExpiryTests : IAsyncLifetime
         Assert.Null(after.Tag);
     }
 
+    [Fact]
+    public async Task The_requests_in_a_local_multi_get_are_local_and_write_nothing()
+    {
+        Pass();
+        string body = $$"""
+            {"Requests":[
+              {"Url":"{{_db}}/cmpxchg","Query":"?key=gone"},
+              {"Url":"{{_db}}/docs","Query":"?id=users/1&cmpxchg=key"},
+              {"Url":"{{_db}}/queries","Method":"POST","Content":{"Query":"from Users where id() = cmpxchg('gone')"} } ]}
+            """;
+        long applied = _server.Node.Consensus.AppliedIndex;
+        var local = await _server.SendAsync("POST", $"{_db}/multi_get?consistency=local", body);
+        Assert.Equal(applied, _server.Node.Consensus.AppliedIndex);
+        Assert.Equal([1, 1, 1], Results(local));
+        Assert.Contains("\"Object\":\"users/1\"", local.Body, StringComparison.Ordinal);
+
+        var current = await _server.SendAsync("POST", $"{_db}/multi_get", body);
+        Assert.Equal([0, 1, 0], Results(current));
+        Assert.DoesNotContain("\"Object\":\"users/1\"", current.Body, StringComparison.Ordinal);
+
+        static IEnumerable<int> Results(Answer answer) =>
+            answer
+                .Json.GetProperty("Results")
+                .EnumerateArray()
+                .Select(static part => part.GetProperty("Result").GetProperty("Results").GetArrayLength());
+    }
+
     // Less than the interval after which the node itself removes what has expired.
     private void Pass() => _time.Advance(TimeSpan.FromSeconds(20));
 

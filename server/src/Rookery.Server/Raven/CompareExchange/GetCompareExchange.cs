@@ -49,9 +49,15 @@ internal sealed class GetCompareExchange(ServerContext context)
         await answer.SendAsync();
     }
 
-    /// <summary>Whether the request reads what this node has applied, without waiting for others.</summary>
+    /// <summary>
+    /// Whether the request reads what this node has applied, without waiting for others. A request inside a multi_get
+    /// reads as the multi_get does.
+    /// </summary>
     public static bool IsLocal(HttpContext http) =>
-        new QueryParameters(http).TryGetEscaped("consistency", out var consistency) && !consistency.IsEmpty;
+        new QueryParameters(http.Features.Get<MultiGetPart>()?.Outer ?? http).TryGetEscaped(
+            "consistency",
+            out var consistency
+        ) && !consistency.IsEmpty;
 
     private async Task WriteKeysAsync(HttpContext http, DocumentResponse answer, AnswerReader reader, List<byte[]> keys)
     {
