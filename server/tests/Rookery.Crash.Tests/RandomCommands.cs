@@ -286,7 +286,8 @@ internal sealed class RandomCommands(int seed, SimulatedTimeProvider time, Model
             string actual = previous is null ? "" : before.ChangeVectorOf(previous.Etag);
             bool conflicts = read is { Length: > 0 }
                 ? !string.Equals(read, actual, StringComparison.Ordinal)
-                : before.Values.ContainsKey("rvn-atomic/" + id.ToLowerInvariant());
+                : previous is not null
+                    && (read is "" || before.Values.ContainsKey("rvn-atomic/" + id.ToLowerInvariant()));
             refused = refused < 0 && hasGuards && conflicts ? i : refused;
             var expectation = read is null
                 ? ExpectedChangeVector.None

@@ -72,7 +72,8 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
 
     /// <summary>
     /// Checks an operation of a cluster-wide transaction: whether the document still has the change vector with which
-    /// the client read it. A client that read none must not replace a document with an atomic guard.
+    /// the client read it; an empty one expects no document. A client that names none must not replace a document with
+    /// an atomic guard.
     /// </summary>
     /// <returns>The violation, or null.</returns>
     public ConcurrencyViolation? CheckInClusterTransaction(ApplyContext context, in Operation operation)
@@ -84,14 +85,15 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
 
         ResolveId(context, operation.Id);
         using var previous = context.FindDocument(LowerId);
-        if (operation.Expected.Expectation == Expectation.MustEqual)
+        if (operation.Expected.Expectation != Expectation.Anything)
         {
+            bool mustNotExist = operation.Expected.Expectation == Expectation.MustNotExist;
             return CheckExpectedVersion(context, operation.Expected, previous) is null
                 ? null
                 : new ConcurrencyViolation(
                     Encoding.UTF8.GetString(Id),
                     IsDocument: true,
-                    ChangeVector.EtagOf(operation.Expected.Text),
+                    mustNotExist ? 0 : ChangeVector.EtagOf(operation.Expected.Text),
                     previous.Etag
                 );
         }

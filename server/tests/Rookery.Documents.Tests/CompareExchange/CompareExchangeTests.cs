@@ -230,6 +230,32 @@ public sealed class CompareExchangeTests : IDisposable
         Assert.NotNull(TryStore("doc", read: null));
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void An_empty_change_vector_expects_that_the_document_does_not_exist(bool isDelete)
+    {
+        _node.Put("db", "doc", "{}");
+        var violation = Assert.Single(Change("doc")!.Violations!);
+        Assert.Equal(("doc", true, 0L), (violation.Id, violation.IsDocument, violation.Expected));
+        Assert.True(violation.Actual > 0);
+        Assert.Null(Change("new"));
+
+        Rejection? Change(string id) =>
+            Transaction(writer =>
+            {
+                byte[] utf8 = Encoding.UTF8.GetBytes(id);
+                if (isDelete)
+                {
+                    writer.Delete(utf8, ExpectedChangeVector.MustEqual(""u8));
+                }
+                else
+                {
+                    writer.Put(utf8, ExpectedChangeVector.MustEqual(""u8), Document());
+                }
+            }).Rejection;
+    }
+
     [Fact]
     public void A_guard_goes_with_its_document_however_the_document_goes()
     {
