@@ -27,11 +27,11 @@ internal sealed record IdCondition(IdConditionKind Kind, IReadOnlyList<string> V
         {
             ComparisonCondition { Field: IdReference, Operator: ComparisonOperator.Equal } equal => new(
                 IdConditionKind.OneOf,
-                Texts([equal.Value], operands)
+                Texts([operands.ReadScalar(equal.Value)], equal.Value.Position)
             ),
             InCondition { Field: IdReference, IsAll: false } isIn => new(
                 IdConditionKind.OneOf,
-                ScanTarget.InOrder(Texts(isIn.Values, operands))
+                ScanTarget.InOrder(Texts(operands.ReadElements(isIn.Values), isIn.Position))
             ),
             TextCondition { Field: IdReference, Kind: TextConditionKind.StartsWith } prefix => new(
                 IdConditionKind.StartsWith,
@@ -41,14 +41,15 @@ internal sealed record IdCondition(IdConditionKind Kind, IReadOnlyList<string> V
         };
 
     private static string OneText(Operand operand, OperandValues operands) =>
-        Texts([operand], operands) is [var text]
+        Texts([operands.ReadScalar(operand)], operand.Position) is [var text]
             ? text
             : throw new QueryException(QueryFault.Invalid, "startsWith(id(), …) needs one text.", operand.Position);
 
-    private static List<string> Texts(IReadOnlyList<Operand> values, OperandValues operands)
+    // The values are JSON; an error names the position in the query's text.
+    private static List<string> Texts(IEnumerable<byte[]> values, int position)
     {
-        var texts = new List<string>(values.Count);
-        foreach (byte[] json in operands.ReadElements(values))
+        var texts = new List<string>();
+        foreach (byte[] json in values)
         {
             var reader = new Utf8JsonReader(json);
             reader.Read();
@@ -60,7 +61,7 @@ internal sealed record IdCondition(IdConditionKind Kind, IReadOnlyList<string> V
                 case JsonTokenType.Null:
                     break; // no id is null
                 default:
-                    throw new QueryException(QueryFault.Invalid, "An id is a text.", values[0].Position);
+                    throw new QueryException(QueryFault.Invalid, "An id is a text.", position);
             }
         }
 

@@ -269,12 +269,17 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
         Assert.Null((await QueryAsync(db, Query)).Tag);
     }
 
-    [Fact]
-    public async Task A_value_that_is_a_list_or_an_object_is_refused_where_a_field_is_compared()
+    [Theory]
+    [InlineData("mail", """[1]""")]
+    [InlineData("mail", """{"a":1}""")]
+    [InlineData("id()", """["users/1","users/2"]""")]
+    [InlineData("id()", """{"a":1}""")]
+    public async Task A_value_that_is_a_list_or_an_object_is_refused_where_it_is_compared(string field, string value)
     {
         string db = await server.CreateDatabaseAsync();
-        await PutAsync(db, "k", 0, """{"Object":[1]}""");
-        (await QueryAsync(db, "from Users where mail = cmpxchg('k')")).IsRefusal(400, "compared with");
+        await StoreUsersAsync(db);
+        await PutAsync(db, "k", 0, $$"""{"Object":{{value}}}""");
+        (await QueryAsync(db, $"from Users where {field} = cmpxchg('k')")).IsRefusal(400, "compared with");
     }
 
     [Theory]
