@@ -146,7 +146,8 @@ public sealed class QueryPlan : IDisposable
         bool isChange
     )
     {
-        var parameters = QueryParameters.Read(request.Parameters, key => ReadCompareExchange(database, key));
+        using var values = new PlannedValues(database);
+        var parameters = QueryParameters.Read(request.Parameters, values.Read);
         var query = StoredFacetSetups.Inline(written, parameters, database);
         var named = query.Source.Kind == SourceKind.Index ? NamedIndex.Find(database, indexes, query.Source) : null;
         if (isChange && named is { Rows.IsReduced: true })
@@ -294,22 +295,34 @@ public sealed class QueryPlan : IDisposable
         return false;
     }
 
-    private static byte[]? ReadCompareExchange(Database database, byte[] key)
-    {
-        using var reader = database.OpenReader();
-        if (!reader.TryGetCompareExchange(key, out var value))
-        {
-            return null;
-        }
-
-        using (value)
-        {
-            return value.View.Body["\"Object\":".Length..].ToArray(); // the body has this member only
-        }
-    }
-
     private static string[] PathsOf(Query query, IncludeKind kind) =>
         query.Includes.Count == 0
             ? []
             : [.. query.Includes.Where(include => include.Kind == kind).Select(static include => include.Path!)];
+
+    /// <summary>
+    /// Reads the compare-exchange values that a query names, all of them from one snapshot. The snapshot is opened with
+    /// the first value, because most queries name none, and is closed with the plan's creation, which reads all values.
+    /// </summary>
+    private sealed class PlannedValues(Database database) : IDisposable
+    {
+        private DatabaseReader? _reader;
+
+        /// <summary>Reads the JSON of a value; null if there is none.</summary>
+        public byte[]? Read(byte[] key)
+        {
+            var reader = _reader ??= database.OpenReader();
+            if (!reader.TryGetCompareExchange(key, out var value))
+            {
+                return null;
+            }
+
+            using (value)
+            {
+                return value.View.Body["\"Object\":".Length..].ToArray(); // the body has this member only
+            }
+        }
+
+        public void Dispose() => _reader?.Dispose();
+    }
 }

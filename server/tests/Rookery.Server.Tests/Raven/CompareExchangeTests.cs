@@ -282,6 +282,71 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
         (await QueryAsync(db, $"from Users where {field} = cmpxchg('k')")).IsRefusal(400, "compared with");
     }
 
+    [Fact]
+    public async Task All_values_of_one_query_are_of_one_state()
+    {
+        const int Keys = 12;
+        string db = await server.CreateDatabaseAsync();
+        foreach (int number in (int[])[0, 1])
+        {
+            await server.SendAsync(
+                "PUT",
+                $"{db}/docs?id=n/{number}",
+                $$$"""{"n":{{{number}}},"@metadata":{"@collection":"Numbers"}}"""
+            );
+        }
+
+        // Each transaction gives the same number to all keys, so exactly one document has the number of all of them.
+        long[] indexes = await SetAllAsync(new long[Keys], 0);
+        string query =
+            "from Numbers where "
+            + string.Join(" and ", Enumerable.Range(0, Keys).Select(static key => $"n = cmpxchg('k{key}')"));
+        Assert.Single(await IdsAsync(db, query));
+        using var isRead = new CancellationTokenSource();
+        var writing = Task.Run(async () =>
+        {
+            for (int number = 1; !isRead.IsCancellationRequested; number++)
+            {
+                indexes = await SetAllAsync(indexes, number % 2);
+            }
+        });
+        try
+        {
+            for (int i = 0; i < 300; i++)
+            {
+                Assert.Single(await IdsAsync(db, query));
+            }
+        }
+        finally
+        {
+            await isRead.CancelAsync();
+            await writing;
+        }
+
+        async Task<long[]> SetAllAsync(long[] read, int number)
+        {
+            var answer = await TransactAsync(
+                db,
+                string.Join(
+                    ',',
+                    read.Select(
+                        (index, key) =>
+                            $$$"""{"Id":"k{{{key}}}","Document":{"Object":{{{number}}}},"Index":{{{index}}},"""
+                            + "\"Type\":\"CompareExchangePUT\"}"
+                    )
+                )
+            );
+            Assert.True(answer.Status == 201, answer.Body);
+            return
+            [
+                .. answer
+                    .Json.GetProperty("Results")
+                    .EnumerateArray()
+                    .Select(static result => result.GetProperty("Index").GetInt64()),
+            ];
+        }
+    }
+
     [Theory]
     [InlineData("from Users include cmpxchg(mail)")]
     [InlineData("from Users include cmpxchg('mail')")]
