@@ -21,8 +21,9 @@ internal static class IdempotencyHeader
     }
 
     /// <summary>
-    /// Returns the key of the header or, without one, of the parameter raft-request-id: RavenDB's clients repeat
-    /// identity/next with the same raft-request-id after a failure.
+    /// Returns the key of the header or, without one, of the parameter raft-request-id, which RavenDB's clients send
+    /// with bulk_docs, cmpxchg, identities and changes of indexes. Their client for .NET repeats a command with the same
+    /// raft-request-id after a failure.
     /// </summary>
     public static IdempotencyKey ReadOrRequestId(HttpContext http)
     {
