@@ -184,7 +184,11 @@ public sealed class Applier : IDisposable
         }
 
         _context.Begin(scope, database, firstEtag);
-        if (command.Key.IsPresent && IdempotencyKeys.TryFind(_context, command.Key, command.Request, out var earlier))
+        bool hasExpiredKey = false;
+        if (
+            command.Key.IsPresent
+            && IdempotencyKeys.TryFind(_context, command.Key, command.Request, out var earlier, out hasExpiredKey)
+        )
         {
             database.RollBack(lastEtag); // the repeated command changes nothing, and its etags remain used
             return earlier;
@@ -209,7 +213,7 @@ public sealed class Applier : IDisposable
 
         if (command.Key.IsPresent)
         {
-            IdempotencyKeys.Store(_context, command.Key, command.Request, lastEtag, outcome);
+            IdempotencyKeys.Store(_context, command.Key, command.Request, lastEtag, outcome, hasExpiredKey);
         }
 
         database.Commit(lastEtag);

@@ -1,3 +1,4 @@
+using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
 using Rookery.Platform;
 using Rookery.Storage;
@@ -45,6 +46,12 @@ internal sealed class DatabaseState
     /// for the oldest key starts here. It never changes an outcome.
     /// </summary>
     public (long LogTicks, long Etag)? LastForgottenKey { get; set; }
+
+    /// <summary>
+    /// Some of the oldest idempotency keys, oldest first, as the tables have them: all newer keys follow after these.
+    /// Empty if they are not read yet. It never changes an outcome.
+    /// </summary>
+    public Queue<(long LogTicks, long Etag, IdempotencyKey Key)> OldestKeys { get; } = new();
 
     /// <summary>Whether the counters changed since their rows were written.</summary>
     public bool IsDirty { get; private set; }

@@ -1,7 +1,7 @@
-using System.Buffers.Binary;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
+using Rookery.Platform;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;
@@ -21,7 +21,9 @@ internal static class IdempotencyKeys
     // Each command adds one key and removes up to two. So a backlog shrinks, and no command removes many at once.
     private const int ForgottenPerCommand = 2;
 
-    private const int OrderKeyBytes = Key.PrefixBytes + (2 * sizeof(long));
+    // Number of the oldest keys that are read together. A search for them costs more, the more runs and the more
+    // tombstones of removed keys there are.
+    private const int OldestKeysRead = 32;
 
     private static Rejection Reused { get; } =
         new(
@@ -38,17 +40,30 @@ internal static class IdempotencyKeys
     /// Looks up the outcome of an earlier command with this key. Returns that outcome if the request was the same;
     /// otherwise a refusal.
     /// </summary>
-    public static bool TryFind(ApplyContext context, IdempotencyKey key, UInt128 request, out CommandOutcome outcome)
+    /// <param name="context">The command that is being applied.</param>
+    /// <param name="key">Its key.</param>
+    /// <param name="request">The hash of its request.</param>
+    /// <param name="outcome">The outcome or refusal.</param>
+    /// <param name="hasExpired">Whether there is an outcome that expired, which counts as none.</param>
+    public static bool TryFind(
+        ApplyContext context,
+        IdempotencyKey key,
+        UInt128 request,
+        out CommandOutcome outcome,
+        out bool hasExpired
+    )
     {
         Span<byte> buffer = stackalloc byte[Key.MaxBytes];
         outcome = default;
+        hasExpired = false;
         if (!context.Batch.TryGet(RowKey(buffer, context, key), out var row))
         {
             return false;
         }
 
         using var value = new Document(row);
-        if (context.Entry.IsOlder(OutcomeEncoding.LogTicksOf(value.Bytes), LifetimeTicks))
+        hasExpired = context.Entry.IsOlder(OutcomeEncoding.LogTicksOf(value.Bytes), LifetimeTicks);
+        if (hasExpired)
         {
             return false;
         }
@@ -61,112 +76,122 @@ internal static class IdempotencyKeys
     }
 
     /// <summary>Stores an outcome and removes up to two old ones.</summary>
+    /// <param name="context">The command that was applied.</param>
+    /// <param name="key">Its key.</param>
+    /// <param name="request">The hash of its request.</param>
+    /// <param name="lastEtag">Its last etag.</param>
+    /// <param name="outcome">Its outcome.</param>
+    /// <param name="hasExpired">What <see cref="TryFind"/> returned for the key.</param>
     public static void Store(
         ApplyContext context,
         IdempotencyKey key,
         UInt128 request,
         long lastEtag,
-        in CommandOutcome outcome
+        in CommandOutcome outcome,
+        bool hasExpired
     )
     {
-        uint database = context.Database.Number;
-        Span<byte> buffer = stackalloc byte[Key.MaxBytes];
-        Span<byte> hash = stackalloc byte[2 * sizeof(ulong)];
-        using var value = CommandBuffer.Rent();
-        OutcomeEncoding.Write(value, request, outcome);
-        if (context.Batch.TryGet(RowKey(buffer, context, key), out var expired))
+        if (hasExpired)
         {
-            // The key was used before and expired. Its old place in the order would remove the new row too early.
-            using var old = new Document(expired);
-            context.Batch.Delete(
-                Key.WriteNumbers(
-                    buffer,
-                    database,
-                    Table.IdempotencyOrder,
-                    OutcomeEncoding.LogTicksOf(old.Bytes),
-                    old.Etag
-                ),
-                lastEtag
-            );
-            old.ReleaseLarge(context.Batch, lastEtag);
-            context.Database.Counters.IdempotencyKeys--;
+            RemoveExpired(context, key, lastEtag);
         }
 
+        Span<byte> buffer = stackalloc byte[Key.MaxBytes];
+        Span<byte> hash = stackalloc byte[IdempotencyKey.Length];
+        using var value = CommandBuffer.Rent();
+        OutcomeEncoding.Write(value, request, outcome);
         context.Batch.Put(RowKey(buffer, context, key), lastEtag, value.Written.Span);
-        BinaryPrimitives.WriteUInt64BigEndian(hash, key.High);
-        BinaryPrimitives.WriteUInt64BigEndian(hash[sizeof(ulong)..], key.Low);
-        context.Batch.Put(
-            Key.WriteNumbers(buffer, database, Table.IdempotencyOrder, context.LogTicks, lastEtag),
-            lastEtag,
-            hash
-        );
+        key.Write(hash);
+        context.Batch.Put(OrderKey(buffer, context, context.LogTicks, lastEtag), lastEtag, hash);
         context.Database.Counters.IdempotencyKeys++;
         RemoveOldest(context, lastEtag);
     }
 
+    // The key was used before and expired. Its old place in the order would remove the new row too early.
+    private static void RemoveExpired(ApplyContext context, IdempotencyKey key, long sequence)
+    {
+        Span<byte> buffer = stackalloc byte[Key.MaxBytes];
+        bool isFound = context.Batch.TryGet(RowKey(buffer, context, key), out var row);
+        Invariant.Holds(isFound, "an expired idempotency key has a row");
+        using var old = new Document(row);
+        context.Batch.Delete(OrderKey(buffer, context, OutcomeEncoding.LogTicksOf(old.Bytes), old.Etag), sequence);
+        old.ReleaseLarge(context.Batch, sequence);
+        context.Database.Counters.IdempotencyKeys--;
+        context.Database.OldestKeys.Clear(); // the key may be one of them
+    }
+
     private static void RemoveOldest(ApplyContext context, long sequence)
     {
-        ref var counters = ref context.Database.Counters;
-        Span<byte> oldest = stackalloc byte[OrderKeyBytes];
-        Span<byte> buffer = stackalloc byte[Key.MaxBytes];
-        Span<byte> hash = stackalloc byte[2 * sizeof(ulong)];
+        var database = context.Database;
         for (int i = 0; i < ForgottenPerCommand; i++)
         {
-            if (!TryReadOldest(context, oldest, hash))
+            if (database.OldestKeys.Count == 0)
+            {
+                ReadOldest(context);
+            }
+
+            if (
+                !database.OldestKeys.TryPeek(out var oldest)
+                || (
+                    !context.Entry.IsOlder(oldest.LogTicks, LifetimeTicks)
+                    && database.Counters.IdempotencyKeys <= KeysPerDatabase
+                )
+            )
             {
                 return;
             }
 
-            long usedTicks = Key.NumberOf(oldest);
-            if (!context.Entry.IsOlder(usedTicks, LifetimeTicks) && counters.IdempotencyKeys <= KeysPerDatabase)
-            {
-                return;
-            }
-
-            context.Batch.Delete(oldest, sequence);
-            var forgotten = Key.WriteText(buffer, context.Database.Number, Table.Idempotency, hash);
-            if (context.Batch.TryGet(forgotten, out var row))
-            {
-                using (row)
-                {
-                    context.Batch.ReleaseLarge(row, sequence); // large outcomes are stored in chunks
-                }
-            }
-
-            context.Batch.Delete(forgotten, sequence);
-            counters.IdempotencyKeys--;
-            context.Database.LastForgottenKey = (usedTicks, Key.LastNumberOf(oldest));
-            counters.IdempotencyHorizonTicks = Math.Max(counters.IdempotencyHorizonTicks, usedTicks + 1);
+            database.OldestKeys.Dequeue();
+            Remove(context, oldest.LogTicks, oldest.Etag, oldest.Key, sequence);
         }
     }
 
-    // Reads the oldest row of the order: its key, and the hash that is the key of the outcome.
-    private static bool TryReadOldest(ApplyContext context, Span<byte> key, Span<byte> hash)
+    private static void Remove(ApplyContext context, long usedTicks, long etag, IdempotencyKey key, long sequence)
     {
+        Span<byte> buffer = stackalloc byte[Key.MaxBytes];
+        context.Batch.Delete(OrderKey(buffer, context, usedTicks, etag), sequence);
+        var forgotten = RowKey(buffer, context, key);
+        if (context.Batch.TryGet(forgotten, out var row))
+        {
+            using (row)
+            {
+                context.Batch.ReleaseLarge(row, sequence); // large outcomes are stored in chunks
+            }
+        }
+
+        context.Batch.Delete(forgotten, sequence);
+        ref var counters = ref context.Database.Counters;
+        counters.IdempotencyKeys--;
+        context.Database.LastForgottenKey = (usedTicks, etag);
+        counters.IdempotencyHorizonTicks = Math.Max(counters.IdempotencyHorizonTicks, usedTicks + 1);
+    }
+
+    // Reads the oldest rows of the order. Log times rise, so later commands add keys only after these.
+    private static void ReadOldest(ApplyContext context)
+    {
+        var database = context.Database;
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         using RowCursor rows = context.Batch.Seek(
             OldestKey(context, from),
-            Key.WritePrefix(to, context.Database.Number, Table.IdempotencyOrder + 1)
+            Key.WritePrefix(to, database.Number, Table.IdempotencyOrder + 1)
         );
-        if (!rows.MoveNext())
+        while (database.OldestKeys.Count < OldestKeysRead && rows.MoveNext())
         {
-            return false;
+            database.OldestKeys.Enqueue(
+                (Key.NumberOf(rows.Key), Key.LastNumberOf(rows.Key), IdempotencyKey.Read(rows.Value))
+            );
         }
-
-        rows.Key.CopyTo(key);
-        rows.Value.CopyTo(hash);
-        return true;
     }
 
     // The search starts after the last removed key. The tombstones of removed keys remain until a merge, and skipping
-    // all of them for each command would take longer and longer. After a start, only the log time of the last removed
+    // all of them for each search would take longer and longer. After a start, only the log time of the last removed
     // key is known, which all keys of one entry have.
     private static ReadOnlySpan<byte> OldestKey(ApplyContext context, Span<byte> buffer)
     {
         var database = context.Database;
         return database.LastForgottenKey is { } last
-            ? Key.WriteNumbers(buffer, database.Number, Table.IdempotencyOrder, last.LogTicks, last.Etag + 1)
+            ? OrderKey(buffer, context, last.LogTicks, last.Etag + 1)
             : Key.WriteNumber(
                 buffer,
                 database.Number,
@@ -174,6 +199,9 @@ internal static class IdempotencyKeys
                 Math.Max(database.Counters.IdempotencyHorizonTicks - 1, 0)
             );
     }
+
+    private static ReadOnlySpan<byte> OrderKey(Span<byte> buffer, ApplyContext context, long usedTicks, long etag) =>
+        Key.WriteNumbers(buffer, context.Database.Number, Table.IdempotencyOrder, usedTicks, etag);
 
     private static ReadOnlySpan<byte> RowKey(Span<byte> buffer, ApplyContext context, IdempotencyKey key) =>
         RowKey(buffer, context.Database.Number, key);

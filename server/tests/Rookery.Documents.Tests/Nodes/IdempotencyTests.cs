@@ -1,5 +1,4 @@
 using System.Text;
-using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Parsing;
@@ -84,24 +83,49 @@ public sealed class IdempotencyTests
         Assert.Equal(5, Keys(again));
     }
 
-    private static int Keys(SteppedNode node)
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void The_oldest_keys_are_removed_in_order_whenever_the_node_restarts(bool restarts)
     {
-        Span<byte> from = stackalloc byte[Key.MaxBytes];
-        Span<byte> to = stackalloc byte[Key.MaxBytes];
-        uint database = node.Database("db").Number;
-        using var snapshot = node.Core.Storage.OpenSnapshot();
-        using var rows = snapshot.Seek(
-            Key.WritePrefix(from, database, Table.Idempotency),
-            Key.WritePrefix(to, database, Table.Idempotency + 1)
-        );
-        int count = 0;
-        while (rows.MoveNext())
+        var node = Open();
+        node.CreateDatabase("db");
+        for (ulong key = 1; key <= 100; key++)
         {
-            count++;
+            node.Run(Put(node, "a", "{}", key));
         }
 
-        return count;
+        _time.Advance(TimeSpan.FromHours(25));
+        node.Run(Put(node, "a", "{}", 50)); // expired, and now the newest; removes two others
+        for (ulong key = 101; key <= 140; key++)
+        {
+            if (restarts && key % 7 == 0)
+            {
+                if (key % 2 == 0)
+                {
+                    node.Flush();
+                }
+
+                node.Dispose();
+                node = Open();
+            }
+
+            node.Run(Put(node, "a", "{}", key));
+        }
+
+        using (node)
+        {
+            // 41 commands removed two keys each: 1 to 83 without 50.
+            ulong[] expected = [50, .. Numbers(84, 100), .. Numbers(101, 140)];
+            Assert.Equal(expected, IdempotencyRows.KeysOf(node.Core, "db"));
+            Assert.Equal([.. Numbers(84, 100), 50, .. Numbers(101, 140)], IdempotencyRows.OrderOf(node.Core, "db"));
+        }
     }
+
+    private static IEnumerable<ulong> Numbers(int first, int last) =>
+        Enumerable.Range(first, last - first + 1).Select(static number => (ulong)number);
+
+    private static int Keys(SteppedNode node) => IdempotencyRows.KeysOf(node.Core, "db").Count;
 
     [Fact]
     public void A_refused_request_does_not_use_its_key()

@@ -1,6 +1,9 @@
+using Rookery.Documents.Apply;
 using Rookery.Documents.Changes;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
+using Rookery.Documents.Parsing;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Documents.Transfer;
 using Rookery.Journal;
@@ -62,6 +65,66 @@ public sealed class StateInstallationTests
             Assert.Null(again.CommitAlone(CommandEncoder.CreateDatabase("after", HistoryId.Create())).Rejection);
             Assert.DoesNotContain(_disk.List($"{Transferred.Receiver}/storage"), static name => name is "incoming");
         }
+    }
+
+    /// <summary>Both members remove the same keys afterwards: an entry means the same on all of them.</summary>
+    [Fact]
+    public void A_member_with_an_installed_snapshot_forgets_the_same_idempotency_keys_as_its_sender()
+    {
+        using var sender = SteppedNode.Open(_disk, Transferred.Sender);
+        using var receiver = SteppedNode.Open(_disk, Transferred.Receiver);
+        sender.CreateDatabase("db");
+        receiver.CreateDatabase("db");
+        for (ulong key = 1; key <= 40; key++)
+        {
+            sender.Run(PutWithKey(sender, key));
+        }
+
+        for (ulong key = 901; key <= 910; key++)
+        {
+            receiver.Run(PutWithKey(receiver, key));
+        }
+
+        sender.Flush();
+        Install(sender, sender.Core.Offers.Make(), receiver);
+        long laterTicks = sender.Core.Applier.LastLogTicks + (25 * TimeSpan.TicksPerHour);
+        for (ulong key = 41; key <= 50; key++)
+        {
+            // Each of these commands removes two keys.
+            Apply(sender.Core, laterTicks + (long)key, PutWithKey(sender, key));
+            Apply(receiver.Core, laterTicks + (long)key, PutWithKey(receiver, key));
+        }
+
+        ulong[] expected = [.. Enumerable.Range(21, 30).Select(static key => (ulong)key)];
+        foreach (var node in new[] { sender, receiver })
+        {
+            Assert.Equal(expected, IdempotencyRows.KeysOf(node.Core, "db"));
+            Assert.Equal(expected, IdempotencyRows.OrderOf(node.Core, "db"));
+        }
+    }
+
+    private static CommandBuffer PutWithKey(SteppedNode node, ulong key) =>
+        CommandEncoder.Put(
+            node.Database("db").Number,
+            "a"u8,
+            ExpectedChangeVector.None,
+            new ParsedDocument { BodyHead = "\"a\":1"u8 },
+            new IdempotencyKey(key, key)
+        );
+
+    // Applies a command as the next entry, at a log time that the test chooses.
+    private static void Apply(NodeStore store, long logTicks, CommandBuffer command)
+    {
+        var position = new LogEntryPosition(
+            store.Storage.AppliedIndex + 1,
+            Math.Max(store.Journal.LastTerm, 1),
+            store.Storage.Sequence,
+            OperationCount: 1
+        );
+        var outcomes = new CommandOutcome[1];
+        store.Applier.Apply(position, EntryContent.Of(logTicks, command.Written.Span), outcomes);
+        command.Dispose();
+        Assert.Null(outcomes[0].Rejection);
     }
 
     /// <summary>
