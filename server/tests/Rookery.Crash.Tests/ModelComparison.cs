@@ -127,7 +127,7 @@ internal static class ModelComparison
                 out var one
             );
             one.Dispose();
-            Assert.Equal(!reader.HasExpired(value.ExpiresAtTicks), isFound);
+            Assert.Equal(!DatabaseReader.HasExpired(value.ExpiresAtTicks, reader.ReadExpiryTicks()), isFound);
         }
 
         byte[] from = [];

@@ -218,7 +218,8 @@ public readonly struct DatabaseReader : IDisposable
         }
 
         value = new Document(found);
-        if (!HasExpired(value.Head.ExpiresAtTicks))
+        long expiresAtTicks = value.Head.ExpiresAtTicks;
+        if (expiresAtTicks == 0 || !HasExpired(expiresAtTicks, ReadExpiryTicks()))
         {
             return true;
         }
@@ -236,10 +237,30 @@ public readonly struct DatabaseReader : IDisposable
         DocumentCursor.SeekCompareExchange(this, prefix);
 
     /// <summary>
-    /// Whether a compare-exchange value that expires at <paramref name="expiresAtTicks"/> (0 for never) is absent in
-    /// this snapshot. The time is that of the log, so all members give the same answer for the same entry.
+    /// Reads the time, in UTC ticks, up to which compare-exchange values that expire are absent in this snapshot. The
+    /// time is that of the log, so all members give the same answer for the same entry.
     /// </summary>
-    public bool HasExpired(long expiresAtTicks) => expiresAtTicks != 0 && expiresAtTicks <= ReadExpiryTicks();
+    public long ReadExpiryTicks()
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        if (!_snapshot.TryGet(Key.WritePrefix(key, Key.NoDatabase, Table.Node), out var row))
+        {
+            return 0;
+        }
+
+        using (row)
+        {
+            return NodeRecord.Read(row.Value).ExpiryTicks ?? 0;
+        }
+    }
+
+    /// <summary>
+    /// Whether a compare-exchange value is absent in a snapshot. Read the snapshot's time once for many values.
+    /// </summary>
+    /// <param name="expiresAtTicks">When the value expires, in UTC ticks; 0 for never.</param>
+    /// <param name="expiryTicks">The time of the snapshot: see <see cref="ReadExpiryTicks"/>.</param>
+    public static bool HasExpired(long expiresAtTicks, long expiryTicks) =>
+        expiresAtTicks != 0 && expiresAtTicks <= expiryTicks;
 
     /// <summary>
     /// Whether some compare-exchange value of the database expired between the snapshot's time and
@@ -372,20 +393,6 @@ public readonly struct DatabaseReader : IDisposable
 
         document = new Document(row);
         return true;
-    }
-
-    private long ReadExpiryTicks()
-    {
-        Span<byte> key = stackalloc byte[Key.MaxBytes];
-        if (!_snapshot.TryGet(Key.WritePrefix(key, Key.NoDatabase, Table.Node), out var row))
-        {
-            return 0;
-        }
-
-        using (row)
-        {
-            return NodeRecord.Read(row.Value).ExpiryTicks ?? 0;
-        }
     }
 
     private DatabaseCounters ReadCounters()

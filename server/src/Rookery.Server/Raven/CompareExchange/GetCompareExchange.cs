@@ -121,13 +121,17 @@ internal sealed class GetCompareExchange(ServerContext context)
         long pageSize = new QueryParameters(http).Number("pageSize", defaultValue: 0);
         long remaining = pageSize == 0 ? long.MaxValue : pageSize; // clients send 0 for a page without limit
         var slices = new RequestTimeSlices(context, http);
+
+        // The answer has one snapshot, and its time is read once. The more writes follow the snapshot, the longer it
+        // takes to find the row that has the time.
+        long expiryTicks = reader.Current.ReadExpiryTicks();
         using var cursor = reader.Current.SeekCompareExchange(prefixBytes);
         int found = 0;
         while (remaining > 0 && cursor.MoveNext())
         {
             slices.CountSkipped();
             await slices.YieldWhenDueAsync();
-            if (reader.Current.HasExpired(cursor.Head.ExpiresAtTicks))
+            if (DatabaseReader.HasExpired(cursor.Head.ExpiresAtTicks, expiryTicks))
             {
                 continue;
             }
