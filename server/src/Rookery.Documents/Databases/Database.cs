@@ -17,6 +17,7 @@ public sealed class Database
     private volatile bool _refusesReaders;
     private long _lastEtag;
     private long _lastIndexDeletion;
+    private Task<bool>? _removal;
 
     internal Database(DatabaseRecord record, StorageEngine storage)
     {
@@ -103,6 +104,16 @@ public sealed class Database
         _isDeleted = isDeleted;
         _refusesReaders = true;
     }
+
+    /// <summary>
+    /// Makes a task the one removal of due compare-exchange values that is in progress. Returns null if it became that;
+    /// otherwise the task that is in progress already, to wait for instead. Thread-safe.
+    /// </summary>
+    internal Task<bool>? TryBeginRemoval(Task<bool> removal) =>
+        Interlocked.CompareExchange(ref _removal, removal, comparand: null);
+
+    /// <summary>Ends the removal that <see cref="TryBeginRemoval"/> began.</summary>
+    internal void EndRemoval() => Volatile.Write(ref _removal, null);
 
     /// <summary>Ends all subscriptions, because their subscribers would miss changes from here on.</summary>
     internal void Complete()

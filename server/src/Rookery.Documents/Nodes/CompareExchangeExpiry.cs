@@ -1,3 +1,4 @@
+using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
@@ -6,35 +7,92 @@ namespace Rookery.Documents.Nodes;
 
 /// <summary>
 /// Ends compare-exchange values on time for readers. A value that has expired is absent from the next entry of the log
-/// on, by the entry's time. If no entry came since, a reader proposes the removal itself. So all readers and writers
-/// see the same order: no value that was absent returns.
+/// on, by the entry's time. If no entry came since, a reader proposes the removal of one value itself, and all values
+/// that are due become absent with that entry. So all readers and writers see the same order: no value that was absent
+/// returns. Concurrent readers of a database share one removal.
 /// </summary>
 public static class CompareExchangeExpiry
 {
+    // A reader may join a removal that another reader proposed too early for its own time. Then it proposes one. If the
+    // time of that entry is not steady, as after a jump of the clock, nothing ends, and it proposes another.
+    private const int MaxRemovals = 3;
+
     /// <summary>
     /// Waits until all values of a database that have expired by the cluster's time are absent for the reads that
     /// follow. Costs one look-up if nothing has expired, and nothing in a database without values. Does nothing while
     /// the cluster's time is uncertain.
     /// </summary>
-    public static async ValueTask EndDueValuesAsync(Database database, IConsensus consensus)
-    {
-        if (consensus.Time is not { IsSure: true, UtcTicks: var nowTicks } || !HasDueValues(database, nowTicks))
-        {
-            return;
-        }
+    public static ValueTask EndDueValuesAsync(Database database, IConsensus consensus) =>
+        consensus.Time is { IsSure: true, UtcTicks: var nowTicks } && HasDueValues(database, nowTicks)
+            ? EndDueValuesAsync(database, consensus, nowTicks)
+            : default;
 
-        byte[] from = [];
-        if (
-            Expiration.NextCommand(database, nowTicks, ref from, out _, CommandKind.ExpireCompareExchange) is
-            { } command
-        )
+    private static async ValueTask EndDueValuesAsync(Database database, IConsensus consensus, long nowTicks)
+    {
+        for (int i = 0; i < MaxRemovals && HasDueValues(database, nowTicks); i++)
         {
-            var outcome = await consensus.ProposeAsync(command, CancellationToken.None);
-            if (outcome.Rejection is null)
+            if (!await ShareRemovalAsync(database, consensus, nowTicks))
             {
-                await consensus.ReadBarrierAsync(); // the entry may be applied only at the leader yet
+                return;
             }
         }
+    }
+
+    // Waits for the removal that another reader began, or begins one. Returns false if values cannot be removed now.
+    private static Task<bool> ShareRemovalAsync(Database database, IConsensus consensus, long nowTicks)
+    {
+        // The readers that wait continue on threads of their own: one thread would answer all of them in turn.
+        var removal = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+        return database.TryBeginRemoval(removal.Task) ?? LeadRemovalAsync(database, consensus, nowTicks, removal);
+    }
+
+    private static async Task<bool> LeadRemovalAsync(
+        Database database,
+        IConsensus consensus,
+        long nowTicks,
+        TaskCompletionSource<bool> removal
+    )
+    {
+        try
+        {
+            bool isRemoved = await RemoveOneAsync(database, consensus, nowTicks);
+            database.EndRemoval();
+            removal.SetResult(isRemoved);
+            return isRemoved;
+        }
+        catch (Exception failure)
+        {
+            database.EndRemoval();
+            removal.SetException(failure);
+            _ = removal.Task.Exception; // if no other reader waits, nobody else observes it
+            throw;
+        }
+    }
+
+    private static async Task<bool> RemoveOneAsync(Database database, IConsensus consensus, long nowTicks)
+    {
+        byte[] from = FirstDueKey(database);
+        if (
+            Expiration.NextCommand(database, nowTicks, ref from, out _, CommandKind.ExpireCompareExchange, limit: 1)
+            is not { } command
+        )
+        {
+            return true; // another entry ended the values meanwhile, or they cannot be read
+        }
+
+        var outcome = await consensus.ProposeAsync(command, CancellationToken.None);
+        // The entry may be applied only at the leader yet.
+        return outcome.Rejection is null && await consensus.ReadBarrierAsync();
+    }
+
+    // The place of the first value that has not expired, in the order of expiry. Values before it are absent already,
+    // removed or not.
+    private static byte[] FirstDueKey(Database database)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        using var reader = database.OpenReader();
+        return Key.WriteNumber(key, database.Number, Table.CompareExchangeExpiry, reader.ReadExpiryTicks() + 1)
+            .ToArray();
     }
 
     private static bool HasDueValues(Database database, long nowTicks)

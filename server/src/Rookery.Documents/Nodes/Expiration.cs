@@ -53,12 +53,14 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
     /// document stored meanwhile with an earlier expiry is deleted in the next round.</param>
     /// <param name="found">Number of documents or values in the command.</param>
     /// <param name="kind">ExpireDocuments or ExpireCompareExchange.</param>
+    /// <param name="limit">Maximum number of documents or values in the command.</param>
     internal static CommandBuffer? NextCommand(
         Database database,
         long nowTicks,
         ref byte[] from,
         out int found,
-        CommandKind kind = CommandKind.ExpireDocuments
+        CommandKind kind = CommandKind.ExpireDocuments,
+        int limit = DocumentsPerCommand
     )
     {
         byte table = kind == CommandKind.ExpireDocuments ? Table.Expiry : Table.CompareExchangeExpiry;
@@ -84,7 +86,7 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
                 found++;
             }
 
-            if (found == DocumentsPerCommand)
+            if (found == limit)
             {
                 from = [.. rows.Key, 0]; // the next possible key
                 break;

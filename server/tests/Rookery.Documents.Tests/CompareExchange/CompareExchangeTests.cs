@@ -114,15 +114,50 @@ public sealed class CompareExchangeTests : IDisposable
         Put("lock", 0, "1", _time.GetUtcNow().AddMinutes(1));
         _time.Advance(TimeSpan.FromMinutes(2));
         Assert.Equal("1", Read("lock"));
-        var ended = CompareExchangeExpiry.EndDueValuesAsync(_node.Database("db"), _node.Consensus).AsTask();
-        _node.Commit();
-        Assert.True(ended.IsCompletedSuccessfully);
+        await EndDueValuesAsync();
         Assert.Null(Read("lock"));
         Assert.Equal(0, Count());
 
         long entries = _node.Core.Journal.LastIndex;
         await CompareExchangeExpiry.EndDueValuesAsync(_node.Database("db"), _node.Consensus);
         Assert.Equal(entries, _node.Core.Journal.LastIndex);
+    }
+
+    [Fact]
+    public async Task Readers_that_find_due_values_at_once_add_one_entry_that_removes_one_value()
+    {
+        for (int i = 0; i < 3; i++)
+        {
+            Put($"locks/{i}", 0, "1", _time.GetUtcNow().AddMinutes(1));
+        }
+
+        _time.Advance(TimeSpan.FromMinutes(2));
+        long entries = _node.Core.Journal.LastIndex;
+        Task[] readers =
+        [
+            .. Enumerable
+                .Range(0, 5)
+                .Select(_ => CompareExchangeExpiry.EndDueValuesAsync(_node.Database("db"), _node.Consensus).AsTask()),
+        ];
+        _node.Commit();
+        await Task.WhenAll(readers).WaitAsync(TimeSpan.FromMinutes(1));
+        Assert.Equal(entries + 1, _node.Core.Journal.LastIndex);
+        Assert.All(Enumerable.Range(0, 3), i => Assert.Null(Read($"locks/{i}")));
+        Assert.Equal(2, Count());
+    }
+
+    [Fact]
+    public async Task A_reader_ends_due_values_even_if_the_next_entry_ends_none_because_the_clock_jumped()
+    {
+        Put("lock", 0, "1", _time.GetUtcNow().AddMinutes(1));
+        _time.SetUtcNow(_time.GetUtcNow().AddHours(1));
+        _time.Advance(TimeSpan.FromSeconds(1)); // the node notices the time within a second
+        _node.Commit();
+        long entries = _node.Core.Journal.LastIndex;
+        Assert.True(_node.Consensus.Time.IsPast(_time.GetUtcNow().AddMinutes(-1)));
+        await EndDueValuesAsync();
+        Assert.Equal(entries + 2, _node.Core.Journal.LastIndex);
+        Assert.Null(Read("lock"));
     }
 
     [Fact]
@@ -384,6 +419,16 @@ public sealed class CompareExchangeTests : IDisposable
                 default
             )
         )[0];
+
+    // Tasks complete inline within Commit. The test's synchronization context would continue on another thread, so the
+    // work runs without it.
+    private Task EndDueValuesAsync() =>
+        Task.Run(() =>
+        {
+            var ended = CompareExchangeExpiry.EndDueValuesAsync(_node.Database("db"), _node.Consensus).AsTask();
+            _node.Commit();
+            Assert.True(ended.IsCompletedSuccessfully);
+        });
 
     private Task<CommandOutcome> Propose(CommandBuffer command) =>
         _node.Consensus.ProposeAsync(command, CancellationToken.None).AsTask();
