@@ -184,6 +184,11 @@ public sealed class Applier : IDisposable
         }
 
         _context.Begin(scope, database, firstEtag);
+        if (!ChangesOnlyValues(command.Kind))
+        {
+            database.LastEtagForIndexes = lastEtag;
+        }
+
         bool hasExpiredKey = false;
         if (
             command.Key.IsPresent
@@ -224,6 +229,10 @@ public sealed class Applier : IDisposable
 
         return outcome;
     }
+
+    // Whether commands of this kind change no document and no index. Their etags then make no index stale.
+    private static bool ChangesOnlyValues(CommandKind kind) =>
+        kind is CommandKind.CompareExchange or CommandKind.ExpireCompareExchange;
 
     private CommandOutcome Execute(long index, ref CommandReader command)
     {
@@ -429,6 +438,7 @@ public sealed class Applier : IDisposable
     {
         foreach (var database in _touchedDatabases)
         {
+            database.Database.LastEtagForIndexes = database.LastEtagForIndexes;
             database.Database.LastEtag = database.Counters.LastEtag;
         }
 

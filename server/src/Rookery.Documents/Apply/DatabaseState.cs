@@ -47,6 +47,9 @@ internal sealed class DatabaseState
     /// </summary>
     public (long LogTicks, long Etag)? LastForgottenKey { get; set; }
 
+    /// <summary>What <see cref="Databases.Database.LastEtagForIndexes"/> is after the current entry.</summary>
+    public long LastEtagForIndexes { get; set; }
+
     /// <summary>
     /// Some of the oldest idempotency keys, oldest first, as the tables have them: all newer keys follow after these.
     /// Empty if they are not read yet. It never changes an outcome.
@@ -67,6 +70,7 @@ internal sealed class DatabaseState
             {
                 state._counters = state._committed = DatabaseCounters.Read(rows.Value);
                 database.LastEtag = state._counters.LastEtag;
+                database.LastEtagForIndexes = state.LastEtagForIndexes = state._counters.LastEtag;
             }
             else if (memory.IsFull)
             {

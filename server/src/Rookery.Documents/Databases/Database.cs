@@ -16,6 +16,7 @@ public sealed class Database
     private volatile bool _isDeleted;
     private volatile bool _refusesReaders;
     private long _lastEtag;
+    private long _lastEtagForIndexes;
     private long _lastIndexDeletion;
     private Task<bool>? _removal;
 
@@ -55,6 +56,17 @@ public sealed class Database
     {
         get => Volatile.Read(ref _lastEtag);
         internal set => Volatile.Write(ref _lastEtag, value);
+    }
+
+    /// <summary>
+    /// Etag of the last operation on this database that readers can see and that may have changed a document or an
+    /// index. An index that includes the changes through it is up to date, whatever was written to compare-exchange
+    /// values since. After a start, it is <see cref="LastEtag"/>. Costs one volatile read.
+    /// </summary>
+    public long LastEtagForIndexes
+    {
+        get => Volatile.Read(ref _lastEtagForIndexes);
+        internal set => Volatile.Write(ref _lastEtagForIndexes, value);
     }
 
     /// <summary>

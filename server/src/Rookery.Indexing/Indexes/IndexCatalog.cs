@@ -141,7 +141,7 @@ public sealed class IndexCatalog : IDisposable
     /// <summary>Returns the status of each index, ordered by name.</summary>
     public IReadOnlyList<IndexStatus> ReadStatus()
     {
-        long last = Database.LastEtag;
+        long last = Database.LastEtagForIndexes;
         return
         [
             .. Slots

@@ -30,7 +30,10 @@ public sealed record IndexStatus
     /// <summary>The results include all changes of documents through this etag.</summary>
     public required long VisibleEtag { get; init; }
 
-    /// <summary>The etag of the last operation on the database at the time of this status.</summary>
+    /// <summary>
+    /// The etag of the last operation on the database that may have changed a document or an index, at the time of this
+    /// status.
+    /// </summary>
     public required long LastEtag { get; init; }
 
     /// <summary>Whether a rebuild was requested and has not begun.</summary>

@@ -479,7 +479,7 @@ public sealed class RunningIndex : IDisposable
     }
 
     /// <summary>Returns the status of the index.</summary>
-    /// <param name="lastEtag">The etag of the last operation on the database.</param>
+    /// <param name="lastEtag">The etag through which an index that is up to date includes all changes.</param>
     /// <param name="documentsLeft">Documents still to read; null to estimate them from the etags.</param>
     public IndexStatus ReadStatus(long lastEtag, long? documentsLeft)
     {

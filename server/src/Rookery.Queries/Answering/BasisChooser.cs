@@ -42,7 +42,7 @@ internal static class BasisChooser
         IAnswerSink sink
     )
     {
-        long newestEtag = database.LastEtag;
+        long newestEtag = database.LastEtagForIndexes;
         if (plan.Compiled is null)
         {
             return new(QueryBasis.OfDocuments(plan.IndexName, newestEtag));
@@ -68,7 +68,7 @@ internal static class BasisChooser
     /// <exception cref="QueryException">As <see cref="ChooseAsync"/>.</exception>
     public static QueryBasis? TryChooseAtOnce(QueryEngine engine, Database database, QueryPlan plan)
     {
-        long newestEtag = database.LastEtag;
+        long newestEtag = database.LastEtagForIndexes;
         if (plan.Compiled is null)
         {
             return QueryBasis.OfDocuments(plan.IndexName, newestEtag);

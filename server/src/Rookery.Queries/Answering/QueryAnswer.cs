@@ -98,7 +98,7 @@ public sealed class QueryAnswer : IDisposable
             return counted;
         }
 
-        if (correctsTotal && _reader.Current.ReadStatistics().LastEtag > ResultEtag)
+        if (correctsTotal && _reader.Current.ReadStatistics().LastDocumentEtag > ResultEtag)
         {
             await Results.CorrectTotalAsync();
         }

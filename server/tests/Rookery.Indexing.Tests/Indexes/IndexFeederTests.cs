@@ -1,5 +1,6 @@
 using Rookery.Documents.Commands;
 using Rookery.Documents.Indexes;
+using Rookery.Documents.Parsing;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Tests.Segments;
@@ -51,6 +52,36 @@ public sealed class IndexFeederTests
         node.Put("users/2", "\"name\":\"b\"");
         node.Settle();
         Assert.True(node.Status(ByName.Name).IsStale);
+    }
+
+    [Fact]
+    public void A_write_of_a_compare_exchange_value_makes_no_index_stale_and_one_of_a_document_still_does()
+    {
+        using var node = IndexedNode.New();
+        node.Put("users/1", "\"name\":\"a\"");
+        node.Define(ByName.Name, ByName);
+        node.SettleAll();
+        Write("lock"u8);
+        Assert.False(node.Status(ByName.Name).IsStale);
+        Assert.True(node.Database().LastEtagForIndexes < node.Database().LastEtag);
+
+        node.Put("users/2", "\"name\":\"b\"");
+        Write("other"u8);
+        Assert.True(node.Status(ByName.Name).IsStale);
+        node.SettleAll();
+        Assert.False(node.Status(ByName.Name).IsStale);
+        node.Check(ByName.Name, ByName);
+
+        void Write(ReadOnlySpan<byte> key) =>
+            node.Run(
+                CommandEncoder.PutCompareExchange(
+                    node.Database().Number,
+                    key,
+                    index: 0,
+                    new ParsedDocument { BodyHead = "\"Object\":1"u8 },
+                    default
+                )
+            );
     }
 
     [Fact]

@@ -110,7 +110,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
             return;
         }
 
-        long etag = database.LastEtag;
+        long etag = database.LastEtagForIndexes;
         string[] names =
             Names.Count > 0
                 ? [.. Names]
