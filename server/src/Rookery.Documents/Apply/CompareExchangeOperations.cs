@@ -81,8 +81,8 @@ internal sealed class CompareExchangeOperations
         return new Rejection(
             RejectionKind.Invalid,
             $"The compare-exchange value {key} would expire at {Time(expiresAtTicks)}, but the cluster's time is "
-                + $"{Time(context.Entry.ExpiryTicks)} already. Nothing was stored: send an @expires after that time, and "
-                + "check the clock of this client."
+                + $"{Time(context.Entry.ExpiryTicks)} already. Nothing was stored: send an @expires after that time, "
+                + "and check the clock of this client."
         )
         {
             DocumentId = key,

@@ -22,8 +22,8 @@ internal static class IdempotencyHeader
 
     /// <summary>
     /// Returns the key of the header or, without one, of the parameter raft-request-id, which RavenDB's clients send
-    /// with bulk_docs, cmpxchg, identities and changes of indexes. Their client for .NET repeats a command with the same
-    /// raft-request-id after a failure.
+    /// with bulk_docs, cmpxchg, identities and changes of indexes. Their client for .NET repeats a command with the
+    /// same raft-request-id after a failure.
     /// </summary>
     public static IdempotencyKey ReadOrRequestId(HttpContext http)
     {
