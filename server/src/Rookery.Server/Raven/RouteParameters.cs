@@ -69,22 +69,29 @@ internal sealed class RouteParameters(params string[] obeyed)
     private void CheckNames(HttpContext http)
     {
         ulong seen = 0;
+        List<string>? ignored = null;
         foreach (var parameter in new QueryParameters(http))
         {
             int known = IndexOf(parameter);
             if (known < 0)
             {
-                if (!IsIgnored(parameter))
+                string name = parameter.Name.ToString();
+                if (!IsIgnored(parameter, name))
                 {
-                    throw Unknown(http, parameter.Name.ToString());
+                    throw Unknown(http, name);
                 }
+
+                ignored ??= [];
+                if (ignored.Contains(name, StringComparer.OrdinalIgnoreCase))
+                {
+                    throw Twice(name);
+                }
+
+                ignored.Add(name);
             }
             else if (!_obeyed[known].IsList && (seen & (1UL << known)) != 0)
             {
-                throw RefusedException.BadRequest(
-                    $"The parameter '{_obeyed[known].Name}' appears twice in the query string, but only one "
-                        + $"can be obeyed. Send it once."
-                );
+                throw Twice(_obeyed[known].Name);
             }
             else
             {
@@ -106,14 +113,18 @@ internal sealed class RouteParameters(params string[] obeyed)
         return -1;
     }
 
-    private bool IsIgnored(QueryParameters.Parameter parameter)
+    private static RefusedException Twice(string name) =>
+        RefusedException.BadRequest(
+            $"The parameter '{name}' appears twice in the query string, but only one can be obeyed. Send it once."
+        );
+
+    private bool IsIgnored(QueryParameters.Parameter parameter, string name)
     {
         if (TakesNotes && !parameter.HasValue)
         {
             return true;
         }
 
-        string name = parameter.Name.ToString();
         return Anywhere.ContainsKey(name) || Ignored.Keys.Contains(name, StringComparer.OrdinalIgnoreCase);
     }
 

@@ -24,6 +24,16 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
         }
     }
 
+    [Theory]
+    [InlineData("PUT", "/docs?id=a&raft-request-id=1&raft-request-id=2", "{}")]
+    [InlineData("GET", "/docs?id=a&nodeTag=A&NodeTag=B", null)]
+    [InlineData("POST", "/queries?queryHash=1&queryHash=2", """{"Query":"from A"}""")]
+    public async Task Ignored_parameters_that_occur_twice_are_refused(string method, string route, string? body)
+    {
+        string db = await server.CreateDatabaseAsync();
+        (await server.SendAsync(method, db + route, body)).IsRefusal(400, "twice");
+    }
+
     /// <summary>Before, the last one was obeyed, also of the databases to delete and of the query of a patch.</summary>
     [Theory]
     [InlineData("POST", "/queries", """{"Query":"from A","Query":"from B"}""")]
