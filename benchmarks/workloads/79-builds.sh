@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# GET, PUT and a query by range of this build, against the executables that BUILDS names
+# GET, PUT, a batch of one PUT and a query by range of this build, against the executables that BUILDS names
 # shellcheck disable=SC2016 # $p is a parameter of the query
 read -ra others <<<"${BUILDS:-}"
 ((${#others[@]} > 0)) || say "builds: BUILDS names no executable to compare with; this build runs alone"
@@ -42,5 +42,7 @@ for round in $(seq "$ROUNDS"); do
   BENCH_COUNT=100000 BENCH_PATH="/databases/bench/docs?id=d/" build_round "GET, 64 connections" get.lua 64
   first=$((first + 10000000))
   BENCH_COUNT=0 BENCH_FIRST=$first BENCH_PATH="/databases/bench/docs?id=p/" build_round "PUT, 64 connections" put.lua 64
+  first=$((first + 10000000))
+  BENCH_FIRST=$first BENCH_PATH=/databases/bench/bulk_docs build_round "bulk_docs, 64 connections" batch.lua 64
   BENCH_QUERIES=$WORK/builds.bodies BENCH_PATH=/databases/bench/queries build_round "query, 16 connections" query.lua 16
 done
