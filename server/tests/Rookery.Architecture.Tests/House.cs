@@ -110,6 +110,13 @@ internal static class House
     /// <summary>Every source file of the product, without what the build makes.</summary>
     internal static IEnumerable<string> SourceFiles => Sources.SelectMany(directory => FilesOf(directory, "*.cs"));
 
+    /// <summary>The directories that test projects and their helpers stand in.</summary>
+    internal static string[] TestSources { get; } =
+    [Path.Join(Root, "server", "tests"), Path.Join(Root, "cluster", "tests")];
+
+    /// <summary>Every source file of the tests, without what the build makes.</summary>
+    internal static IEnumerable<string> TestFiles => TestSources.SelectMany(directory => FilesOf(directory, "*.cs"));
+
     /// <summary>The directory of a room.</summary>
     internal static string DirectoryOf(string room) =>
         Sources.Select(directory => Path.Join(directory, room)).First(Directory.Exists);

@@ -20,7 +20,7 @@ public sealed partial class SourceRuleTests
     public void Nothing_is_left_to_do_in_a_comment()
     {
         var files = House
-            .SourceFiles.Concat(House.FilesOf(Path.Join(House.Root, "server", "tests"), "*.cs"))
+            .SourceFiles.Concat(House.TestFiles)
             .Where(path => !path.EndsWith($"{nameof(SourceRuleTests)}.cs", StringComparison.Ordinal));
         Assert.Empty(files.Where(path => Unfinished().IsMatch(File.ReadAllText(path))).Select(Name));
     }
@@ -29,7 +29,8 @@ public sealed partial class SourceRuleTests
     public void A_file_declares_the_namespace_of_its_folder() =>
         Assert.Empty(
             House
-                .SourceFiles.Where(path =>
+                .SourceFiles.Concat(House.TestFiles)
+                .Where(path =>
                     DeclaredNamespace().Match(File.ReadAllText(path)) is { Success: true } found
                     && !string.Equals(NamespaceOf(path), found.Groups["name"].Value, StringComparison.Ordinal)
                 )
@@ -81,7 +82,8 @@ public sealed partial class SourceRuleTests
 
     private static string NamespaceOf(string path) =>
         House
-            .Sources.Select(directory => Path.GetRelativePath(directory, Path.GetDirectoryName(path)!))
+            .Sources.Concat(House.TestSources)
+            .Select(directory => Path.GetRelativePath(directory, Path.GetDirectoryName(path)!))
             .First(static folder => !folder.StartsWith("..", StringComparison.Ordinal))
             .Replace(Path.DirectorySeparatorChar, '.');
 }

@@ -144,7 +144,7 @@ public sealed class ChangesTests
         }
 
         var buffer = new System.Buffers.ArrayBufferWriter<byte>();
-        var manifest = new ManifestSlots(disk, Sender, NoNotes.Instance).Read()!;
+        var manifest = new ManifestSlots(disk, Sender, NoRecorder.Instance).Read()!;
         ManifestCodec.Encode(manifest, buffer);
         int end = sizeof(int) + sizeof(long) + sizeof(int) + sizeof(long) + sizeof(long) + sizeof(int);
         int past = manifest.PastRangeTombstones.Sum(static range =>
@@ -291,7 +291,7 @@ public sealed class ChangesTests
             }
 
             _engine.Dispose();
-            var slots = new ManifestSlots(disk, options.Directory, NoNotes.Instance);
+            var slots = new ManifestSlots(disk, options.Directory, NoRecorder.Instance);
             ManifestRecord manifest = slots.Read()!;
             slots.Write(mistake(manifest) with { Revision = manifest.Revision + 1 });
             _engine = EngineWorkload.Open(disk, options);

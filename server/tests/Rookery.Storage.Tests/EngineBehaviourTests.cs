@@ -246,7 +246,7 @@ public sealed class EngineBehaviourTests
             new SimulatedDisk("/data"),
             options,
             budget,
-            NoNotes.Instance,
+            NoRecorder.Instance,
             new SimulatedTimeProvider()
         );
         WriteBatch batch = engine.Begin(1, 1);

@@ -152,7 +152,7 @@ public sealed class EngineFormatTests
                 disk,
                 EngineWorkload.Options,
                 budget,
-                NoNotes.Instance,
+                NoRecorder.Instance,
                 new SimulatedTimeProvider()
             )
         )

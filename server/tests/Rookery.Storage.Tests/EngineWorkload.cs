@@ -43,7 +43,7 @@ internal sealed class EngineWorkload(int seed)
             disk,
             options ?? Options,
             new MemoryBudget(64L * 1024 * 1024),
-            NoNotes.Instance,
+            NoRecorder.Instance,
             new SimulatedTimeProvider()
         );
         engine.DeleteUnnamedRuns();
@@ -147,14 +147,4 @@ internal sealed class EngineWorkload(int seed)
 
         keys.ForEach(key => Release(batch, key));
     }
-}
-
-/// <summary>Records nothing.</summary>
-internal sealed class NoNotes : IIoRecorder
-{
-    public static NoNotes Instance { get; } = new();
-
-    public long Begin() => 0;
-
-    public void Record(IoKind kind, long begun, long bytes) { }
 }

@@ -58,7 +58,7 @@ public sealed class ForeignRunTests
         long length = own.ReadAll(path).Length;
         own.Delete(path);
         var options = new RunWriterOptions(4096, Filter: true, Paced: false, IoKind.RunWrite);
-        using (var writer = new RunWriter(own, path, number, options, NoNotes.Instance))
+        using (var writer = new RunWriter(own, path, number, options, NoRecorder.Instance))
         {
             byte[] key = step == 0 ? EngineWorkload.Key(1, 1, "kez") : Key;
             writer.Add(key, sequence, RowKind.Put, System.Text.Encoding.UTF8.GetBytes(name));

@@ -1,4 +1,5 @@
 using Rookery.Platform;
+using Rookery.Simulation;
 using Rookery.Storage.Manifest;
 
 namespace Rookery.Storage.Tests;
@@ -23,7 +24,7 @@ public sealed class ManifestSlotsTests
                 RandomAccess.SetLength(file, 3L << 30);
             }
 
-            var read = new ManifestSlots(new PosixDisk(), directory, NoNotes.Instance).Read();
+            var read = new ManifestSlots(new PosixDisk(), directory, NoRecorder.Instance).Read();
             Assert.Equal(7, read?.Revision);
         }
         finally
@@ -37,7 +38,7 @@ public sealed class ManifestSlotsTests
         string directory = Directory.CreateTempSubdirectory("rookery-manifest-").FullName;
         try
         {
-            new ManifestSlots(new PosixDisk(), directory, NoNotes.Instance).Write(
+            new ManifestSlots(new PosixDisk(), directory, NoRecorder.Instance).Write(
                 new ManifestRecord
                 {
                     Revision = 7,

@@ -1,6 +1,6 @@
 using Rookery.Documents.Commands;
 using Rookery.Json;
-using static Rookery.Documents.Tests.Json.Parsing;
+using static Rookery.Documents.Tests.Parsing.ParsedExample;
 
 namespace Rookery.Documents.Tests.Commands;
 

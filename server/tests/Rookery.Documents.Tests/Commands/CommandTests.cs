@@ -4,7 +4,7 @@ using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
 using Rookery.Documents.Stored;
 using Rookery.Json;
-using static Rookery.Documents.Tests.Json.Parsing;
+using static Rookery.Documents.Tests.Parsing.ParsedExample;
 
 namespace Rookery.Documents.Tests.Commands;
 

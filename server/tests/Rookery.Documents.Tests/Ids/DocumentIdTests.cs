@@ -3,7 +3,7 @@ using CsCheck;
 using Rookery.Documents.Ids;
 using Rookery.Json;
 using Rookery.Simulation;
-using static Rookery.Documents.Tests.Json.Parsing;
+using static Rookery.Documents.Tests.Parsing.ParsedExample;
 
 namespace Rookery.Documents.Tests.Ids;
 

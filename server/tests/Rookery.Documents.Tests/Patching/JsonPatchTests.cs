@@ -7,11 +7,12 @@ using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Patching;
 using Rookery.Documents.Stored;
-using Rookery.Documents.Tests.Json;
 using Rookery.Documents.Tests.Nodes;
+using Rookery.Documents.Tests.Parsing;
+using Rookery.Documents.Tests.Stored;
 using Rookery.Json;
 using Rookery.Simulation;
-using static Rookery.Documents.Tests.Json.Parsing;
+using static Rookery.Documents.Tests.Parsing.ParsedExample;
 
 namespace Rookery.Documents.Tests.Patching;
 
@@ -237,7 +238,7 @@ public class JsonPatchTests
 
     [Fact]
     public void Random_patches_agree_with_the_definition() =>
-        Gen.Select(PatchTests.Value(3), Gen.Int[0, int.MaxValue])
+        Gen.Select(RandomJson.Value(3), Gen.Int[0, int.MaxValue])
             .CheckEach(
                 3000,
                 static one =>

@@ -3,11 +3,11 @@ using CsCheck;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Patching;
 using Rookery.Documents.Stored;
-using Rookery.Documents.Tests.Json;
+using Rookery.Documents.Tests.Stored;
 using Rookery.Json;
 using Rookery.Platform;
 using Rookery.Simulation;
-using static Rookery.Documents.Tests.Json.Parsing;
+using static Rookery.Documents.Tests.Parsing.ParsedExample;
 
 namespace Rookery.Documents.Tests.Patching;
 
@@ -44,7 +44,7 @@ public class PatchTests
 
     [Fact]
     public void Random_merge_patches_agree_with_the_definition() =>
-        Gen.Select(Value(3), Value(3))
+        Gen.Select(RandomJson.Value(3), RandomJson.Value(3))
             .CheckEach(
                 3000,
                 static one =>
@@ -436,24 +436,5 @@ public class PatchTests
         }
 
         return result;
-    }
-
-    internal static Gen<string> Value(int depth)
-    {
-        var simple = Gen.OneOf("null", "0", "1", "2", "3", "4", "\"x\\n\"");
-        return depth == 0
-            ? simple
-            : Gen.Frequency(
-                (3, simple),
-                (1, Value(depth - 1).Select(static value => $"[{value}]")),
-                (
-                    2,
-                    Gen.Select(Gen.Char["abcde"], Value(depth - 1), static (name, value) => $"\"{name}\":{value}")
-                        .Array[0, 5]
-                        .Select(static members =>
-                            $"{{{string.Join(',', members.DistinctBy(static member => member[1]))}}}"
-                        )
-                )
-            );
     }
 }

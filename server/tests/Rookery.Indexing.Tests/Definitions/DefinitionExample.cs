@@ -1,8 +1,8 @@
 using System.Buffers;
 using System.Text;
 using Rookery.Documents.Stored;
+using Rookery.Fixtures;
 using Rookery.Indexing.Definitions;
-using Rookery.Indexing.Tests.Values;
 using Rookery.Indexing.Values;
 using Rookery.Scripting.Running;
 using Rookery.Search.Segments.Store;

@@ -2,9 +2,9 @@ using System.Buffers;
 using System.Globalization;
 using System.Text;
 using Rookery.Documents.Stored;
+using Rookery.Fixtures;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Reducing;
-using Rookery.Indexing.Tests.Values;
 using Rookery.Platform;
 using Rookery.Scripting.Syntax;
 

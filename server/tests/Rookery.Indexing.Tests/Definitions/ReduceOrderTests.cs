@@ -1,8 +1,8 @@
 using System.Globalization;
 using System.Text.Json;
+using Rookery.Fixtures;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Tests.Indexes;
 
 namespace Rookery.Indexing.Tests.Definitions;
 

@@ -1,6 +1,6 @@
 using System.Text;
+using Rookery.Fixtures;
 using Rookery.Indexing.Definitions;
-using Rookery.Indexing.Tests.Indexes;
 
 namespace Rookery.Indexing.Tests.Definitions;
 

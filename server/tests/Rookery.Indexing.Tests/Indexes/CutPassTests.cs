@@ -1,14 +1,12 @@
-using System.Text;
+using Rookery.Fixtures;
 using Rookery.Indexing.Automatic;
-using Rookery.Indexing.Values;
-using Rookery.Queries.Execution;
 using Rookery.Search.Segments.Store;
 using Rookery.Storage;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
 /// <summary>
-/// Passes over changes and walks over documents that end early because the node ended their snapshot.
+/// Passes over changes that end early because the node ended their snapshot.
 /// </summary>
 public sealed class CutPassTests
 {
@@ -62,27 +60,6 @@ public sealed class CutPassTests
         node.Check("other", OfOthers);
         node.Check("last", OfOthers);
         Assert.Empty(node.Troubles);
-    }
-
-    /// <summary>
-    /// Documents that a map loads for a query come from the query's snapshot, like the documents it maps.
-    /// </summary>
-    [Fact]
-    public void Rows_computed_for_a_query_load_documents_from_its_snapshot()
-    {
-        using var node = IndexedNode.New();
-        node.Put("companies/1", "\"city\":\"Ulm\"", "Companies");
-        node.Put("users/1", "\"company\":\"companies/1\"");
-        IndexQuotaTests.DefineStatic(node, "ByCity", "load(o.company, 'Companies').city");
-        node.SettleAll();
-        var source = new IndexedQueries(node.Host).FindRowSource(node.Database(), "ByCity")!;
-        using var reader = node.Database().OpenReader();
-        node.Put("companies/1", "\"city\":\"Bonn\"", "Companies");
-        using var rows = new IndexRows(source, node.Database(), () => reader);
-        using var documents = reader.SeekByIdPrefix("users/"u8);
-        Assert.True(documents.MoveNext());
-        byte[] row = rows.Of(new QueriedDocument(documents.View, documents.Etag, [])).Single();
-        Assert.Equal("\"n\":\"Ulm\"", Encoding.UTF8.GetString(row));
     }
 
     private sealed class CutStore(IIndexStore inner, Func<bool> isCut) : IIndexStore

@@ -1,5 +1,6 @@
 using Rookery.Documents.Changes;
 using Rookery.Documents.Indexes;
+using Rookery.Fixtures;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
 using Rookery.Platform;

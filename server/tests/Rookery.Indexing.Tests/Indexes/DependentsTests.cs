@@ -1,6 +1,7 @@
 using System.Text;
 using System.Text.Json;
 using Rookery.Documents.Stored;
+using Rookery.Fixtures;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;

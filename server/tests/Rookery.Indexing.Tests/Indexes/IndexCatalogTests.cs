@@ -1,10 +1,10 @@
 using System.Globalization;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Indexes;
+using Rookery.Fixtures;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Mapping;
-using Rookery.Indexing.Tests.Segments;
 using Rookery.Platform;
 using Rookery.Simulation;
 

@@ -1,9 +1,9 @@
 using Rookery.Documents.Commands;
 using Rookery.Documents.Indexes;
 using Rookery.Documents.Parsing;
+using Rookery.Fixtures;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
-using Rookery.Indexing.Tests.Segments;
 using Rookery.Platform;
 using Rookery.Simulation;
 

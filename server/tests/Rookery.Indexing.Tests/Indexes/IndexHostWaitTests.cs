@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Databases;
+using Rookery.Fixtures;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Mapping;

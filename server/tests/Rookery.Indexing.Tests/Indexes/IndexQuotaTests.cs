@@ -1,14 +1,11 @@
+using System.Buffers;
 using System.Text.Json;
 using Rookery.Documents.Commands;
+using Rookery.Fixtures;
 using Rookery.Indexing.Automatic;
-using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Indexes;
-using Rookery.Queries.Conditions;
-using Rookery.Queries.Execution;
-using Rookery.Queries.FullText;
-using Rookery.Queries.Language;
-using Rookery.Queries.Planning;
-using Rookery.Queries.Scanning;
+using Rookery.Indexing.Mapping;
+using Rookery.Search.Values;
 
 namespace Rookery.Indexing.Tests.Indexes;
 
@@ -72,7 +69,7 @@ public sealed class IndexQuotaTests
         using var node = FullNode(out var names);
         foreach (string name in names)
         {
-            DefineStatic(node, name, "o.name + 'x'");
+            node.DefineField(name, "o.name + 'x'");
         }
 
         // More replacements than are built at a time: the others wait for their turn.
@@ -89,7 +86,7 @@ public sealed class IndexQuotaTests
         node.Host.SetPaused(node.Database(), isPaused: true);
         foreach (string name in names)
         {
-            DefineStatic(node, name, "o.name + 'x'");
+            node.DefineField(name, "o.name + 'x'");
         }
 
         node.SettleAll();
@@ -118,7 +115,7 @@ public sealed class IndexQuotaTests
         node.SettleAll();
         for (int i = 0; i < MostOfALeastNode - 3; i++)
         {
-            DefineStatic(node, $"s{i:D2}", "o.name", "zoo");
+            node.DefineField($"s{i:D2}", "o.name", "zoo");
         }
 
         node.SettleAll();
@@ -166,34 +163,11 @@ public sealed class IndexQuotaTests
     }
 
     [Fact]
-    public void A_query_whose_index_has_no_room_scans_documents()
-    {
-        using var node = IndexedNode.New();
-        for (int i = 0; i < 300; i++)
-        {
-            node.Put($"users/{i}", "\"name\":\"a\"");
-        }
-
-        Assert.NotNull(Plan(node, "from Users where name = 'a'").ToDefine);
-        for (int i = 0; i < MostOfALeastNode / 2; i++)
-        {
-            node.Define($"i{i}", Of($"f{i}"));
-        }
-
-        node.SettleAll();
-        var route = Plan(node, "from Users where name = 'a'");
-        Assert.Equal((null, null), (route.IndexName, route.ToDefine));
-        Assert.Contains("has memory for 32 indexes", route.Reasons[^1].Text, StringComparison.Ordinal);
-        Assert.Equal("i3", Plan(node, "from Users where f3 = 1").IndexName);
-        Assert.False(Plan(node, "from Users where search(name, 'a') order by score()").AvoidsScan);
-    }
-
-    [Fact]
     public void Definitions_are_read_only_near_the_quota_and_once_until_they_change()
     {
         using var node = IndexedNode.New();
         node.CreateDatabase("zoo");
-        DefineStatic(node, "s", "o.name", "zoo");
+        node.DefineField("s", "o.name", "zoo");
         for (int i = 0; i < (MostOfALeastNode / 2) - 2; i++)
         {
             node.Define($"i{i}", Of($"f{i}"));
@@ -231,7 +205,7 @@ public sealed class IndexQuotaTests
         names = [.. Enumerable.Range(0, MostOfALeastNode).Select(static number => $"s{number:D2}")];
         foreach (string name in names)
         {
-            DefineStatic(node, name, "o.name");
+            node.DefineField(name, "o.name");
         }
 
         node.SettleAll();
@@ -248,30 +222,19 @@ public sealed class IndexQuotaTests
         }
     }
 
-    /// <summary>Defines an index of users with the one field n.</summary>
-    internal static void DefineStatic(IndexedNode node, string name, string value, string database = "shop")
+    /// <summary>Returns the one term of the one document.</summary>
+    private static string TermOf(IndexedNode node, string name)
     {
-        using var json = JsonDocument.Parse(
-            $$"""{"Maps":["map('Users', o => ({ n: {{value}} }))"],"Name":"{{name}}"}"""
-        );
-        byte[] definition = StaticIndexRequest.Parse(json.RootElement).Definition.ToJson();
-        node.ChangeIndexes(writer => writer.Put(name, definition, default), database);
+        string field = $"{MappedField.ValuesOf(0)}:";
+        string term = StoreContents
+            .TermsOf(node.StoreOf(name))
+            .Single()
+            .Value.Single(one => one.StartsWith(field, StringComparison.Ordinal));
+        var text = new ArrayBufferWriter<byte>();
+        TermKey.WriteJson(Convert.FromHexString(term[field.Length..]), text);
+        return JsonSerializer.Deserialize<string>(text.WrittenSpan)!;
     }
-
-    private static string TermOf(IndexedNode node, string name) =>
-        new IndexedQueries(node.Host).ReadTerms(node.Database(), name, "n", null, 10)!.Single();
 
     private static AutoIndexDefinition Of(string field) =>
         new("Users", [new AutoIndexField([field], AutoIndexFieldUses.None)]);
-
-    private static IndexChoice Plan(IndexedNode node, string text)
-    {
-        var query = RqlParser.Parse(text);
-        using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
-        return new IndexedQueries(node.Host).ChooseIndex(
-            node.Database(),
-            query,
-            CompiledQuery.Compile(query, QueryParameters.None, words).Target
-        );
-    }
 }

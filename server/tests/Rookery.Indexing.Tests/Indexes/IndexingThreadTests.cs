@@ -1,3 +1,4 @@
+using Rookery.Fixtures;
 using Rookery.Indexing.Automatic;
 using Rookery.Indexing.Indexes;
 

@@ -1,8 +1,8 @@
 using System.Globalization;
 using Rookery.Documents.Indexes;
+using Rookery.Fixtures;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Mapping;
-using Rookery.Indexing.Tests.Segments;
 using Rookery.Indexing.Values;
 using Rookery.Search.Segments.Store;
 using Rookery.Simulation;

@@ -177,7 +177,7 @@ public sealed class ReduceStoreTests
             disk,
             new StorageOptions { Directory = ReduceWorkload.Directory, Tables = ReduceKeys.Tables },
             new MemoryBudget(8 << 20),
-            NoNotes.Instance,
+            NoRecorder.Instance,
             new SimulatedTimeProvider()
         );
         using var snapshot = engine.OpenSnapshot();

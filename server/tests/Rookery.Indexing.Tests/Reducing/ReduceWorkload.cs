@@ -179,16 +179,6 @@ internal sealed class ReduceWorkload(int seed)
     {
         var reducer = new TotalsReducer { HasOrder = hasOrder };
         var budget = new MemoryBudget(8 << 20);
-        return ReduceStore.Open(disk, Directory, reducer, budget, NoNotes.Instance, new SimulatedTimeProvider());
+        return ReduceStore.Open(disk, Directory, reducer, budget, NoRecorder.Instance, new SimulatedTimeProvider());
     }
-}
-
-/// <summary>Discards all records.</summary>
-internal sealed class NoNotes : IIoRecorder
-{
-    public static NoNotes Instance { get; } = new();
-
-    public long Begin() => 0;
-
-    public void Record(IoKind kind, long begun, long bytes) { }
 }

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Text;
 using Rookery.Documents.Stored;
+using Rookery.Fixtures;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Tests.Values;
@@ -42,7 +43,7 @@ public sealed class FieldReaderTests
         var visitor = new Collector(new StringBuilder());
         byte[] stored = StoredExample.Store("orders/1", Order);
         Assert.True(
-            new FieldReader(Path(path)).Read(
+            new FieldReader(FieldPaths.Parse(path)).Read(
                 new QueriedDocument(new DocumentView(stored), 7, Encoding.UTF8.GetBytes(StoredExample.HistoryId)),
                 ref visitor
             )
@@ -66,7 +67,7 @@ public sealed class FieldReaderTests
     {
         var output = new ArrayBufferWriter<byte>();
         byte[] stored = StoredExample.Store("orders/1", Order);
-        var writer = new FieldWriter(Path(path));
+        var writer = new FieldWriter(FieldPaths.Parse(path));
         var document = new QueriedDocument(
             new DocumentView(stored),
             7,
@@ -82,7 +83,7 @@ public sealed class FieldReaderTests
     {
         var output = new ArrayBufferWriter<byte>();
         byte[] stored = StoredExample.Store("a", """{"@metadata":{"@collection":"Users","k":1}}""");
-        new FieldWriter(Path("@metadata")).Write(
+        new FieldWriter(FieldPaths.Parse("@metadata")).Write(
             new QueriedDocument(new DocumentView(stored), 7, Encoding.UTF8.GetBytes(StoredExample.HistoryId)),
             output
         );
@@ -91,18 +92,6 @@ public sealed class FieldReaderTests
             output.Text()
         );
     }
-
-    internal static FieldPath Path(string text) =>
-        new(
-            [
-                .. text.Split('.')
-                    .Select(static step => new PathStep(
-                        step.Replace("[]", "", StringComparison.Ordinal),
-                        step.EndsWith("[]", StringComparison.Ordinal)
-                    )),
-            ],
-            0
-        );
 
     private readonly struct Collector(StringBuilder values) : IValueVisitor
     {

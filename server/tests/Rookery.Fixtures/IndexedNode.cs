@@ -1,0 +1,284 @@
+using System.Text;
+using System.Text.Json;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Consensus;
+using Rookery.Documents.Databases;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Parsing;
+using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Values;
+using Rookery.Platform;
+using Rookery.Search.Segments.Store;
+using Rookery.Simulation;
+
+namespace Rookery.Fixtures;
+
+/// <summary>A node with indexes, without consensus and threads. Each call has done its work when it returns.</summary>
+public sealed class IndexedNode : IDisposable
+{
+    public const string Directory = "/data/node";
+
+    private readonly SegmentStoreContext _context;
+
+    private IndexedNode(
+        SimulatedDisk disk,
+        SimulatedTimeProvider time,
+        IndexFeederOptions options,
+        double shareOfCore = 1,
+        long cacheBytes = 1 << 20,
+        Func<IIndexStore, IIndexStore>? around = null
+    )
+    {
+        (Disk, Time) = (disk, time);
+        var node = new NodeOptions
+        {
+            DataDirectory = Directory,
+            SegmentBytes = 64 << 10,
+            MemtableBytes = 48 << 10,
+            RunBytes = 32 << 10,
+            Reserve = new ReserveRule(0, 0),
+        };
+        Store = NodeStore.Open(node, disk, new MemoryBudget(16 << 20), NoRecorder.Instance, time);
+        Store.ApplyAll();
+        _context = StoreContents.ContextOf(disk, cacheBytes);
+        var host = new IndexHostOptions
+        {
+            DataDirectory = Directory,
+            ShareOfCore = () => shareOfCore,
+            HasRoom = () => HasRoom,
+            TroubleFound = Troubles.Add,
+            Memory = Memory,
+            Io = NoRecorder.Instance,
+            Feeder = options,
+        };
+        around ??= static store => store;
+        Host = new IndexHost(Store.Databases, disk, host, time, folder => around(SegmentStore.Open(_context, folder)));
+    }
+
+    public static IndexFeederOptions SmallSteps { get; } =
+        new()
+        {
+            DocumentsPerStep = 7,
+            BytesPerStep = 600,
+            PendingBytes = 64 << 10,
+            MinPendingBytes = 2 << 10,
+        };
+
+    public SimulatedDisk Disk { get; }
+
+    public SimulatedTimeProvider Time { get; }
+
+    public NodeStore Store { get; }
+
+    /// <summary>The memory budget of the indexes, except for their segments.</summary>
+    public MemoryBudget Memory { get; } = new(16 << 20);
+
+    public IndexHost Host { get; }
+
+    public IList<string> Troubles { get; } = [];
+
+    public bool HasRoom { get; set; } = true;
+
+    public static IndexedNode New(
+        IndexFeederOptions? options = null,
+        double shareOfCore = 1,
+        long cacheBytes = 1 << 20,
+        Func<IIndexStore, IIndexStore>? around = null
+    )
+    {
+        var disk = new SimulatedDisk("/data");
+        var time = new SimulatedTimeProvider();
+        var node = new IndexedNode(disk, time, options ?? SmallSteps, shareOfCore, cacheBytes, around);
+        node.CreateDatabase("shop");
+        return node;
+    }
+
+    /// <summary>Opens a node on a disk image.</summary>
+    public static IndexedNode Open(SimulatedDisk disk) => new(disk, new SimulatedTimeProvider(), SmallSteps);
+
+    /// <summary>Restarts the node; with a seed, on what a power cut left of its disk.</summary>
+    public IndexedNode Restart(long? powerLossSeed = null, IndexFeederOptions? options = null)
+    {
+        var disk = powerLossSeed is { } seed ? Disk.AfterPowerLoss(seed) : Disk;
+        Dispose();
+        return new IndexedNode(disk, Time, options ?? SmallSteps);
+    }
+
+    public void CreateDatabase(string name) => Run(CommandEncoder.CreateDatabase(name, HistoryId.Create()));
+
+    public Database Database(string name = "shop") =>
+        Store.Databases.TryGet(name, out var database) ? database : throw new InvalidOperationException(name);
+
+    /// <summary>Defines a static index from JSON as clients send it, without a name.</summary>
+    public void Define(string definition, string name)
+    {
+        using var json = JsonDocument.Parse(
+            definition.Contains("\"Name\"", StringComparison.Ordinal)
+                ? definition
+                : definition.Insert(1, "\"Name\":\"x\",")
+        );
+        ChangeIndexes(writer =>
+            writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default)
+        );
+    }
+
+    /// <summary>Defines a static index of users with the one field n.</summary>
+    public void DefineField(string name, string value, string database = "shop")
+    {
+        using var json = JsonDocument.Parse(
+            $$"""{"Maps":["map('Users', o => ({ n: {{value}} }))"],"Name":"{{name}}"}"""
+        );
+        byte[] definition = StaticIndexRequest.Parse(json.RootElement).Definition.ToJson();
+        ChangeIndexes(writer => writer.Put(name, definition, default), database);
+    }
+
+    public void Put(string id, string members, string collection = "Users", string database = "shop")
+    {
+        using var parser = DocumentParser.Rent();
+        string json =
+            $"{{{members}{(members.Length > 0 ? "," : "")}\"@metadata\":{{\"@collection\":\"{collection}\"}}}}";
+        Assert.True(parser.TryParse(Encoding.UTF8.GetBytes(json), out var document, out var error), error.ToString());
+        Run(
+            CommandEncoder.Put(
+                Database(database).Number,
+                Encoding.UTF8.GetBytes(id),
+                ExpectedChangeVector.None,
+                document,
+                default
+            )
+        );
+    }
+
+    public void Delete(string id, string database = "shop") =>
+        Run(CommandEncoder.Delete(Database(database).Number, Encoding.UTF8.GetBytes(id), default, default));
+
+    public long Define(string name, AutoIndexDefinition definition, string database = "shop") =>
+        ChangeIndexes(writer => writer.Put(name, definition.ToJson(), default), database)[0].Low;
+
+    public CommandOutcome ChangeIndexes(Action<IndexWriter> encode, string database = "shop")
+    {
+        using var writer = new IndexWriter(Database(database).Number, default);
+        encode(writer);
+        return Run(writer.Complete());
+    }
+
+    public CommandOutcome Run(CommandBuffer command)
+    {
+        var outcome = Store.CommitAlone(command);
+        command.Dispose();
+        Assert.Null(outcome.Rejection);
+        return outcome;
+    }
+
+    /// <summary>Does one step of the index thread.</summary>
+    public bool Step() => Host.Step();
+
+    /// <summary>Follows the definitions in the log, without reading documents.</summary>
+    public bool Follow() => Host.Follow();
+
+    /// <summary>Steps until there is no more work now.</summary>
+    public int Settle()
+    {
+        int steps = 0;
+        while (Host.Step())
+        {
+            Assert.True(++steps < 100_000, "indexing comes to an end");
+        }
+
+        return steps;
+    }
+
+    /// <summary>Steps until everything is written.</summary>
+    public void SettleAll()
+    {
+        Settle();
+        Time.Advance(SmallSteps.PendingAge);
+        Settle();
+    }
+
+    public IndexStatus Status(string name, string database = "shop") =>
+        Host.ReadStatus(Database(database))
+            .Single(status => status.Name.Equals(name, StringComparison.OrdinalIgnoreCase) && !status.IsReplacement);
+
+    public RunningIndex Serving(string name, string database = "shop") =>
+        Host.TryGetSlot(Database(database), name, out var slot)
+            ? slot.Serving
+            : throw new InvalidOperationException(name);
+
+    public IIndexStore StoreOf(string name, string database = "shop") => Serving(name, database).Store;
+
+    /// <summary>Returns the stored rows of an index, ordered by their bytes.</summary>
+    public IReadOnlyList<string> ReadRows(string name)
+    {
+        using var snapshot = StoreOf(name).OpenSnapshot();
+        var rows = new List<string>();
+        foreach (var (reader, live) in snapshot.Segments)
+        {
+            using var stored = reader.Stored();
+            foreach (int entry in Enumerable.Range(0, reader.Entries).Where(live.IsLive))
+            {
+                rows.Add(Encoding.UTF8.GetString(stored.Read(entry)));
+            }
+        }
+
+        rows.Sort(StringComparer.Ordinal);
+        return rows;
+    }
+
+    /// <summary>Asserts that an index, as queries see it, equals a computation from the documents.</summary>
+    public void Check(string name, AutoIndexDefinition definition, string database = "shop", string context = "")
+    {
+        var expected = Recompute(definition, database);
+        var actual = StoreContents.TermsOf(StoreOf(name, database));
+        Assert.Equal(expected.Keys, actual.Keys);
+        foreach (var (id, terms) in expected)
+        {
+            Assert.True(
+                terms.SequenceEqual(actual[id], StringComparer.Ordinal),
+                $"{context} {name} {id}: {string.Join(' ', terms)} was expected, and there is "
+                    + $"{string.Join(' ', actual[id])}"
+            );
+        }
+    }
+
+    public void Dispose()
+    {
+        Host.Dispose();
+        Store.Dispose();
+    }
+
+    private SortedDictionary<string, string[]> Recompute(AutoIndexDefinition definition, string database)
+    {
+        var expected = new SortedDictionary<string, string[]>(StringComparer.Ordinal);
+        var map = new AutoIndexMap(definition);
+        var entry = new IndexEntry();
+        using var reader = Database(database).OpenReader();
+        using var documents = reader.SeekByIdPrefix([]);
+        while (documents.MoveNext())
+        {
+            var view = documents.View;
+            if (
+                definition.Collection is null
+                || definition.Collection.Equals(
+                    Encoding.UTF8.GetString(view.Collection),
+                    StringComparison.OrdinalIgnoreCase
+                )
+            )
+            {
+                entry.Clear();
+                map.Map(
+                    new QueriedDocument(view, documents.Etag, Encoding.ASCII.GetBytes(Database(database).HistoryId)),
+                    entry
+                );
+                if (!entry.IsEmpty)
+                {
+                    expected.Add(Encoding.UTF8.GetString(view.Id).ToLowerInvariant(), StoreContents.TermsOf(entry));
+                }
+            }
+        }
+
+        return expected;
+    }
+}

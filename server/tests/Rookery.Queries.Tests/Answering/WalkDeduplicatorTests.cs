@@ -1,0 +1,36 @@
+using System.Text;
+using Rookery.Queries.Answering;
+
+namespace Rookery.Queries.Tests.Answering;
+
+public sealed class WalkDeduplicatorTests
+{
+    [Fact]
+    public void A_document_written_during_the_scan_is_returned_once()
+    {
+        var walk = new WalkDeduplicator(lastEtag: 10);
+        Assert.False(walk.EndsAt(10, Never));
+        Assert.True(walk.TryRegister(Id("users/1")));
+        Assert.False(walk.EndsAt(11, static () => 12));
+        Assert.False(walk.TryRegister(Id("USERS/1")));
+        Assert.True(walk.TryRegister(Id("users/2")));
+        Assert.False(walk.EndsAt(12, Never));
+        Assert.True(walk.EndsAt(13, Never), "continued writes do not lengthen the walk");
+    }
+
+    [Fact]
+    public void A_scan_with_too_many_matches_skips_documents_written_meanwhile()
+    {
+        var walk = new WalkDeduplicator(lastEtag: 10);
+        for (int i = 0; i < 100_001; i++)
+        {
+            Assert.True(walk.TryRegister(Id($"users/{i}")));
+        }
+
+        Assert.True(walk.EndsAt(11, Never));
+    }
+
+    private static byte[] Id(string text) => Encoding.UTF8.GetBytes(text);
+
+    private static long Never() => throw new InvalidOperationException("not called");
+}

@@ -1,0 +1,111 @@
+using System.Text;
+using CsCheck;
+using Rookery.Queries.Conditions;
+using Rookery.Queries.Language;
+using Rookery.Search.Analysis;
+using Rookery.Simulation;
+
+namespace Rookery.Queries.Tests.Conditions;
+
+public sealed class FuzzyTextTests
+{
+    [Theory]
+    [InlineData("hello", "hello", 1, true)]
+    [InlineData("hello", "hallo", 1, false)]
+    [InlineData("hello", "hallo", 0.8, false)]
+    [InlineData("hello", "hallo", 0.79, true)]
+    [InlineData("hello", "help", 0.4, true)]
+    [InlineData("hello", "help", 0.5, false)]
+    [InlineData("ab", "ac", 0.5, false)]
+    [InlineData("ab", "ac", 0.4, true)]
+    [InlineData("äöü", "äöu", 0.5, true)]
+    [InlineData("", "", 0.5, true)]
+    [InlineData("", "a", 0, false)]
+    [InlineData("a", "", 0, false)]
+    [InlineData("a", "b", 0, false)]
+    public void Texts_are_similar_or_not(string text, string other, double similarity, bool matches) =>
+        Assert.Equal(matches, AreSimilar(text, other, similarity));
+
+    [Fact]
+    public void Distances_equal_those_of_the_whole_matrix()
+    {
+        int near = 0;
+        var letters = Gen.Int[0, 2].Array[0, 9];
+        Gen.Select(letters, letters, Gen.Int[0, 7])
+            .CheckEach(
+                20_000,
+                one =>
+                {
+                    var (left, right, bound) = one;
+                    bool isNear = Measure(left, right) <= bound;
+                    Assert.Equal(isNear, EditDistance.IsWithin(left, right, bound));
+                    near += isNear ? 1 : 0;
+                }
+            );
+        Assert.InRange(near, 2000, 18_000);
+    }
+
+    [Fact]
+    public void Similarity_follows_the_formula()
+    {
+        var texts = Gen.String[Gen.Char["abé"], 1, 8];
+        Gen.Select(texts, texts, Gen.Int[0, 9])
+            .CheckEach(
+                5000,
+                static one =>
+                {
+                    var (text, other, tenths) = one;
+                    int distance = Measure(
+                        [.. text.Select(static letter => (int)letter)],
+                        [.. other.Select(static letter => (int)letter)]
+                    );
+                    double measured = 1 - (distance / (double)Math.Min(text.Length, other.Length));
+                    Assert.Equal(measured > tenths / 10.0, AreSimilar(text, other, tenths / 10.0));
+                }
+            );
+    }
+
+    [Fact]
+    public void Too_long_texts_are_refused_as_a_pattern_and_never_similar()
+    {
+        Assert.Equal(
+            QueryFault.Invalid,
+            Assert.Throws<QueryException>(static () => new FuzzyText("a"u8, 1.5, 3)).Fault
+        );
+        Assert.Equal(
+            QueryFault.Invalid,
+            Assert.Throws<QueryException>(static () => new FuzzyText("a"u8, double.NaN, 3)).Fault
+        );
+        Assert.Equal(
+            QueryFault.TooCostly,
+            Assert.Throws<QueryException>(static () => new FuzzyText(new byte[513], 0.5, 3)).Fault
+        );
+        var longest = new FuzzyText(Encoding.UTF8.GetBytes(new string('a', 512)), 0, 0);
+        Assert.False(longest.Matches(new byte[8 << 20], null));
+        Assert.True(longest.Matches(Encoding.UTF8.GetBytes(new string('a', 1023)), null));
+        Assert.False(longest.Matches(Encoding.UTF8.GetBytes(new string('a', 1024)), null));
+    }
+
+    private static int Measure(int[] left, int[] right)
+    {
+        int[,] matrix = new int[left.Length + 1, right.Length + 1];
+        for (int row = 0; row <= left.Length; row++)
+        {
+            for (int column = 0; column <= right.Length; column++)
+            {
+                matrix[row, column] =
+                    row is 0 ? column
+                    : column is 0 ? row
+                    : Math.Min(
+                        matrix[row - 1, column - 1] + (left[row - 1] == right[column - 1] ? 0 : 1),
+                        Math.Min(matrix[row - 1, column], matrix[row, column - 1]) + 1
+                    );
+            }
+        }
+
+        return matrix[left.Length, right.Length];
+    }
+
+    private static bool AreSimilar(string text, string other, double similarity) =>
+        new FuzzyText(Encoding.UTF8.GetBytes(text), similarity, 0).Matches(Encoding.UTF8.GetBytes(other), null);
+}

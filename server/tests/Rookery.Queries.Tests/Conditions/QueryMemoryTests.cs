@@ -1,0 +1,46 @@
+using Rookery.Platform;
+using Rookery.Queries.Conditions;
+using Rookery.Queries.Language;
+
+namespace Rookery.Queries.Tests.Conditions;
+
+public sealed class QueryMemoryTests
+{
+    private const long Limit = 1 << 20;
+    private const long Assured = 128 << 10;
+
+    [Theory]
+    [InlineData(64 << 10, true)]
+    [InlineData(256 << 10, false)]
+    public void A_query_is_judged_by_what_all_its_parts_hold(long heldByFirst, bool isFaultOfOthers)
+    {
+        var share = NewShare();
+        var query = new QueryMemory(share);
+        using var first = new ScanMemory(query);
+        using var second = new ScanMemory(query);
+        first.Reserve(heldByFirst);
+        share.Reserve(Limit - heldByFirst);
+        var refused = Assert.Throws<QueryException>(() => second.Reserve(1 << 10));
+        Assert.Equal(isFaultOfOthers, refused.Fault != QueryFault.TooCostly);
+        share.Release(Limit - heldByFirst);
+    }
+
+    [Fact]
+    public void Parts_that_end_release_what_they_hold_and_no_more()
+    {
+        var share = NewShare();
+        var query = new QueryMemory(share);
+        using (var first = new ScanMemory(query))
+        {
+            first.Reserve(5);
+            using var second = new ScanMemory(query);
+            second.Reserve(7);
+            second.Release(3);
+            Assert.Equal((9, 9), (query.HeldBytes, share.UsedBytes));
+        }
+
+        Assert.Equal((0, 0), (query.HeldBytes, share.UsedBytes));
+    }
+
+    private static MemoryShare NewShare() => new MemoryBudget(4 * Limit).AddShare("queries", Limit, Assured);
+}

@@ -1,0 +1,50 @@
+using Rookery.Queries.Execution;
+using Rookery.Search.Segments.Postings;
+
+namespace Rookery.Queries.Tests.Execution;
+
+/// <summary>
+/// Forces the walk over the terms of an order, whatever its cost, and gives up after a number of entries.
+/// </summary>
+internal sealed class ForcedWalk(long mostSteps) : OrderWalk
+{
+    /// <summary>Number of walks started.</summary>
+    public int Begun { get; private set; }
+
+    /// <summary>Number of walks that found all wanted matches.</summary>
+    public int Completed { get; private set; }
+
+    /// <summary>Number of these in a segment with dead entries.</summary>
+    public int CompletedAmongDead { get; private set; }
+
+    /// <summary>Walks to the end, walks up to a number of entries, or decides by cost.</summary>
+    public static ForcedWalk? Any(Random random) =>
+        random.Next(4) switch
+        {
+            0 => null,
+            1 => new ForcedWalk(random.Next(20)),
+            _ => new ForcedWalk(long.MaxValue),
+        };
+
+    public override bool IsWorthwhile(long wanted, int entries, EntryCursor candidates) => true;
+
+    public override long MaxSteps(EntryCursor candidates)
+    {
+        Begun++;
+        return mostSteps;
+    }
+
+    public override void OnPageFound(int dead)
+    {
+        Completed++;
+        CompletedAmongDead += dead > 0 ? 1 : 0;
+    }
+}
+
+/// <summary>Never walks: all matches are read.</summary>
+internal sealed class NoWalk : OrderWalk
+{
+    public override bool IsWorthwhile(long wanted, int entries, EntryCursor candidates) => false;
+
+    public override long MaxSteps(EntryCursor candidates) => throw new InvalidOperationException("Nobody walks.");
+}

@@ -1,0 +1,216 @@
+using System.Text;
+using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Values;
+using Rookery.Queries.Conditions;
+using Rookery.Queries.Execution;
+using Rookery.Queries.FullText;
+using Rookery.Queries.Language;
+using Rookery.Queries.Scanning;
+
+namespace Rookery.Queries.Tests.Execution;
+
+public sealed class IndexAnswerTests
+{
+    private static readonly AutoIndexDefinition Definition = new(
+        "Users",
+        [
+            new AutoIndexField(["name"], AutoIndexFieldUses.None),
+            new AutoIndexField(["age"], AutoIndexFieldUses.None),
+            new AutoIndexField(["kind"], AutoIndexFieldUses.None),
+            new AutoIndexField(["bio"], AutoIndexFieldUses.Search),
+        ]
+    );
+
+    [Fact]
+    public void A_document_that_changed_after_indexing_is_evaluated_again()
+    {
+        using var example = new IndexExample(Definition);
+        example.Put("Users/1", """{ "name": "Ann" }""");
+        example.Put("users/2", """{ "name": "ANN" }""");
+        example.Put("users/3", """{ "name": "Ann" }""");
+        example.Apply();
+        example.Put("users/2", """{ "name": "Ann", "age": 5 }""");
+        example.Put("users/3", """{ "name": "Bob" }""");
+        using var answer = example.Open(Plan("from Users where name = 'ann'"));
+        Assert.Equal(
+            ["users/1", "users/2", "users/3"],
+            answer.Documents.Select(static found => Encoding.UTF8.GetString(found.Id.Span))
+        );
+        Assert.Equal(
+            [true, true, false],
+            answer.Documents.Select(found =>
+                answer.IsStillResult(example.Document(Encoding.UTF8.GetString(found.Id.Span)), found.Etag)
+            )
+        );
+        Assert.Equal(3, answer.Watermark);
+    }
+
+    [Fact]
+    public void An_answer_keeps_its_results_while_the_index_changes()
+    {
+        using var example = Many(300);
+        using var answer = example.Open(Plan("from Users where age >= 100 order by age desc limit 5, 3"));
+        for (int number = 0; number < 300; number++)
+        {
+            example.Delete($"users/{number}");
+        }
+
+        example.Apply();
+        example.Merge();
+        Assert.Equal(200, answer.TotalResults);
+        Assert.Equal(
+            ["users/294", "users/293", "users/292"],
+            answer.Documents.Select(static found => Encoding.UTF8.GetString(found.Id.Span))
+        );
+    }
+
+    [Fact]
+    public void A_page_without_its_total_is_the_same_and_reads_less()
+    {
+        using var example = Many(20_000);
+        const string Query = "from Users where search(bio, 'often seldom') limit 10";
+        using var counted = example.Open(Plan(Query));
+        using var page = example.Open(Plan(Query), needsTotal: false);
+        Assert.Equal(20_000, counted.TotalResults);
+        Assert.Equal(
+            counted.Documents.Select(static found => (found.Etag, found.Score)),
+            page.Documents.Select(static found => (found.Etag, found.Score))
+        );
+        Assert.InRange(page.PostingsRead, 1, counted.PostingsRead);
+    }
+
+    // Bound: ten entries of each segment, and the look-ups that find which entries come after ten known ones, for two
+    // full segments and one of ten entries.
+    [Theory]
+    [InlineData("from Users where age >= 100 order by name limit 10", 80)]
+    [InlineData("from Users where age >= 100 order by name desc limit 5, 5", 80)]
+    [InlineData("from Users where age >= 100 order by age as double desc limit 10", 80)]
+    [InlineData("from Users order by kind, name desc limit 10", 160)]
+    [InlineData("from Users where kind >= 0 order by kind desc, name limit 10", 160)]
+    public void An_ordered_page_reads_the_keys_of_its_length_not_those_of_all_matches(string query, int most)
+    {
+        using var example = Many(4_000);
+        for (int number = 4_000; number < 8_000; number++)
+        {
+            example.Put(
+                $"users/{number}",
+                $$"""{ "name": "name {{number}}", "age": {{number}}, "kind": {{number % 2}} }"""
+            );
+        }
+
+        example.Apply();
+        for (int number = 0; number < 10; number++)
+        {
+            example.Put($"users/{number}", $$"""{ "name": ["name {{number}}", "zeno"], "kind": null }""");
+        }
+
+        example.Apply();
+        using var answer = example.Open(Plan(query));
+        Assert.False(answer.AreCandidates);
+        Assert.InRange(answer.SortKeysRead, 1, most);
+        var (expected, total) = example.Scan(RqlParser.Parse(query));
+        Assert.Equal(total, answer.TotalResults);
+        Assert.Equal(expected, answer.Documents.Select(static found => Encoding.UTF8.GetString(found.Id.Span)));
+    }
+
+    [Theory]
+    [InlineData("from Users where name = 'ann'", 1, 10)]
+    [InlineData("from Users where age < 10", 10, 64)]
+    [InlineData("from Users where name = 'name 7' and search(bio, 'often')", 1, 400)]
+    [InlineData("from Users where search(bio, 'seldom')", 10, 200)]
+    public void Only_postings_of_the_terms_are_read(string query, int least, int most)
+    {
+        using var example = Many(5_000);
+        example.Put("users/ann", """{ "name": "ann" }""");
+        example.Apply();
+        using var answer = example.Open(Plan(query));
+        Assert.False(answer.AreCandidates);
+        Assert.InRange(answer.PostingsRead, least, most);
+    }
+
+    [Fact]
+    public void Thousands_of_terms_take_no_more_memory_than_a_few()
+    {
+        using var example = Many(2_000);
+        var clock = new CountingClock();
+        string names = string.Join(',', Enumerable.Range(0, 10_000).Select(static number => $"'name {number}'"));
+        using (var any = example.Open(Plan($"from Users where name in ({names}) limit 1"), clock))
+        {
+            Assert.Equal(2_000, any.TotalResults);
+        }
+
+        using var all = example.Open(Plan($"from Users where name all in ({names})"), clock);
+        Assert.Equal(0, all.TotalResults);
+    }
+
+    [Fact]
+    public void A_phrase_takes_no_memory_per_document()
+    {
+        using var example = Many(5_000);
+        var plan = Plan("from Users where search(bio, '\"often filler\"') limit 1");
+        using (example.Open(plan))
+        {
+            // Warms up what is allocated once.
+        }
+
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        using var answer = example.Open(plan);
+        Assert.InRange(answer.TotalResults!.Value, 4_000, 5_000);
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 200_000);
+    }
+
+    [Fact]
+    public void A_query_can_time_out_while_it_reads_terms()
+    {
+        using var example = Many(2_000);
+        var clock = new CountingClock { Patience = 1 };
+        string pattern = string.Join(
+            " or ",
+            Enumerable.Range(0, 400).Select(static number => $"endsWith(name, 'x{number}')")
+        );
+        var refusal = Assert.Throws<QueryException>(() => example.Open(Plan($"from Users where {pattern}"), clock));
+        Assert.Equal(QueryFault.TooCostly, refusal.Fault);
+        using var still = example.Open(Plan("from Users where age = 5"));
+        Assert.Equal(1, still.TotalResults);
+    }
+
+    private static IndexExample Many(int count)
+    {
+        var example = new IndexExample(Definition);
+        for (int number = 0; number < count; number++)
+        {
+            string bio =
+                number % 500 == 0
+                    ? "seldom often"
+                    : string.Join(' ', Enumerable.Repeat("often", (number % 7) + 1))
+                        + " "
+                        + string.Join(' ', Enumerable.Repeat("filler", number % 11));
+            example.Put($"users/{number}", $$"""{ "name": "name {{number}}", "age": {{number}}, "bio": "{{bio}}" }""");
+        }
+
+        example.Apply();
+        return example;
+    }
+
+    private static CompiledQuery Plan(string query) =>
+        CompiledQuery.Compile(
+            RqlParser.Parse(query),
+            QueryParameters.None,
+            new FullTextConditions(static _ => IndexedQueries.Analyzer)
+        );
+
+    private sealed class CountingClock : IWorkLimits
+    {
+        public int Patience { get; init; } = int.MaxValue;
+
+        public int Asked { get; private set; }
+
+        public void CheckLimits()
+        {
+            if (++Asked >= Patience)
+            {
+                throw new QueryException(QueryFault.TooCostly, "The time of the query is over.");
+            }
+        }
+    }
+}

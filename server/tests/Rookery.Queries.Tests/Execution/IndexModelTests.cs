@@ -1,0 +1,134 @@
+using System.Globalization;
+using Rookery.Indexing.Automatic;
+using Rookery.Queries.Language;
+using Rookery.Queries.Tests.Language;
+using Rookery.Queries.Tests.Scanning;
+
+namespace Rookery.Queries.Tests.Execution;
+
+/// <summary>
+/// Compares answers of indexes to random queries over changing random documents with answers of scans.
+/// </summary>
+public sealed class IndexModelTests
+{
+    private static readonly Source All = new(SourceKind.AllDocuments, "@all_docs", null, 0);
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public void Random_queries_get_the_same_answer_from_an_index_as_from_a_scan(int part)
+    {
+        int compared = 0;
+        int looked = 0;
+        int found = 0;
+        for (int seed = part * 1000; seed < (part * 1000) + 25; seed++)
+        {
+            var random = new Random(seed);
+            bool isWhole = random.Next(4) > 0;
+            var queries = new RandomQueries(random, isWide: isWhole);
+            using var example = new IndexExample(isWhole ? Whole : Part(random));
+            for (int round = 0; round < 10; round++)
+            {
+                Change(random, queries, example);
+                for (int query = 0; query < 20; query++)
+                {
+                    var asked = RandomQuery(random, queries);
+                    bool needsTotal = random.Next(4) > 0;
+                    var expected = example.Scan(asked);
+                    var answer = example.Ask(asked, needsTotal, ForcedWalk.Any(random));
+                    Assert.True(
+                        expected.Results.SequenceEqual(answer.Results, StringComparer.Ordinal)
+                            && (expected.Total == answer.Total || !needsTotal),
+                        $"seed {seed}, round {round}, query {query}: {QueryPrinter.Print(asked)}\nexpected "
+                            + $"{expected.Total}: {string.Join(' ', expected.Results)}\nanswered {answer.Total}: "
+                            + $"{string.Join(' ', answer.Results)} (looked: {answer.LookedAtDocuments})"
+                    );
+                    compared++;
+                    looked += answer.LookedAtDocuments ? 1 : 0;
+                    found += answer.Total > 0 ? 1 : 0;
+                }
+            }
+        }
+
+        // Otherwise the test would prove nothing.
+        Assert.InRange(looked, 0, compared / 2);
+        Assert.InRange(found, compared / 4, compared);
+    }
+
+    private static AutoIndexDefinition Whole { get; } =
+        new(
+            null,
+            RandomQueries
+                .Paths.Select(static path => path.Replace("[]", "", StringComparison.Ordinal))
+                .Distinct(StringComparer.Ordinal)
+                .Select(static path => new AutoIndexField(
+                    path.Split('.'),
+                    AutoIndexFieldUses.Exact | AutoIndexFieldUses.Search
+                ))
+        );
+
+    /// <summary>Returns an index that lacks some of the queried fields.</summary>
+    private static AutoIndexDefinition Part(Random random) =>
+        new(
+            null,
+            Whole
+                .Fields.Where(_ => random.Next(8) > 0)
+                .Select(field =>
+                    field with
+                    {
+                        Uses = random.Next(8) > 0 ? AutoIndexFieldUses.Exact : AutoIndexFieldUses.None,
+                    }
+                )
+        );
+
+    private static void Change(Random random, RandomQueries queries, IndexExample example)
+    {
+        int changes = example.Ids.Count == 0 ? 25 : random.Next(15);
+        for (int change = 0; change < changes; change++)
+        {
+            string id = $"{(random.Next(2) == 0 ? "users" : "Orders")}/{random.Next(30)}";
+            if (random.Next(4) == 0 && example.Ids.Contains(id))
+            {
+                example.Delete(id);
+            }
+            else
+            {
+                example.Put(id, queries.Document());
+            }
+        }
+
+        example.Apply();
+        if (random.Next(3) == 0)
+        {
+            example.Merge();
+        }
+
+        if (random.Next(6) == 0)
+        {
+            example.Restart(random.NextInt64());
+        }
+    }
+
+    private static Query RandomQuery(Random random, RandomQueries queries) =>
+        new()
+        {
+            Text = "",
+            Source = All,
+            Where = random.Next(10) == 0 ? null : queries.Condition(3),
+            OrderBy = [.. Enumerable.Range(0, Math.Max(0, random.Next(-1, 3))).Select(_ => queries.Order())],
+            Filter = random.Next(12) == 0 ? queries.Condition(1) : null,
+            Select =
+                random.Next(12) == 0
+                    ? new FieldSelection(
+                        [new SelectedField(new SelectedReference(queries.Field()), "f", 0)],
+                        random.Next(2) == 0
+                    )
+                    : null,
+            Offset = random.Next(3) == 0 ? Number(random.Next(6)) : null,
+            Limit = random.Next(2) == 0 ? Number(random.Next(12)) : null,
+        };
+
+    private static NumberOperand Number(int value) => new(value.ToString(CultureInfo.InvariantCulture), 0);
+}

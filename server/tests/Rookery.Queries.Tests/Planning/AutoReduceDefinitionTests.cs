@@ -1,0 +1,271 @@
+using System.Text;
+using Rookery.Documents.Indexes;
+using Rookery.Indexing.Automatic;
+using Rookery.Indexing.Mapping;
+using Rookery.Queries.Conditions;
+using Rookery.Queries.Language;
+using Rookery.Queries.Planning;
+using Rookery.Queries.Scanning;
+
+namespace Rookery.Queries.Tests.Planning;
+
+public sealed class AutoReduceDefinitionTests
+{
+    [Theory]
+    [InlineData(
+        "from Orders group by company select company, count(), sum(total)",
+        "Auto/Orders/ByCountAndtotalReducedBycompany"
+    )]
+    [InlineData(
+        "from Orders group by company, address.city where sum(total) > 1 order by count()",
+        "Auto/Orders/ByCountAndtotalReducedByaddress_cityAndcompany"
+    )]
+    [InlineData(
+        "from Orders group by lines[].product, company select key(), sum(lines[].q) as q",
+        "Auto/Orders/Bylines_qReducedBycompanyAndlines[]_product"
+    )]
+    [InlineData("from Orders group by tags[] select key()", "Auto/Orders/ReducedBytags[]")]
+    [InlineData(
+        "from Orders group by array(tags) select min(total) as a, avg(total) as b, sum(count) as c, count()",
+        "Auto/Orders/ByAverage(total)AndCountAndMin(total)AndSum(count)ReducedBytags"
+    )]
+    [InlineData("from @all_docs group by type select count()", "Auto/AllDocs/ByCountReducedBytype")]
+    public void The_name_shows_the_content(string query, string name) => Assert.Equal(name, Of(query).Name);
+
+    [Fact]
+    public void A_name_is_short_and_valid_for_any_names_of_fields()
+    {
+        var many = Of(
+            $"from Users group by {string.Join(", ", Enumerable.Range(0, 60).Select(static i => $"field{i}"))}"
+        );
+        var others = Of(
+            $"from Users group by {string.Join(", ", Enumerable.Range(0, 60).Select(static i => $"other{i}"))}"
+        );
+        Assert.NotEqual(many.Name, others.Name);
+        Assert.All(
+            [many, others, Of("from Users group by 'a\\nb'")],
+            static definition => Assert.Null(IndexRecord.NameProblem(definition.Name))
+        );
+    }
+
+    /// <summary>Definitions are stored in logs and backups, so this form must stay readable.</summary>
+    [Fact]
+    public void The_format_is_stable_and_independent_of_the_order_of_keys_and_aggregates()
+    {
+        const string Json =
+            """{"Type":"AutoMapReduce","Collection":"Orders","Array":["lines"],"Keys":[{"Path":["company"],"OfElement":false},{"Path":["lines","product"],"OfElement":true}],"Aggregates":[{"Kind":"Average","Path":["total"]},{"Kind":"Count","Path":[]},{"Kind":"Max","Path":["lines","q"]},{"Kind":"Min","Path":["lines","q"]},{"Kind":"Sum","Path":["total"]}]}""";
+        foreach (
+            string query in (string[])
+                [
+                    "from Orders group by company, lines[].product select count(), sum(total) as s, avg(total) "
+                        + "as a, min(lines[].q) as b, max(lines.q) as c",
+                    "from Orders group by lines[].product, company, company select max(lines[].q) as a, "
+                        + "sum(total) as s, count(), min(lines[].q) as b, avg(total) as c, sum(total) as again",
+                ]
+        )
+        {
+            Assert.Equal(Json, Encoding.UTF8.GetString(Of(query).ToJson()));
+        }
+
+        Assert.Equal(
+            Json,
+            Encoding.UTF8.GetString(AutoReduceDefinition.TryRead(Encoding.UTF8.GetBytes(Json))!.ToJson())
+        );
+        Assert.Null(AutoIndexDefinition.TryRead(Encoding.UTF8.GetBytes(Json)));
+        Assert.Null(AutoReduceDefinition.TryRead("""{"Type":"AutoMap","Collection":null,"Fields":[]}"""u8.ToArray()));
+    }
+
+    [Theory]
+    [InlineData("""{"Type":"AutoMapReduce","Collection":null,"Keys":[],"Aggregates":[]}""")]
+    [InlineData(
+        """{"Type":"AutoMapReduce","Collection":null,"Keys":[{"Path":["a"],"OfElement":true}],"Aggregates":[]}"""
+    )]
+    [InlineData(
+        """{"Type":"AutoMapReduce","Collection":null,"Keys":[{"Path":["a"],"OfElement":false}],"Aggregates":[{"Kind":"Median","Path":["a"]}]}"""
+    )]
+    [InlineData(
+        """{"Type":"AutoMapReduce","Collection":null,"Keys":[{"Path":["a"],"OfElement":false}],"Aggregates":[{"Kind":"Sum","Path":[]}]}"""
+    )]
+    public void A_definition_of_a_newer_version_is_refused(string json) =>
+        Assert.Contains(
+            "newer",
+            Assert
+                .Throws<IndexDefinitionException>(() => AutoReduceDefinition.TryRead(Encoding.UTF8.GetBytes(json)))
+                .Message,
+            StringComparison.Ordinal
+        );
+
+    [Fact]
+    public void An_index_with_more_aggregates_of_the_same_groups_answers()
+    {
+        var wide = Of("from Orders group by a, b select count(), sum(n)");
+        Assert.True(wide.Covers(Of("from orders group by b, a select sum(n)")));
+        Assert.False(wide.Covers(Of("from Orders group by a, b select max(n)")));
+        Assert.False(wide.Covers(Of("from Orders group by a select count()")));
+        Assert.False(wide.Covers(Of("from Others group by a, b select count()")));
+        Assert.False(Of("from Orders group by a[] select count()").Covers(Of("from Orders group by a select count()")));
+        Assert.False(Of("from Orders group by a[], l.b").Covers(Of("from Orders group by a, l[].b")));
+    }
+
+    [Fact]
+    public void An_index_with_all_aggregates_is_used_or_one_is_widened_or_created()
+    {
+        var count = Candidate("from Orders group by a select count()", 90);
+        var wide = Candidate("from Orders group by a select count(), sum(n)", 90);
+        var other = Candidate("from Orders group by b select count()", 99);
+        Assert.Equal((count.Name, null), Choose("from Orders group by a select count()", wide, count, other));
+        Assert.Equal(
+            (wide.Name, null),
+            Choose("from Orders group by a select count()", wide with { VisibleEtag = 91 }, count, other)
+        );
+        Assert.Equal(
+            (count.Name, null),
+            Choose(
+                "from Orders group by a select count()",
+                wide with
+                {
+                    VisibleEtag = 91,
+                    State = IndexState.Error,
+                },
+                count
+            )
+        );
+        Assert.Equal(
+            ("Auto/Orders/ByCountAndMin(n)ReducedBya", "Auto/Orders/ByCountAndMin(n)ReducedBya"),
+            Choose("from Orders group by a select min(n)", count, other)
+        );
+        Assert.Equal(
+            ("Auto/Orders/BynReducedBya", "Auto/Orders/BynReducedBya"),
+            Choose("from Orders group by a select sum(n)", other, count with { State = IndexState.Paused })
+        );
+
+        // Both have the same name.
+        Assert.Equal((null, null), Choose("from Orders group by A select count()", count));
+    }
+
+    [Fact]
+    public void A_count_and_the_sum_of_a_field_named_count_have_indexes_of_their_own()
+    {
+        const string Count = "from Orders group by a select count()";
+        const string Sum = "from Orders group by a select sum(count)";
+        Assert.Equal(
+            ("Auto/Orders/BySum(count)ReducedBya", "Auto/Orders/BySum(count)ReducedBya"),
+            Choose(Sum, Candidate(Count, 90) with { State = IndexState.Disabled })
+        );
+        Assert.Equal(
+            ("Auto/Orders/ByCountReducedBya", "Auto/Orders/ByCountReducedBya"),
+            Choose(Count, Candidate(Sum, 90) with { State = IndexState.Disabled })
+        );
+    }
+
+    /// <summary>
+    /// Another version may have named it: names had their fields' first letters raised, and were ordered by these.
+    /// </summary>
+    [Theory]
+    [InlineData(IndexState.Normal)]
+    [InlineData(IndexState.Paused)]
+    [InlineData(IndexState.Disabled)]
+    [InlineData(IndexState.Error)]
+    public void An_index_with_another_name_and_all_that_the_query_needs_is_not_defined_twice(IndexState state)
+    {
+        const string Query = "from Users group by city select city, count(), sum(age)";
+        const string OldName = "Auto/Users/ByAgeAndCountReducedByCity";
+        var old = Candidate(Query, 90) with { Name = OldName, State = state };
+        Assert.Equal((OldName, null), Choose(Query, old));
+        Assert.DoesNotContain(
+            AutoReduceChoice.For(Of(Query), [old]).Reasons,
+            static reason => reason.Text.Contains("Will be created", StringComparison.Ordinal)
+        );
+
+        // The index with the aggregates of both would have the old one's content.
+        var count = Candidate("from Users group by city select count()", 90);
+        Assert.Equal((OldName, null), Choose("from Users group by city select sum(age)", count, old));
+    }
+
+    [Fact]
+    public void The_aggregates_of_an_index_fit_into_its_rows()
+    {
+        string many = string.Join(
+            ", ",
+            Enumerable.Range(0, AutoReduceChoice.MaxFields - 1).Select(static i => $"sum(f{i}) as f{i}")
+        );
+        var widest = Candidate($"from Orders group by a select {many}", 5);
+        Assert.Equal("Auto/Orders/ByCountReducedBya", Choose("from Orders group by a select count()", widest).Name);
+        Assert.Equal(widest.Name, Route($"from Orders group by a select {many}", 1000).IndexName);
+        Assert.Contains(
+            "17 keys and aggregates",
+            Route($"from Orders group by a select {many}, count()", 1000).Reasons.Single().Text,
+            StringComparison.Ordinal
+        );
+    }
+
+    [Fact]
+    public void An_index_with_fewer_aggregates_is_superfluous_once_the_other_has_caught_up()
+    {
+        var count = Candidate("from Orders group by a select count()", 90);
+        var wide = Candidate("from Orders group by a select count(), sum(n)", 89);
+        Assert.Empty(AutoReduceChoice.Superfluous([count, wide]));
+        Assert.Equal([count.Name], AutoReduceChoice.Superfluous([count, wide with { VisibleEtag = 90 }]));
+        Assert.Empty(AutoReduceChoice.Superfluous([count, wide with { VisibleEtag = 90, State = IndexState.Paused }]));
+        Assert.Empty(
+            AutoReduceChoice.Superfluous([count, Candidate("from Orders group by b select count(), sum(n)", 90)])
+        );
+    }
+
+    [Fact]
+    public void An_index_of_groups_is_created_for_many_documents()
+    {
+        const string Query = "from Orders group by a select count()";
+        Assert.Null(Route(Query, IndexChooser.FewDocuments).IndexName);
+        var route = Route(Query, IndexChooser.FewDocuments + 1);
+        Assert.Equal("Auto/Orders/ByCountReducedBya", route.IndexName);
+        Assert.Equal(route.IndexName, route.ToDefine?.Name);
+        Assert.False(route.IsBuilt || route.AvoidsScan);
+        Assert.True(IndexChooser.ChooseForGroups(Plan(Query), static () => 1, [Candidate(Query, 5)]).IsBuilt);
+        Assert.False(IndexChooser.ChooseForGroups(Plan(Query), static () => 1, [Candidate(Query, 0)]).IsBuilt);
+    }
+
+    [Fact]
+    public void The_number_of_indexes_of_groups_in_a_database_is_limited()
+    {
+        AutoReduceCandidate[] others =
+        [
+            .. Enumerable
+                .Range(0, IndexChooser.MaxReduceIndexes)
+                .Select(static i => Candidate($"from Orders group by f{i} select count()", 5)),
+        ];
+        Assert.NotNull(
+            IndexChooser
+                .ChooseForGroups(Plan("from Orders group by a select count()"), static () => 1000, others[1..])
+                .ToDefine
+        );
+        var route = IndexChooser.ChooseForGroups(
+            Plan("from Orders group by a select count()"),
+            static () => 1000,
+            others
+        );
+        Assert.Null(route.IndexName);
+        Assert.Contains("no more are created", route.Reasons.Single().Text, StringComparison.Ordinal);
+        Assert.Equal(
+            others[0].Name,
+            IndexChooser
+                .ChooseForGroups(Plan("from Orders group by f0 select count()"), static () => 1000, others)
+                .IndexName
+        );
+    }
+
+    private static IndexChoice Route(string query, long documents) =>
+        IndexChooser.ChooseForGroups(Plan(query), () => documents, []);
+
+    private static (string? Name, string? ToDefine) Choose(string query, params AutoReduceCandidate[] candidates) =>
+        AutoReduceChoice.For(Of(query), candidates) is var choice ? (choice.Name, choice.ToDefine?.Name) : default;
+
+    private static AutoReduceCandidate Candidate(string query, long visible) =>
+        new(Of(query).Name, Of(query), IndexState.Normal, visible);
+
+    private static CompiledQuery Plan(string query) =>
+        CompiledQuery.Compile(RqlParser.Parse(query), QueryParameters.None);
+
+    private static AutoReduceDefinition Of(string query) =>
+        Plan(query) is var plan ? AutoReduceDefinition.Of(plan.Target.Collection, plan.Groups!) : null!;
+}

@@ -1,0 +1,165 @@
+using System.Globalization;
+using System.Text;
+using System.Text.Encodings.Web;
+using System.Text.Json;
+using Rookery.Scripting.Syntax;
+
+namespace Rookery.Scripting.Tests;
+
+/// <summary>Scripts have the results of a real JavaScript engine, or are rejected by name.</summary>
+public class EngineComparisonTests
+{
+    private const int ScriptsPerSeed = 4_000;
+    private const string Expression = "expression";
+
+    private static readonly JsonSerializerOptions Readable = new()
+    {
+        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+    };
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public async Task Expressions_have_the_values_of_a_real_engine(int seed)
+    {
+        var random = new TypedScript(new Random(seed));
+        await CompareAsync(Expression, random.Expression);
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public async Task Statements_change_documents_as_a_real_engine_does(int seed)
+    {
+        var random = new TypedScript(new Random(seed));
+        await CompareAsync("statements", random.Statements);
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public async Task Numbers_are_read_and_written_as_a_real_engine_does(int seed)
+    {
+        var random = new NumberScript(new Random(seed));
+        await CompareAsync(Expression, random.Expression);
+    }
+
+    /// <summary>A script that the engine refuses or that fails in it must not have a result here.</summary>
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public async Task Names_mean_what_they_mean_in_a_real_engine(int seed)
+    {
+        var random = new ScopeScript(new Random(seed));
+        EngineScript[] scripts =
+        [
+            .. Enumerable
+                .Range(0, 5 * ScriptsPerSeed)
+                .Select(_ => new EngineScript("statements", random.Statements(), "{}")),
+        ];
+        var expected = await JavaScriptEngine.RunAsync(scripts);
+        var found = scripts.Select(RunOrRefuse).ToList();
+        var different = scripts
+            .Index()
+            .Where(script =>
+                found[script.Index] is { } result && !(expected[script.Index] is { } wanted && IsSame(wanted, result))
+            )
+            .OrderBy(script => script.Item.Text.Length)
+            .Select(script => $"{script.Item.Text}\n  engine {expected[script.Index]}\n  ours   {found[script.Index]}")
+            .Take(40)
+            .ToList();
+        int compared = found.Count(static result => result is not null);
+        Assert.True(different.Count == 0, string.Join('\n', different));
+
+        Assert.True(compared > scripts.Length / 40, $"only {compared} were compared");
+    }
+
+    /// <summary>Returns the result of a script; null if it fails or is refused for any reason.</summary>
+    private static string? RunOrRefuse(EngineScript script)
+    {
+        try
+        {
+            string result = Scripts.Patch(script.Text, script.Document);
+            return result.StartsWith("failed: ", StringComparison.Ordinal) ? null : result;
+        }
+        catch (ScriptException)
+        {
+            return null;
+        }
+    }
+
+    private static async Task CompareAsync(string kind, Func<string> next)
+    {
+        var numbers = Enumerable.Range(0, ScriptsPerSeed);
+        EngineScript[] scripts = [.. numbers.Select(_ => new EngineScript(kind, next(), TypedScript.Document))];
+        var expected = await JavaScriptEngine.RunAsync(scripts);
+        int compared = 0,
+            refused = 0;
+        var different = new StringBuilder();
+        for (int index = 0; index < scripts.Length; index++)
+        {
+            if (expected[index] is not { } wanted)
+            {
+                continue;
+            }
+
+            string? found = Run(scripts[index]);
+            if (found is null)
+            {
+                refused++;
+                continue;
+            }
+
+            compared++;
+            if (!IsSame(wanted, found))
+            {
+                string text = JsonSerializer.Serialize(scripts[index].Text, Readable);
+                different.AppendLine(CultureInfo.InvariantCulture, $"{text}\n  engine {wanted}\n  ours   {found}");
+            }
+        }
+
+        Assert.True(different.Length == 0, different.ToString());
+        Assert.True(compared > scripts.Length / 3, $"only {compared} were compared");
+        Assert.True(refused < scripts.Length / 5, $"{refused} were refused");
+    }
+
+    /// <summary>Returns the result of a script; null if it is rejected.</summary>
+    private static string? Run(EngineScript script)
+    {
+        try
+        {
+            string result = string.Equals(script.Kind, Expression, StringComparison.Ordinal)
+                ? Scripts.Evaluate(script.Text, script.Document)
+                : Scripts.Patch(script.Text, script.Document);
+            return result.StartsWith("failed: ", StringComparison.Ordinal) ? null : result;
+        }
+        catch (ScriptException refusal) when (refusal.Fault == ScriptFault.NotSupported)
+        {
+            return null;
+        }
+        catch (ScriptException refusal)
+        {
+            return refusal.Message;
+        }
+    }
+
+    private static bool IsSame(string wanted, string found)
+    {
+        if (string.Equals(wanted, found, StringComparison.Ordinal))
+        {
+            return true;
+        }
+
+        try
+        {
+            using var a = JsonDocument.Parse(wanted);
+            using var b = JsonDocument.Parse(found);
+            return JsonElement.DeepEquals(a.RootElement, b.RootElement);
+        }
+        catch (Exception failure) when (failure is JsonException or InvalidOperationException)
+        {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,188 @@
+using System.Text;
+using Rookery.Documents.Stored;
+using Rookery.Fixtures;
+using Rookery.Scripting.Compiling;
+using Rookery.Scripting.Running;
+using static Rookery.Fixtures.Utf8Text;
+
+namespace Rookery.Scripting.Tests;
+
+/// <summary>
+/// Steps are counted for all bytes that a script touches, and all memory is counted, so that every member can apply
+/// what one member can.
+/// </summary>
+public class ScriptCostTests
+{
+    private static readonly ScriptLimits Wide = new() { Steps = 1 << 28, MaxSteps = 1 << 28 };
+
+    [Fact]
+    public void Memory_fits_the_smallest_member()
+    {
+        // A node of 96 MiB has a managed heap of 48 MiB. Sorting this array once took 24 MiB, and doubling its slots
+        // took more.
+        string zeros = Numbers(600_000);
+        string sorted = Run("this.a.sort()", zeros, Wide, out _, out long allocated);
+        Assert.Contains("B of memory", sorted, StringComparison.Ordinal);
+        Assert.InRange(allocated, 0, 2 << 20);
+        Assert.StartsWith(
+            "{\"a\":[0,0,",
+            Run("this.a.sort()", Numbers(100_000), Wide, out _, out allocated),
+            StringComparison.Ordinal
+        );
+        Assert.InRange(allocated, 0, 2 << 20);
+        string grown = Run("for (const x of this.a) { this.a.push(x) }", zeros, Wide, out _, out allocated);
+        Assert.Contains("B of memory", grown, StringComparison.Ordinal);
+        Assert.InRange(allocated, 0, 2 << 20);
+    }
+
+    [Fact]
+    public void Parameters_count_as_memory_and_exceeding_it_fails_only_the_script()
+    {
+        using var interpreter = new ScriptInterpreter();
+        interpreter.Load(JavaScript.CompilePatch("this.n = 1"));
+        interpreter.Begin();
+        interpreter.AddDocument(new DocumentView(StoredExample.Store("users/1", """{"n":0}""")).ToScript());
+        interpreter.AddJson(Bytes($$"""{"v":"{{new string('x', 13 << 20)}}"}"""));
+        Assert.False(interpreter.TryRun());
+        Assert.Contains("B of memory", interpreter.Failure, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Digits_of_a_stored_number_cost_steps()
+    {
+        string document = $$"""{"n":0.{{new string('0', 16_000)}},"l":[{{Times("1", 100)}}]}""";
+        Run("let s = 0; for (const x of this.l) { if (this.n) { s++ } }", document, Wide, out long steps, out _);
+        Assert.InRange(steps, 100 * 16_000 / 16, long.MaxValue);
+    }
+
+    [Fact]
+    public void Bytes_of_a_name_cost_steps()
+    {
+        string names = string.Join(
+            ',',
+            Enumerable.Range(100, 50).Select(static number => $"\"{new string('x', 4000)}{number}\":1")
+        );
+        string document = $$"""{{{names}},"l":[{{Times("1", 100)}}],"k":"{{new string('x', 4000)}}149"}""";
+        Run(
+            "let s = 0; const k = this.k; for (const x of this.l) { s += this[k] }",
+            document,
+            Wide,
+            out long steps,
+            out _
+        );
+        Assert.InRange(steps, 100 * 50 * 4000 / 16, long.MaxValue);
+
+        string escaped = string.Concat(Enumerable.Repeat("\\u0041", 200_000));
+        Run(
+            "const k = 'A'.repeat(200000); this.b = this[k]; this.c = this[k + 'B']",
+            $$"""{"{{escaped}}":1}""",
+            Wide,
+            out _,
+            out _
+        );
+        Assert.EndsWith(
+            ",\"b\":1}",
+            Run(
+                "const k = 'A'.repeat(200000); this.b = this[k]; this.c = this[k + 'B']",
+                $$"""{"{{escaped}}":1}""",
+                Wide,
+                out steps,
+                out long allocated
+            ),
+            StringComparison.Ordinal
+        );
+        Assert.InRange(allocated, 0, 100_000);
+        Assert.InRange(steps, 2 * 1_200_000 / 16, long.MaxValue);
+    }
+
+    [Fact]
+    public void Members_omitted_from_the_result_cost_steps()
+    {
+        string members = string.Join(';', Enumerable.Range(0, 100).Select(static number => $"o.m{number} = undefined"));
+        Run($"const o = {{}}; {members}; this.a = this.a.map(x => o)", Numbers(1000), Wide, out long steps, out _);
+        Assert.InRange(steps, 100 * 1000, long.MaxValue);
+    }
+
+    [Fact]
+    public void Written_bytes_cost_steps()
+    {
+        string document = $$"""{"o":{"t":"{{new string('x', 32_000)}}"},"l":[{{Times("1", 100)}}]}""";
+        Run("this.l = this.l.map(x => this.o)", document, Wide, out long steps, out _);
+        Assert.InRange(steps, 100 * 32_000 / 16, long.MaxValue);
+    }
+
+    [Fact]
+    public void Variables_of_a_function_cost_steps()
+    {
+        string variables = string.Concat(Enumerable.Range(0, 800).Select(static number => $"let a{number};"));
+        string script = $"function f() {{ return 1; {variables} }} for (const x of this.a) {{ f() }}";
+        Run(script, Numbers(1000), Wide, out long steps, out _);
+        Assert.InRange(steps, 1000 * 800 / 8, long.MaxValue);
+    }
+
+    [Fact]
+    public void Long_divisions_long_digits_and_letters_cost_steps()
+    {
+        Run("for (const x of this.a) { 1e300 % 1e-300 }", Numbers(1000), Wide, out long far, out _);
+        Run("for (const x of this.a) { 2 % 1 }", Numbers(1000), Wide, out long near, out _);
+        Assert.InRange(far - near, 1000 * 1900 / 16, long.MaxValue);
+        Run("for (const x of this.a) { x.toFixed(0) }", Numbers(1000), Wide, out long digits, out _);
+        Assert.InRange(digits, 64_000, long.MaxValue);
+        Run(
+            "this.t = this.t.toUpperCase()",
+            $$"""{"t":"{{new string('é', 40_000)}}"}""",
+            Wide,
+            out long letters,
+            out _
+        );
+        Assert.InRange(letters, 80_000 / 4, long.MaxValue);
+    }
+
+    [Fact]
+    public void Escapes_count_with_their_length_in_the_result()
+    {
+        var limits = new ScriptLimits { OutputBytes = 100_000 };
+        string failure = Run("this.t = '\\x01'.repeat(50000)", "{}", limits, out _, out _);
+        Assert.Contains("larger than 97.7 KiB", failure, StringComparison.Ordinal);
+        Assert.EndsWith(
+            "\\u0001\"}",
+            Run("this.t = '\\x01'.repeat(16000)", "{}", limits, out _, out _),
+            StringComparison.Ordinal
+        );
+    }
+
+    private static string Numbers(int count) => $$"""{"a":[{{Times("0", count)}}]}""";
+
+    private static string Times(string element, int count) =>
+        new StringBuilder().AppendJoin(',', Enumerable.Repeat(element, count)).ToString();
+
+    /// <summary>
+    /// Returns the document after a patch, or why the patch failed, with the steps and managed memory of the run.
+    /// </summary>
+    private static string Run(
+        string script,
+        string document,
+        ScriptLimits limits,
+        out long steps,
+        out long allocatedBytes
+    )
+    {
+        byte[] stored = StoredExample.Store("users/1", document);
+        using var interpreter = new ScriptInterpreter(limits);
+        interpreter.Load(JavaScript.CompilePatch(script));
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        interpreter.Begin();
+        interpreter.AddDocument(new DocumentView(stored).ToScript());
+        interpreter.AddJson("{}"u8);
+        bool succeeded = TryRunAndWrite(interpreter, out var json);
+        allocatedBytes = GC.GetAllocatedBytesForCurrentThread() - before;
+        steps = interpreter.Steps;
+        return succeeded ? Text(json) : "failed: " + interpreter.Failure;
+    }
+
+    private static bool TryRunAndWrite(ScriptInterpreter interpreter, out ReadOnlySpan<byte> json)
+    {
+        json = default;
+        return interpreter.TryRun() && interpreter.TryWriteParameter(0, out json);
+    }
+}

@@ -1,0 +1,244 @@
+using System.Buffers.Binary;
+using System.Text;
+using Rookery.Fixtures;
+using Rookery.Platform;
+using Rookery.Search.Segments.Format;
+using Rookery.Search.Segments.Postings;
+using Rookery.Search.Segments.Reading;
+using Rookery.Search.Segments.Store;
+using Rookery.Search.Segments.Writing;
+using Rookery.Simulation;
+
+namespace Rookery.Search.Tests.Segments;
+
+/// <summary>Compares look-ups that do not assemble keys with a cursor that does.</summary>
+public sealed class KeyTreeLookupTests
+{
+    private const string Folder = "/data/index";
+    private const string File = Folder + "/segment-1";
+
+    private static readonly Comparer<byte[]> InOrder = Comparer<byte[]>.Create(
+        static (one, other) => one.AsSpan().SequenceCompareTo(other)
+    );
+
+    [Theory]
+    [InlineData(1, 2)]
+    [InlineData(60, 2)]
+    [InlineData(20_000, 3)]
+    [InlineData(20_000, 12)]
+    public void A_look_up_finds_a_key_where_a_cursor_finds_it(int terms, int letters)
+    {
+        var random = new Random(terms + letters);
+        using var store = SegmentStore.Open(StoreContents.ContextOf(new SimulatedDisk("/data", Folder)), Folder);
+        var entry = new IndexEntry();
+        for (int document = 0; document < terms; document++)
+        {
+            entry.Clear();
+            entry.Add(0, Key(random, letters));
+            store.Put(Encoding.UTF8.GetBytes($"d/{document}"), document + 1, entry);
+        }
+
+        store.Apply(terms);
+        using var snapshot = store.OpenSnapshot();
+        var field = snapshot.Segments.Single().Reader.Field(0)!;
+        var walk = field.Terms();
+        int found = 0;
+        for (int asked = 0; asked < 20_000; asked++)
+        {
+            byte[] key = Key(random, letters);
+            bool isThere = walk.SeekExact(key);
+            found += isThere ? 1 : 0;
+            var postings = field.Postings(key);
+            Assert.Equal(isThere, postings is not null);
+            Assert.Equal(isThere ? walk.EntryCount : 0, field.EntryCount(key));
+            if (isThere)
+            {
+                var expected = field.NewPostings();
+                expected.Open(walk.Postings);
+                Assert.Equal(expected.MoveNext(), postings!.MoveNext());
+            }
+        }
+
+        var seeking = field.Terms();
+        for (bool isThere = walk.SeekOrdinal(0); isThere; isThere = walk.MoveNext())
+        {
+            Assert.True(field.Postings(walk.Term)?.Count == walk.EntryCount, Convert.ToHexString(walk.Term));
+            Assert.True(
+                seeking.SeekExact(walk.Term) && seeking.Ordinal == walk.Ordinal,
+                Convert.ToHexString(walk.Term)
+            );
+        }
+
+        Assert.InRange(found, 1, 20_000);
+    }
+
+    [Fact]
+    public void Terms_and_ranges_of_sort_keys_tell_which_entries_they_have()
+    {
+        const int Entries = 300;
+        using var store = SegmentStore.Open(StoreContents.ContextOf(new SimulatedDisk("/data", Folder)), Folder);
+        var entry = new IndexEntry();
+        for (int document = 0; document < Entries; document++)
+        {
+            entry.Clear();
+            entry.Add(0, [(byte)(document % 10)]);
+            entry.SetSortKey(0, [(byte)(document % 10)]);
+            store.Put(Encoding.UTF8.GetBytes($"d/{document}"), document + 1, entry);
+        }
+
+        store.Apply(Entries);
+        using var snapshot = store.OpenSnapshot();
+        var field = snapshot.Segments.Single().Reader.Field(0)!;
+        Assert.True(field.HasPlainKeys);
+        for (byte from = 0; from < 10; from++)
+        {
+            for (byte to = from; to < 10; to++)
+            {
+                var range = field.Range(new TermRange((byte[])[from], true, (byte[])[to], true));
+                Assert.True(range.CanTest, $"{from} to {to}");
+                var told = Enumerable.Range(0, Entries).Where(range.Contains).ToList();
+                var walked = new List<int>();
+                while (range.MoveNext() != EntryCursor.End)
+                {
+                    walked.Add(range.Current);
+                }
+
+                Assert.Equal(walked, told);
+                Assert.Equal((to - from + 1) * Entries / 10, walked.Count);
+            }
+        }
+    }
+
+    /// <summary>
+    /// Keys with common prefixes of hundreds of bytes, so that blocks above the leaves have few items and the tree has
+    /// as many levels as that of a very large segment.
+    /// </summary>
+    [Theory]
+    [InlineData(1, 2)]
+    [InlineData(2, 26)]
+    [InlineData(3, 200)]
+    public void Keys_and_gaps_are_found_in_a_tree_of_many_levels(int seed, int letters)
+    {
+        var random = new Random(seed);
+        byte[][] keys = LongKeys(random, letters);
+        var disk = new SimulatedDisk("/data", Folder);
+        var root = Write(disk, keys);
+        Assert.InRange(root.Height, 4, KeyTreeRoot.HeightLimit);
+        Assert.Equal(keys.Length, root.Count);
+
+        var context = StoreContents.ContextOf(disk);
+        using var pages = new SegmentFile(disk.Open(File, DiskOpen.Read), 1, context.Cache, context.Io);
+        var walk = new KeyCursor(pages, root);
+        for (int place = 0; place < keys.Length; place++)
+        {
+            Assert.True(walk.MoveNext());
+            CheckAt(walk, keys, place);
+        }
+
+        Assert.False(walk.MoveNext());
+        var cursor = new KeyCursor(pages, root);
+        foreach (byte[] key in keys.SelectMany(key => NeighboursOf(random, key)).Append([]))
+        {
+            int place = Array.BinarySearch(keys, key, InOrder);
+            bool isThere = place >= 0;
+            place = isThere ? place : ~place;
+            Assert.Equal(isThere, KeyTreeLookup.TryFind(pages, root, key, out long ordinal, out var payload));
+            Assert.Equal(place, ordinal);
+            Assert.Equal(isThere ? place : -1, isThere ? BinaryPrimitives.ReadInt32LittleEndian(payload.Span) : -1);
+
+            Assert.Equal(isThere, cursor.SeekExact(key));
+            CheckFrom(cursor, keys, place);
+            Assert.Equal(place < keys.Length, cursor.Seek(key));
+            CheckFrom(cursor, keys, place);
+            Assert.Equal(place < keys.Length, cursor.SeekOrdinal(place));
+            CheckFrom(cursor, keys, place);
+        }
+    }
+
+    private static KeyTreeRoot Write(SimulatedDisk disk, byte[][] keys)
+    {
+        using var output = new SegmentOutput(disk, File, 1, NoRecorder.Instance);
+        var writer = new KeyTreeWriter(output);
+        byte[] payload = new byte[sizeof(int)];
+        for (int place = 0; place < keys.Length; place++)
+        {
+            BinaryPrimitives.WriteInt32LittleEndian(payload, place);
+            writer.Add(keys[place], payload);
+        }
+
+        var root = writer.Finish();
+        output.Finish();
+        return root;
+    }
+
+    // Checks the key and the next one, which may be in another block of this or a higher level.
+    private static void CheckFrom(KeyCursor cursor, byte[][] keys, int place)
+    {
+        CheckAt(cursor, keys, place);
+        Assert.Equal(place + 1 < keys.Length, cursor.MoveNext());
+        CheckAt(cursor, keys, Math.Min(place + 1, keys.Length));
+    }
+
+    private static void CheckAt(KeyCursor cursor, byte[][] keys, int place)
+    {
+        Assert.Equal(place, cursor.Ordinal);
+        if (place < keys.Length)
+        {
+            Assert.True(cursor.Key.SequenceEqual(keys[place]), $"key {place}");
+            Assert.Equal(place, BinaryPrimitives.ReadInt32LittleEndian(cursor.Payload));
+        }
+    }
+
+    private static byte[][] LongKeys(Random random, int letters)
+    {
+        var keys = new SortedSet<byte[]>(InOrder);
+        for (int group = 0; group < 150; group++)
+        {
+            byte[] beginning = Bytes(random, random.Next(200, 450), letters);
+            for (int key = random.Next(20, 120); key > 0; key--)
+            {
+                keys.Add([.. beginning, .. Bytes(random, random.Next(30), letters)]);
+            }
+        }
+
+        return [.. keys];
+    }
+
+    /// <summary>
+    /// A key, and similar keys that rarely exist: just before it, just after it, its prefix, and one that differs
+    /// somewhere.
+    /// </summary>
+    private static IEnumerable<byte[]> NeighboursOf(Random random, byte[] key)
+    {
+        yield return key;
+        yield return [.. key, 0];
+        yield return key[..^1];
+        yield return key[..random.Next(key.Length)];
+        byte[] other = [.. key];
+        other[random.Next(key.Length)] += (byte)random.Next(1, 256);
+        yield return other;
+    }
+
+    private static byte[] Bytes(Random random, int count, int letters)
+    {
+        byte[] bytes = new byte[count];
+        for (int i = 0; i < count; i++)
+        {
+            bytes[i] = random.Next(50) == 0 ? byte.MaxValue : (byte)random.Next(letters);
+        }
+
+        return bytes;
+    }
+
+    // Few letters, so that keys have common prefixes; of any length, so that one key is a prefix of another.
+    private static byte[] Key(Random random, int letters)
+    {
+        byte[] key = new byte[random.Next(1, 8)];
+        for (int i = 0; i < key.Length; i++)
+        {
+            key[i] = random.Next(9) == 0 ? byte.MaxValue : (byte)('a' + random.Next(letters));
+        }
+
+        return random.Next(200) == 0 ? [.. Enumerable.Repeat((byte)'a', 300), .. key] : key;
+    }
+}

@@ -1,0 +1,171 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Platform;
+using Rookery.Search.Segments.Format;
+using Rookery.Search.Segments.Reading;
+using Rookery.Search.Segments.Store;
+using Rookery.Simulation;
+
+namespace Rookery.Search.Tests.Segments;
+
+public sealed class SegmentStoreFaultTests
+{
+    private const string Folder = "/data/index";
+    private const int DocumentsPerBatch = 5;
+    private const int SegmentsOfMerge = 8;
+
+    /// <summary>
+    /// Each disk operation that changes something fails in turn while a batch is applied, followed by a power cut. The
+    /// index then opens in the state before or after the batch.
+    /// </summary>
+    [Fact]
+    public void A_disk_error_while_a_batch_is_applied_leaves_an_index_that_opens()
+    {
+        AtEachCall(
+            prepare: static store => Fill(store, 1),
+            act: static store =>
+            {
+                Put(store, 2);
+                store.Apply(2);
+            },
+            watermarks: [1, 2],
+            checkRetry: static store =>
+            {
+                store.Apply(2);
+                Assert.Equal(2, Watermark(store));
+            }
+        );
+    }
+
+    /// <summary>Each disk operation fails in turn while segments are merged, followed by a power cut.</summary>
+    [Fact]
+    public void A_disk_error_while_segments_are_merged_leaves_an_index_that_opens()
+    {
+        AtEachCall(
+            prepare: static store => Fill(store, SegmentsOfMerge),
+            act: MergeAll,
+            watermarks: [SegmentsOfMerge],
+            checkRetry: MergeAll
+        );
+    }
+
+    [Fact]
+    public void A_closed_store_opens_no_snapshot()
+    {
+        var store = Open(NewDisk());
+        Fill(store, 1);
+        store.Dispose();
+        Assert.Throws<ObjectDisposedException>(() => store.OpenSnapshot().Dispose());
+    }
+
+    private static void AtEachCall(
+        Action<SegmentStore> prepare,
+        Action<SegmentStore> act,
+        long[] watermarks,
+        Action<SegmentStore> checkRetry
+    )
+    {
+        var broken = new List<string>();
+        bool wasHit = true;
+        for (int call = 1; wasHit; call++)
+        {
+            var disk = NewDisk();
+            using var store = Open(disk);
+            prepare(store);
+            disk.Inject(new DiskFault(call, Errno.InputOutput) { Calls = DiskCalls.Changing });
+            wasHit = false;
+            try
+            {
+                act(store);
+            }
+            catch (DiskException)
+            {
+                wasHit = true;
+            }
+
+            disk.ClearFaults();
+            for (long seed = 0; seed < 8; seed++)
+            {
+                var left = disk.AfterPowerLoss(seed);
+                try
+                {
+                    using var after = Open(left);
+                    Assert.Contains(after.Watermark, watermarks);
+                    Assert.Equal(after.Watermark * DocumentsPerBatch, after.Documents);
+                    using var snapshot = after.OpenSnapshot();
+                    Assert.All(snapshot.Segments, static segment => segment.Reader.Verify());
+                }
+                catch (SegmentDamagedException damaged)
+                {
+                    broken.Add(
+                        string.Create(
+                            CultureInfo.InvariantCulture,
+                            $"call {call} refused, power cut {seed}: {damaged.Message}"
+                        )
+                    );
+                }
+            }
+
+            if (wasHit)
+            {
+                checkRetry(store);
+                using var again = Open(disk.AfterPowerLoss(call));
+                Assert.Equal(store.Watermark, again.Watermark);
+                Assert.Equal(store.Documents, again.Documents);
+            }
+        }
+
+        Assert.True(broken.Count == 0, string.Join('\n', broken));
+    }
+
+    private static void Fill(SegmentStore store, int batches)
+    {
+        for (int batch = 1; batch <= batches; batch++)
+        {
+            Put(store, batch);
+            store.Apply(batch);
+        }
+    }
+
+    private static void Put(SegmentStore store, int batch)
+    {
+        var entry = new IndexEntry();
+        for (int i = 0; i < DocumentsPerBatch; i++)
+        {
+            entry.Clear();
+            entry.Add(0, Encoding.UTF8.GetBytes($"t{i}"));
+            entry.EndEntry();
+            store.Put(Encoding.UTF8.GetBytes($"d/{batch}/{i}"), batch, entry);
+        }
+    }
+
+    private static void MergeAll(SegmentStore store)
+    {
+        while (store.MergeOnce())
+        {
+            // Steps until the work is done.
+        }
+    }
+
+    private static long Watermark(SegmentStore store)
+    {
+        using var snapshot = store.OpenSnapshot();
+        return snapshot.Watermark;
+    }
+
+    private static SimulatedDisk NewDisk() => new("/data", Folder);
+
+    private static SegmentStore Open(SimulatedDisk disk)
+    {
+        var budget = new MemoryBudget(16 << 20);
+        return SegmentStore.Open(
+            new SegmentStoreContext(
+                disk,
+                new SegmentCache(budget.AddShare("pages", 1 << 20)),
+                budget.AddShare("batches", 8 << 20),
+                NoRecorder.Instance
+            ),
+            Folder
+        );
+    }
+}
