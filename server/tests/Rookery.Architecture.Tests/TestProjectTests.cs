@@ -71,7 +71,9 @@ public sealed class TestProjectTests
                 .Select(static reference => Path.GetFileNameWithoutExtension(reference.Attribute("Include")!.Value))
                 .ToList();
             Assert.Contains(room, references);
-            string[] known = House.Arrows.Single(arrow => string.Equals(arrow.Room, room, StringComparison.Ordinal)).MayKnow;
+            string[] known = House
+                .Arrows.Single(arrow => string.Equals(arrow.Room, room, StringComparison.Ordinal))
+                .MayKnow;
             Assert.Empty(
                 references
                     .Except([room, .. known], StringComparer.Ordinal)
@@ -101,6 +103,8 @@ public sealed class TestProjectTests
         string.Equals(TestedElsewhere.GetValueOrDefault(room, $"{room}.Tests"), friend, StringComparison.Ordinal);
 
     private static string ProjectOf(string tests) =>
-        House.TestSources.Select(directory => Path.Join(directory, tests, $"{tests}.csproj")).FirstOrDefault(File.Exists)
+        House
+            .TestSources.Select(directory => Path.Join(directory, tests, $"{tests}.csproj"))
+            .FirstOrDefault(File.Exists)
         ?? $"{tests}.csproj";
 }

@@ -98,8 +98,8 @@ public sealed class ModelTests
         {
             Assert.True(outcome.IsCompletedSuccessfully, story);
             Assert.True(
-                string.Equals(expected, RandomCommands.Describe(outcome.Result), StringComparison.Ordinal),
-                $"{story}: expected {expected}, answered {RandomCommands.Describe(outcome.Result)}"
+                string.Equals(expected, Step.Describe(outcome.Result), StringComparison.Ordinal),
+                $"{story}: expected {expected}, answered {Step.Describe(outcome.Result)}"
             );
         }
     }

@@ -218,7 +218,7 @@ internal sealed class NodeWorkload
         foreach (var (outcome, expected) in answers)
         {
             Assert.True(outcome.IsCompletedSuccessfully);
-            Assert.Equal(expected, RandomCommands.Describe(outcome.Result));
+            Assert.Equal(expected, Step.Describe(outcome.Result));
         }
 
         DoBackgroundWork(_random.Next(4));

@@ -134,9 +134,7 @@ public class QueryScriptTests
     private static void Begin(ScriptInterpreter interpreter)
     {
         interpreter.Begin();
-        interpreter.AddDocument(
-            new DocumentView(StoredExample.Store("a", """{"n":5,"friend":"b"}""")).ToScript()
-        );
+        interpreter.AddDocument(new DocumentView(StoredExample.Store("a", """{"n":5,"friend":"b"}""")).ToScript());
         interpreter.AddJson("""{"by":7}"""u8);
     }
 

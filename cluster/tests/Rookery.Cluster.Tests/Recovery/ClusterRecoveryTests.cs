@@ -1,17 +1,11 @@
 using System.Net;
 using System.Security.Cryptography.X509Certificates;
-using System.Text;
 using Rookery.Cluster.Identity;
-using Rookery.Cluster.Joining;
-using Rookery.Cluster.Log;
 using Rookery.Cluster.Peers;
 using Rookery.Cluster.Recovery;
-using Rookery.Documents.Commands;
 using Rookery.Documents.Nodes;
-using Rookery.Documents.Parsing;
 using Rookery.Documents.Records;
 using Rookery.Documents.Recovery;
-using Rookery.Journal;
 using Rookery.Platform;
 using Rookery.Raft;
 using Rookery.Simulation;
@@ -22,25 +16,28 @@ namespace Rookery.Cluster.Tests.Recovery;
 /// <summary>Stopped members that a recovery examines: three voters with the same entries, or some with fewer.</summary>
 public sealed class ClusterRecoveryTests : IDisposable
 {
-    private const string ClusterId = "abcdefghijklmnopqrstuv";
+    private const string ClusterId = StoppedMembers.ClusterId;
 
     private readonly SimulatedDisk _disk = new("/data");
     private readonly SimulatedTimeProvider _time = new(new DateTimeOffset(2026, 11, 22, 1, 0, 0, TimeSpan.Zero));
     private readonly ClusterAuthority _authority = ClusterAuthority.Create(ClusterId, "home", ["pi-1.example.org"]);
+    private readonly StoppedMembers _members;
+
+    public ClusterRecoveryTests() => _members = new StoppedMembers(_disk, _time, _authority);
 
     public void Dispose() => _authority.Dispose();
 
     [Fact]
     public async Task The_last_of_three_reports_possible_losses_and_becomes_the_only_voter()
     {
-        WriteMember("/data/one", 1, entries: 5);
+        _members.Write("/data/one", 1, entries: 5);
         RecoveredCluster recovered;
         using (var recovery = Open("/data/one"))
         {
             var survey = await recovery.SurveyAsync([], CancellationToken.None);
             Assert.Null(survey.Refusal);
             Assert.Equal(3, survey.Voters);
-            Assert.Equal([NodeIdOf(2), "pi-3"], survey.OutOfReach);
+            Assert.Equal([StoppedMembers.NodeIdOf(2), "pi-3"], survey.OutOfReach);
             Assert.Contains(
                 survey.Losses,
                 static loss =>
@@ -59,7 +56,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         Assert.Contains("pi-1.example.org", NameConstraints.ReadFrom(identity.Authorities[0]).Domains);
 
         using var store = NodeStore.Open(
-            Options("/data/one"),
+            StoppedMembers.Options("/data/one"),
             _disk,
             new MemoryBudget(16 << 20),
             NoRecorder.Instance,
@@ -81,7 +78,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Fact]
     public async Task Old_cards_are_refused_by_the_new_cluster_and_told_so()
     {
-        WriteMember("/data/one", 1, entries: 2);
+        _members.Write("/data/one", 1, entries: 2);
         using (var recovery = Open("/data/one"))
         {
             await recovery.SurveyAsync([], CancellationToken.None);
@@ -92,7 +89,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         using var key = NodeKey.Create();
         using var old = _authority.SignNode(
             new PublicKey(key),
-            NodeIdOf(2),
+            StoppedMembers.NodeIdOf(2),
             new NodeNames("pi-2", "home", []),
             _time.GetUtcNow()
         );
@@ -111,7 +108,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         );
         Assert.Contains(
             "it may join this one with an empty data directory",
-            gate.AdmitOrRefuse(Hello(NodeIdOf(2), ClusterId), NodeIdOf(2))!.Sentence,
+            gate.AdmitOrRefuse(Hello(StoppedMembers.NodeIdOf(2), ClusterId), StoppedMembers.NodeIdOf(2))!.Sentence,
             StringComparison.Ordinal
         );
     }
@@ -119,32 +116,32 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Fact]
     public async Task The_store_with_the_newer_log_must_be_recovered()
     {
-        WriteMember("/data/one", 1, entries: 3, voters: 5);
-        WriteMember("/data/two", 2, entries: 5, voters: 5);
+        _members.Write("/data/one", 1, entries: 3, voters: 5);
+        _members.Write("/data/two", 2, entries: 5, voters: 5);
         using (var recovery = Open("/data/one"))
         {
             var survey = await recovery.SurveyAsync(["/data/two"], CancellationToken.None);
-            Assert.Contains($"recover {NodeIdOf(2)} instead", survey.Refusal, StringComparison.Ordinal);
+            Assert.Contains($"recover {StoppedMembers.NodeIdOf(2)} instead", survey.Refusal, StringComparison.Ordinal);
         }
 
         using (var recovery = Open("/data/two"))
         {
             var survey = await recovery.SurveyAsync(["/data/one"], CancellationToken.None);
             Assert.Null(survey.Refusal);
-            Assert.Equal([NodeIdOf(4), NodeIdOf(5), "pi-3"], survey.OutOfReach);
+            Assert.Equal([StoppedMembers.NodeIdOf(4), StoppedMembers.NodeIdOf(5), "pi-3"], survey.OutOfReach);
         }
     }
 
     [Fact]
     public async Task Cards_that_are_a_majority_must_be_started_instead_of_recovered()
     {
-        WriteMember("/data/one", 1, entries: 3);
-        WriteMember("/data/two", 2, entries: 5);
+        _members.Write("/data/one", 1, entries: 3);
+        _members.Write("/data/two", 2, entries: 5);
         using var recovery = Open("/data/one");
         var survey = await recovery.SurveyAsync(["/data/two", "/data/two"], CancellationToken.None);
         Assert.Equal(
-            $"{NodeIdOf(2)} and pi-1 are a majority of the 3 voters, so there is nothing to recover from: "
-                + $"start {NodeIdOf(2)} (/data/two) and pi-1 (/data/one), and nothing is lost.",
+            $"{StoppedMembers.NodeIdOf(2)} and pi-1 are a majority of the 3 voters, so there is nothing to recover from: "
+                + $"start {StoppedMembers.NodeIdOf(2)} (/data/two) and pi-1 (/data/one), and nothing is lost.",
             survey.Refusal
         );
     }
@@ -158,8 +155,8 @@ public sealed class ClusterRecoveryTests : IDisposable
     [InlineData(7, 8)]
     public async Task An_old_copy_is_not_counted_and_is_named(long startsOfThree, long startsOfOne)
     {
-        WriteMember("/data/one", 1, entries: 5, starts: startsOfOne, metAs: (3, 7));
-        WriteMember("/data/three", 3, entries: 3, starts: startsOfThree, metAs: (1, 9));
+        _members.Write("/data/one", 1, entries: 5, starts: startsOfOne, metAs: (3, 7));
+        _members.Write("/data/three", 3, entries: 3, starts: startsOfThree, metAs: (1, 9));
         using var recovery = Open("/data/one");
         var survey = await recovery.SurveyAsync(["/data/three"], CancellationToken.None);
         bool isOfThree = startsOfThree < 7;
@@ -177,8 +174,8 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Fact]
     public async Task A_card_that_was_started_as_often_as_others_have_met_it_is_no_old_copy()
     {
-        WriteMember("/data/one", 1, entries: 5, starts: 9, metAs: (3, 7));
-        WriteMember("/data/three", 3, entries: 3, starts: 7, metAs: (1, 9));
+        _members.Write("/data/one", 1, entries: 5, starts: 9, metAs: (3, 7));
+        _members.Write("/data/three", 3, entries: 3, starts: 7, metAs: (1, 9));
         using var recovery = Open("/data/one");
         Assert.EndsWith(
             "start pi-1 (/data/one) and pi-3 (/data/three), and nothing is lost.",
@@ -195,7 +192,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     [InlineData(false)]
     public async Task A_card_whose_journal_is_damaged_or_gone_is_called_no_old_copy(bool isGone)
     {
-        WriteMember("/data/one", 1, entries: 5, starts: 9, metAs: (1, 9), isFlushed: true);
+        _members.Write("/data/one", 1, entries: 5, starts: 9, metAs: (1, 9), isFlushed: true);
         foreach (string file in _disk.List("/data/one/journal"))
         {
             string path = $"/data/one/journal/{file}";
@@ -219,8 +216,8 @@ public sealed class ClusterRecoveryTests : IDisposable
     [InlineData(RetirementCause.Halted)]
     public async Task A_retired_card_is_not_counted(RetirementCause cause)
     {
-        WriteMember("/data/one", 1, entries: 3);
-        WriteMember("/data/two", 2, entries: 3);
+        _members.Write("/data/one", 1, entries: 3);
+        _members.Write("/data/two", 2, entries: 3);
         IdentityDirectory.Retire(_disk, "/data/two", new Retirement(cause, "Why."));
         using var recovery = Open("/data/one");
         Assert.Null((await recovery.SurveyAsync(["/data/two"], CancellationToken.None)).Refusal);
@@ -229,8 +226,8 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Fact]
     public async Task A_card_that_knows_of_more_voters_has_no_majority_with_one_that_knows_of_fewer()
     {
-        WriteMember("/data/one", 1, entries: 3);
-        WriteMember("/data/two", 2, entries: 3, voters: 5);
+        _members.Write("/data/one", 1, entries: 3);
+        _members.Write("/data/two", 2, entries: 3, voters: 5);
         using var recovery = Open("/data/one");
         Assert.Null((await recovery.SurveyAsync(["/data/two"], CancellationToken.None)).Refusal);
     }
@@ -238,7 +235,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Fact]
     public async Task The_only_voter_of_its_cluster_must_be_started_instead_of_recovered()
     {
-        WriteMember("/data/one", 1, entries: 3, voters: 1);
+        _members.Write("/data/one", 1, entries: 3, voters: 1);
         using var recovery = Open("/data/one");
         Assert.Equal(
             "pi-1 is the only voter of the cluster, so there is nothing to recover from: start pi-1 "
@@ -250,7 +247,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Fact]
     public async Task The_standby_of_a_lost_voter_is_recovered()
     {
-        WriteMember("/data/two", 2, entries: 3, voters: 1);
+        _members.Write("/data/two", 2, entries: 3, voters: 1);
         using var recovery = Open("/data/two");
         Assert.Null((await recovery.SurveyAsync([], CancellationToken.None)).Refusal);
     }
@@ -258,11 +255,11 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Fact]
     public async Task A_later_term_counts_before_a_longer_log()
     {
-        WriteMember("/data/one", 1, entries: 6, voters: 5);
-        WriteMember("/data/two", 2, entries: 3, term: 4, voters: 5);
+        _members.Write("/data/one", 1, entries: 6, voters: 5);
+        _members.Write("/data/two", 2, entries: 3, term: 4, voters: 5);
         using var recovery = Open("/data/one");
         Assert.Contains(
-            $"recover {NodeIdOf(2)} instead",
+            $"recover {StoppedMembers.NodeIdOf(2)} instead",
             (await recovery.SurveyAsync(["/data/two"], CancellationToken.None)).Refusal,
             StringComparison.Ordinal
         );
@@ -271,11 +268,11 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Fact]
     public async Task While_a_majority_runs_nothing_is_recovered()
     {
-        WriteMember("/data/one", 1, entries: 3);
+        _members.Write("/data/one", 1, entries: 3);
         using var recovery = Open("/data/one", answers: 1);
         var survey = await recovery.SurveyAsync([], CancellationToken.None);
         Assert.Equal(
-            $"{NodeIdOf(2)} and pi-1 are a majority of the 3 voters, so there is nothing to recover from: "
+            $"{StoppedMembers.NodeIdOf(2)} and pi-1 are a majority of the 3 voters, so there is nothing to recover from: "
                 + $"start pi-1 (/data/one), and nothing is lost.",
             survey.Refusal
         );
@@ -286,9 +283,9 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Fact]
     public async Task A_card_without_the_rows_of_a_start_must_be_exported_instead_of_recovered()
     {
-        WriteMember("/data/one", 1, entries: 3, isFlushed: true);
-        WriteMember("/data/alone", 1, entries: 3, voters: 1, isFlushed: true);
-        WriteMember("/data/three", 3, entries: 2, isFlushed: true);
+        _members.Write("/data/one", 1, entries: 3, isFlushed: true);
+        _members.Write("/data/alone", 1, entries: 3, voters: 1, isFlushed: true);
+        _members.Write("/data/three", 3, entries: 2, isFlushed: true);
         int refused = 0;
         foreach (var (run, same) in RunsOf("/data/one/").Zip(RunsOf("/data/alone/")))
         {
@@ -299,7 +296,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             try
             {
                 using var store = NodeStore.Open(
-                    Options("/data/one"),
+                    StoppedMembers.Options("/data/one"),
                     rotten.AfterPowerLoss(1),
                     new MemoryBudget(16 << 20),
                     NoRecorder.Instance,
@@ -353,8 +350,8 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Fact]
     public async Task Data_of_another_cluster_are_not_compared()
     {
-        WriteMember("/data/one", 1, entries: 1);
-        WriteMember("/data/two", 2, entries: 1, cluster: "another-cluster-123456");
+        _members.Write("/data/one", 1, entries: 1);
+        _members.Write("/data/two", 2, entries: 1, cluster: "another-cluster-123456");
         using var recovery = Open("/data/one");
         var other = await Assert.ThrowsAsync<IdentityException>(() =>
             recovery.SurveyAsync(["/data/two"], CancellationToken.None)
@@ -365,7 +362,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     [Fact]
     public void A_node_that_was_in_no_cluster_has_lost_no_majority()
     {
-        WriteMember("/data/one", 1, entries: 1, hasIdentity: false);
+        _members.Write("/data/one", 1, entries: 1, hasIdentity: false);
         Assert.Contains(
             "is in no cluster",
             Assert.Throws<IdentityException>(() => Open("/data/one")).Message,
@@ -380,7 +377,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         new CrashSearch { Points = 120, Runs = 1 }.Verify(
             _ =>
             {
-                WriteMember("/data/one", 1, entries: 5);
+                _members.Write("/data/one", 1, entries: 5);
                 var work = _disk.AfterPowerLoss(0);
                 using var recovery = Open("/data/one", on: work);
                 recovery.Run([]);
@@ -388,12 +385,12 @@ public sealed class ClusterRecoveryTests : IDisposable
             },
             (image, done, operation) =>
             {
-                DataRecovery.Settle(image, Options("/data/one"));
+                DataRecovery.Settle(image, StoppedMembers.Options("/data/one"));
 
                 // Loading checks that identity and data belong to one node.
                 using var identity = IdentityDirectory.TryLoad(image, "/data/one")!;
                 using var store = NodeStore.Open(
-                    Options("/data/one"),
+                    StoppedMembers.Options("/data/one"),
                     image,
                     new MemoryBudget(16 << 20),
                     NoRecorder.Instance,
@@ -407,18 +404,6 @@ public sealed class ClusterRecoveryTests : IDisposable
         );
         Assert.True(CrashSearch.IsReplay || isNew is > 2 and < 118, $"{isNew} cuts left the new member");
     }
-
-    private static string NodeIdOf(int number) => $"node-{number}-abcdefghijklmno";
-
-    private static NodeOptions Options(string directory) =>
-        new()
-        {
-            DataDirectory = directory,
-            SegmentBytes = 64 << 10,
-            MemtableBytes = 48 << 10,
-            RunBytes = 32 << 10,
-            Reserve = new ReserveRule(0, 0),
-        };
 
     private static PeerHello Hello(string node, string cluster) =>
         new()
@@ -435,134 +420,11 @@ public sealed class ClusterRecoveryTests : IDisposable
         int asked = 0;
         return ClusterRecovery.Open(
             on ?? _disk,
-            Options(directory),
+            StoppedMembers.Options(directory),
             new MemoryBudget(16 << 20),
             NoRecorder.Instance,
             _time,
             (_, _) => Task.FromResult(asked++ < answers ? """{"LastIndex":2,"LastTerm":1}""" : null)
-        );
-    }
-
-    private void WriteMember(
-        string directory,
-        int number,
-        int entries,
-        long term = 1,
-        string cluster = ClusterId,
-        bool hasIdentity = true,
-        int voters = 3,
-        long starts = 1,
-        (int Member, long Starts) metAs = default,
-        bool isFlushed = false
-    )
-    {
-        var ids = new NodeIds(NodeIdOf(number), cluster);
-        using (
-            var store = NodeStore.Open(
-                Options(directory) with
-                {
-                    NewIds = ids,
-                },
-                _disk,
-                new MemoryBudget(16 << 20),
-                NoRecorder.Instance,
-                _time
-            )
-        )
-        {
-            var configuration = Configuration.Of(
-                [.. Enumerable.Range(1, voters).Select(static member => Members.IdOf(NodeIdOf(member)))],
-                number > voters ? [Members.IdOf(NodeIdOf(number))] : []
-            );
-            store.Journal.Write([
-                VoteEncoding.ToFrame(new VoteRecord(term, NodeId.None), starts),
-                new JournalFrame(
-                    FrameType.Configuration,
-                    1,
-                    term,
-                    0,
-                    0,
-                    ConfigurationEncoding.Encode(configuration, 1)
-                ),
-            ]);
-            store.ApplyAll();
-            using var records = new ClusterRecordWriter();
-            foreach (int member in new[] { 3, metAs.Member }.Where(static member => member > 0).Distinct())
-            {
-                records.Set(
-                    MemberRecord.KeyOf(NodeIdOf(member)),
-                    new MemberRecord
-                    {
-                        Tag = "C",
-                        Name = $"pi-{member}",
-                        Addresses = [],
-                        PublicKey = [],
-                        StartNumber = metAs.Member == member ? metAs.Starts : 0,
-                    }.ToJson()
-                );
-            }
-
-            records.Set(ClusterRecordPrefix.Access + "token", "{}"u8);
-            store.CommitAlone(records.Complete());
-            store.CommitAlone(CommandEncoder.CreateDatabase("Shop", HistoryId.Create()));
-            for (int i = 0; i < entries; i++)
-            {
-                Put(store, $"d/{i}");
-            }
-
-            if (isFlushed)
-            {
-                store.Storage.Memtables.RequestFlush();
-                while (store.Storage.Memtables.FlushIfDue()) { }
-            }
-        }
-
-        if (hasIdentity)
-        {
-            var key = NodeKey.Create();
-            var publicKey = new PublicKey(key);
-            using var foreign = ClusterAuthority.Create(cluster, "home", ["pi-1.example.org"]);
-            var signing = string.Equals(cluster, ClusterId, StringComparison.Ordinal) ? _authority : foreign;
-            using var identity = new NodeIdentity
-            {
-                ClusterId = cluster,
-                ClusterName = "home",
-                NodeId = ids.NodeId,
-                NodeName = $"pi-{number}",
-                Tag = "A",
-                Peers =
-                [
-                    .. Enumerable
-                        .Range(1, Math.Max(voters, number))
-                        .Where(other => other != number)
-                        .Select(static other => new KnownPeer(NodeIdOf(other), [$"192.0.2.{other}:9080"])),
-                ],
-                Key = key,
-                Certificate = signing.SignNode(
-                    publicKey,
-                    ids.NodeId,
-                    new NodeNames($"pi-{number}", "home", []),
-                    _time.GetUtcNow()
-                ),
-                Authorities = [X509CertificateLoader.LoadCertificate(signing.Certificate.RawData)],
-                SealedAuthorityKey = signing.SealKeyFor(publicKey),
-            };
-            IdentityDirectory.Create(_disk, directory, identity);
-        }
-    }
-
-    private static void Put(NodeStore store, string id)
-    {
-        using var parser = DocumentParser.Rent();
-        Assert.True(parser.TryParse("{}"u8.ToArray(), out var document, out _));
-        store.CommitAlone(
-            CommandEncoder.Put(
-                store.Databases.All[0].Number,
-                Encoding.UTF8.GetBytes(id),
-                ExpectedChangeVector.None,
-                document,
-                default
-            )
         );
     }
 

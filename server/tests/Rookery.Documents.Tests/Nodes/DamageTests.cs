@@ -352,94 +352,8 @@ public class DamageTests
         again.Put("Shop", "~~", "{}");
     }
 
-    [Fact]
-    public void Other_documents_expire_despite_a_damaged_one()
-    {
-        var disk = new SimulatedDisk("/data");
-        using (var node = SteppedNode.Open(disk, Directory))
-        {
-            node.CreateDatabase("Shop");
-            for (int i = 0; i < 120; i++)
-            {
-                node.Put(
-                    "Shop",
-                    $"d/{i:D3}",
-                    $$"""{"noise":"{{Noise(i, 250)}}","@metadata":{"@expires":"2000-01-01T00:00:00Z"} }"""
-                );
-            }
-
-            node.Flush();
-        }
-
-        var counts = new List<int>();
-        foreach (
-            string path in disk.Files.Where(path =>
-                path.EndsWith(".run", StringComparison.Ordinal) && Length(disk, path) > 20_000
-            )
-        )
-        {
-            var rotten = disk.AfterPowerLoss(1);
-            rotten.Rot(path, 3000, 1);
-            using var node = SteppedNode.Open(rotten, Directory);
-            byte[] from = [];
-            using var command = Expiration.NextCommand(
-                node.Database("Shop"),
-                DateTime.MaxValue.Ticks - 1,
-                ref from,
-                out int found
-            );
-            counts.Add(found);
-        }
-
-        Assert.Contains(counts, static found => found is > 20 and < 120);
-    }
-
-    [Fact]
-    public async Task Documents_expire_despite_damaged_expiry_rows_of_another_database()
-    {
-        const int Count = 600;
-        var disk = new SimulatedDisk("/data");
-        string[] names = ["One", "Two"];
-        using (var node = SteppedNode.Open(disk, Directory))
-        {
-            foreach (string name in names)
-            {
-                node.CreateDatabase(name);
-                for (int i = 0; i < Count; i++)
-                {
-                    node.Put(name, $"d/{i:D3}", """{"@metadata":{"@expires":"2000-01-01T00:00:00Z"} }""");
-                }
-            }
-
-            node.Flush();
-        }
-
-        bool beside = false;
-        foreach (string path in disk.Files.Where(path => path.EndsWith(".run", StringComparison.Ordinal)))
-        {
-            for (long offset = 1500; offset < Length(disk, path); offset += 4_000)
-            {
-                var rotten = disk.AfterPowerLoss(1);
-                rotten.Rot(path, offset, 1);
-                if (OpenUnlessEveryStartReadsIt(rotten) is not { } node)
-                {
-                    continue;
-                }
-
-                using (node)
-                {
-                    await ExpireAsync(node);
-                    int[] left = [.. names.Select(name => Statistics(node, name))];
-                    beside |= left[0] == Count && left[1] == 0;
-                }
-            }
-        }
-
-        Assert.True(beside);
-    }
-
     /// <summary>Null if the damage is in rows that every start reads.</summary>
-    private static SteppedNode? OpenUnlessEveryStartReadsIt(SimulatedDisk disk)
+    internal static SteppedNode? OpenUnlessEveryStartReadsIt(SimulatedDisk disk)
     {
         try
         {
@@ -450,26 +364,6 @@ public class DamageTests
             return null;
         }
     }
-
-    private static int Statistics(SteppedNode node, string name)
-    {
-        using var reader = node.Database(name).OpenReader();
-        return (int)reader.ReadStatistics().Documents;
-    }
-
-    // Tasks complete inline. The test's synchronization context would continue on another thread, so the work runs
-    // without it.
-    private static Task ExpireAsync(SteppedNode node) =>
-        Task.Run(() =>
-        {
-            var time = new SimulatedTimeProvider();
-            var done = new Expiration(node.Core.Databases, node.Consensus).RunOnceAsync(CancellationToken.None);
-            node.Commit();
-            Assert.True(done.IsCompletedSuccessfully, done.Exception?.Message);
-            done = new TombstoneCleaning(node.Core, node.Consensus).RunOnceAsync(CancellationToken.None);
-            node.Commit();
-            Assert.True(done.IsCompletedSuccessfully, done.Exception?.Message);
-        });
 
     // Documents in runs. Only in the journal: a new version of one of them, and a batch that expects another one
     // unchanged.
@@ -525,7 +419,7 @@ public class DamageTests
         return batch.Command;
     }
 
-    private static string Noise(int seed, int bytes)
+    internal static string Noise(int seed, int bytes)
     {
         byte[] noise = new byte[bytes];
         new Random(seed).NextBytes(noise);
@@ -566,7 +460,7 @@ public class DamageTests
         return (read, gaps);
     }
 
-    private static long Length(SimulatedDisk disk, string path)
+    internal static long Length(SimulatedDisk disk, string path)
     {
         using var file = disk.Open(path, DiskOpen.Read);
         return file.Length;

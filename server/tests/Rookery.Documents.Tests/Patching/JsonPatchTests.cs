@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Text.Json;
 using System.Text.Json.Nodes;
 using CsCheck;
@@ -250,10 +249,10 @@ public class JsonPatchTests
                     var operations = new JsonArray();
                     for (int i = random.Next(5); i >= 0; i--)
                     {
-                        operations.Add(RandomOperation(random, root));
+                        operations.Add(JsonPatchDefinition.RandomOperation(random, root));
                     }
 
-                    string? expected = Define(JsonNode.Parse(body)!, operations)?.ToJsonString();
+                    string? expected = JsonPatchDefinition.Apply(JsonNode.Parse(body)!, operations)?.ToJsonString();
                     using var evaluator = new PatchEvaluator();
                     if (!TryParse(operations.ToJsonString(), isBare: true, out var batch, out _))
                     {
@@ -341,194 +340,6 @@ public class JsonPatchTests
             RejectionKind.TooLarge,
             node.Propose(Batch(node, $"[{string.Join(',', Enumerable.Repeat(test, 7))}]")).Rejection?.Kind
         );
-    }
-
-    private static JsonObject RandomOperation(Random random, JsonNode root)
-    {
-        string[] kinds = ["add", "remove", "replace", "move", "copy", "test"];
-        return new JsonObject
-        {
-            ["op"] = kinds[random.Next(kinds.Length)],
-            ["path"] = RandomPointer(random, root),
-            ["from"] = RandomPointer(random, root),
-            ["value"] = random.Next(3) switch
-            {
-                0 => new JsonObject { ["v"] = random.Next(3) },
-                1 => new JsonArray(random.Next(3)),
-                _ => JsonValue.Create(random.Next(3)),
-            },
-        };
-    }
-
-    private static string RandomPointer(Random random, JsonNode root)
-    {
-        var node = root;
-        string pointer = "";
-        while (random.Next(5) > 0)
-        {
-            string segment;
-            switch (node)
-            {
-                case JsonObject { Count: > 0 } members when random.Next(6) > 0:
-                    segment = members.ElementAt(random.Next(members.Count)).Key;
-                    node = members[segment];
-                    break;
-                case JsonArray { Count: > 0 } elements when random.Next(6) > 0:
-                    int index = random.Next(elements.Count);
-                    segment = index.ToString(CultureInfo.InvariantCulture);
-                    node = elements[index];
-                    break;
-                default:
-                    segment = random.Next(4) switch
-                    {
-                        0 => "-",
-                        1 => random.Next(4).ToString(CultureInfo.InvariantCulture),
-                        2 => "~/",
-                        _ => "k",
-                    };
-                    node = null;
-                    break;
-            }
-
-            pointer +=
-                "/" + segment.Replace("~", "~0", StringComparison.Ordinal).Replace("/", "~1", StringComparison.Ordinal);
-        }
-
-        return pointer;
-    }
-
-    /// <summary>Applies operations as RFC 6902 defines them; null if one fails.</summary>
-    private static JsonNode? Define(JsonNode root, JsonArray operations)
-    {
-        foreach (var one in operations)
-        {
-            string op = (string)one!["op"]!;
-            string path = (string)one["path"]!;
-            string from = (string)one["from"]!;
-            JsonNode? value = one["value"]?.DeepClone();
-            bool isDone = true;
-            switch (op)
-            {
-                case "remove":
-                    isDone = path.Length > 0 && Take(root, path, remove: true, out _);
-                    break;
-                case "test":
-                    isDone = Take(root, path, remove: false, out var tested) && JsonNode.DeepEquals(tested, value);
-                    break;
-                case "replace":
-                    isDone = Take(root, path, remove: false, out _) && Set(ref root, path, value, isReplace: true);
-                    break;
-                case "add":
-                    isDone = Set(ref root, path, value, isReplace: false);
-                    break;
-                default:
-                    if (op is "move" && path.StartsWith(from + "/", StringComparison.Ordinal))
-                    {
-                        return null;
-                    }
-
-                    isDone = Take(root, from, remove: false, out var taken);
-                    taken = taken?.DeepClone();
-                    if (isDone && !(op is "move" && string.Equals(path, from, StringComparison.Ordinal)))
-                    {
-                        isDone =
-                            (op is "copy" || Take(root, from, remove: true, out _))
-                            && Set(ref root, path, taken, isReplace: false);
-                    }
-
-                    break;
-            }
-
-            if (!isDone)
-            {
-                return null;
-            }
-        }
-
-        return root;
-    }
-
-    private static string[] Segments(string pointer) =>
-        [
-            .. pointer
-                .Split('/')
-                .Skip(1)
-                .Select(static segment =>
-                    segment.Replace("~1", "/", StringComparison.Ordinal).Replace("~0", "~", StringComparison.Ordinal)
-                ),
-        ];
-
-    private static bool TryIndex(string segment, out int index) =>
-        int.TryParse(segment, NumberStyles.None, CultureInfo.InvariantCulture, out index)
-        && (segment.Length == 1 || segment[0] != '0');
-
-    private static bool Take(JsonNode root, string pointer, bool remove, out JsonNode? value)
-    {
-        value = root;
-        string[] segments = Segments(pointer);
-        for (int i = 0; i < segments.Length; i++)
-        {
-            bool isLast = i == segments.Length - 1;
-            switch (value)
-            {
-                case JsonObject members when members.ContainsKey(segments[i]):
-                    value = members[segments[i]];
-                    if (isLast && remove)
-                    {
-                        members.Remove(segments[i]);
-                    }
-
-                    break;
-                case JsonArray elements when TryIndex(segments[i], out int index) && index < elements.Count:
-                    value = elements[index];
-                    if (isLast && remove)
-                    {
-                        elements.RemoveAt(index);
-                    }
-
-                    break;
-                default:
-                    return false;
-            }
-        }
-
-        return true;
-    }
-
-    private static bool Set(ref JsonNode root, string pointer, JsonNode? value, bool isReplace)
-    {
-        if (pointer.Length == 0)
-        {
-            root = value!;
-            return value is JsonObject;
-        }
-
-        string parent = pointer[..pointer.LastIndexOf('/')];
-        if (!Take(root, parent, remove: false, out var container))
-        {
-            return false;
-        }
-
-        string last = Segments(pointer)[^1];
-        switch (container)
-        {
-            case JsonObject members:
-                members[last] = value;
-                return true;
-            case JsonArray elements when last is "-":
-                elements.Add(value);
-                return true;
-            case JsonArray elements when TryIndex(last, out int index) && index <= elements.Count:
-                if (isReplace)
-                {
-                    elements.RemoveAt(index);
-                }
-
-                elements.Insert(index, value);
-                return true;
-            default:
-                return false;
-        }
     }
 
     private static byte[] Head()

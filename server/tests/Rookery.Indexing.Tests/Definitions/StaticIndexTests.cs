@@ -1,7 +1,6 @@
 using System.Buffers.Binary;
 using System.Globalization;
 using System.Text;
-using System.Text.Json;
 using Rookery.Fixtures;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Mapping;
@@ -20,7 +19,9 @@ public sealed class StaticIndexTests
             "Users/ByCity",
             """{"Maps":["from u in docs.Users let c = LoadDocument<Company>(u.company, \"Companies\") select new { u.name, city = c.city }"],"Fields":{"__all_fields":{"Storage":"Yes"}},"Name":"Users/ByCity"}""",
             static shop =>
-                shop.Users.Values.Select(user => Row(("name", user.Name), ("city", shop.CityOf(user.Company))))
+                shop.Users.Values.Select(user =>
+                    ShopModel.Row(("name", user.Name), ("city", shop.CityOf(user.Company)))
+                )
         ),
         (
             "Orders/Totals",
@@ -29,7 +30,7 @@ public sealed class StaticIndexTests
                 shop.Orders.Values.SelectMany(static lines => lines)
                     .GroupBy(static line => line.Product, StringComparer.Ordinal)
                     .Select(static group =>
-                        Row(
+                        ShopModel.Row(
                             ("product", group.Key),
                             ("count", group.Count()),
                             ("quantity", group.Sum(static line => line.Quantity))
@@ -41,7 +42,7 @@ public sealed class StaticIndexTests
             """{"Maps":["docs.Users.Select(u => new { city = LoadDocument(u.company, \"Companies\").city ?? \"none\", count = 1 })"],"Reduce":"from r in results group r by new { r.city } into g select new { g.Key.city, count = g.Sum(x => x.count) }","Name":"Cities"}""",
             static shop =>
                 shop.Users.Values.GroupBy(user => shop.CityOf(user.Company) ?? "none", StringComparer.Ordinal)
-                    .Select(static group => Row(("city", group.Key), ("count", group.Count())))
+                    .Select(static group => ShopModel.Row(("city", group.Key), ("count", group.Count())))
         ),
         (
             "Names",
@@ -50,7 +51,7 @@ public sealed class StaticIndexTests
                 shop.Users.Values.Select(static user => user.Name)
                     .Concat(shop.Companies.Values.Where(static city => city is not "Ulm"))
                     .Concat(shop.Orders.Values.SelectMany(static lines => lines).Select(static line => line.Product))
-                    .Select(static name => Row(("name", name)))
+                    .Select(static name => ShopModel.Row(("name", name)))
         ),
     ];
 
@@ -498,102 +499,4 @@ public sealed class StaticIndexTests
 
     private static MemoryShare RowsMemory(IndexedNode node) =>
         node.Memory.Shares.Single(static share => share.Name is "index rows");
-
-    private static string Row(params (string Name, object? Value)[] members) =>
-        $"{{{string.Join(',', members.Where(static member => member.Value is not null).Select(static member => string.Create(CultureInfo.InvariantCulture, $"\"{member.Name}\":{(member.Value is string ? $"\"{member.Value}\"" : member.Value)}")))}"
-        + $"}}";
-
-    /// <summary>Documents that change at random, and the expected content of indexes.</summary>
-    private sealed class ShopModel(Random random)
-    {
-        private static readonly string[] Cities = ["Ulm", "Bonn", "Jena"];
-
-        public SortedDictionary<string, (string Name, string Company)> Users { get; } = new(StringComparer.Ordinal);
-
-        public SortedDictionary<string, string> Companies { get; } = new(StringComparer.Ordinal);
-
-        public SortedDictionary<string, List<(string Product, int Quantity)>> Orders { get; } =
-            new(StringComparer.Ordinal);
-
-        public string? CityOf(string company) => Companies.GetValueOrDefault(company);
-
-        /// <summary>Reads the documents of a node.</summary>
-        public static ShopModel Read(IndexedNode node)
-        {
-            var shop = new ShopModel(new Random(0));
-            using var reader = node.Database().OpenReader();
-            using var documents = reader.SeekByIdPrefix([]);
-            while (documents.MoveNext())
-            {
-                string id = Encoding.UTF8.GetString(documents.View.Id);
-                using var json = JsonDocument.Parse($"{{{Encoding.UTF8.GetString(documents.View.Body)}}}");
-                if (json.RootElement.TryGetProperty("lines", out var lines))
-                {
-                    shop.Orders.Add(
-                        id,
-                        [
-                            .. lines
-                                .EnumerateArray()
-                                .Select(static line =>
-                                    (line.GetProperty("p").GetString()!, line.GetProperty("q").GetInt32())
-                                ),
-                        ]
-                    );
-                }
-                else if (json.RootElement.TryGetProperty("city", out var city))
-                {
-                    shop.Companies.Add(id, city.GetString()!);
-                }
-                else
-                {
-                    shop.Users.Add(
-                        id,
-                        (
-                            json.RootElement.GetProperty("name").GetString()!,
-                            json.RootElement.GetProperty("company").GetString()!
-                        )
-                    );
-                }
-            }
-
-            return shop;
-        }
-
-        public void Change(IndexedNode node)
-        {
-            int kind = random.Next(3);
-            string id =
-                $"{(kind == 0 ? "users" : kind == 1 ? "companies" : "orders")}/{random.Next(kind == 1 ? 5 : 25)}";
-            if (random.Next(5) == 0)
-            {
-                if (Users.Remove(id) | Companies.Remove(id) | Orders.Remove(id))
-                {
-                    node.Delete(id);
-                }
-            }
-            else if (kind == 0)
-            {
-                Users[id] = ($"n{random.Next(9)}", $"companies/{random.Next(7)}");
-                node.Put(id, $"\"name\":\"{Users[id].Name}\",\"company\":\"{Users[id].Company}\"");
-            }
-            else if (kind == 1)
-            {
-                Companies[id] = Cities[random.Next(Cities.Length)];
-                node.Put(id, $"\"city\":\"{Companies[id]}\"", "Companies");
-            }
-            else
-            {
-                Orders[id] =
-                [
-                    .. Enumerable.Range(0, random.Next(4)).Select(_ => ($"p{random.Next(6)}", random.Next(10))),
-                ];
-                node.Put(
-                    id,
-                    $"\"lines\":[{string.Join(',', Orders[id].Select(static line => $$"""{"p":"{{line.Product}}","q":{{line.Quantity}}}"""))}"
-                        + $"]",
-                    "Orders"
-                );
-            }
-        }
-    }
 }
