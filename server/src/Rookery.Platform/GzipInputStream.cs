@@ -12,7 +12,7 @@ namespace Rookery.Platform;
 /// searches for that end among those bytes: the place that is followed by the checksum and the length of the
 /// decompressed member, and then by the end of the input or by a further member.
 /// </remarks>
-public sealed class GzipInputStream : Stream
+public sealed class GzipInputStream : ReadOnlyStream
 {
     private const int ReadBytes = 8 << 10; // at most, in one read of the input
     private const int TrailerBytes = 8;
@@ -60,25 +60,6 @@ public sealed class GzipInputStream : Stream
         Done,
         NeedsMore,
         Ended,
-    }
-
-    /// <inheritdoc/>
-    public override bool CanRead => true;
-
-    /// <inheritdoc/>
-    public override bool CanSeek => false;
-
-    /// <inheritdoc/>
-    public override bool CanWrite => false;
-
-    /// <inheritdoc/>
-    public override long Length => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
     }
 
     /// <summary>Reads decompressed bytes.</summary>
@@ -151,18 +132,6 @@ public sealed class GzipInputStream : Stream
     /// <inheritdoc/>
     public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
         ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
-
-    /// <inheritdoc/>
-    public override void Flush() => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override void SetLength(long value) => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
 
     /// <inheritdoc/>
     protected override void Dispose(bool disposing)
@@ -346,22 +315,8 @@ public sealed class GzipInputStream : Stream
     }
 
     /// <summary>The decompressor's input: the bytes of the window, then those of the input after them.</summary>
-    private sealed class Feeder(GzipInputStream reader) : Stream
+    private sealed class Feeder(GzipInputStream reader) : ReadOnlyStream
     {
-        public override bool CanRead => true;
-
-        public override bool CanSeek => false;
-
-        public override bool CanWrite => false;
-
-        public override long Length => throw new NotSupportedException();
-
-        public override long Position
-        {
-            get => throw new NotSupportedException();
-            set => throw new NotSupportedException();
-        }
-
         public override int Read(Span<byte> buffer)
         {
             if (IsWindowRead())
@@ -393,14 +348,6 @@ public sealed class GzipInputStream : Stream
             int count,
             CancellationToken cancellationToken
         ) => ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
-
-        public override void Flush() => throw new NotSupportedException();
-
-        public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-        public override void SetLength(long value) => throw new NotSupportedException();
-
-        public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
 
         private bool IsWindowRead()
         {

@@ -53,22 +53,8 @@ internal readonly struct GzipBody
     /// <see cref="PipeReader.CancelPendingRead"/>. Kestrel would treat a read that was cancelled by its own token as
     /// still open, and could not read the rest of the body after an error.
     /// </summary>
-    internal sealed class PackedBytes(PipeReader body) : Stream
+    internal sealed class PackedBytes(PipeReader body) : ReadOnlyStream
     {
-        public override bool CanRead => true;
-
-        public override bool CanSeek => false;
-
-        public override bool CanWrite => false;
-
-        public override long Length => throw new NotSupportedException();
-
-        public override long Position
-        {
-            get => throw new NotSupportedException();
-            set => throw new NotSupportedException();
-        }
-
         public override async ValueTask<int> ReadAsync(
             Memory<byte> buffer,
             CancellationToken cancellationToken = default
@@ -109,13 +95,5 @@ internal readonly struct GzipBody
         ) => ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
         public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException();
-
-        public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
-
-        public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-        public override void SetLength(long value) => throw new NotSupportedException();
-
-        public override void Flush() => throw new NotSupportedException();
     }
 }

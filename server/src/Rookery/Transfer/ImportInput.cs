@@ -51,25 +51,11 @@ internal sealed class ImportInput : IDisposable
     }
 
     /// <summary>Counts the bytes read; the first bytes can be put back.</summary>
-    private sealed class CountedStream(Stream inner) : Stream
+    private sealed class CountedStream(Stream inner) : ReadOnlyStream
     {
         private ReadOnlyMemory<byte> _back;
 
         public long Count { get; private set; }
-
-        public override bool CanRead => true;
-
-        public override bool CanSeek => false;
-
-        public override bool CanWrite => false;
-
-        public override long Length => throw new NotSupportedException();
-
-        public override long Position
-        {
-            get => throw new NotSupportedException();
-            set => throw new NotSupportedException();
-        }
 
         public void PutBack(ReadOnlyMemory<byte> bytes) => _back = bytes;
 
@@ -89,14 +75,6 @@ internal sealed class ImportInput : IDisposable
             Count += read;
             return read;
         }
-
-        public override void Flush() => throw new NotSupportedException();
-
-        public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-        public override void SetLength(long value) => throw new NotSupportedException();
-
-        public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
 
         protected override void Dispose(bool disposing)
         {

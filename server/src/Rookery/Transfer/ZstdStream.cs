@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Rookery.Hosting;
+using Rookery.Platform;
 
 namespace Rookery.Transfer;
 
@@ -7,7 +8,7 @@ namespace Rookery.Transfer;
 /// Decompresses Zstandard (RFC 8878), the compression of RavenDB's dumps since version 6. Uses the system's
 /// libzstd.so.1, which every Debian has.
 /// </summary>
-internal sealed partial class ZstdStream : Stream
+internal sealed partial class ZstdStream : ReadOnlyStream
 {
     private const string Library = "libzstd.so.1";
     private const int PackedBytes = 128 << 10;
@@ -36,20 +37,6 @@ internal sealed partial class ZstdStream : Stream
                 ExitCode.Failure
             );
         }
-    }
-
-    public override bool CanRead => true;
-
-    public override bool CanSeek => false;
-
-    public override bool CanWrite => false;
-
-    public override long Length => throw new NotSupportedException();
-
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
     }
 
     public override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
@@ -101,14 +88,6 @@ internal sealed partial class ZstdStream : Stream
 
         return 0;
     }
-
-    public override void Flush() => throw new NotSupportedException();
-
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    public override void SetLength(long value) => throw new NotSupportedException();
-
-    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
 
     protected override void Dispose(bool disposing)
     {
