@@ -20,7 +20,12 @@ internal static class CertificateCommand
     private const string AdminRight = "admin";
 
     public static Command Create() =>
-        new("cert", "Client certificates, as RavenDB's clients use them.") { CreateCertificate(), List(), Remove() };
+        new("cert", "Client certificates, as RavenDB's clients use them.")
+        {
+            CreateCertificate(),
+            List(),
+            RevokeCommand.Create("certificate", Path),
+        };
 
     private static Command CreateCertificate()
     {
@@ -180,28 +185,6 @@ internal static class CertificateCommand
                             );
                         }
 
-                        return ExitCode.Success;
-                    }
-                )
-        );
-        return command;
-    }
-
-    private static Command Remove()
-    {
-        var address = new NodeAddress();
-        var name = new Argument<string>("NAME") { Description = "The certificate's name." };
-        var command = address.AddTo(new Command("rm", "Revoke a certificate.") { name });
-        command.SetAction(
-            (parsed, _) =>
-                address.UseAsync(
-                    parsed,
-                    async client =>
-                    {
-                        await client.SendAsync(
-                            HttpMethod.Delete,
-                            $"{Path}?name={Uri.EscapeDataString(parsed.GetValue(name)!)}"
-                        );
                         return ExitCode.Success;
                     }
                 )

@@ -12,7 +12,13 @@ internal static class TokenCommand
     private const long SecondsPerDay = 86_400;
 
     public static Command Create() =>
-        new("token", "Bearer tokens and their rights.") { CreateToken(), List(), Remove(), Reset() };
+        new("token", "Bearer tokens and their rights.")
+        {
+            CreateToken(),
+            List(),
+            RevokeCommand.Create("token", Path),
+            Reset(),
+        };
 
     /// <summary>Prints a new token. Only the token goes to stdout, so that a script can save it.</summary>
     public static int PrintMade(JsonElement made, bool isJson)
@@ -143,28 +149,6 @@ internal static class TokenCommand
                             );
                         }
 
-                        return ExitCode.Success;
-                    }
-                )
-        );
-        return command;
-    }
-
-    private static Command Remove()
-    {
-        var address = new NodeAddress();
-        var name = new Argument<string>("NAME") { Description = "The token's name." };
-        var command = address.AddTo(new Command("rm", "Revoke a token.") { name });
-        command.SetAction(
-            (parsed, _) =>
-                address.UseAsync(
-                    parsed,
-                    async client =>
-                    {
-                        await client.SendAsync(
-                            HttpMethod.Delete,
-                            $"{Path}?name={Uri.EscapeDataString(parsed.GetValue(name)!)}"
-                        );
                         return ExitCode.Success;
                     }
                 )
