@@ -3,18 +3,6 @@ using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Automatic;
 
-/// <summary>An existing automatic index that may answer a query.</summary>
-/// <param name="Name">The name of the index.</param>
-/// <param name="Definition">The definition of the index.</param>
-/// <param name="State">The state of the index on this node.</param>
-/// <param name="VisibleEtag">The index's results include all changes of documents through this etag.</param>
-public sealed record AutoIndexCandidate(
-    string Name,
-    AutoIndexDefinition Definition,
-    IndexState State,
-    long VisibleEtag
-);
-
 /// <summary>The automatic index that answers a query, existing or to be defined.</summary>
 /// <param name="Name">The name of the index.</param>
 /// <param name="ToDefine">The definition, when the index does not exist yet; otherwise null.</param>
@@ -33,12 +21,12 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
     /// <param name="explains">Whether to give reasons, which takes longer than to choose.</param>
     public static AutoIndexChoice For(
         AutoIndexDefinition needed,
-        IReadOnlyList<AutoIndexCandidate> candidates,
+        IReadOnlyList<AutoCandidate<AutoIndexDefinition>> candidates,
         bool explains
     )
     {
         var reasons = explains ? new List<PlanReason>() : null;
-        var usable = new List<AutoIndexCandidate>();
+        var usable = new List<AutoCandidate<AutoIndexDefinition>>();
         foreach (var candidate in candidates.Where(candidate => candidate.Definition.HasCollectionOf(needed)))
         {
             if (!candidate.Definition.Covers(needed))
@@ -100,33 +88,12 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
         return new AutoIndexChoice(definition.Name, definition, reasons ?? []);
     }
 
-    /// <summary>
-    /// Returns the names of superfluous indexes: another index covers each of them and is at least as up to date.
-    /// </summary>
-    public static IReadOnlyList<string> Superfluous(IReadOnlyList<AutoIndexCandidate> candidates) =>
-        [
-            .. candidates
-                .Where(narrow =>
-                    candidates.Any(wide =>
-                        wide != narrow
-                        && wide.State == IndexState.Normal
-                        && wide.VisibleEtag > 0
-                        && wide.VisibleEtag >= narrow.VisibleEtag
-                        && IsWider(wide.Definition, narrow.Definition)
-                    )
-                )
-                .Select(static narrow => narrow.Name),
-        ];
-
-    private static bool IsWider(AutoIndexDefinition wide, AutoIndexDefinition narrow) =>
-        wide.Covers(narrow) && !narrow.Covers(wide);
-
     // Adds the needed fields to an existing definition if possible, and says why an index with the result is created.
     // One index with many fields costs less than many indexes with few: each document is read once, and each change is
     // written once.
     private static (AutoIndexDefinition Definition, string Creation) MergeWithExisting(
         AutoIndexDefinition needed,
-        IReadOnlyList<AutoIndexCandidate> candidates
+        IReadOnlyList<AutoCandidate<AutoIndexDefinition>> candidates
     )
     {
         var merged = candidates

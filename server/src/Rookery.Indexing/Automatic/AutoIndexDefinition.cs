@@ -7,7 +7,7 @@ namespace Rookery.Indexing.Automatic;
 /// The definition of an automatic index without groups: a collection and the fields to index. The name is computed from
 /// the content, so cluster members that need the same index define the same one.
 /// </summary>
-public sealed record AutoIndexDefinition : IAutoDefinition
+public sealed record AutoIndexDefinition : IAutoDefinition<AutoIndexDefinition>
 {
     /// <summary>The name shown for <see cref="Collection"/> when an index covers all documents.</summary>
     public const string AllDocuments = "@all_docs";

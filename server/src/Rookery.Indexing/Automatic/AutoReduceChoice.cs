@@ -3,18 +3,6 @@ using Rookery.Indexing.Mapping;
 
 namespace Rookery.Indexing.Automatic;
 
-/// <summary>An existing automatic map/reduce index that may answer a query.</summary>
-/// <param name="Name">The name of the index.</param>
-/// <param name="Definition">The definition of the index.</param>
-/// <param name="State">The state of the index on this node.</param>
-/// <param name="VisibleEtag">The index's results include all changes of documents through this etag.</param>
-public sealed record AutoReduceCandidate(
-    string Name,
-    AutoReduceDefinition Definition,
-    IndexState State,
-    long VisibleEtag
-);
-
 /// <summary>The automatic map/reduce index that answers a grouped query, existing or to be defined.</summary>
 /// <param name="Name">The name of the index; null if documents must be scanned.</param>
 /// <param name="ToDefine">The definition, when the index does not exist yet; otherwise null.</param>
@@ -27,10 +15,13 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
     /// <summary>Chooses the index for a grouped query.</summary>
     /// <param name="needed">The definition of an index with exactly the groups and aggregates of the query.</param>
     /// <param name="candidates">The automatic map/reduce indexes of the database.</param>
-    public static AutoReduceChoice For(AutoReduceDefinition needed, IReadOnlyList<AutoReduceCandidate> candidates)
+    public static AutoReduceChoice For(
+        AutoReduceDefinition needed,
+        IReadOnlyList<AutoCandidate<AutoReduceDefinition>> candidates
+    )
     {
         var reasons = new List<PlanReason>();
-        var usable = new List<AutoReduceCandidate>();
+        var usable = new List<AutoCandidate<AutoReduceDefinition>>();
         foreach (var candidate in candidates.Where(candidate => candidate.Definition.HasCollectionOf(needed)))
         {
             if (!candidate.Definition.HasGroupsOf(needed))
@@ -117,33 +108,12 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
         );
     }
 
-    /// <summary>
-    /// Returns the names of superfluous indexes: another index covers each of them and is at least as up to date.
-    /// </summary>
-    public static IReadOnlyList<string> Superfluous(IReadOnlyList<AutoReduceCandidate> candidates) =>
-        [
-            .. candidates
-                .Where(narrow =>
-                    candidates.Any(wide =>
-                        wide != narrow
-                        && wide.State == IndexState.Normal
-                        && wide.VisibleEtag > 0
-                        && wide.VisibleEtag >= narrow.VisibleEtag
-                        && IsWider(wide.Definition, narrow.Definition)
-                    )
-                )
-                .Select(static narrow => narrow.Name),
-        ];
-
-    private static bool IsWider(AutoReduceDefinition wide, AutoReduceDefinition narrow) =>
-        wide.Covers(narrow) && !narrow.Covers(wide);
-
     // Adds the needed aggregates to an existing definition if possible, and says why an index with the result is
     // created. One index with more aggregates costs less than two indexes, because each document is read and grouped
     // once.
     private static (AutoReduceDefinition Definition, PlanReason Creation) MergeWithExisting(
         AutoReduceDefinition needed,
-        IReadOnlyList<AutoReduceCandidate> candidates
+        IReadOnlyList<AutoCandidate<AutoReduceDefinition>> candidates
     )
     {
         var found = candidates

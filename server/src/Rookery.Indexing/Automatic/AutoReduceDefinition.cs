@@ -9,7 +9,7 @@ namespace Rookery.Indexing.Automatic;
 /// The definition of an automatic map/reduce index: it groups the documents of a collection, or the elements of an
 /// array in them, by keys and computes aggregates of each group.
 /// </summary>
-public sealed class AutoReduceDefinition : IAutoDefinition
+public sealed class AutoReduceDefinition : IAutoDefinition<AutoReduceDefinition>
 {
     internal const string TypeName = "AutoMapReduce";
 

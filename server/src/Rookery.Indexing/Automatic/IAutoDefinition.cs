@@ -12,3 +12,11 @@ public interface IAutoDefinition
     /// <summary>Returns the definition as JSON, as the log holds it. Equal definitions give equal bytes.</summary>
     byte[] ToJson();
 }
+
+/// <summary>The definition of an automatic index that is compared with others of its kind.</summary>
+/// <typeparam name="TSelf">The kind.</typeparam>
+public interface IAutoDefinition<in TSelf> : IAutoDefinition
+{
+    /// <summary>Whether an index of this definition answers all that an index of another one answers.</summary>
+    bool Covers(TSelf other);
+}

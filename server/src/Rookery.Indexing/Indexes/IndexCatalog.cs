@@ -152,10 +152,10 @@ public sealed class IndexCatalog : IDisposable
     }
 
     /// <summary>Returns the automatic indexes that serve queries.</summary>
-    public IReadOnlyList<AutoIndexCandidate> ReadAutoIndexes() =>
+    public IReadOnlyList<AutoCandidate<AutoIndexDefinition>> ReadAutoIndexes() =>
         [
             .. Serving<AutoIndexMap>()
-                .Select(static each => new AutoIndexCandidate(
+                .Select(static each => new AutoCandidate<AutoIndexDefinition>(
                     each.Index.Record.Name,
                     each.Map.Definition,
                     each.Index.State,
@@ -164,10 +164,10 @@ public sealed class IndexCatalog : IDisposable
         ];
 
     /// <summary>Returns the automatic map/reduce indexes that serve queries.</summary>
-    public IReadOnlyList<AutoReduceCandidate> ReadAutoReduces() =>
+    public IReadOnlyList<AutoCandidate<AutoReduceDefinition>> ReadAutoReduces() =>
         [
             .. Serving<AutoReduceMap>()
-                .Select(static each => new AutoReduceCandidate(
+                .Select(static each => new AutoCandidate<AutoReduceDefinition>(
                     each.Index.Record.Name,
                     each.Map.Definition,
                     each.Index.State,

@@ -147,11 +147,11 @@ public sealed class IndexHost : IDisposable
         TryGetCatalog(database, out var catalog) ? catalog.ReadStatus() : [];
 
     /// <summary>Returns the automatic indexes of a database on this node.</summary>
-    public IReadOnlyList<AutoIndexCandidate> ReadAutoIndexes(Database database) =>
+    public IReadOnlyList<AutoCandidate<AutoIndexDefinition>> ReadAutoIndexes(Database database) =>
         TryGetCatalog(database, out var catalog) ? catalog.ReadAutoIndexes() : [];
 
     /// <summary>Returns the automatic map/reduce indexes of a database on this node.</summary>
-    public IReadOnlyList<AutoReduceCandidate> ReadAutoReduces(Database database) =>
+    public IReadOnlyList<AutoCandidate<AutoReduceDefinition>> ReadAutoReduces(Database database) =>
         TryGetCatalog(database, out var catalog) ? catalog.ReadAutoReduces() : [];
 
     /// <summary>

@@ -35,7 +35,7 @@ public static class IndexChooser
         Query query,
         ScanTarget target,
         Func<long> countDocuments,
-        IReadOnlyList<AutoIndexCandidate> candidates,
+        IReadOnlyList<AutoCandidate<AutoIndexDefinition>> candidates,
         bool explains
     )
     {
@@ -100,7 +100,7 @@ public static class IndexChooser
     public static IndexChoice ChooseForGroups(
         CompiledQuery compiled,
         Func<long> countDocuments,
-        IReadOnlyList<AutoReduceCandidate> candidates
+        IReadOnlyList<AutoCandidate<AutoReduceDefinition>> candidates
     )
     {
         if (compiled.Summary is not null)

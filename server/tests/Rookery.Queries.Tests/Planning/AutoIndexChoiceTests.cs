@@ -107,23 +107,23 @@ public sealed class AutoIndexChoiceTests
     {
         var narrow = Candidate(Of("name"), 90);
         var wide = Candidate(Of("name", "age"), 89);
-        Assert.Empty(AutoIndexChoice.Superfluous([narrow, wide]));
-        Assert.Equal([narrow.Name], AutoIndexChoice.Superfluous([narrow, wide with { VisibleEtag = 90 }]));
-        Assert.Empty(AutoIndexChoice.Superfluous([narrow, wide with { VisibleEtag = 90, State = IndexState.Paused }]));
-        Assert.Empty(AutoIndexChoice.Superfluous([narrow, narrow with { Name = "twin" }]));
-        Assert.Empty(AutoIndexChoice.Superfluous([Candidate(Of("name"), 0), Candidate(Of("name", "age"), 0)]));
+        Assert.Empty(AutoCandidates.Superfluous([narrow, wide]));
+        Assert.Equal([narrow.Name], AutoCandidates.Superfluous([narrow, wide with { VisibleEtag = 90 }]));
+        Assert.Empty(AutoCandidates.Superfluous([narrow, wide with { VisibleEtag = 90, State = IndexState.Paused }]));
+        Assert.Empty(AutoCandidates.Superfluous([narrow, narrow with { Name = "twin" }]));
+        Assert.Empty(AutoCandidates.Superfluous([Candidate(Of("name"), 0), Candidate(Of("name", "age"), 0)]));
     }
 
     private static (string Name, AutoIndexDefinition? ToDefine) Choose(
         AutoIndexDefinition needed,
-        params AutoIndexCandidate[] candidates
+        params AutoCandidate<AutoIndexDefinition>[] candidates
     ) =>
         (
             AutoIndexChoice.For(needed, candidates, explains: true).Name,
             AutoIndexChoice.For(needed, candidates, explains: false).ToDefine
         );
 
-    private static AutoIndexCandidate Candidate(AutoIndexDefinition definition, long visible) =>
+    private static AutoCandidate<AutoIndexDefinition> Candidate(AutoIndexDefinition definition, long visible) =>
         new(definition.Name, definition, IndexState.Normal, visible);
 
     private static AutoIndexDefinition Of(params string[] fields) =>

@@ -204,11 +204,11 @@ public sealed class AutoReduceDefinitionTests
     {
         var count = Candidate("from Orders group by a select count()", 90);
         var wide = Candidate("from Orders group by a select count(), sum(n)", 89);
-        Assert.Empty(AutoReduceChoice.Superfluous([count, wide]));
-        Assert.Equal([count.Name], AutoReduceChoice.Superfluous([count, wide with { VisibleEtag = 90 }]));
-        Assert.Empty(AutoReduceChoice.Superfluous([count, wide with { VisibleEtag = 90, State = IndexState.Paused }]));
+        Assert.Empty(AutoCandidates.Superfluous([count, wide]));
+        Assert.Equal([count.Name], AutoCandidates.Superfluous([count, wide with { VisibleEtag = 90 }]));
+        Assert.Empty(AutoCandidates.Superfluous([count, wide with { VisibleEtag = 90, State = IndexState.Paused }]));
         Assert.Empty(
-            AutoReduceChoice.Superfluous([count, Candidate("from Orders group by b select count(), sum(n)", 90)])
+            AutoCandidates.Superfluous([count, Candidate("from Orders group by b select count(), sum(n)", 90)])
         );
     }
 
@@ -228,7 +228,7 @@ public sealed class AutoReduceDefinitionTests
     [Fact]
     public void The_number_of_indexes_of_groups_in_a_database_is_limited()
     {
-        AutoReduceCandidate[] others =
+        AutoCandidate<AutoReduceDefinition>[] others =
         [
             .. Enumerable
                 .Range(0, IndexChooser.MaxReduceIndexes)
@@ -257,10 +257,12 @@ public sealed class AutoReduceDefinitionTests
     private static IndexChoice Route(string query, long documents) =>
         IndexChooser.ChooseForGroups(Plan(query), () => documents, []);
 
-    private static (string? Name, string? ToDefine) Choose(string query, params AutoReduceCandidate[] candidates) =>
-        AutoReduceChoice.For(Of(query), candidates) is var choice ? (choice.Name, choice.ToDefine?.Name) : default;
+    private static (string? Name, string? ToDefine) Choose(
+        string query,
+        params AutoCandidate<AutoReduceDefinition>[] candidates
+    ) => AutoReduceChoice.For(Of(query), candidates) is var choice ? (choice.Name, choice.ToDefine?.Name) : default;
 
-    private static AutoReduceCandidate Candidate(string query, long visible) =>
+    private static AutoCandidate<AutoReduceDefinition> Candidate(string query, long visible) =>
         new(Of(query).Name, Of(query), IndexState.Normal, visible);
 
     private static CompiledQuery Plan(string query) =>

@@ -70,7 +70,7 @@ public sealed class IndexChooserTests
         var route = Plan(
             "from users where name = 'ann' order by age",
             documents: 3,
-            new AutoIndexCandidate(definition.Name, definition, state, visibleEtag)
+            new AutoCandidate<AutoIndexDefinition>(definition.Name, definition, state, visibleEtag)
         );
         Assert.Equal(
             (definition.Name, (AutoIndexDefinition?)null, isBuilt),
@@ -85,7 +85,7 @@ public sealed class IndexChooserTests
     [InlineData("from Users where age = 1 order by name")]
     public void Reasons_are_written_only_on_request(string text)
     {
-        AutoIndexCandidate[] candidates =
+        AutoCandidate<AutoIndexDefinition>[] candidates =
         [
             .. Enumerable
                 .Range(0, 40)
@@ -93,7 +93,7 @@ public sealed class IndexChooserTests
                     "Users",
                     [new AutoIndexField([$"f{i}"], AutoIndexFieldUses.None)]
                 ))
-                .Select(static one => new AutoIndexCandidate(one.Name, one, IndexState.Normal, 5)),
+                .Select(static one => new AutoCandidate<AutoIndexDefinition>(one.Name, one, IndexState.Normal, 5)),
         ];
         var query = RqlParser.Parse(text);
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
@@ -105,7 +105,7 @@ public sealed class IndexChooserTests
         Assert.Equal((explained.IndexName, explained.IsBuilt), (plain.IndexName, plain.IsBuilt));
     }
 
-    private static IndexChoice Plan(string text, long documents, params AutoIndexCandidate[] candidates)
+    private static IndexChoice Plan(string text, long documents, params AutoCandidate<AutoIndexDefinition>[] candidates)
     {
         var query = RqlParser.Parse(text);
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);

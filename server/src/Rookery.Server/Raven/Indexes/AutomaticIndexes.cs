@@ -82,7 +82,7 @@ internal sealed class AutomaticIndexes(ServerContext context) : IAutomaticIndexe
     {
         var candidates = context.Indexes.ReadAutoIndexes(database);
         var groups = context.Indexes.ReadAutoReduces(database);
-        string[] superfluous = [.. AutoIndexChoice.Superfluous(candidates), .. AutoReduceChoice.Superfluous(groups)];
+        string[] superfluous = [.. AutoCandidates.Superfluous(candidates), .. AutoCandidates.Superfluous(groups)];
         return
         [
             .. candidates
