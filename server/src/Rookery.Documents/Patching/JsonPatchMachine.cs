@@ -63,7 +63,7 @@ internal sealed class JsonPatchMachine
                     : Fail("the patch has too many operations for a document of this size");
             if (!isDone)
             {
-                string name = NameOf(operation);
+                string name = JsonPatchOperations.NameOf(operation);
                 Failure = string.Create(
                     CultureInfo.InvariantCulture,
                     $"Operations[{number}] ({name} {Show(path)}): {Failure}"
@@ -407,15 +407,4 @@ internal sealed class JsonPatchMachine
         /// <summary>In an array: the number of elements, or if the element exists the number before it.</summary>
         public int Count { get; init; }
     }
-
-    private static string NameOf(JsonPatchOperation operation) =>
-        operation switch
-        {
-            JsonPatchOperation.Add => "add",
-            JsonPatchOperation.Remove => "remove",
-            JsonPatchOperation.Replace => "replace",
-            JsonPatchOperation.Move => "move",
-            JsonPatchOperation.Copy => "copy",
-            _ => "test",
-        };
 }

@@ -21,3 +21,28 @@ internal enum JsonPatchOperation : byte
     /// <summary>Fails the patch if a value is not equal to the given one.</summary>
     Test = 6,
 }
+
+/// <summary>The names of the operations.</summary>
+internal static class JsonPatchOperations
+{
+    private static readonly JsonPatchOperation[] All = Enum.GetValues<JsonPatchOperation>();
+
+    /// <summary>Returns the name of an operation.</summary>
+    public static string NameOf(JsonPatchOperation operation) =>
+        operation switch
+        {
+            JsonPatchOperation.Add => "add",
+            JsonPatchOperation.Remove => "remove",
+            JsonPatchOperation.Replace => "replace",
+            JsonPatchOperation.Move => "move",
+            JsonPatchOperation.Copy => "copy",
+            _ => "test",
+        };
+
+    /// <summary>Returns the operation of a name, or null.</summary>
+    public static JsonPatchOperation? Find(string? name)
+    {
+        int place = Array.FindIndex(All, operation => string.Equals(NameOf(operation), name, StringComparison.Ordinal));
+        return place < 0 ? null : All[place];
+    }
+}

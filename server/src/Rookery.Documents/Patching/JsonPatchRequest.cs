@@ -188,18 +188,8 @@ internal sealed class JsonPatchRequest(int formatLevel)
             return false;
         }
 
-        JsonPatchOperation? operation = op switch
-        {
-            "add" => JsonPatchOperation.Add,
-            "remove" => JsonPatchOperation.Remove,
-            "replace" => JsonPatchOperation.Replace,
-            "move" => JsonPatchOperation.Move,
-            "copy" => JsonPatchOperation.Copy,
-            "test" => JsonPatchOperation.Test,
-            _ => null,
-        };
         string where = string.Create(CultureInfo.InvariantCulture, $"Operations[{number}]");
-        if (operation is not { } known)
+        if (JsonPatchOperations.Find(op) is not { } known)
         {
             return Refuse(
                 InputErrorCode.InvalidPatch,
