@@ -74,7 +74,7 @@ public static class BatchRequestParser
     }
 
     /// <summary>
-    /// Parses the body of PATCH docs (<c>{"Patch":{…},"PatchIfMissing":null}</c>) into a batch of one patch.
+    /// Parses the body of PATCH docs or PATCH json-patch into a batch of one patch, which returns the whole document.
     /// </summary>
     /// <param name="body">The whole body.</param>
     /// <param name="id">The document's id.</param>
@@ -85,6 +85,7 @@ public static class BatchRequestParser
     /// <param name="batch">The command; its result contains the whole document. The caller owns its buffer.</param>
     /// <param name="error">The reason for a refusal.</param>
     /// <param name="formatLevel">Bounds the command formats that may be written: see <see cref="FormatLevel"/>.</param>
+    /// <param name="form">The form of the body.</param>
     public static bool TryParsePatch(
         ReadOnlySpan<byte> body,
         ReadOnlySpan<byte> id,
@@ -94,7 +95,8 @@ public static class BatchRequestParser
         IdempotencyKey key,
         out ParsedBatch batch,
         out InputError error,
-        int formatLevel = FormatLevel.Oldest
+        int formatLevel = FormatLevel.Oldest,
+        PatchForm form = PatchForm.Script
     )
     {
         batch = default;
@@ -108,7 +110,11 @@ public static class BatchRequestParser
         using var element = new BatchElement(parser, writer, DocumentLimits.MaxBatchBytes, formatLevel);
         parser.Keys.Reset();
         var scanner = new JsonScanner(body, position: 0, parser.Keys);
-        if (!element.TryReadPatch(ref scanner, id, expected, skipOnMismatch) || !scanner.TryEnd())
+        bool isRead =
+            form == PatchForm.Script
+                ? element.TryReadPatch(ref scanner, id, expected, skipOnMismatch)
+                : element.TryReadJsonPatch(ref scanner, id, expected, skipOnMismatch, form == PatchForm.JsonPatch);
+        if (!isRead || !scanner.TryEnd())
         {
             error = element.Explain(scanner);
             return false;
@@ -162,52 +168,6 @@ public static class BatchRequestParser
         using var writer = new BatchWriter(CommandKind.Batch, database, key);
         writer.Patch(id, expected, request.Program, returnsDocument, skipOnMismatch);
         request.Release();
-        batch = new ParsedBatch(writer.Complete(), Count: 1);
-        return true;
-    }
-
-    /// <summary>Parses a JSON Patch (RFC 6902) into a batch of one patch.</summary>
-    /// <param name="body">The whole body.</param>
-    /// <param name="id">The document's id.</param>
-    /// <param name="expected">The document's expected change vector.</param>
-    /// <param name="skipOnMismatch">Whether a mismatch skips the patch instead of refusing it.</param>
-    /// <param name="isBare">Whether the body is the array of operations, as in RFC 6902; otherwise it is
-    /// <c>{"Operations":[…]}</c>, as RavenDB's clients send it.</param>
-    /// <param name="database">The database's number.</param>
-    /// <param name="key">The request's idempotency key, or none.</param>
-    /// <param name="batch">The command; its result contains the whole document. The caller owns its buffer.</param>
-    /// <param name="error">The reason for a refusal.</param>
-    /// <param name="formatLevel">Bounds the command formats that may be written: see <see cref="FormatLevel"/>.</param>
-    public static bool TryParseJsonPatch(
-        ReadOnlySpan<byte> body,
-        ReadOnlySpan<byte> id,
-        ExpectedChangeVector expected,
-        bool skipOnMismatch,
-        bool isBare,
-        uint database,
-        IdempotencyKey key,
-        out ParsedBatch batch,
-        out InputError error,
-        int formatLevel
-    )
-    {
-        batch = default;
-        if (!DocumentId.TryValidate(id, out error) || !IsUtf8(body, out error))
-        {
-            return false;
-        }
-
-        using DocumentParser parser = DocumentParser.Rent();
-        using var writer = new BatchWriter(CommandKind.Batch, database, key);
-        using var element = new BatchElement(parser, writer, DocumentLimits.MaxBatchBytes, formatLevel);
-        parser.Keys.Reset();
-        var scanner = new JsonScanner(body, position: 0, parser.Keys);
-        if (!element.TryReadJsonPatch(ref scanner, id, expected, skipOnMismatch, isBare) || !scanner.TryEnd())
-        {
-            error = element.Explain(scanner);
-            return false;
-        }
-
         batch = new ParsedBatch(writer.Complete(), Count: 1);
         return true;
     }

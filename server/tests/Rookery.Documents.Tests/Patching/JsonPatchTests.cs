@@ -7,7 +7,6 @@ using Rookery.Documents.Nodes;
 using Rookery.Documents.Patching;
 using Rookery.Documents.Stored;
 using Rookery.Documents.Tests.Nodes;
-using Rookery.Documents.Tests.Parsing;
 using Rookery.Documents.Tests.Stored;
 using Rookery.Json;
 using Rookery.Simulation;
@@ -383,17 +382,17 @@ public class JsonPatchTests
         BatchRequestParser.TryParse(Bytes(body), 1, default, 1 << 20, out batch, out error, level);
 
     private static bool TryParse(string operations, bool isBare, out ParsedBatch batch, out InputError error) =>
-        BatchRequestParser.TryParseJsonPatch(
+        BatchRequestParser.TryParsePatch(
             Bytes(isBare ? operations : $$"""{"Operations":{{operations}}}"""),
             "x"u8,
             default,
             skipOnMismatch: false,
-            isBare,
             1,
             default,
             out batch,
             out error,
-            FormatLevel.JsonPatches
+            FormatLevel.JsonPatches,
+            isBare ? PatchForm.JsonPatch : PatchForm.JsonPatchEnvelope
         );
 
     private static PatchProgram Program(CommandBuffer command)

@@ -158,7 +158,7 @@ internal sealed class PatchDocument(ServerContext context)
                 out batch,
                 out error
             ),
-            Form.Script => BatchRequestParser.TryParsePatch(
+            _ => BatchRequestParser.TryParsePatch(
                 body,
                 id,
                 expected,
@@ -167,19 +167,13 @@ internal sealed class PatchDocument(ServerContext context)
                 key,
                 out batch,
                 out error,
-                context.Node.FormatLevel.Level
-            ),
-            _ => BatchRequestParser.TryParseJsonPatch(
-                body,
-                id,
-                expected,
-                skipOnMismatch,
-                isBare: form == Form.JsonPatch,
-                database.Number,
-                key,
-                out batch,
-                out error,
-                context.Node.FormatLevel.Level
+                context.Node.FormatLevel.Level,
+                form switch
+                {
+                    Form.JsonPatch => PatchForm.JsonPatch,
+                    Form.JsonPatchEnvelope => PatchForm.JsonPatchEnvelope,
+                    _ => PatchForm.Script,
+                }
             ),
         };
         return isParsed ? batch : throw RavenErrors.Refuse(error);
