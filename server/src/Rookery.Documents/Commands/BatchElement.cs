@@ -7,71 +7,21 @@ using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
 
-/// <summary>Reads one command of a bulk_docs body, with its members in any order, and adds it to the batch.</summary>
+/// <summary>Reads the commands of a batch and the bodies of patches, and adds them to a batch.</summary>
 internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, int maxBatchBytes, int formatLevel)
-    : IDisposable
+    : BatchBodyReader(parser, writer, maxBatchBytes)
 {
-    private readonly PooledBytes _id = new();
-    private readonly PooledBytes _changeVector = new();
     private readonly PatchRequest _patch = new(formatLevel);
     private readonly JsonPatchRequest _jsonPatch = new(formatLevel);
-    private InputError _refusal;
-    private OperationKind _kind;
-    private bool _hasChangeVector;
-    private bool _hasDocument;
     private bool _returnsDocument;
     private bool _isIdPrefix;
     private bool _isJsonPatch; // whether the type of the patch is JsonPatch
     private int _createIfMissingAt; // offset of the member's value; -1 without a value
     private string? _unknown; // name of the first unknown member
     private int _unknownAt;
-    private bool _isInside; // whether a command of a batch is being read, so that an error is in it
 
-    /// <summary>Returns why the element was refused.</summary>
-    public InputError Explain(JsonScanner scanner)
-    {
-        InputError error =
-            _refusal.IsError ? _refusal
-            : _patch.Refusal.IsError ? _patch.Refusal
-            : _jsonPatch.Refusal.IsError ? _jsonPatch.Refusal
-            : parser.Explain(scanner);
-        return _isInside ? error with { Where = error.Where with { Element = writer.Count } } : error;
-    }
-
-    /// <summary>Reads the command at the scanner's next token and adds it to the batch.</summary>
-    public bool TryRead(scoped ref JsonScanner scanner)
-    {
-        Clear();
-        _isInside = true;
-        scanner.Peek();
-        int start = scanner.Position;
-        if (!scanner.TryOpenObject())
-        {
-            return false;
-        }
-
-        ParsedDocument document = default;
-        bool first = true;
-        while (scanner.TryNextMember(ref first, out JsonSlice name))
-        {
-            if (!TryReadMember(ref scanner, name, ref document))
-            {
-                return false;
-            }
-        }
-
-        if (
-            scanner.Error != InputErrorCode.None
-            || !TryAdd(ref scanner, start, document)
-            || !IsWithinLimits(scanner, start)
-        )
-        {
-            return false;
-        }
-
-        _isInside = false;
-        return true;
-    }
+    /// <inheritdoc/>
+    protected override (string Name, string Advice) Limited => ("batch", "Send several batches, or use bulk insert");
 
     /// <summary>Reads the body of PATCH docs at the scanner's next token.</summary>
     public bool TryReadPatch(
@@ -123,7 +73,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         }
 
         _patch.Complete(default);
-        writer.Patch(patchedId, expected, _patch.Program, returnsDocument: true, skipOnMismatch);
+        Writer.Patch(patchedId, expected, _patch.Program, returnsDocument: true, skipOnMismatch);
         return true;
     }
 
@@ -146,14 +96,14 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         bool isRead = isBare ? _jsonPatch.TryReadOperations(ref scanner) : _jsonPatch.TryReadEnvelope(ref scanner);
         if (isRead)
         {
-            writer.Patch(patchedId, expected, _jsonPatch.Program, returnsDocument: true, skipOnMismatch);
+            Writer.Patch(patchedId, expected, _jsonPatch.Program, returnsDocument: true, skipOnMismatch);
         }
 
         return isRead;
     }
 
-    /// <summary>Reads the value of TransactionMode.</summary>
-    public bool TryReadMode(scoped ref JsonScanner scanner)
+    /// <inheritdoc/>
+    protected override bool TryReadMode(scoped ref JsonScanner scanner)
     {
         if (scanner.Peek() == (byte)'n')
         {
@@ -178,93 +128,54 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             );
     }
 
-    /// <summary>Refuses a member that this version does not support.</summary>
-    public bool RefuseMember(JsonScanner scanner, string name, int at, string where) =>
-        Refuse(
-            InputErrorCode.NotSupported,
-            scanner,
-            at,
-            $"The member '{name}' of {where} is not supported by this version",
-            "Leave it out"
-        );
-
-    /// <summary>Records why the element is refused. Always returns false.</summary>
-    public bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string what, string advice)
-    {
-        _refusal = InputErrors.InJson(code, scanner.Json, at, what, advice);
-        return false;
-    }
-
     /// <inheritdoc/>
-    public void Dispose()
+    public override void Dispose()
     {
-        _id.Release();
-        _changeVector.Release();
+        ReleaseTexts();
         _patch.Release();
         _jsonPatch.Release();
     }
 
-    /// <summary>
-    /// Checks the limits after each command. The length of the body does not bound the batch, because an encoded patch
-    /// can be longer than its JSON.
-    /// </summary>
-    private bool IsWithinLimits(JsonScanner scanner, int start)
+    /// <inheritdoc/>
+    protected override void Clear()
     {
-        int max = DocumentLimits.BatchCommands(maxBatchBytes);
-        return (
-                writer.Length <= maxBatchBytes
-                || Refuse(
-                    InputErrorCode.BatchTooLarge,
-                    scanner,
-                    start,
-                    $"The batch takes more than {Amount.Bytes(maxBatchBytes)}",
-                    "Send several batches, or use bulk insert"
-                )
-            )
-            && (
-                writer.Count <= max
-                || Refuse(
-                    InputErrorCode.BatchTooLarge,
-                    scanner,
-                    start,
-                    $"The batch holds more than {max} commands",
-                    "Send several batches, or use bulk insert"
-                )
-            );
-    }
-
-    private void Clear()
-    {
-        _id.Clear();
-        _changeVector.Clear();
+        base.Clear();
         _patch.Clear();
         _jsonPatch.Clear();
         _isJsonPatch = false;
-        _kind = default;
-        _hasChangeVector = false;
-        _hasDocument = false;
         _returnsDocument = false;
         _isIdPrefix = false;
         _createIfMissingAt = -1;
         _unknown = null;
     }
 
-    private bool TryReadMember(scoped ref JsonScanner scanner, JsonSlice name, scoped ref ParsedDocument document)
+    /// <inheritdoc/>
+    protected override InputError FindRefusalOfContent() =>
+        _patch.Refusal.IsError ? _patch.Refusal : _jsonPatch.Refusal;
+
+    /// <inheritdoc/>
+    protected override bool TryReadMember(
+        scoped ref JsonScanner scanner,
+        JsonSlice name,
+        scoped ref ParsedDocument document
+    )
     {
         ReadOnlySpan<byte> member = scanner.Text(name);
         if (member.SequenceEqual("Document"u8))
         {
-            return _hasDocument = parser.TryRead(ref scanner, MetadataUse.Document, out document);
+            return HasDocument = Parser.TryRead(ref scanner, MetadataUse.Document, out document);
         }
 
         if (member.SequenceEqual("Id"u8))
         {
-            return TryReadText(ref scanner, _id, out _);
+            return TryReadTextOrNull(ref scanner, Id, out _);
         }
 
         if (member.SequenceEqual("ChangeVector"u8))
         {
-            return TryReadText(ref scanner, _changeVector, out _hasChangeVector);
+            bool isRead = TryReadTextOrNull(ref scanner, ChangeVector, out bool hasChangeVector);
+            HasChangeVector = hasChangeVector;
+            return isRead;
         }
 
         if (member.SequenceEqual("Type"u8))
@@ -375,9 +286,9 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     private string? FindMeaninglessMember() =>
         _unknown
         ?? (
-            _kind != OperationKind.Put && _hasDocument ? "Document"
+            Kind != OperationKind.Put && HasDocument ? "Document"
             : _jsonPatch.IsRead && !_isJsonPatch ? "JsonPatch"
-            : _kind == OperationKind.Patch && !_isJsonPatch ? null
+            : Kind == OperationKind.Patch && !_isJsonPatch ? null
             : _patch.HasScript ? "Patch"
             : _createIfMissingAt >= 0 ? "CreateIfMissing"
             : _returnsDocument && !_isJsonPatch ? "ReturnDocument"
@@ -385,21 +296,10 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         );
 
     /// <summary>Reads a string or null.</summary>
-    private static bool TryReadText(scoped ref JsonScanner scanner, PooledBytes text, out bool isText)
+    private static bool TryReadTextOrNull(scoped ref JsonScanner scanner, PooledBytes text, out bool isText)
     {
         isText = scanner.Peek() != (byte)'n';
-        if (!isText)
-        {
-            return scanner.TryTakeLiteral("null"u8);
-        }
-
-        if (!scanner.TryReadString(out JsonSlice slice))
-        {
-            return false;
-        }
-
-        text.Append(scanner.Text(slice));
-        return true;
+        return isText ? TryReadText(ref scanner, text) : scanner.TryTakeLiteral("null"u8);
     }
 
     private bool TryReadType(scoped ref JsonScanner scanner)
@@ -412,13 +312,13 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         }
 
         ReadOnlySpan<byte> type = scanner.Text(slice);
-        _kind =
+        Kind =
             type.SequenceEqual("PUT"u8) ? OperationKind.Put
             : type.SequenceEqual("DELETE"u8) ? OperationKind.Delete
             : type.SequenceEqual("PATCH"u8) || type.SequenceEqual("JsonPatch"u8) ? OperationKind.Patch
             : default;
         _isJsonPatch = type.SequenceEqual("JsonPatch"u8);
-        return _kind != default
+        return Kind != default
             || Refuse(
                 InputErrorCode.NotSupported,
                 scanner,
@@ -430,7 +330,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
 
     private string NameOfContent()
     {
-        if (_kind == OperationKind.Put)
+        if (Kind == OperationKind.Put)
         {
             return "Document";
         }
@@ -439,37 +339,36 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     }
 
     private string TypeName() =>
-        _kind switch
+        Kind switch
         {
             OperationKind.Put => "PUT",
             OperationKind.Delete => "DELETE",
             _ => _isJsonPatch ? "JsonPatch" : "PATCH",
         };
 
-    private bool TryAdd(scoped ref JsonScanner scanner, int start, in ParsedDocument document)
+    /// <inheritdoc/>
+    protected override bool TryAdd(scoped ref JsonScanner scanner, int start, in ParsedDocument document)
     {
         InputError idError = default;
         bool isIdValid =
-            _kind == OperationKind.Put
-                ? DocumentId.TryValidateForStore(_id.Written, out idError)
-                : _kind == default || DocumentId.TryValidate(_id.Written, out idError);
+            Kind == OperationKind.Put
+                ? DocumentId.TryValidateForStore(Id.Written, out idError)
+                : Kind == default || DocumentId.TryValidate(Id.Written, out idError);
         if (!isIdValid)
         {
             return Refuse(idError.Code, scanner, start, idError.What, idError.Advice);
         }
 
-        if (_kind != default && FindMeaninglessMember() is { } stray)
+        if (Kind != default && FindMeaninglessMember() is { } stray)
         {
             return RefuseMember(scanner, stray, _unknown is null ? start : _unknownAt, $"a {TypeName()} command");
         }
 
-        ExpectedChangeVector expected = _hasChangeVector
-            ? ExpectedChangeVector.MustEqual(_changeVector.Written)
-            : ExpectedChangeVector.None;
-        switch (_kind)
+        var expected = Expected;
+        switch (Kind)
         {
-            case OperationKind.Put when _hasDocument:
-                writer.Put(_id.Written, expected, document);
+            case OperationKind.Put when HasDocument:
+                Writer.Put(Id.Written, expected, document);
                 return true;
             case OperationKind.Delete when _isIdPrefix:
                 return Refuse(
@@ -480,10 +379,10 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
                     "Delete the documents by their ids"
                 );
             case OperationKind.Delete:
-                writer.Delete(_id.Written, expected);
+                Writer.Delete(Id.Written, expected);
                 return true;
             case OperationKind.Patch when _isJsonPatch && _jsonPatch.IsRead:
-                writer.Patch(_id.Written, expected, _jsonPatch.Program, _returnsDocument, skipsOnMismatch: false);
+                Writer.Patch(Id.Written, expected, _jsonPatch.Program, _returnsDocument, skipsOnMismatch: false);
                 return true;
             case OperationKind.Patch when _patch.HasScript && !_isJsonPatch:
                 return TryAddPatch(ref scanner, expected);
@@ -515,15 +414,15 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         ParsedDocument createIfMissing = default;
         if (_createIfMissingAt >= 0)
         {
-            var again = new JsonScanner(scanner.Json, _createIfMissingAt, parser.Keys);
-            if (!parser.TryRead(ref again, MetadataUse.Document, out createIfMissing))
+            var again = new JsonScanner(scanner.Json, _createIfMissingAt, Parser.Keys);
+            if (!Parser.TryRead(ref again, MetadataUse.Document, out createIfMissing))
             {
                 return scanner.Fail(again.Error, again.Position);
             }
         }
 
         _patch.Complete(createIfMissing);
-        writer.Patch(_id.Written, expected, _patch.Program, _returnsDocument, skipsOnMismatch: false);
+        Writer.Patch(Id.Written, expected, _patch.Program, _returnsDocument, skipsOnMismatch: false);
         return true;
     }
 }

@@ -1,4 +1,3 @@
-using System.Text;
 using System.Text.Unicode;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Nodes;
@@ -62,7 +61,7 @@ public static class BatchRequestParser
         using var element = new BatchElement(parser, writer, maxBatchBytes, formatLevel);
         parser.Keys.Reset();
         var scanner = new JsonScanner(body, position: 0, parser.Keys);
-        if (!TryReadEnvelope(ref scanner, element))
+        if (!element.TryReadBody(ref scanner))
         {
             error = element.Explain(scanner);
             return false;
@@ -170,75 +169,6 @@ public static class BatchRequestParser
         request.Release();
         batch = new ParsedBatch(writer.Complete(), Count: 1);
         return true;
-    }
-
-    private static bool TryReadEnvelope(scoped ref JsonScanner scanner, BatchElement element)
-    {
-        if (!scanner.TryOpenObject())
-        {
-            return false;
-        }
-
-        bool first = true;
-        bool hasCommands = false;
-        while (scanner.TryNextMember(ref first, out JsonSlice name))
-        {
-            ReadOnlySpan<byte> member = scanner.Text(name);
-            bool isRead;
-            if (member.SequenceEqual("Commands"u8))
-            {
-                hasCommands = isRead = TryReadCommands(ref scanner, element);
-            }
-            else
-            {
-                isRead =
-                    member.SequenceEqual("TransactionMode"u8) ? element.TryReadMode(ref scanner)
-                    : scanner.Peek() == (byte)'n' ? scanner.TryTakeLiteral("null"u8)
-                    : element.RefuseMember(
-                        scanner,
-                        Encoding.UTF8.GetString(member),
-                        scanner.Position,
-                        "the body of bulk_docs"
-                    );
-            }
-
-            if (!isRead)
-            {
-                return false;
-            }
-        }
-
-        return scanner.Error == InputErrorCode.None
-            && scanner.TryEnd()
-            && (
-                hasCommands
-                || element.Refuse(
-                    InputErrorCode.MissingMember,
-                    scanner,
-                    at: 0,
-                    "The body has no Commands",
-                    "Send {\"Commands\":[…]}"
-                )
-            );
-    }
-
-    private static bool TryReadCommands(scoped ref JsonScanner scanner, BatchElement element)
-    {
-        if (!scanner.TryTake((byte)'['))
-        {
-            return false;
-        }
-
-        bool first = true;
-        while (scanner.TryNextElement(ref first))
-        {
-            if (!element.TryRead(ref scanner))
-            {
-                return false;
-            }
-        }
-
-        return scanner.Error == InputErrorCode.None;
     }
 
     private static bool IsUtf8(ReadOnlySpan<byte> body, out InputError error)

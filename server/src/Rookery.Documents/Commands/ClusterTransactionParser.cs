@@ -3,7 +3,6 @@ using System.Text;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Parsing;
 using Rookery.Json;
-using Rookery.Platform;
 
 namespace Rookery.Documents.Commands;
 
@@ -11,27 +10,15 @@ namespace Rookery.Documents.Commands;
 /// Encodes a bulk_docs body with <c>"TransactionMode":"ClusterWide"</c> as a
 /// <see cref="CommandKind.ClusterTransaction"/>.
 /// </summary>
-internal sealed class ClusterTransactionParser : IDisposable
+internal sealed class ClusterTransactionParser : BatchBodyReader
 {
-    private const string Body = "the body of bulk_docs";
-
-    private readonly DocumentParser _parser = DocumentParser.Rent();
-    private readonly BatchWriter _writer;
-    private readonly int _maxBatchBytes;
-    private readonly PooledBytes _id = new();
-    private readonly PooledBytes _changeVector = new();
-    private InputError _refusal;
-    private OperationKind _kind;
-    private bool _hasChangeVector;
-    private bool _hasDocument;
     private long? _index;
-    private bool _isInside; // whether a command is being read, so that an error is in it
 
-    private ClusterTransactionParser(uint database, IdempotencyKey key, int sizeHint, int maxBatchBytes)
-    {
-        _writer = new BatchWriter(CommandKind.ClusterTransaction, database, key, sizeHint: sizeHint);
-        _maxBatchBytes = maxBatchBytes;
-    }
+    private ClusterTransactionParser(DocumentParser parser, BatchWriter writer, int maxBatchBytes)
+        : base(parser, writer, maxBatchBytes) { }
+
+    /// <inheritdoc/>
+    protected override (string Name, string Advice) Limited => ("transaction", "Send several transactions");
 
     /// <summary>
     /// Returns whether a body asks for a cluster-wide transaction. The mode usually follows the commands, which it
@@ -115,146 +102,47 @@ internal sealed class ClusterTransactionParser : IDisposable
     )
     {
         batch = default;
-        using var parser = new ClusterTransactionParser(database, key, body.Length, maxBatchBytes);
+        using var parser = DocumentParser.Rent();
+        using var writer = new BatchWriter(CommandKind.ClusterTransaction, database, key, sizeHint: body.Length);
         if (!hasGuards)
         {
-            parser._writer.DisableGuards();
+            writer.DisableGuards();
         }
 
-        parser._parser.Keys.Reset();
-        var scanner = new JsonScanner(body, position: 0, parser._parser.Keys);
-        if (!parser.TryReadEnvelope(ref scanner))
+        using var reader = new ClusterTransactionParser(parser, writer, maxBatchBytes);
+        parser.Keys.Reset();
+        var scanner = new JsonScanner(body, position: 0, parser.Keys);
+        if (!reader.TryReadBody(ref scanner))
         {
-            error = parser.Explain(scanner);
+            error = reader.Explain(scanner);
             return false;
         }
 
         error = default;
-        int count = parser._writer.Count;
-        batch = new ParsedBatch(parser._writer.Complete(), count) { IsClusterWide = true };
+        int count = writer.Count;
+        batch = new ParsedBatch(writer.Complete(), count) { IsClusterWide = true };
         return true;
     }
 
     /// <inheritdoc/>
-    public void Dispose()
+    public override void Dispose() => ReleaseTexts();
+
+    /// <inheritdoc/>
+    protected override void Clear()
     {
-        _parser.Dispose();
-        _writer.Dispose();
-        _id.Release();
-        _changeVector.Release();
+        base.Clear();
+        _index = null;
     }
 
-    private InputError Explain(JsonScanner scanner)
-    {
-        var error = _refusal.IsError ? _refusal : _parser.Explain(scanner);
-        return _isInside ? error with { Where = error.Where with { Element = _writer.Count } } : error;
-    }
+    /// <inheritdoc/>
+    protected override bool TryReadMode(scoped ref JsonScanner scanner) => scanner.TrySkipValue(levels: 1);
 
-    private bool TryReadEnvelope(scoped ref JsonScanner scanner)
-    {
-        if (!scanner.TryOpenObject())
-        {
-            return false;
-        }
-
-        bool first = true;
-        bool hasCommands = false;
-        while (scanner.TryNextMember(ref first, out JsonSlice name))
-        {
-            var member = scanner.Text(name);
-            bool isRead;
-            if (member.SequenceEqual("Commands"u8))
-            {
-                hasCommands = isRead = TryReadCommands(ref scanner);
-            }
-            else if (member.SequenceEqual("TransactionMode"u8))
-            {
-                isRead = scanner.TrySkipValue(levels: 1);
-            }
-            else
-            {
-                isRead =
-                    scanner.Peek() == (byte)'n'
-                        ? scanner.TryTakeLiteral("null"u8)
-                        : RefuseMember(scanner, Encoding.UTF8.GetString(member), scanner.Position, Body);
-            }
-
-            if (!isRead)
-            {
-                return false;
-            }
-        }
-
-        return scanner.Error == InputErrorCode.None
-            && scanner.TryEnd()
-            && (
-                hasCommands
-                || Refuse(
-                    InputErrorCode.MissingMember,
-                    scanner,
-                    at: 0,
-                    "The body has no Commands",
-                    "Send {\"Commands\":[…]}"
-                )
-            );
-    }
-
-    private bool TryReadCommands(scoped ref JsonScanner scanner)
-    {
-        if (!scanner.TryTake((byte)'['))
-        {
-            return false;
-        }
-
-        bool first = true;
-        while (scanner.TryNextElement(ref first))
-        {
-            if (!TryReadCommand(ref scanner))
-            {
-                return false;
-            }
-        }
-
-        return scanner.Error == InputErrorCode.None;
-    }
-
-    private bool TryReadCommand(scoped ref JsonScanner scanner)
-    {
-        _id.Clear();
-        _changeVector.Clear();
-        (_kind, _hasChangeVector, _hasDocument, _index) = (default, false, false, null);
-        _isInside = true;
-        scanner.Peek();
-        int start = scanner.Position;
-        if (!scanner.TryOpenObject())
-        {
-            return false;
-        }
-
-        ParsedDocument document = default;
-        bool first = true;
-        while (scanner.TryNextMember(ref first, out JsonSlice name))
-        {
-            if (!TryReadMember(ref scanner, name, ref document))
-            {
-                return false;
-            }
-        }
-
-        if (
-            scanner.Error != InputErrorCode.None
-            || !TryAdd(scanner, start, document)
-            || !IsWithinLimits(scanner, start)
-        )
-        {
-            return false;
-        }
-
-        _isInside = false;
-        return true;
-    }
-
-    private bool TryReadMember(scoped ref JsonScanner scanner, JsonSlice name, scoped ref ParsedDocument document)
+    /// <inheritdoc/>
+    protected override bool TryReadMember(
+        scoped ref JsonScanner scanner,
+        JsonSlice name,
+        scoped ref ParsedDocument document
+    )
     {
         var member = scanner.Text(name);
         byte next = scanner.Peek();
@@ -271,18 +159,18 @@ internal sealed class ClusterTransactionParser : IDisposable
 
         if (member.SequenceEqual("Document"u8))
         {
-            return _hasDocument = _parser.TryRead(ref scanner, MetadataUse.Document, out document);
+            return HasDocument = Parser.TryRead(ref scanner, MetadataUse.Document, out document);
         }
 
         if (member.SequenceEqual("Id"u8))
         {
-            return TryReadText(ref scanner, _id);
+            return TryReadText(ref scanner, Id);
         }
 
         if (member.SequenceEqual("OriginalChangeVector"u8))
         {
-            _hasChangeVector = true;
-            return TryReadText(ref scanner, _changeVector);
+            HasChangeVector = true;
+            return TryReadText(ref scanner, ChangeVector);
         }
 
         if (member.SequenceEqual("Index"u8))
@@ -323,17 +211,6 @@ internal sealed class ClusterTransactionParser : IDisposable
         );
     }
 
-    private static bool TryReadText(scoped ref JsonScanner scanner, PooledBytes text)
-    {
-        if (!scanner.TryReadString(out JsonSlice slice))
-        {
-            return false;
-        }
-
-        text.Append(scanner.Text(slice));
-        return true;
-    }
-
     private bool TryReadIndex(scoped ref JsonScanner scanner)
     {
         int start = scanner.Position;
@@ -367,13 +244,13 @@ internal sealed class ClusterTransactionParser : IDisposable
         }
 
         var type = scanner.Text(slice);
-        _kind =
+        Kind =
             type.SequenceEqual("PUT"u8) ? OperationKind.Put
             : type.SequenceEqual("DELETE"u8) ? OperationKind.Delete
             : type.SequenceEqual("CompareExchangePUT"u8) ? OperationKind.CompareExchangePut
             : type.SequenceEqual("CompareExchangeDELETE"u8) ? OperationKind.CompareExchangeDelete
             : default;
-        return _kind != default
+        return Kind != default
             || Refuse(
                 InputErrorCode.NotSupported,
                 scanner,
@@ -384,9 +261,10 @@ internal sealed class ClusterTransactionParser : IDisposable
             );
     }
 
-    private bool TryAdd(JsonScanner scanner, int start, in ParsedDocument document)
+    /// <inheritdoc/>
+    protected override bool TryAdd(scoped ref JsonScanner scanner, int start, in ParsedDocument document)
     {
-        if (_kind == default)
+        if (Kind == default)
         {
             return Refuse(
                 InputErrorCode.MissingMember,
@@ -397,19 +275,19 @@ internal sealed class ClusterTransactionParser : IDisposable
             );
         }
 
-        bool isPut = _kind is OperationKind.Put or OperationKind.CompareExchangePut;
-        bool isDocument = _kind is OperationKind.Put or OperationKind.Delete;
+        bool isPut = Kind is OperationKind.Put or OperationKind.CompareExchangePut;
+        bool isDocument = Kind is OperationKind.Put or OperationKind.Delete;
         string? stray =
-            !isPut && _hasDocument ? "Document"
+            !isPut && HasDocument ? "Document"
             : isDocument && _index is not null ? "Index"
             : null;
         if (stray is not null)
         {
-            return RefuseMember(scanner, stray, start, $"a {Name(_kind)} command");
+            return RefuseMember(scanner, stray, start, $"a {Name(Kind)} command");
         }
 
         string? missing =
-            isPut && !_hasDocument ? "Document"
+            isPut && !HasDocument ? "Document"
             : !isDocument && _index is null ? "Index"
             : null;
         if (missing is not null)
@@ -423,56 +301,38 @@ internal sealed class ClusterTransactionParser : IDisposable
             );
         }
 
-        bool isValid = _kind switch
+        InputError refusal;
+        bool isValid = Kind switch
         {
-            OperationKind.Put => DocumentId.TryValidateForStore(_id.Written, out _refusal),
-            OperationKind.Delete => DocumentId.TryValidate(_id.Written, out _refusal),
-            OperationKind.CompareExchangePut => CompareExchangeKey.TryValidateForStore(_id.Written, out _refusal)
-                && CompareExchangeValue.TryCheck(document, out _refusal),
-            _ => CompareExchangeKey.TryValidate(_id.Written, out _refusal),
+            OperationKind.Put => DocumentId.TryValidateForStore(Id.Written, out refusal),
+            OperationKind.Delete => DocumentId.TryValidate(Id.Written, out refusal),
+            OperationKind.CompareExchangePut => CompareExchangeKey.TryValidateForStore(Id.Written, out refusal)
+                && CompareExchangeValue.TryCheck(document, out refusal),
+            _ => CompareExchangeKey.TryValidate(Id.Written, out refusal),
         };
         if (!isValid)
         {
-            return Refuse(_refusal.Code, scanner, start, _refusal.What, _refusal.Advice);
+            return Refuse(refusal.Code, scanner, start, refusal.What, refusal.Advice);
         }
 
-        var expected = _hasChangeVector
-            ? ExpectedChangeVector.MustEqual(_changeVector.Written)
-            : ExpectedChangeVector.None;
-        switch (_kind)
+        var expected = Expected;
+        switch (Kind)
         {
             case OperationKind.Put:
-                _writer.Put(_id.Written, expected, document);
+                Writer.Put(Id.Written, expected, document);
                 break;
             case OperationKind.Delete:
-                _writer.Delete(_id.Written, expected);
+                Writer.Delete(Id.Written, expected);
                 break;
             case OperationKind.CompareExchangePut:
-                _writer.PutCompareExchange(_id.Written, _index!.Value, document);
+                Writer.PutCompareExchange(Id.Written, _index!.Value, document);
                 break;
             default:
-                _writer.DeleteCompareExchange(_id.Written, _index!.Value);
+                Writer.DeleteCompareExchange(Id.Written, _index!.Value);
                 break;
         }
 
         return true;
-    }
-
-    private bool IsWithinLimits(JsonScanner scanner, int start)
-    {
-        int max = DocumentLimits.BatchCommands(_maxBatchBytes);
-        string? excess =
-            _writer.Length > _maxBatchBytes ? $"takes more than {Amount.Bytes(_maxBatchBytes)}"
-            : _writer.Count > max ? $"holds more than {max} commands"
-            : null;
-        return excess is null
-            || Refuse(
-                InputErrorCode.BatchTooLarge,
-                scanner,
-                start,
-                $"The transaction {excess}",
-                "Send several transactions"
-            );
     }
 
     private static string Name(OperationKind kind) =>
@@ -483,19 +343,4 @@ internal sealed class ClusterTransactionParser : IDisposable
             OperationKind.CompareExchangePut => "CompareExchangePUT",
             _ => "CompareExchangeDELETE",
         };
-
-    private bool RefuseMember(JsonScanner scanner, string name, int at, string where) =>
-        Refuse(
-            InputErrorCode.NotSupported,
-            scanner,
-            at,
-            $"The member '{name}' of {where} is not supported by this version",
-            "Leave it out"
-        );
-
-    private bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string what, string advice)
-    {
-        _refusal = InputErrors.InJson(code, scanner.Json, at, what, advice);
-        return false;
-    }
 }
