@@ -27,6 +27,10 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
     public ImmutableSortedDictionary<string, ModelValue> Values { get; init; } =
         ImmutableSortedDictionary.Create<string, ModelValue>(StringComparer.Ordinal);
 
+    /// <summary>Counters by lower-cased id of the document, a zero byte and lower-cased name.</summary>
+    public ImmutableSortedDictionary<string, (string Name, long Value)> Counters { get; init; } =
+        ImmutableSortedDictionary.Create<string, (string Name, long Value)>(StringComparer.Ordinal);
+
     /// <summary>Idempotency keys, the command with each, and what it was answered.</summary>
     public ImmutableDictionary<ulong, (byte[] Command, string Answer)> Keys { get; init; } =
         ImmutableDictionary<ulong, (byte[] Command, string Answer)>.Empty;
@@ -82,12 +86,17 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
             ? value.Index
             : 0;
 
+    public static string CounterKey(string id, string name) => $"{id}\0{name}".ToLowerInvariant();
+
     public ModelDatabase Delete(string id, long etag) =>
         Documents.TryGetValue(id.ToLowerInvariant(), out var previous)
             ? this with
             {
                 Documents = Documents.Remove(id.ToLowerInvariant()),
                 Values = Values.Remove("rvn-atomic/" + id.ToLowerInvariant()),
+                Counters = Counters.RemoveRange(
+                    Counters.Keys.Where(key => key.StartsWith(CounterKey(id, ""), StringComparison.Ordinal))
+                ),
                 Tombstones = Tombstones.SetItem(
                     etag,
                     new ModelTombstone(previous.Id, previous.Collection, Moved: false)

@@ -30,6 +30,7 @@ internal static class ModelComparison
             CheckDocuments(reader, expected, $"{story}: {expected.Name}");
             CheckOrders(reader, expected, $"{story}: {expected.Name}");
             CheckValues(reader, expected, $"{story}: {expected.Name}");
+            CheckDocumentCounters(reader, expected, $"{story}: {expected.Name}");
             CheckCounters(reader, expected, $"{story}: {expected.Name}");
         }
     }
@@ -144,6 +145,30 @@ internal static class ModelComparison
         Equal([unexpired], [expiring], $"{story}: expiring values");
     }
 
+    // The names come from the documents, the values from the counters' own rows.
+    private static void CheckDocumentCounters(in DatabaseReader reader, ModelDatabase expected, string story)
+    {
+        var found = new List<(string Key, string Name, long Value)>();
+        using var cursor = reader.SeekByIdPrefix([]);
+        while (cursor.MoveNext())
+        {
+            var head = cursor.Head;
+            var names = new CounterNames(head.CounterNames);
+            while (names.MoveNext())
+            {
+                string name = Encoding.UTF8.GetString(names.Name);
+                long? value = reader.ReadCounter(head.Id, Encoding.UTF8.GetBytes(name.ToUpperInvariant()), out _);
+                found.Add((ModelDatabase.CounterKey(Encoding.UTF8.GetString(head.Id), name), name, value!.Value));
+            }
+        }
+
+        Equal(
+            expected.Counters.Select(pair => (pair.Key, pair.Value.Name, pair.Value.Value)),
+            found,
+            $"{story}: counters of documents"
+        );
+    }
+
     private static void CheckCounters(in DatabaseReader reader, ModelDatabase expected, string story)
     {
         var statistics = reader.ReadStatistics();
@@ -156,7 +181,8 @@ internal static class ModelComparison
                     expected.LastEtag,
                     expected.Horizon,
                     expected.Identities.Count,
-                    expected.Values.Count
+                    expected.Values.Count,
+                    expected.Counters.Count
                 ),
             ],
             [statistics],

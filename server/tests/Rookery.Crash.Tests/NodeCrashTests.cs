@@ -36,7 +36,7 @@ public sealed class NodeCrashTests
     }
 
     [Fact]
-    public void Compare_exchange_values_and_cluster_transactions_survive_power_cuts_whole()
+    public void Values_counters_and_cluster_transactions_survive_power_cuts_whole()
     {
         const int ValuePoints = 1500;
         var search = new CrashSearch { Points = ValuePoints, Runs = 15 };

@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Globalization;
 using System.Text;
 using Rookery.Documents.Commands;
+using Rookery.Documents.Nodes;
 using Rookery.Documents.Records;
 using Rookery.Simulation;
 
@@ -163,8 +164,15 @@ internal sealed class RandomCommands
         var answer = new StringBuilder();
         string? refusal = null;
         int count = _random.Next(1, 5);
-        for (int i = 0; i < count; i++)
+        for (int rounds = 0; rounds < count; rounds++)
         {
+            if (WithValues && _random.Next(3) == 0)
+            {
+                after = Counters(writer, after, ref etag, answer, ref refusal);
+                continue;
+            }
+
+            int i = writer.Count;
             etag++;
             string id = _inputs.Id(before);
             var previous = after.Documents.GetValueOrDefault(id.ToLowerInvariant());
@@ -192,6 +200,76 @@ internal sealed class RandomCommands
         }
 
         return Step.Of(Model, writer.Complete(), refusal is null ? after : before, etag, refusal ?? answer.ToString());
+    }
+
+    /// <summary>Some operations on counters of one document, which may not exist.</summary>
+    private ModelDatabase Counters(
+        BatchWriter writer,
+        ModelDatabase database,
+        ref long etag,
+        StringBuilder answer,
+        ref string? refusal
+    )
+    {
+        string id = _inputs.Id(database);
+        var document = database.Documents.GetValueOrDefault(id.ToLowerInvariant());
+        var counters = new CounterOperationList(FormatLevel.Newest);
+        int first = writer.Count;
+        int count = _random.Next(1, 5);
+        bool changesNames = false;
+        var results = new List<string>();
+        for (int i = 0; i < count; i++)
+        {
+            etag++;
+            string name = $"likes {_random.Next(6)}{(_random.Next(8) == 0 ? "ä" : "")}";
+            name = _random.Next(4) == 0 ? name.ToUpperInvariant() : name;
+            string key = ModelDatabase.CounterKey(id, name);
+            bool exists = database.Counters.TryGetValue(key, out var counter);
+            int dice = _random.Next(10);
+            if (dice == 0)
+            {
+                counters.Add(OperationKind.CounterGet, Encoding.UTF8.GetBytes(name), 0);
+                results.Add(exists ? $"Numbered {{0}} {counter.Value}-0 " : "NotFound {0} 0-0 ");
+                continue;
+            }
+
+            refusal ??= document is null ? $"DocumentMissing   at {first + i}" : null;
+            if (dice <= 2)
+            {
+                counters.Add(OperationKind.CounterDelete, Encoding.UTF8.GetBytes(name), 0);
+                changesNames |= exists;
+                results.Add(exists ? "Deleted {0} 0-0 " : "NotFound {0} 0-0 ");
+                database = database with { Counters = database.Counters.Remove(key) };
+                continue;
+            }
+
+            long delta = _random.Next(-5, 100);
+            counters.Add(OperationKind.CounterIncrement, Encoding.UTF8.GetBytes(name), delta);
+            changesNames |= !exists;
+            results.Add($"Numbered {{0}} {counter.Value + delta}-0 ");
+            database = database with
+            {
+                Counters = database.Counters.SetItem(key, (exists ? counter.Name : name, counter.Value + delta)),
+            };
+        }
+
+        writer.Counters(Encoding.UTF8.GetBytes(id), counters);
+        counters.Release();
+        long last = document?.Etag ?? 0;
+        foreach (string result in results.SkipLast(1))
+        {
+            answer.AppendFormat(CultureInfo.InvariantCulture, result, last);
+        }
+
+        last = changesNames && document is not null ? etag : last;
+        answer.AppendFormat(CultureInfo.InvariantCulture, results[^1], last);
+        return changesNames && document is not null
+            ? database with
+            {
+                Documents = database.Documents.SetItem(id.ToLowerInvariant(), document with { Etag = etag }),
+                LastDocumentEtag = etag,
+            }
+            : database;
     }
 
     private Step BulkPut(ModelDatabase database)
@@ -386,7 +464,10 @@ internal sealed class RandomCommands
         var step = Batch(database, new IdempotencyKey(fresh, 7));
         byte[] command = step.Command.Written.ToArray();
         var after = step.After.Databases[database.Number];
-        return step.Answer.StartsWith("ConcurrencyConflict", StringComparison.Ordinal)
+        bool isRefused =
+            step.Answer.StartsWith("ConcurrencyConflict", StringComparison.Ordinal)
+            || step.Answer.StartsWith("DocumentMissing", StringComparison.Ordinal);
+        return isRefused
             ? step
             : step with
             {

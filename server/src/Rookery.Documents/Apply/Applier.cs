@@ -184,6 +184,7 @@ public sealed class Applier : IDisposable
         }
 
         _context.Begin(scope, database, firstEtag);
+        long lastEtagForIndexes = database.LastEtagForIndexes;
         if (!ChangesOnlyValues(command.Kind))
         {
             database.LastEtagForIndexes = lastEtag;
@@ -214,6 +215,11 @@ public sealed class Applier : IDisposable
             }
 
             return outcome;
+        }
+
+        if (_context.OperationsBesideDocuments == command.OperationCount)
+        {
+            database.LastEtagForIndexes = lastEtagForIndexes; // indexes read no values of counters
         }
 
         if (command.Key.IsPresent)
@@ -343,7 +349,7 @@ public sealed class Applier : IDisposable
                 return new CommandOutcome(refusal with { Operation = i });
             }
 
-            stored += result.Status == OperationStatus.Stored ? 1 : 0;
+            stored += result.Status is OperationStatus.Stored or OperationStatus.Numbered ? 1 : 0;
             unchanged += result.Status == OperationStatus.NotModified ? 1 : 0;
             _context.Etag++;
         }

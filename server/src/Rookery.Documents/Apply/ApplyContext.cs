@@ -32,6 +32,11 @@ internal sealed class ApplyContext
     /// <summary>Limits the costs of patches in the current entry and command.</summary>
     public PatchBudget Patches { get; } = new();
 
+    /// <summary>
+    /// Number of operations of the command that changed no document, because they read or incremented counters only.
+    /// </summary>
+    public int OperationsBesideDocuments { get; set; }
+
     /// <summary>Whether a caller waits for the outcomes of the entry; false during replay.</summary>
     public bool HasCallers { get; set; }
 
@@ -55,6 +60,7 @@ internal sealed class ApplyContext
         Etag = firstEtag;
         IsWatched = database.Database.Changes.HasSubscribers;
         Damage = null;
+        OperationsBesideDocuments = 0;
         _changes.Clear();
         Patches.BeginCommand();
     }
@@ -72,6 +78,32 @@ internal sealed class ApplyContext
     /// documents.
     /// </summary>
     public Document FindCompareExchange(ReadOnlySpan<byte> lowerKey) => Find(Table.CompareExchange, lowerKey);
+
+    /// <summary>Looks up a counter in the batch, then in the tables.</summary>
+    /// <param name="key">The key of its row.</param>
+    /// <param name="value">Its value; 0 if there is no such counter.</param>
+    public bool TryReadCounter(ReadOnlySpan<byte> key, out long value)
+    {
+        value = 0;
+        try
+        {
+            if (!Batch.TryGet(key, out var row))
+            {
+                return false;
+            }
+
+            using (row)
+            {
+                value = CounterValue.Read(row.Value);
+                return true;
+            }
+        }
+        catch (DamagedException damaged) when (TreatsDamagedAsMissing)
+        {
+            Damage = damaged.Damage;
+            return false;
+        }
+    }
 
     private Document Find(byte table, ReadOnlySpan<byte> lowerId)
     {

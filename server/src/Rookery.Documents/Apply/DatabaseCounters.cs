@@ -7,10 +7,11 @@ namespace Rookery.Documents.Apply;
 /// </summary>
 internal record struct DatabaseCounters
 {
-    public const int MaxBytes = OldBytes + sizeof(long);
-    private const int OldBytes = 1 + (8 * sizeof(long));
+    public const int MaxBytes = OldBytes + (2 * sizeof(long));
+    private const int OldBytes = 1 + (OldNumbers * sizeof(long));
+    private const int OldNumbers = 8;
     private const byte Format = 2;
-    private const byte OldFormat = 1; // without compare-exchange values; what programs before them read
+    private const byte OldFormat = 1; // without values and counters of documents; what programs before them read
 
     public long Documents { get; set; }
 
@@ -33,11 +34,14 @@ internal record struct DatabaseCounters
     /// <summary>Number of compare-exchange values, including expired ones that are not removed yet.</summary>
     public long CompareExchangeValues { get; set; }
 
+    /// <summary>Number of counters of all documents.</summary>
+    public long DocumentCounters { get; set; }
+
     /// <summary>Writes the row and returns the part of the buffer that it takes.</summary>
     public readonly ReadOnlySpan<byte> Write(Span<byte> buffer)
     {
-        // There are values only from format level 3 on, so an older program never sees the new format.
-        bool isOld = CompareExchangeValues == 0;
+        // There are values and counters only from format level 3 on, so an older program never sees the new format.
+        bool isOld = (CompareExchangeValues | DocumentCounters) == 0;
         buffer[0] = isOld ? OldFormat : Format;
         ReadOnlySpan<long> numbers =
         [
@@ -50,8 +54,9 @@ internal record struct DatabaseCounters
             IdempotencyKeys,
             IdempotencyHorizonTicks,
             CompareExchangeValues,
+            DocumentCounters,
         ];
-        numbers = isOld ? numbers[..^1] : numbers;
+        numbers = isOld ? numbers[..OldNumbers] : numbers;
         for (int i = 0; i < numbers.Length; i++)
         {
             BinaryPrimitives.WriteInt64LittleEndian(buffer[(1 + (i * sizeof(long)))..], numbers[i]);
@@ -75,6 +80,7 @@ internal record struct DatabaseCounters
             IdempotencyKeys = ReadCounter(value, position: 6),
             IdempotencyHorizonTicks = ReadCounter(value, position: 7),
             CompareExchangeValues = isOld ? 0 : ReadCounter(value, position: 8),
+            DocumentCounters = isOld ? 0 : ReadCounter(value, position: 9),
         };
     }
 

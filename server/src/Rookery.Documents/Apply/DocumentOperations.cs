@@ -16,6 +16,7 @@ namespace Rookery.Documents.Apply;
 internal sealed class DocumentOperations(CompareExchangeOperations values) : IDisposable
 {
     private readonly PatchEvaluator _patches = new();
+    private readonly CounterOperations _counters = new();
     private readonly byte[] _id = new byte[DocumentId.MaxBytes];
     private readonly byte[] _lowerId = new byte[DocumentId.MaxBytes];
     private readonly byte[] _head = new byte[StoredDocument.MaxHeadBytes];
@@ -37,7 +38,7 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
     {
         ResolveId(context, operation.Id);
         using var previous = context.FindDocument(LowerId);
-        if (CheckExpectedVersion(context, operation.Expected, previous) is { } conflict)
+        if (ExpectedVersion.Check(context, Id, operation.Expected, previous) is { } conflict)
         {
             result = new OperationResult
             {
@@ -46,6 +47,15 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
                 LastModifiedTicks = previous.Exists ? previous.Head.LastModifiedTicks : 0,
             };
             return operation.Kind == OperationKind.Patch && operation.Patch.SkipOnMismatch ? null : conflict;
+        }
+
+        if (
+            operation.Kind < OperationKind.CounterIncrement
+            && CounterOperations.Charge(context, previous) is { } tooLarge
+        )
+        {
+            result = default;
+            return tooLarge with { DocumentId = Encoding.UTF8.GetString(Id) };
         }
 
         switch (operation.Kind)
@@ -63,6 +73,8 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
                 var refusal = Patch(context, previous, operation.Patch, out result);
                 _patches.End();
                 return refusal;
+            case OperationKind.CounterIncrement or OperationKind.CounterDelete or OperationKind.CounterGet:
+                return ApplyToCounter(context, previous, operation, out result);
             default:
                 throw new CommandFormatException(
                     $"Operation {(byte)operation.Kind} is not known to this version of Rookery."
@@ -88,7 +100,7 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         if (operation.Expected.Expectation != Expectation.Anything)
         {
             bool mustNotExist = operation.Expected.Expectation == Expectation.MustNotExist;
-            return CheckExpectedVersion(context, operation.Expected, previous) is null
+            return ExpectedVersion.Check(context, Id, operation.Expected, previous) is null
                 ? null
                 : new ConcurrencyViolation(
                     Encoding.UTF8.GetString(Id),
@@ -118,6 +130,12 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         {
             result = Delete(context, previous);
             return null;
+        }
+
+        if (CounterOperations.Charge(context, previous) is { } tooLarge)
+        {
+            result = default;
+            return tooLarge;
         }
 
         if (hasGuards && CompareExchangeKey.FindGuardProblem(Id, LowerId) is { } problem)
@@ -162,7 +180,11 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
     }
 
     /// <inheritdoc/>
-    public void Dispose() => _patches.Dispose();
+    public void Dispose()
+    {
+        _patches.Dispose();
+        _counters.Dispose();
+    }
 
     private void ResolveId(ApplyContext context, in CommandId id)
     {
@@ -218,50 +240,6 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         _idLength = id.Resolve(number, _id, _lowerId, out _lowerIdLength);
         using var existing = context.FindDocument(LowerId);
         return existing.Exists;
-    }
-
-    private Rejection? CheckExpectedVersion(
-        ApplyContext context,
-        in ExpectedChangeVector expected,
-        in Document previous
-    )
-    {
-        if (expected.Expectation == Expectation.Anything)
-        {
-            return null;
-        }
-
-        string? actual = previous.Exists ? context.Database.Database.ChangeVectorOf(previous.Etag) : null;
-        string wanted =
-            expected.Expectation == Expectation.MustNotExist ? string.Empty : Encoding.UTF8.GetString(expected.Text);
-        if (string.Equals(actual ?? string.Empty, wanted, StringComparison.Ordinal))
-        {
-            return null;
-        }
-
-        string id = Encoding.UTF8.GetString(Id);
-        return new Rejection(RejectionKind.ConcurrencyConflict, DescribeConflict(id, wanted, actual))
-        {
-            DocumentId = id,
-            Expected = wanted,
-            Actual = actual,
-            Database = context.Database.Database.Name,
-        };
-    }
-
-    private static string DescribeConflict(string id, string wanted, string? actual)
-    {
-        if (actual is null)
-        {
-            return $"Document {id} does not exist, but was expected to have the change vector '{wanted}'.";
-        }
-
-        if (wanted.Length == 0)
-        {
-            return $"Document {id} exists with the change vector '{actual}', but was expected not to exist.";
-        }
-
-        return $"Document {id} has the change vector '{actual}', but was expected to have '{wanted}'.";
     }
 
     private static bool IsUnchanged(in Document previous, in Operation operation) =>
@@ -346,13 +324,51 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         return null;
     }
 
+    private Rejection? ApplyToCounter(
+        ApplyContext context,
+        in Document previous,
+        in Operation operation,
+        out OperationResult result
+    )
+    {
+        if (_counters.Apply(context, LowerId, previous, operation, out result) is { } refusal)
+        {
+            return refusal with { Database = context.Database.Database.Name };
+        }
+
+        if (!_counters.HasNewNames)
+        {
+            context.OperationsBesideDocuments++;
+            return null;
+        }
+
+        KeepStoredId(previous);
+        var view = previous.View;
+        var stored = Store(
+            context,
+            previous,
+            view.Content,
+            view.Collection,
+            view.ExpiresAtTicks,
+            result.Status,
+            _counters.Names
+        );
+        result = result with { Etag = stored.Etag, LastModifiedTicks = stored.LastModifiedTicks };
+        return null;
+    }
+
+    private void KeepStoredId(in Document previous)
+    {
+        var id = previous.Head.Id;
+        id.CopyTo(_id);
+        _idLength = id.Length;
+    }
+
     private OperationResult StorePatched(ApplyContext context, in Document previous, PatchStatus status)
     {
         if (previous.Exists)
         {
-            var id = previous.Head.Id;
-            id.CopyTo(_id);
-            _idLength = id.Length;
+            KeepStoredId(previous);
         }
 
         return Store(
@@ -387,6 +403,22 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         OperationStatus status
     )
     {
+        // The counters of a document stay when it is replaced. A database without counters needs no look at the head.
+        var counterNames =
+            context.Database.Counters.DocumentCounters > 0 && previous.Exists ? previous.Head.CounterNames : default;
+        return Store(context, previous, content, collection, expiresAtTicks, status, counterNames);
+    }
+
+    private OperationResult Store(
+        ApplyContext context,
+        in Document previous,
+        ReadOnlySpan<byte> content,
+        ReadOnlySpan<byte> collection,
+        long expiresAtTicks,
+        OperationStatus status,
+        ReadOnlySpan<byte> counterNames
+    )
+    {
         var database = context.Database;
         var batch = context.Batch;
         long etag = context.Etag;
@@ -394,24 +426,21 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
 
         var counters = context.Collection(collection);
         string collectionText = counters.TextOf(collection);
-        int headLength = StoredDocument.WriteHead(_head, Id, context.LogTicks, expiresAtTicks);
-        long length = headLength + content.Length;
+        var head = counterNames.IsEmpty
+            ? _head.AsSpan(0, StoredDocument.WriteHead(_head, Id, context.LogTicks, expiresAtTicks))
+            : _counters.WriteHead(Id, context.LogTicks, expiresAtTicks, counterNames);
+        long length = head.Length + content.Length;
         if (previous.Exists)
         {
-            RemovePrevious(context, previous, counters, key);
+            PreviousVersion.Remove(context, previous, counters, key);
         }
 
-        // RemovePrevious subtracted the replaced version from its collection, but not from the database.
+        // PreviousVersion.Remove subtracted the replaced version from its collection, but not from the database.
         database.RecordChange(counters, collectionText, documents: 1, length);
         database.Counters.Documents += previous.Exists ? 0 : 1;
         database.Counters.LastDocumentEtag = etag;
 
-        batch.Put(
-            Key.WriteText(key, database.Number, Table.Documents, LowerId),
-            etag,
-            _head.AsSpan(0, headLength),
-            content
-        );
+        batch.Put(Key.WriteText(key, database.Number, Table.Documents, LowerId), etag, head, content);
         batch.Put(Key.WriteNumber(key, database.Number, Table.ByEtag, etag), etag, LowerId);
         batch.Put(Key.WriteCollection(key, database.Number, collection, etag), etag, LowerId);
         if (expiresAtTicks != 0)
@@ -448,12 +477,17 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         var view = previous.Head;
         var counters = context.Collection(view.Collection);
         string collectionText = counters.TextOf(view.Collection);
-        RemovePrevious(context, previous, counters, key);
+        PreviousVersion.Remove(context, previous, counters, key);
         database.Counters.Documents--;
         database.Counters.LastDocumentEtag = etag;
         context.Batch.Delete(Key.WriteText(key, database.Number, Table.Documents, LowerId), etag);
-        PutTombstone(context, view, isMove: false, key);
+        PreviousVersion.PutTombstone(context, view, isMove: false, key);
         values.RemoveGuard(context, LowerId);
+        if (!view.CounterNames.IsEmpty)
+        {
+            _counters.RemoveAll(context, LowerId, view.CounterNames);
+        }
+
         if (context.IsWatched)
         {
             context.AddChange(
@@ -468,52 +502,5 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
             LastModifiedTicks = context.LogTicks,
             Collection = collectionText,
         };
-    }
-
-    /// <summary>
-    /// Removes the previous version from the counters, the expiry table and the chunks. Its rows by etag and by
-    /// collection remain. Readers skip them as stale, and merges drop them.
-    /// </summary>
-    private static void RemovePrevious(
-        ApplyContext context,
-        in Document previous,
-        CollectionCounters newCollection,
-        Span<byte> key
-    )
-    {
-        var view = previous.Head;
-        var counters = context.Collection(view.Collection);
-        context.Database.RecordChange(counters, counters.TextOf(view.Collection), documents: -1, -previous.Length);
-        bool isMove = !ReferenceEquals(counters, newCollection);
-        if (isMove)
-        {
-            PutTombstone(context, view, isMove, key);
-        }
-
-        if (view.ExpiresAtTicks != 0)
-        {
-            context.Batch.Delete(
-                Key.WriteNumbers(key, context.Database.Number, Table.Expiry, view.ExpiresAtTicks, previous.Etag),
-                context.Etag
-            );
-        }
-
-        previous.ReleaseLarge(context.Batch, context.Etag);
-    }
-
-    /// <summary>Stores a tombstone with the etag of the current operation.</summary>
-    /// <param name="context">The command being applied.</param>
-    /// <param name="view">The version that is deleted or replaced.</param>
-    /// <param name="isMove">Whether the document moves to another collection and still exists.</param>
-    /// <param name="key">A buffer for the key.</param>
-    private static void PutTombstone(ApplyContext context, in DocumentView view, bool isMove, Span<byte> key)
-    {
-        Span<byte> value = stackalloc byte[TombstoneValue.MaxBytes];
-        context.Database.Counters.Tombstones++;
-        context.Batch.Put(
-            Key.WriteNumber(key, context.Database.Number, Table.Tombstones, context.Etag),
-            context.Etag,
-            TombstoneValue.Write(value, view.Id, view.Collection, context.LogTicks, isMove)
-        );
     }
 }

@@ -14,6 +14,11 @@ internal static class Key
     /// </summary>
     public const int MaxBytes = PrefixBytes + 512 + 1 + sizeof(long);
 
+    /// <summary>
+    /// Length of the longest key of a counter. A buffer for <see cref="WriteCounter"/> has this length.
+    /// </summary>
+    public const int MaxCounterBytes = PrefixBytes + 512 + 1 + 512;
+
     /// <summary>The database number in the keys of rows that belong to no single database.</summary>
     public const uint NoDatabase = 0;
 
@@ -70,6 +75,29 @@ internal static class Key
         buffer[length++] = 0;
         BinaryPrimitives.WriteInt64BigEndian(buffer[length..], etag);
         return buffer[..(length + sizeof(long))];
+    }
+
+    /// <summary>
+    /// Writes the key of a counter: the document's lower-cased id, a zero byte and the lower-cased name. An empty name
+    /// gives the beginning of the keys of all counters of the document.
+    /// </summary>
+    /// <param name="buffer">At least <see cref="MaxCounterBytes"/> bytes.</param>
+    /// <param name="database">The database's number.</param>
+    /// <param name="lowerId">The document's id.</param>
+    /// <param name="lowerName">The counter's name.</param>
+    public static ReadOnlySpan<byte> WriteCounter(
+        Span<byte> buffer,
+        uint database,
+        ReadOnlySpan<byte> lowerId,
+        ReadOnlySpan<byte> lowerName
+    )
+    {
+        WritePrefix(buffer, database, Table.DocumentCounters);
+        lowerId.CopyTo(buffer[PrefixBytes..]);
+        int length = PrefixBytes + lowerId.Length;
+        buffer[length++] = 0;
+        lowerName.CopyTo(buffer[length..]);
+        return buffer[..(length + lowerName.Length)];
     }
 
     /// <summary>

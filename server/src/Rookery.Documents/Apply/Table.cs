@@ -69,6 +69,12 @@ internal static class Table
     /// </summary>
     public const byte CompareExchangeExpiry = 16;
 
+    /// <summary>
+    /// Lower-cased id of a document, 0, lower-cased name of a counter → <see cref="CounterValue"/>. The row's sequence
+    /// is the etag of its last change.
+    /// </summary>
+    public const byte DocumentCounters = 17;
+
     private const byte Rows = 1;
     private const byte Orders = 2;
     private const byte Meta = 3;
@@ -93,5 +99,6 @@ internal static class Table
         new(Indexes, "indexes", Meta),
         new(CompareExchange, "compare-exchange values", Values),
         new(CompareExchangeExpiry, "expiry of compare-exchange values", Values, IsWalkedOnly: true),
+        new(DocumentCounters, "counters of documents", Values),
     ];
 }

@@ -8,6 +8,15 @@ public enum DocumentChangeKind : byte
 
     /// <summary>The document was deleted.</summary>
     Delete = 2,
+
+    /// <summary>A counter of the document was created.</summary>
+    CounterPut = 3,
+
+    /// <summary>A counter of the document was incremented.</summary>
+    CounterIncrement = 4,
+
+    /// <summary>A counter of the document was deleted.</summary>
+    CounterDelete = 5,
 }
 
 /// <summary>A change to a document that was applied.</summary>
@@ -15,7 +24,14 @@ public enum DocumentChangeKind : byte
 /// <param name="Id">The document's id, as stored.</param>
 /// <param name="Collection">The document's collection.</param>
 /// <param name="Etag">The etag of the change.</param>
-public readonly record struct DocumentChange(DocumentChangeKind Kind, string Id, string Collection, long Etag);
+public readonly record struct DocumentChange(DocumentChangeKind Kind, string Id, string Collection, long Etag)
+{
+    /// <summary>The counter's name; null if the document itself changed.</summary>
+    public string? Counter { get; init; }
+
+    /// <summary>The counter's value after the change.</summary>
+    public long CounterValue { get; init; }
+}
 
 /// <summary>A database was created or deleted.</summary>
 /// <param name="Name">Name of the database.</param>

@@ -13,6 +13,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
 {
     private readonly PatchRequest _patch = new(formatLevel);
     private readonly JsonPatchRequest _jsonPatch = new(formatLevel);
+    private readonly CounterOperationList _counters = new(formatLevel);
     private bool _returnsDocument;
     private bool _isIdPrefix;
     private bool _isJsonPatch; // whether the type of the patch is JsonPatch
@@ -134,6 +135,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         ReleaseTexts();
         _patch.Release();
         _jsonPatch.Release();
+        _counters.Release();
     }
 
     /// <inheritdoc/>
@@ -142,6 +144,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         base.Clear();
         _patch.Clear();
         _jsonPatch.Clear();
+        _counters.Clear();
         _isJsonPatch = false;
         _returnsDocument = false;
         _isIdPrefix = false;
@@ -151,7 +154,9 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
 
     /// <inheritdoc/>
     protected override InputError FindRefusalOfContent() =>
-        _patch.Refusal.IsError ? _patch.Refusal : _jsonPatch.Refusal;
+        _patch.Refusal.IsError ? _patch.Refusal
+        : _jsonPatch.Refusal.IsError ? _jsonPatch.Refusal
+        : _counters.Refusal;
 
     /// <inheritdoc/>
     protected override bool TryReadMember(
@@ -196,6 +201,11 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         if (member.SequenceEqual("JsonPatch"u8) && scanner.Peek() != (byte)'n')
         {
             return _jsonPatch.TryReadEnvelope(ref scanner);
+        }
+
+        if (member.SequenceEqual("Counters"u8) && scanner.Peek() != (byte)'n')
+        {
+            return _counters.TryRead(ref scanner);
         }
 
         byte next = scanner.Peek();
@@ -288,6 +298,8 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         ?? (
             Kind != OperationKind.Put && HasDocument ? "Document"
             : _jsonPatch.IsRead && !_isJsonPatch ? "JsonPatch"
+            : _counters.IsRead && Kind != OperationKind.CounterIncrement ? "Counters"
+            : HasChangeVector && Kind == OperationKind.CounterIncrement ? "ChangeVector"
             : Kind == OperationKind.Patch && !_isJsonPatch ? null
             : _patch.HasScript ? "Patch"
             : _createIfMissingAt >= 0 ? "CreateIfMissing"
@@ -315,6 +327,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         Kind =
             type.SequenceEqual("PUT"u8) ? OperationKind.Put
             : type.SequenceEqual("DELETE"u8) ? OperationKind.Delete
+            : type.SequenceEqual("Counters"u8) ? OperationKind.CounterIncrement
             : type.SequenceEqual("PATCH"u8) || type.SequenceEqual("JsonPatch"u8) ? OperationKind.Patch
             : default;
         _isJsonPatch = type.SequenceEqual("JsonPatch"u8);
@@ -324,25 +337,24 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
                 scanner,
                 start,
                 UnsupportedCommand.Describe("Batch", type),
-                "Send PUT, DELETE, PATCH and JsonPatch commands only"
+                "Send PUT, DELETE, PATCH, JsonPatch and Counters commands only"
             );
     }
 
-    private string NameOfContent()
-    {
-        if (Kind == OperationKind.Put)
+    private string NameOfContent() =>
+        Kind switch
         {
-            return "Document";
-        }
-
-        return _isJsonPatch ? "JsonPatch" : "Patch";
-    }
+            OperationKind.Put => "Document",
+            OperationKind.CounterIncrement => "Counters",
+            _ => _isJsonPatch ? "JsonPatch" : "Patch",
+        };
 
     private string TypeName() =>
         Kind switch
         {
             OperationKind.Put => "PUT",
             OperationKind.Delete => "DELETE",
+            OperationKind.CounterIncrement => "Counters",
             _ => _isJsonPatch ? "JsonPatch" : "PATCH",
         };
 
@@ -386,7 +398,12 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
                 return true;
             case OperationKind.Patch when _patch.HasScript && !_isJsonPatch:
                 return TryAddPatch(ref scanner, expected);
-            case OperationKind.Put or OperationKind.Patch:
+            case OperationKind.CounterIncrement when _counters.IsRead && !_counters.IsOf(Id.Written, scanner, start):
+                return false;
+            case OperationKind.CounterIncrement when _counters.IsRead:
+                Writer.Counters(Id.Written, _counters);
+                return true;
+            case OperationKind.Put or OperationKind.Patch or OperationKind.CounterIncrement:
                 return Refuse(
                     InputErrorCode.MissingMember,
                     scanner,

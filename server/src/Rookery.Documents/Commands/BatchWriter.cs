@@ -121,6 +121,23 @@ public sealed class BatchWriter : IDisposable
         Count++;
     }
 
+    /// <summary>Adds operations on counters of one document, which is rewritten at most once for all of them.</summary>
+    /// <param name="id">The document's id.</param>
+    /// <param name="counters">At least one operation.</param>
+    internal void Counters(ReadOnlySpan<byte> id, CounterOperationList counters)
+    {
+        byte flags = CommandFormat.StartsGroup;
+        int left = counters.Count;
+        var operations = counters.Read();
+        while (operations.MoveNext())
+        {
+            flags |= --left == 0 ? CommandFormat.EndsGroup : (byte)0;
+            CommandFormat.WriteCounter(Buffer, operations.Kind, id, operations.Name, operations.Delta, flags);
+            flags = 0;
+            Count++;
+        }
+    }
+
     /// <summary>
     /// Finishes the command. The caller owns the returned buffer; this writer cannot be used afterwards.
     /// </summary>

@@ -15,8 +15,10 @@ namespace Rookery.Documents.Commands;
 /// An operation: <c>[kind | id kind &lt;&lt; 4][flags][id u16+bytes][lower id u16+bytes if flag 8][change vector
 /// u8+bytes if MustEqual]</c>, then for a put <c>[expires i64 if flag 4][content u32+bytes]</c>, for a patch
 /// <c>[program u32+bytes]</c>. An operation on a compare-exchange value: <c>[kind][flags][key u16+bytes][lower key
-/// u16+bytes if flag 8][index i64]</c>, then for a put as above from the expiry on. Apply lower-cases ASCII ids. Other
-/// ids carry their lower-cased form, so that nodes with different versions of Unicode agree.
+/// u16+bytes if flag 8][index i64]</c>, then for a put as above from the expiry on. An operation on a counter:
+/// <c>[kind][flags][id u16+bytes][lower id u16+bytes if flag 8][name u16+bytes][lower name u16+bytes if flag 4]</c>,
+/// then for an increment <c>[delta i64]</c>. Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so that
+/// nodes with different versions of Unicode agree.
 /// </remarks>
 internal static class CommandFormat
 {
@@ -40,6 +42,11 @@ internal static class CommandFormat
     public const byte HasLowerId = 8;
     public const byte ReturnsDocument = 16;
     public const byte SkipsOnMismatch = 32;
+
+    // Flags of an operation on a counter.
+    public const byte HasLowerCounter = 4;
+    public const byte StartsGroup = 16;
+    public const byte EndsGroup = 32;
 
     /// <summary>Writes a header. The request hash stays zero until <see cref="RequestHash.Write"/>.</summary>
     public static void WriteHeader(
@@ -128,6 +135,37 @@ internal static class CommandFormat
     {
         WriteOperation(buffer, OperationKind.CompareExchangeDelete, key, ExpectedChangeVector.None, flags: 0);
         WriteInt64(buffer, index);
+    }
+
+    /// <summary>Writes an operation on a counter.</summary>
+    public static void WriteCounter(
+        CommandBuffer buffer,
+        OperationKind kind,
+        ReadOnlySpan<byte> id,
+        ReadOnlySpan<byte> counter,
+        long delta,
+        byte groupFlags
+    )
+    {
+        bool isAscii = System.Text.Ascii.IsValid(counter);
+        byte flags = (byte)(groupFlags | (isAscii ? 0 : HasLowerCounter));
+        WriteOperation(buffer, kind, id, ExpectedChangeVector.None, flags);
+        Span<byte> span = buffer.GetSpan((2 * (2 + CounterName.MaxBytes)) + sizeof(long));
+        int at = WriteShort(span, at: 0, counter);
+        if (!isAscii)
+        {
+            int lowerLength = DocumentId.ToLower(counter, span.Slice(at + 2, CounterName.MaxBytes));
+            BinaryPrimitives.WriteUInt16LittleEndian(span[at..], (ushort)lowerLength);
+            at += 2 + lowerLength;
+        }
+
+        if (kind == OperationKind.CounterIncrement)
+        {
+            BinaryPrimitives.WriteInt64LittleEndian(span[at..], delta);
+            at += sizeof(long);
+        }
+
+        buffer.Advance(at);
     }
 
     private static byte ExpiryFlag(in ParsedDocument document) => document.ExpiresAtTicks == 0 ? (byte)0 : HasExpiry;

@@ -77,6 +77,18 @@ public enum OperationKind : byte
 
     /// <summary>Removes a compare-exchange value.</summary>
     CompareExchangeDelete = 5,
+
+    /// <summary>
+    /// Adds a number to a counter of a document, and creates the counter if it is missing. Needs
+    /// <see cref="FormatLevel.Counters"/>, as the next two do.
+    /// </summary>
+    CounterIncrement = 6,
+
+    /// <summary>Removes a counter.</summary>
+    CounterDelete = 7,
+
+    /// <summary>Reads a counter between the operations of a batch.</summary>
+    CounterGet = 8,
 }
 
 /// <summary>

@@ -108,6 +108,11 @@ public ref struct CommandReader
                 Id = id,
                 ExpectedIndex = ReadInt64(),
             },
+            OperationKind.CounterIncrement or OperationKind.CounterDelete or OperationKind.CounterGet => ReadCounter(
+                kind,
+                id,
+                flags
+            ),
             _ => throw Broken(),
         };
         return true;
@@ -251,6 +256,21 @@ public ref struct CommandReader
 
     /// <summary>Reads the new history id in a <see cref="CommandKind.RenewHistory"/>.</summary>
     public ReadOnlySpan<byte> ReadRenewHistory() => ReadPrefixedBytes();
+
+    private Operation ReadCounter(OperationKind kind, CommandId id, byte flags)
+    {
+        ReadOnlySpan<byte> name = ReadShortBytes();
+        ReadOnlySpan<byte> lower = (flags & CommandFormat.HasLowerCounter) == 0 ? default : ReadShortBytes();
+        return new Operation
+        {
+            Kind = kind,
+            Id = id,
+            Counter = new CommandId(CommandIdKind.Literal, name, lower),
+            Delta = kind == OperationKind.CounterIncrement ? ReadInt64() : 0,
+            StartsGroup = (flags & CommandFormat.StartsGroup) != 0,
+            EndsGroup = (flags & CommandFormat.EndsGroup) != 0,
+        };
+    }
 
     private Operation ReadCompareExchangePut(CommandId key, byte flags)
     {

@@ -30,6 +30,20 @@ public readonly ref struct Operation
     /// <summary>Put: time at which the document expires, in UTC ticks; 0 if never.</summary>
     public long ExpiresAtTicks { get; init; }
 
+    /// <summary>Counters: the counter's name.</summary>
+    public CommandId Counter { get; init; }
+
+    /// <summary>CounterIncrement: the number to add.</summary>
+    public long Delta { get; init; }
+
+    /// <summary>
+    /// Counters: whether this is the first of adjacent operations on the same document that a request sent together.
+    /// </summary>
+    public bool StartsGroup { get; init; }
+
+    /// <summary>Counters: whether this is the last of these operations.</summary>
+    public bool EndsGroup { get; init; }
+
     /// <summary>Patch: the program to run.</summary>
     public PatchProgram Patch { get; init; }
 }

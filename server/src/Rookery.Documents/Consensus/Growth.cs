@@ -37,7 +37,15 @@ public static class Growth
             case CommandKind.Batch or CommandKind.ClusterTransaction or CommandKind.CompareExchange:
                 while (reader.TryReadOperation(out var operation))
                 {
-                    if (operation.Kind is not (OperationKind.Delete or OperationKind.CompareExchangeDelete))
+                    if (
+                        operation.Kind
+                        is not (
+                            OperationKind.Delete
+                            or OperationKind.CompareExchangeDelete
+                            or OperationKind.CounterDelete
+                            or OperationKind.CounterGet
+                        )
+                    )
                     {
                         return true;
                     }

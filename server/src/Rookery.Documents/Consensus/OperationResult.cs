@@ -14,7 +14,7 @@ public enum OperationStatus : byte
     /// <summary>A document was stored.</summary>
     Stored = 1,
 
-    /// <summary>A document was deleted.</summary>
+    /// <summary>A document or a counter was deleted.</summary>
     Deleted = 2,
 
     /// <summary>A patch changed a document ("Patched").</summary>
@@ -30,8 +30,8 @@ public enum OperationStatus : byte
     Skipped = 6,
 
     /// <summary>
-    /// A range of numbers was assigned, or an identity was incremented or set: see <see cref="OperationResult.Low"/>
-    /// and <see cref="OperationResult.High"/>.
+    /// A range of numbers was assigned, or an identity or a counter was incremented, set or read: see
+    /// <see cref="OperationResult.Low"/> and <see cref="OperationResult.High"/>.
     /// </summary>
     Numbered = 7,
 
@@ -76,7 +76,8 @@ public readonly record struct OperationResult
     public CommandBuffer? Document { get; init; }
 
     /// <summary>
-    /// The first number of the range, or the identity's value. For a bulk put: the number of stored documents.
+    /// The first number of the range, or the value of the identity or counter. For a bulk put: the number of stored
+    /// documents and of operations on counters.
     /// </summary>
     public long Low { get; init; }
 

@@ -103,6 +103,9 @@ internal sealed class PreviousVersions(StorageEngine storage)
                     continue;
                 }
 
+                bool changesNames =
+                    operation.Kind >= OperationKind.CounterIncrement
+                    && ChangesCounters(snapshot, command.Database, lowerId, operation);
                 if (command.HasGuards || operation.Kind == OperationKind.Delete)
                 {
                     CheckGuard(snapshot, command.Database, lowerId);
@@ -112,7 +115,10 @@ internal sealed class PreviousVersions(StorageEngine storage)
                 {
                     if (row.IsLarge)
                     {
-                        Check(row, isWhole: operation.Kind == OperationKind.Patch || command.SkipUnchanged);
+                        Check(
+                            row,
+                            isWhole: operation.Kind == OperationKind.Patch || command.SkipUnchanged || changesNames
+                        );
                         continue;
                     }
 
@@ -241,6 +247,29 @@ internal sealed class PreviousVersions(StorageEngine storage)
         {
             Check(row, isWhole: false);
         }
+    }
+
+    /// <summary>
+    /// Reads the row of a counter ahead, and returns whether the operation creates or deletes the counter. Then apply
+    /// rewrites the whole document.
+    /// </summary>
+    private static bool ChangesCounters(
+        in Snapshot snapshot,
+        uint database,
+        ReadOnlySpan<byte> lowerId,
+        in Operation operation
+    )
+    {
+        Span<byte> key = stackalloc byte[Key.MaxCounterBytes];
+        Span<byte> lowerName = stackalloc byte[CounterName.MaxBytes];
+        lowerName = lowerName[..operation.Counter.WriteLowerName(lowerName)];
+        bool exists = snapshot.TryLoadAhead(Key.WriteCounter(key, database, lowerId, lowerName), out var row);
+        if (exists)
+        {
+            row.Dispose();
+        }
+
+        return operation.Kind != OperationKind.CounterGet && exists == (operation.Kind == OperationKind.CounterDelete);
     }
 
     // Apply removes the atomic guard of a document that it deletes.

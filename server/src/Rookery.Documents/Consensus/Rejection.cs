@@ -65,6 +65,12 @@ public enum RejectionKind : byte
     /// <see cref="Rejection.Violations"/>. Nothing was applied.
     /// </summary>
     ClusterTransactionConflict = 16,
+
+    /// <summary>The document whose counters a command changes does not exist (404 or 400).</summary>
+    DocumentMissing = 17,
+
+    /// <summary>A counter would exceed 64 bits (400).</summary>
+    CounterOverflow = 18,
 }
 
 /// <summary>A refusal of a command or read: what, where, and what to do. Immutable.</summary>

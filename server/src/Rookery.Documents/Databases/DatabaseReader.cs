@@ -141,7 +141,8 @@ public readonly struct DatabaseReader : IDisposable
             counters.LastEtag,
             counters.TombstoneHorizon,
             counters.Identities,
-            counters.CompareExchangeValues
+            counters.CompareExchangeValues,
+            counters.DocumentCounters
         );
     }
 
@@ -227,6 +228,35 @@ public readonly struct DatabaseReader : IDisposable
         value.Dispose();
         value = default;
         return false;
+    }
+
+    /// <summary>Reads the value of a counter; null if the document has no such counter or does not exist.</summary>
+    /// <param name="id">The document's id, in any casing.</param>
+    /// <param name="name">The counter's name, in any casing.</param>
+    /// <param name="etag">Etag of the counter's last change; 0 without a counter.</param>
+    public long? ReadCounter(ReadOnlySpan<byte> id, ReadOnlySpan<byte> name, out long etag)
+    {
+        etag = 0;
+        Span<byte> lowerId = stackalloc byte[DocumentId.MaxBytes];
+        Span<byte> lowerName = stackalloc byte[CounterName.MaxBytes];
+        Span<byte> key = stackalloc byte[Key.MaxCounterBytes];
+        if (
+            !DocumentId.TryToLower(id, lowerId, out int idLength)
+            || !DocumentId.TryToLower(name, lowerName, out int nameLength)
+            || !_snapshot.TryGet(
+                Key.WriteCounter(key, Database.Number, lowerId[..idLength], lowerName[..nameLength]),
+                out var row
+            )
+        )
+        {
+            return null;
+        }
+
+        using (row)
+        {
+            etag = row.Sequence;
+            return CounterValue.Read(row.Value);
+        }
     }
 
     /// <summary>

@@ -9,6 +9,7 @@ namespace Rookery.Documents.Databases;
 /// <param name="Identities">Number of identities.</param>
 /// <param name="CompareExchangeValues">Number of compare-exchange values, including those that expired within the last
 /// minute and are not removed yet.</param>
+/// <param name="DocumentCounters">Number of counters of all documents.</param>
 public readonly record struct DatabaseStatistics(
     long Documents,
     long Tombstones,
@@ -16,7 +17,8 @@ public readonly record struct DatabaseStatistics(
     long LastEtag,
     long TombstoneHorizon,
     long Identities,
-    long CompareExchangeValues
+    long CompareExchangeValues,
+    long DocumentCounters
 );
 
 /// <summary>Counters of a collection in one snapshot.</summary>

@@ -13,9 +13,6 @@ internal delegate void ValueCopy(IBufferWriter<byte> target, long offset, long c
 /// </summary>
 internal sealed class LargeDocument(long length, ValueCopy copy) : IDisposable
 {
-    // Enough bytes to find the start of the body: see StoredDocument.BodyOffset.
-    private const int PrefixBytes = 1200;
-
     private CommandBuffer? _head;
     private CommandBuffer? _whole;
 
@@ -43,8 +40,15 @@ internal sealed class LargeDocument(long length, ValueCopy copy) : IDisposable
 
     private CommandBuffer ReadHead()
     {
-        using var prefix = Read(Math.Min(PrefixBytes, length));
-        return Read(StoredDocument.BodyOffset(prefix.Written.Span));
+        using var prefix = Read(Math.Min(StoredDocument.PrefixBytes, length));
+        long neededBytes = Math.Min(StoredDocument.PrefixBytesOf(prefix.Written.Span), length);
+        if (neededBytes <= prefix.Length)
+        {
+            return Read(StoredDocument.BodyOffset(prefix.Written.Span));
+        }
+
+        using var longPrefix = Read(neededBytes);
+        return Read(StoredDocument.BodyOffset(longPrefix.Written.Span));
     }
 
     private CommandBuffer Read(long bytes)

@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
 using Rookery.Json;
 using Rookery.Platform;
@@ -7,18 +8,24 @@ namespace Rookery.Documents.Parsing;
 
 /// <summary>
 /// Reads one element of a bulk insert, with its members in any order:
-/// <c>{"Id":"users/1","Type":"PUT","Document":{…}}</c> or <c>{"Type":"HeartBeat"}</c>.
+/// <c>{"Id":"users/1","Type":"PUT","Document":{…}}</c>, <c>{"Id":"users/1","Type":"Counters","Counters":{…}}</c> or
+/// <c>{"Type":"HeartBeat"}</c>.
 /// </summary>
-internal sealed class BulkInsertElement : IDisposable
+/// <param name="formatLevel">The cluster's format level; it decides whether counters are accepted.</param>
+internal sealed class BulkInsertElement(int formatLevel) : IDisposable
 {
+    private readonly CounterOperationList _counters = new(formatLevel);
     private readonly DocumentParser _parser = DocumentParser.Rent();
     private readonly PooledBytes _id = new();
     private InputError _refusal;
     private string? _unknown; // name of the first unknown member
     private int _unknownAt;
 
-    /// <summary>Whether the element is a put; otherwise it is a heartbeat.</summary>
+    /// <summary>Whether the element is a put; otherwise it has counters or is a heartbeat.</summary>
     public bool IsPut { get; private set; }
+
+    /// <summary>The operations on counters of the document; null if the element is no such command.</summary>
+    public CounterOperationList? Counters { get; private set; }
 
     /// <summary>The document's id, without escapes.</summary>
     public ReadOnlySpan<byte> Id => _id.Written;
@@ -37,7 +44,9 @@ internal sealed class BulkInsertElement : IDisposable
         _refusal = default;
         _unknown = null;
         _id.Clear();
+        _counters.Clear();
         IsPut = false;
+        Counters = null;
         bool isHeartBeat = false;
         bool hasDocument = false;
         bool first = true;
@@ -54,6 +63,10 @@ internal sealed class BulkInsertElement : IDisposable
             if (text.SequenceEqual("Document"u8))
             {
                 hasDocument = isRead = _parser.TryRead(ref scanner, MetadataUse.Document, out document);
+            }
+            else if (text.SequenceEqual("Counters"u8) && scanner.Peek() != (byte)'n')
+            {
+                isRead = _counters.TryRead(ref scanner);
             }
             else if (text.SequenceEqual("Id"u8))
             {
@@ -79,15 +92,21 @@ internal sealed class BulkInsertElement : IDisposable
             return false;
         }
 
+        if (Counters is not null)
+        {
+            return _unknown is not null || hasDocument
+                ? RefuseUnknown(scanner, _unknown ?? "Document", start)
+                : IsOfOneDocument(scanner, start);
+        }
+
+        if (_counters.IsRead)
+        {
+            return RefuseUnknown(scanner, "Counters", start);
+        }
+
         if (_unknown is not null && (isHeartBeat || IsPut))
         {
-            return Refuse(
-                InputErrorCode.NotSupported,
-                scanner,
-                _unknownAt,
-                $"Bulk insert: the member '{_unknown}' of an element is not supported",
-                "Leave it out"
-            );
+            return RefuseUnknown(scanner, _unknown, _unknownAt);
         }
 
         return isHeartBeat
@@ -102,13 +121,53 @@ internal sealed class BulkInsertElement : IDisposable
     }
 
     /// <summary>Returns why the element was refused.</summary>
-    public InputError Explain(JsonScanner scanner) => _refusal.IsError ? _refusal : _parser.Explain(scanner);
+    public InputError Explain(JsonScanner scanner)
+    {
+        if (_refusal.IsError)
+        {
+            return _refusal;
+        }
+
+        return _counters.Refusal.IsError ? _counters.Refusal : _parser.Explain(scanner);
+    }
 
     /// <inheritdoc/>
     public void Dispose()
     {
         _parser.Dispose();
         _id.Release();
+        _counters.Release();
+    }
+
+    private bool RefuseUnknown(JsonScanner scanner, string member, int at) =>
+        Refuse(
+            InputErrorCode.NotSupported,
+            scanner,
+            at,
+            $"Bulk insert: the member '{member}' of an element is not supported",
+            "Leave it out"
+        );
+
+    // An id that the server completes names no document yet.
+    private bool IsOfOneDocument(JsonScanner scanner, int start)
+    {
+        if (!_counters.IsRead)
+        {
+            return Refuse(
+                InputErrorCode.MissingMember,
+                scanner,
+                start,
+                "The element has no Counters",
+                "Send {\"Id\":…,\"Type\":\"Counters\",\"Counters\":{\"DocumentId\":…,\"Operations\":[…]}}"
+            );
+        }
+
+        if (!DocumentId.TryValidate(_id.Written, out InputError error))
+        {
+            return Refuse(error.Code, scanner, start, error.What, error.Advice);
+        }
+
+        return _counters.IsOf(_id.Written, scanner, start);
     }
 
     // An unknown member is refused later, because the element's type, which may follow, gives a better message.
@@ -159,14 +218,16 @@ internal sealed class BulkInsertElement : IDisposable
         ReadOnlySpan<byte> type = scanner.Text(slice);
         IsPut = type.SequenceEqual("PUT"u8);
         isHeartBeat = type.SequenceEqual("HeartBeat"u8);
+        Counters = type.SequenceEqual("Counters"u8) ? _counters : null;
         return IsPut
             || isHeartBeat
+            || Counters is not null
             || Refuse(
                 InputErrorCode.NotSupported,
                 scanner,
                 start,
                 UnsupportedCommand.Describe("Bulk insert", type),
-                "Store documents only"
+                "Store documents and counters only"
             );
     }
 

@@ -1,4 +1,6 @@
 using System.Text.Unicode;
+using Rookery.Documents.Commands;
+using Rookery.Documents.Nodes;
 using Rookery.Json;
 using Rookery.Platform;
 
@@ -32,12 +34,13 @@ public enum StreamRead : byte
 /// An element within one chunk is parsed in place, in one pass. An element that spans chunks is copied;
 /// <see cref="ElementBoundary"/> finds its end, then it is parsed.
 /// </remarks>
-public sealed class BulkInsertReader : IDisposable
+/// <param name="formatLevel">The cluster's format level; it decides whether counters are accepted.</param>
+public sealed class BulkInsertReader(int formatLevel = FormatLevel.Oldest) : IDisposable
 {
     /// <summary>Maximum length of an element: a document and the members around it.</summary>
     private const int MaxElementBytes = DocumentLimits.MaxDocumentBytes + (16 * 1024);
 
-    private readonly BulkInsertElement _element = new();
+    private readonly BulkInsertElement _element = new(formatLevel);
     private readonly PooledBytes _collected = new();
     private ReadOnlyMemory<byte> _chunk;
     private int _position; // in the chunk
@@ -76,7 +79,24 @@ public sealed class BulkInsertReader : IDisposable
         _position = 0;
     }
 
-    /// <summary>Reads the next document and skips heartbeats.</summary>
+    /// <summary>Adds what was read last: the document to a batch, operations on its counters to others.</summary>
+    /// <param name="batch">The batch.</param>
+    /// <param name="gathered">Operations on counters, which are added to the batch later.</param>
+    /// <param name="id">The id.</param>
+    /// <param name="document">The document, if there are no counters.</param>
+    public void AddTo(BatchWriter batch, GatheredCounters gathered, ReadOnlySpan<byte> id, in ParsedDocument document)
+    {
+        if (_element.Counters is { } counters)
+        {
+            gathered.Add(id, counters);
+        }
+        else
+        {
+            batch.Put(id, ExpectedChangeVector.None, document);
+        }
+    }
+
+    /// <summary>Reads the next document, or operations on counters of one, and skips heartbeats.</summary>
     /// <param name="id">The id as sent, without escapes, checked for a put; valid until the next call.</param>
     /// <param name="document">The document; valid until the next call.</param>
     /// <param name="error">Set with <see cref="StreamRead.Error"/>, and by every later call.</param>
@@ -97,6 +117,7 @@ public sealed class BulkInsertReader : IDisposable
                 return StreamRead.End;
             }
 
+            long before = ElementCount;
             bool madeProgress = _state switch
             {
                 State.InElement => TryCollect(out document),
@@ -108,7 +129,7 @@ public sealed class BulkInsertReader : IDisposable
                 return StreamRead.NeedMore;
             }
 
-            if (_state == State.AfterElement && _element.IsPut && document.IsRead)
+            if (ElementCount > before && ((_element.IsPut && document.IsRead) || _element.Counters is not null))
             {
                 id = _element.Id;
                 return StreamRead.Item;

@@ -13,8 +13,15 @@ public readonly ref struct DocumentView
     /// <exception cref="StoredDocumentException">The bytes are no stored document, or have a newer format.</exception>
     public DocumentView(ReadOnlySpan<byte> value)
     {
-        int at = ReadHead(value, out ReadOnlySpan<byte> id, out long lastModified, out long expires);
+        int at = ReadHead(
+            value,
+            out ReadOnlySpan<byte> id,
+            out long lastModified,
+            out long expires,
+            out ReadOnlySpan<byte> counterNames
+        );
         Id = id;
+        CounterNames = counterNames;
         LastModifiedTicks = lastModified;
         ExpiresAtTicks = expires;
         Content = value[at..];
@@ -49,6 +56,12 @@ public readonly ref struct DocumentView
     /// <summary>Time at which the document expires, in UTC ticks; 0 if never.</summary>
     public long ExpiresAtTicks { get; }
 
+    /// <summary>
+    /// The names of the document's counters: walk over them with <see cref="Stored.CounterNames"/>; empty if it has
+    /// none.
+    /// </summary>
+    public ReadOnlySpan<byte> CounterNames { get; }
+
     /// <summary>The part after the head (<see cref="StoredDocument.WriteHead"/>): collection, metadata, body.</summary>
     public ReadOnlySpan<byte> Content { get; }
 
@@ -70,7 +83,8 @@ public readonly ref struct DocumentView
         ReadOnlySpan<byte> value,
         out ReadOnlySpan<byte> id,
         out long lastModifiedTicks,
-        out long expiresAtTicks
+        out long expiresAtTicks,
+        out ReadOnlySpan<byte> counterNames
     )
     {
         // Format and flags, the last-modified time, and the length of the id.
@@ -102,15 +116,28 @@ public readonly ref struct DocumentView
             at += sizeof(long);
         }
 
+        int counterBytes = 0;
+        if ((value[1] & StoredDocument.HasCounters) != 0)
+        {
+            if (value.Length < at + sizeof(int) + sizeof(ushort))
+            {
+                throw Broken();
+            }
+
+            counterBytes = BinaryPrimitives.ReadInt32LittleEndian(value[at..]);
+            at += sizeof(int);
+        }
+
         int idLength = BinaryPrimitives.ReadUInt16LittleEndian(value[at..]);
         at += sizeof(ushort);
-        if (idLength > value.Length - at)
+        if (idLength > value.Length - at || (uint)counterBytes > (uint)(value.Length - at - idLength))
         {
             throw Broken();
         }
 
         id = value.Slice(at, idLength);
-        return at + idLength;
+        counterNames = value.Slice(at + idLength, counterBytes);
+        return at + idLength + counterBytes;
     }
 
     internal static StoredDocumentException Broken() =>

@@ -109,6 +109,11 @@ public static class DocumentWriter
             span[written++] = (byte)',';
         }
 
+        if (!document.CounterNames.IsEmpty)
+        {
+            written = FillCounters(span, written, document.CounterNames);
+        }
+
         // As in RavenDB, a document of no collection has no such member.
         if (!document.Collection.IsEmpty)
         {
@@ -126,11 +131,44 @@ public static class DocumentWriter
         return Fill(span, written + WireDate.Length, "\"}}"u8);
     }
 
+    // Clients find the names in @counters, and ask for no counters of a document without the member.
+    private static int FillCounters(Span<byte> span, int written, ReadOnlySpan<byte> counterNames)
+    {
+        written = Fill(span, written, "\"@counters\":["u8);
+        var names = new CounterNames(counterNames);
+        for (bool isFirst = true; names.MoveNext(); isFirst = false)
+        {
+            if (!isFirst)
+            {
+                span[written++] = (byte)',';
+            }
+
+            written = FillString(span, written, names.Name);
+        }
+
+        return Fill(span, written, "],\"@flags\":\"HasCounters\","u8);
+    }
+
     private static int MaxTailBytes(in DocumentView document) =>
         ComputedBytes
         + document.Metadata.Length
         + JsonText.EscapedBytes(document.Collection)
-        + JsonText.EscapedBytes(document.Id);
+        + JsonText.EscapedBytes(document.Id)
+        + (document.CounterNames.IsEmpty ? 0 : MaxCountersBytes(document.CounterNames));
+
+    private static int MaxCountersBytes(ReadOnlySpan<byte> counterNames)
+    {
+        const int MemberBytes = 64;
+        const int PunctuationBytes = 3;
+        int bytes = MemberBytes;
+        var names = new CounterNames(counterNames);
+        while (names.MoveNext())
+        {
+            bytes += JsonText.EscapedBytes(names.Name) + PunctuationBytes;
+        }
+
+        return bytes;
+    }
 
     private static int Fill(Span<byte> span, int written, ReadOnlySpan<byte> bytes)
     {

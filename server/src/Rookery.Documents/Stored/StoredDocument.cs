@@ -9,39 +9,54 @@ namespace Rookery.Documents.Stored;
 /// content exactly as the command contains it (collection, metadata, body), so that apply copies and never parses.
 /// </summary>
 /// <remarks>
-/// Head: <c>[format u8 = 1][flags u8][last-modified i64][expires i64 if flag 1][id length u16][id]</c>.
+/// Head: <c>[format u8 = 1][flags u8][last-modified i64][expires i64 if flag 1][length of the counters' names u32 if
+/// flag 2][id length u16][id][names of the counters: <see cref="CounterNames"/>]</c>.
 /// Content: <c>[length varint][collection][length varint][metadata members][body members]</c>. Integers are
 /// little-endian.
 /// </remarks>
 public static class StoredDocument
 {
-    /// <summary>Maximum length of a head.</summary>
-    public const int MaxHeadBytes = 1 + 1 + (2 * sizeof(long)) + sizeof(ushort) + Ids.DocumentId.MaxBytes;
+    /// <summary>Maximum length of a head without names of counters.</summary>
+    public const int MaxHeadBytes = 1 + 1 + (2 * sizeof(long)) + sizeof(int) + sizeof(ushort) + Ids.DocumentId.MaxBytes;
 
     internal const byte Format = 1;
     internal const byte HasExpiry = 1;
+    internal const byte HasCounters = 2; // from format level 3 on
 
-    /// <summary>Writes the head of a stored document.</summary>
+    // Enough bytes of a document without counters to find the start of its body.
+    internal const int PrefixBytes = 1200;
+
+    /// <summary>
+    /// Writes the head of a stored document. The names of its counters follow; the caller writes them.
+    /// </summary>
     /// <param name="destination">At least <see cref="MaxHeadBytes"/> bytes.</param>
     /// <param name="id">The id as written.</param>
     /// <param name="lastModifiedTicks">Log time of the entry, in UTC ticks.</param>
     /// <param name="expiresAtTicks">Time at which the document expires, in UTC ticks; 0 if never.</param>
+    /// <param name="counterBytes">Length of the names of its counters; 0 if it has none.</param>
     /// <returns>Bytes written.</returns>
     public static int WriteHead(
         Span<byte> destination,
         ReadOnlySpan<byte> id,
         long lastModifiedTicks,
-        long expiresAtTicks
+        long expiresAtTicks,
+        int counterBytes = 0
     )
     {
         destination[0] = Format;
-        destination[1] = expiresAtTicks == 0 ? (byte)0 : HasExpiry;
+        destination[1] = (byte)((expiresAtTicks == 0 ? 0 : HasExpiry) | (counterBytes == 0 ? 0 : HasCounters));
         BinaryPrimitives.WriteInt64LittleEndian(destination[2..], lastModifiedTicks);
         int at = 2 + sizeof(long);
         if (expiresAtTicks != 0)
         {
             BinaryPrimitives.WriteInt64LittleEndian(destination[at..], expiresAtTicks);
             at += sizeof(long);
+        }
+
+        if (counterBytes != 0)
+        {
+            BinaryPrimitives.WriteInt32LittleEndian(destination[at..], counterBytes);
+            at += sizeof(int);
         }
 
         BinaryPrimitives.WriteUInt16LittleEndian(destination[at..], (ushort)id.Length);
@@ -54,18 +69,40 @@ public static class StoredDocument
     /// Returns the offset of the body in a stored value: the number of bytes that a <see cref="DocumentView"/> without
     /// body needs.
     /// </summary>
-    /// <param name="prefix">The first bytes of the value; 1200 always suffice.</param>
+    /// <param name="prefix">The first bytes of the value, at least <see cref="PrefixBytesOf"/>.</param>
     /// <returns>Offset of the body.</returns>
     /// <exception cref="StoredDocumentException">The bytes are no stored document, or have a newer format.</exception>
     public static int BodyOffset(ReadOnlySpan<byte> prefix)
     {
-        int at = DocumentView.ReadHead(prefix, out _, out _, out _);
+        int at = DocumentView.ReadHead(prefix, out _, out _, out _, out _);
         if (Varint.TryReadBytes(prefix, ref at, out _) && Varint.TryRead(prefix, ref at, out int metadataLength))
         {
             return at + metadataLength;
         }
 
         throw DocumentView.Broken();
+    }
+
+    /// <summary>Returns the number of first bytes that suffice for <see cref="BodyOffset"/>.</summary>
+    /// <param name="prefix">The first bytes of the value, at least <see cref="PrefixBytes"/> or all.</param>
+    /// <exception cref="StoredDocumentException">The bytes are no stored document.</exception>
+    internal static long PrefixBytesOf(ReadOnlySpan<byte> prefix)
+    {
+        int at = 2 + sizeof(long);
+        if (prefix.Length < at)
+        {
+            throw DocumentView.Broken();
+        }
+
+        if ((prefix[1] & HasCounters) == 0)
+        {
+            return PrefixBytes;
+        }
+
+        at += (prefix[1] & HasExpiry) == 0 ? 0 : sizeof(long);
+        return prefix.Length - at >= sizeof(int)
+            ? PrefixBytes + (long)BinaryPrimitives.ReadUInt32LittleEndian(prefix[at..])
+            : throw DocumentView.Broken();
     }
 
     /// <summary>Returns the length of a document's content.</summary>

@@ -1,0 +1,364 @@
+using System.Buffers.Binary;
+using System.Text;
+using Rookery.Documents.Ids;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Parsing;
+using Rookery.Json;
+using Rookery.Platform;
+
+namespace Rookery.Documents.Commands;
+
+/// <summary>
+/// Reads what a request does with the counters of one document: <c>{"DocumentId":"users/1","Operations":[{"Type":
+/// "Increment","CounterName":"Likes","Delta":1},…]}</c>. Types are Increment, Delete and Get.
+/// </summary>
+/// <param name="formatLevel">The cluster's format level; below <see cref="FormatLevel.Counters"/> operations are
+/// refused.</param>
+internal sealed class CounterOperationList(int formatLevel)
+{
+    /// <summary>Bytes of an operation in a command besides the id and the name.</summary>
+    public const int OperationBytes = 16;
+
+    // An operation: [kind u8][delta i64][length of the name u16][name].
+    private const int HeadBytes = 1 + sizeof(long) + sizeof(ushort);
+
+    private readonly PooledBytes _operations = new();
+    private readonly PooledBytes _name = new();
+
+    /// <summary>The document's id; empty if the text names none.</summary>
+    public PooledBytes DocumentId { get; } = new();
+
+    /// <summary>Number of operations.</summary>
+    public int Count { get; private set; }
+
+    /// <summary>Whether a text was read.</summary>
+    public bool IsRead { get; private set; }
+
+    /// <summary>The reason for a refusal.</summary>
+    public InputError Refusal { get; private set; }
+
+    /// <summary>Checks that the id inside the counters, if any, is that of the command.</summary>
+    /// <param name="id">The document's id in the command.</param>
+    /// <param name="scanner">The scanner of the text.</param>
+    /// <param name="start">Offset of the command, for the refusal.</param>
+    public bool IsOf(ReadOnlySpan<byte> id, JsonScanner scanner, int start)
+    {
+        Span<byte> lowerInner = stackalloc byte[Ids.DocumentId.MaxBytes];
+        Span<byte> lowerId = stackalloc byte[Ids.DocumentId.MaxBytes];
+        bool isSame =
+            DocumentId.Length == 0
+            || (
+                Ids.DocumentId.TryToLower(DocumentId.Written, lowerInner, out int innerLength)
+                && Ids.DocumentId.TryToLower(id, lowerId, out int length)
+                && lowerInner[..innerLength].SequenceEqual(lowerId[..length])
+            );
+        return isSame
+            || Refuse(
+                InputErrorCode.InvalidId,
+                scanner,
+                start,
+                "The DocumentId of the Counters differs from the command's Id",
+                "Send the same id twice"
+            );
+    }
+
+    /// <summary>Forgets what was read.</summary>
+    public void Clear()
+    {
+        _operations.Clear();
+        DocumentId.Clear();
+        Count = 0;
+        IsRead = false;
+        Refusal = default;
+    }
+
+    /// <summary>Releases the buffers.</summary>
+    public void Release()
+    {
+        _operations.Release();
+        _name.Release();
+        DocumentId.Release();
+    }
+
+    /// <summary>Adds an operation.</summary>
+    /// <param name="kind">CounterIncrement, CounterDelete or CounterGet.</param>
+    /// <param name="name">The counter's name: <see cref="CounterName"/> accepts it.</param>
+    /// <param name="delta">The number to add.</param>
+    public void Add(OperationKind kind, ReadOnlySpan<byte> name, long delta)
+    {
+        var head = _operations.Reserve(HeadBytes);
+        head[0] = (byte)kind;
+        BinaryPrimitives.WriteInt64LittleEndian(head[1..], delta);
+        BinaryPrimitives.WriteUInt16LittleEndian(head[(1 + sizeof(long))..], (ushort)name.Length);
+        _operations.Advance(HeadBytes);
+        _operations.Append(name);
+        Count++;
+    }
+
+    /// <summary>Walks over the operations.</summary>
+    public Cursor Read() => new(_operations.Written);
+
+    /// <summary>Reads the object at the scanner's next token.</summary>
+    public bool TryRead(scoped ref JsonScanner scanner)
+    {
+        scanner.Peek();
+        int start = scanner.Position;
+        IsRead = true;
+        if (formatLevel < FormatLevel.Counters)
+        {
+            return Refuse(
+                InputErrorCode.NotSupported,
+                scanner,
+                start,
+                "Operations on counters are refused while members may return to the previous version, which does not "
+                    + "know them",
+                "When all run the new one, end the upgrade: `rookery cluster finalize-upgrade`"
+            );
+        }
+
+        if (!scanner.TryOpenObject())
+        {
+            return false;
+        }
+
+        bool first = true;
+        while (scanner.TryNextMember(ref first, out JsonSlice name))
+        {
+            var member = scanner.Text(name);
+            bool isRead =
+                member.SequenceEqual("Operations"u8) ? TryReadOperations(ref scanner)
+                : member.SequenceEqual("DocumentId"u8) ? TryReadText(ref scanner, DocumentId)
+                : TrySkipNull(ref scanner, member, "the counters of a document");
+            if (!isRead)
+            {
+                return false;
+            }
+        }
+
+        if (scanner.Error != InputErrorCode.None)
+        {
+            return false;
+        }
+
+        return Count > 0
+            || Refuse(
+                InputErrorCode.MissingMember,
+                scanner,
+                start,
+                "There are no Operations on the counters",
+                "Send at least one: {\"Type\":\"Increment\",\"CounterName\":…,\"Delta\":1}"
+            );
+    }
+
+    private bool TryReadOperations(scoped ref JsonScanner scanner)
+    {
+        if (!scanner.TryTake((byte)'['))
+        {
+            return false;
+        }
+
+        bool first = true;
+        while (scanner.TryNextElement(ref first))
+        {
+            if (!TryReadOperation(ref scanner))
+            {
+                return false;
+            }
+        }
+
+        return scanner.Error == InputErrorCode.None;
+    }
+
+    private bool TryReadOperation(scoped ref JsonScanner scanner)
+    {
+        _name.Clear();
+        scanner.Peek();
+        int start = scanner.Position;
+        if (!scanner.TryOpenObject())
+        {
+            return false;
+        }
+
+        OperationKind kind = default;
+        long? delta = null;
+        bool first = true;
+        while (scanner.TryNextMember(ref first, out JsonSlice slice))
+        {
+            var member = scanner.Text(slice);
+            bool isRead =
+                member.SequenceEqual("Type"u8) ? TryReadType(ref scanner, out kind)
+                : member.SequenceEqual("CounterName"u8) ? TryReadText(ref scanner, _name)
+                : member.SequenceEqual("Delta"u8) ? TryReadDelta(ref scanner, out delta)
+                : member.SequenceEqual("DocumentId"u8) ? scanner.TrySkipValue(levels: 1)
+                : TrySkipNull(ref scanner, member, "an operation on a counter");
+            if (!isRead)
+            {
+                return false;
+            }
+        }
+
+        return scanner.Error == InputErrorCode.None && TryAdd(scanner, start, kind, delta);
+    }
+
+    private bool TryAdd(JsonScanner scanner, int start, OperationKind kind, long? delta)
+    {
+        if (kind == default)
+        {
+            return Refuse(
+                InputErrorCode.MissingMember,
+                scanner,
+                start,
+                "The operation on a counter has no Type",
+                "Send Increment, Delete or Get"
+            );
+        }
+
+        if (!CounterName.TryValidate(_name.Written, out var error))
+        {
+            return Refuse(error.Code, scanner, start, error.What, error.Advice);
+        }
+
+        if (kind == OperationKind.CounterIncrement && delta is null)
+        {
+            return Refuse(
+                InputErrorCode.MissingMember,
+                scanner,
+                start,
+                "The increment of a counter has no Delta",
+                "Send the number to add, a whole number"
+            );
+        }
+
+        Add(kind, _name.Written, delta ?? 0);
+        return true;
+    }
+
+    private bool TryReadType(scoped ref JsonScanner scanner, out OperationKind kind)
+    {
+        kind = default;
+        scanner.Peek();
+        int start = scanner.Position;
+        if (!scanner.TryReadString(out JsonSlice slice))
+        {
+            return false;
+        }
+
+        var type = scanner.Text(slice);
+        kind =
+            type.SequenceEqual("Increment"u8) ? OperationKind.CounterIncrement
+            : type.SequenceEqual("Delete"u8) ? OperationKind.CounterDelete
+            : type.SequenceEqual("Get"u8) ? OperationKind.CounterGet
+            : default;
+        return kind != default
+            || Refuse(
+                InputErrorCode.NotSupported,
+                scanner,
+                start,
+                $"Operations of type '{Encoding.UTF8.GetString(type[..Math.Min(type.Length, 64)])}' on counters are "
+                    + "not supported by this version",
+                "Send Increment, Delete or Get"
+            );
+    }
+
+    private bool TryReadDelta(scoped ref JsonScanner scanner, out long? delta)
+    {
+        delta = null;
+        if (scanner.Peek() == (byte)'n')
+        {
+            return scanner.TryTakeLiteral("null"u8);
+        }
+
+        int start = scanner.Position;
+        if (!scanner.TrySkipValue(levels: 1))
+        {
+            return false;
+        }
+
+        var text = scanner.Json[start..scanner.Position];
+        if (System.Buffers.Text.Utf8Parser.TryParse(text, out long number, out int read) && read == text.Length)
+        {
+            delta = number;
+            return true;
+        }
+
+        return Refuse(
+            InputErrorCode.WrongType,
+            scanner,
+            start,
+            "The Delta of a counter must be a whole number of 64 bits",
+            "Send for instance 1 or -1"
+        );
+    }
+
+    private static bool TryReadText(scoped ref JsonScanner scanner, PooledBytes text)
+    {
+        text.Clear();
+        if (scanner.Peek() == (byte)'n')
+        {
+            return scanner.TryTakeLiteral("null"u8);
+        }
+
+        if (!scanner.TryReadString(out JsonSlice slice))
+        {
+            return false;
+        }
+
+        text.Append(scanner.Text(slice));
+        return true;
+    }
+
+    private bool TrySkipNull(scoped ref JsonScanner scanner, ReadOnlySpan<byte> member, string where)
+    {
+        if (scanner.Peek() == (byte)'n')
+        {
+            return scanner.TryTakeLiteral("null"u8);
+        }
+
+        return Refuse(
+            InputErrorCode.NotSupported,
+            scanner,
+            scanner.Position,
+            $"The member '{Encoding.UTF8.GetString(member[..Math.Min(member.Length, 64)])}' of {where} is not "
+                + "supported by this version",
+            "Leave it out"
+        );
+    }
+
+    private bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string what, string advice)
+    {
+        Refusal = InputErrors.InJson(code, scanner.Json, at, what, advice);
+        return false;
+    }
+
+    /// <summary>Walks over operations.</summary>
+    /// <param name="operations">The encoded operations.</param>
+    public ref struct Cursor(ReadOnlySpan<byte> operations)
+    {
+        private ReadOnlySpan<byte> _left = operations;
+
+        /// <summary>Kind of the current operation.</summary>
+        public OperationKind Kind { get; private set; }
+
+        /// <summary>The number that it adds.</summary>
+        public long Delta { get; private set; }
+
+        /// <summary>The counter's name.</summary>
+        public ReadOnlySpan<byte> Name { get; private set; }
+
+        /// <summary>Moves to the next operation.</summary>
+        public bool MoveNext()
+        {
+            if (_left.IsEmpty)
+            {
+                return false;
+            }
+
+            Kind = (OperationKind)_left[0];
+            Delta = BinaryPrimitives.ReadInt64LittleEndian(_left[1..]);
+            int length = BinaryPrimitives.ReadUInt16LittleEndian(_left[(1 + sizeof(long))..]);
+            Name = _left.Slice(HeadBytes, length);
+            _left = _left[(HeadBytes + length)..];
+            return true;
+        }
+    }
+}
