@@ -13,6 +13,9 @@ public sealed class FullNodeTests : IAsyncLifetime
     private const string Index =
         """{"Indexes":[{"Name":"New","Maps":["from u in docs.Users select new { u.name }"]}]}""";
 
+    private const string Counter =
+        """{"Documents":[{"DocumentId":"users/1","Operations":[{"Type":"Increment","CounterName":"a","Delta":1}]}]}""";
+
     private readonly RunningServer _server = new() { IndexTroubleFound = static _ => { } };
     private string _db = "";
 
@@ -42,6 +45,7 @@ public sealed class FullNodeTests : IAsyncLifetime
         (507, "PUT", "docs?id=users/1", "{}"),
         (507, "PATCH", "docs?id=users/1", """{"Patch":{"Script":"this.n = 1"}}"""),
         (507, "PATCH", "json-patch?id=users/1", """{"Operations":[{"op":"add","path":"/n","value":1}]}"""),
+        (507, "POST", "counters", Counter),
         (507, "POST", "bulk_docs", """{"Commands":[{"Id":"a","Type":"PUT","Document":{}}]}"""),
         (
             507,

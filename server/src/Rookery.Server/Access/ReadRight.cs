@@ -27,6 +27,12 @@ internal static class ReadRight
     public static RefusedException MissingForWait(HttpContext http, Database database) =>
         Missing(http, database, "that waits for indexes", "how far an index comes tells what the documents hold.");
 
+    /// <summary>
+    /// Returns the error for a batch that reads counters, of a caller without the scope <c>read</c>.
+    /// </summary>
+    public static RefusedException MissingForCounters(HttpContext http, Database database) =>
+        Missing(http, database, "that gets counters", "it reads their values.");
+
     private static RefusedException Missing(HttpContext http, Database database, string what, string why) =>
         new(
             StatusCodes.Status403Forbidden,

@@ -171,6 +171,8 @@ internal static class RavenErrors
             RejectionKind.DatabaseExists => (StatusCodes.Status409Conflict, RavenType.Concurrency),
             RejectionKind.DatabaseMissing => (StatusCodes.Status503ServiceUnavailable, RavenType.DatabaseDoesNotExist),
             RejectionKind.PatchFailed => (StatusCodes.Status400BadRequest, RavenType.PatchFailed),
+            RejectionKind.DocumentMissing => (StatusCodes.Status400BadRequest, RavenType.DocumentDoesNotExist),
+            RejectionKind.CounterOverflow => (StatusCodes.Status400BadRequest, RavenType.CounterOverflow),
             RejectionKind.TooLarge => (StatusCodes.Status413PayloadTooLarge, RavenType.BadRequest),
             RejectionKind.Invalid => (StatusCodes.Status400BadRequest, RavenType.BadRequest),
             RejectionKind.IdempotencyKeyReused => (StatusCodes.Status422UnprocessableEntity, RavenType.BadRequest),

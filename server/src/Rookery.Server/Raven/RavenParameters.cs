@@ -26,6 +26,7 @@ internal static class RavenParameters
             "id*",
             "include*",
             "cmpxchg*",
+            "counter*",
             "txMode",
             "metadataOnly",
             "startsWith",
@@ -42,7 +43,10 @@ internal static class RavenParameters
 
     /// <summary>POST docs.</summary>
     public static RouteParameters DocumentsOfBody { get; } =
-        new("include*", "cmpxchg*", "txMode", "metadataOnly", Consistency) { Ignored = IgnoredForDocuments };
+        new("include*", "cmpxchg*", "counter*", "txMode", "metadataOnly", Consistency)
+        {
+            Ignored = IgnoredForDocuments,
+        };
 
     /// <summary>HEAD docs.</summary>
     public static RouteParameters DocumentHead { get; } = new("id", Consistency);
@@ -70,6 +74,20 @@ internal static class RavenParameters
         )
         {
             TakesKey = true,
+        };
+
+    /// <summary>GET counters.</summary>
+    public static RouteParameters Counters { get; } = new("docId", "counter*", "full", Consistency);
+
+    /// <summary>POST counters.</summary>
+    public static RouteParameters CounterBatch { get; } =
+        new()
+        {
+            TakesKey = true,
+            Ignored = new Dictionary<string, string>(StringComparer.Ordinal)
+            {
+                ["docId"] = "repeats the document that the body names",
+            },
         };
 
     /// <summary>GET cmpxchg.</summary>

@@ -7,6 +7,7 @@ using Rookery.Server.Raven.BulkInsert;
 using Rookery.Server.Raven.Changes;
 using Rookery.Server.Raven.Cluster;
 using Rookery.Server.Raven.CompareExchange;
+using Rookery.Server.Raven.Counters;
 using Rookery.Server.Raven.Databases;
 using Rookery.Server.Raven.Documents;
 using Rookery.Server.Raven.Indexes;
@@ -97,6 +98,14 @@ public static class RavenRoutes
         var values = new ChangeCompareExchange(context);
         Write(routes, context, "PUT", "cmpxchg", values.PutAsync).Taking(RavenParameters.CompareExchange);
         Write(routes, context, "DELETE", "cmpxchg", values.DeleteAsync).Taking(RavenParameters.CompareExchange);
+        routes
+            .MapMethods(
+                Database + "counters",
+                ["POST"],
+                RavenRoute.OnDatabase(context, new CounterBatch(context).HandleAsync)
+            )
+            .For(RouteScope.ReadOrWrite)
+            .Taking(RavenParameters.CounterBatch);
         Write(routes, context, "GET", "hilo/next", hilo.NextAsync).Taking(RavenParameters.HiloNext);
         Write(routes, context, "PUT", "hilo/return", hilo.ReturnAsync).Taking(RavenParameters.HiloReturn);
         Write(routes, context, "POST", "identity/next", identities.NextAsync).Taking(RavenParameters.Identity);
@@ -117,6 +126,7 @@ public static class RavenRoutes
             .Taking(RavenParameters.StreamOfQuery);
         var values = new GetCompareExchange(context);
         Read(routes, context, "GET", "cmpxchg", values.HandleAsync).Taking(RavenParameters.CompareExchangeValues);
+        Read(routes, context, "GET", "counters", new GetCounters(context).HandleAsync).Taking(RavenParameters.Counters);
         Read(routes, context, "POST", "multi_get", new MultiGetRoute(context, documents, values, queries).HandleAsync)
             .Taking(RavenParameters.Read);
         Read(routes, context, "GET", "debug/identities", new IdentityRoutes(context).ListAsync)

@@ -13,6 +13,8 @@ internal static class RavenType
     public const string Concurrency = "Raven.Client.Exceptions.ConcurrencyException";
     public const string ClusterTransactionConcurrency =
         "Raven.Client.Exceptions.ClusterTransactionConcurrencyException";
+    public const string DocumentDoesNotExist = "Raven.Client.Exceptions.Documents.DocumentDoesNotExistException";
+    public const string CounterOverflow = "Raven.Client.Exceptions.Documents.Counters.CounterOverflowException";
     public const string DatabaseDoesNotExist = "Raven.Client.Exceptions.Database.DatabaseDoesNotExistException";
     public const string NoLeader = "Raven.Client.Exceptions.Cluster.NoLeaderException";
     public const string Timeout = "System.TimeoutException";

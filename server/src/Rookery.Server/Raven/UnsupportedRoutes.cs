@@ -17,7 +17,6 @@ internal static class UnsupportedRoutes
         ("admin/analyzers", "custom analyzers"),
         ("attachments", "attachments"),
         ("admin/attachments", "attachments"),
-        ("counters", "counters"),
         ("timeseries", "time series"),
         ("admin/timeseries", "time series"),
         ("revisions", "revisions"),

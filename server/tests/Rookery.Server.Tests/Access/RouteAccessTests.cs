@@ -15,6 +15,12 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
 {
     private const string Secret = "hunter2";
 
+    /// <summary>The value of a counter, and a request that adds nothing to it.</summary>
+    private const string SecretNumber = "7766554433";
+
+    private const string CounterBody =
+        """{"Documents":[{"DocumentId":"users/1","Operations":[{"Type":"Increment","CounterName":"a","Delta":0}]}]}""";
+
     // A database to which the credential gives no right: neither its name nor its content may appear in an answer.
     private const string Elsewhere = "Other";
     private const string ElsewhereSecret = "swordfish";
@@ -163,7 +169,21 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
                     SecureServer.LocalKey,
                     $$"""{"Object":"{{Secret}}"}"""
                 );
+                await server.SendAsync(
+                    http,
+                    "POST",
+                    "/databases/Shop/counters",
+                    SecureServer.LocalKey,
+                    $$"""
+                    {"Documents":[{"DocumentId":"users/1","Operations":[{"Type":"Delete","CounterName":"a"},
+                    {"Type":"Increment","CounterName":"a","Delta":{{SecretNumber}}}]}]}
+                    """
+                );
                 var (status, body) = await AskAsync(http, route, token);
+                Assert.False(
+                    body.Contains(SecretNumber, StringComparison.Ordinal),
+                    $"{name} asks {route}, and the answer is {status}: {body}"
+                );
                 Assert.False(
                     body.Contains(Secret, StringComparison.Ordinal),
                     $"{name} asks {route}, and the answer is {status}: {body}"
@@ -242,6 +262,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
             ("details", "true"),
             ("field", "s"),
             ("value", "1"),
+            ("docId", "users/1"),
             ("key", "users/1"),
             ("index", "1"),
             ("query", "from%20@all_docs%20where%20startsWith(s,'hun')"),
@@ -259,6 +280,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
             "/queries" when route.Method is "PATCH" =>
                 """{"Query":{"Query":"from @all_docs where startsWith(s,'hun') update { throw this.s; }"}}""",
             "/cmpxchg" => """{"Object":1}""",
+            "/counters" => CounterBody,
             "/queries" or "/streams/queries" => """{"Query":"from @all_docs where startsWith(s,'hun')"}""",
             _ => "{}",
         };

@@ -94,7 +94,6 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
 
     [Theory]
     [InlineData("AttachmentPUT")]
-    [InlineData("Counters")]
     [InlineData("TimeSeries")]
     [InlineData("CompareExchangePUT")]
     [InlineData("ForceRevisionCreation")]

@@ -111,9 +111,9 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         "twice"
     )]
     [InlineData(
-        """[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"Counters","Counters":{}}]""",
+        """[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"TimeSeriesBulkInsert","TimeSeries":{}}]""",
         501,
-        "Counters"
+        "time series"
     )]
     [InlineData(
         """[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"AttachmentPUT","Name":"n","ContentLength":1}x]""",

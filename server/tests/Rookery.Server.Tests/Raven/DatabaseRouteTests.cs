@@ -487,7 +487,6 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("GET", "/indexes/performance", "indexes")]
     [InlineData("GET", "/indexes/history", "indexes")]
     [InlineData("PUT", "/attachments?id=a", "attachments")]
-    [InlineData("GET", "/counters?docId=a", "counters")]
     [InlineData("GET", "/timeseries?docId=a", "time series")]
     [InlineData("GET", "/revisions?id=a", "revisions")]
     [InlineData("POST", "/cmpxchg?key=k", "not supported")]

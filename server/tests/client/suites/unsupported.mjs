@@ -8,7 +8,6 @@ export function unsupported(client, url) {
 
   const asked = {
     attachments: session => session.advanced.attachments.store("users/1", "a.txt", Buffer.from("hello"), "text/plain"),
-    counters: session => session.countersFor("users/1").increment("likes", 1),
     "time series": session => session.timeSeriesFor("users/1", "heart").append(new Date(0), 60),
     revisions: session => session.advanced.revisions.forceRevisionCreationFor("users/1"),
   }

@@ -3,7 +3,9 @@ using System.Text.Json;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Databases;
+using Rookery.Json;
 using Rookery.Platform;
+using Rookery.Server.Raven.Counters;
 using Rookery.Server.Raven.Documents;
 
 namespace Rookery.Server.Raven.Batches;
@@ -15,6 +17,15 @@ namespace Rookery.Server.Raven.Batches;
 /// <param name="MayBeRepeated">Whether applying the operation twice in a row has the same effect as once.</param>
 internal readonly record struct BatchOperation(OperationKind Kind, string Id, bool IsJsonPatch, bool MayBeRepeated)
 {
+    /// <summary>The counter's name; null for an operation on a document.</summary>
+    public string? Counter { get; init; }
+
+    /// <summary>Whether this is the first operation of a Counters command.</summary>
+    public bool StartsGroup { get; init; }
+
+    /// <summary>Whether this is the last operation of a Counters command.</summary>
+    public bool EndsGroup { get; init; }
+
     /// <summary>Returns the operations of a batch, in order.</summary>
     public static BatchOperation[] ReadAll(in ParsedBatch batch)
     {
@@ -71,6 +82,53 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id, bo
         json.WriteEndObject();
     }
 
+    /// <summary>
+    /// Writes the part of "Results" that an operation on a counter has: the operations of one Counters command have one
+    /// element together.
+    /// </summary>
+    /// <param name="answer">Receives the JSON.</param>
+    /// <param name="database">The database.</param>
+    /// <param name="result">The operation's result.</param>
+    /// <param name="mayRead">Whether the caller may know the values.</param>
+    /// <param name="isFirst">Whether the element has no detail of a counter yet.</param>
+    /// <returns>The same after this operation.</returns>
+    public bool WriteCounterResult(
+        ResponseBuffer answer,
+        Database database,
+        in OperationResult result,
+        bool mayRead,
+        bool isFirst
+    )
+    {
+        if (StartsGroup)
+        {
+            answer.Write("{\"Type\":\"Counters\",\"Id\":"u8);
+            JsonText.WriteString(answer, Encoding.UTF8.GetBytes(Id));
+            answer.Write(",\"CountersDetail\":{\"Counters\":["u8);
+            isFirst = true;
+        }
+
+        isFirst &= !CounterJson.TryWriteResult(
+            answer,
+            new BatchedCounter(Kind, Id, Counter!),
+            result,
+            isFirst,
+            mayRead
+        );
+        if (EndsGroup)
+        {
+            answer.Write("]},\"DocumentChangeVector\":"u8);
+            answer.Write(
+                result.Etag == 0
+                    ? "null"u8
+                    : Encoding.ASCII.GetBytes($"\"{database.ChangeVectorOf(result.Etag)}\"").AsSpan()
+            );
+            answer.Write("}"u8);
+        }
+
+        return isFirst;
+    }
+
     private static BatchOperation Read(ref CommandReader reader)
     {
         Invariant.Holds(reader.TryReadOperation(out var operation), "a batch has as many operations as it counts");
@@ -80,6 +138,14 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id, bo
             id,
             operation.Kind == OperationKind.Patch && operation.Patch.IsJsonPatch,
             RepeatableWrite.IsOperation(operation.Kind, id, operation.Expected)
-        );
+        )
+        {
+            Counter =
+                operation.Kind >= OperationKind.CounterIncrement
+                    ? Encoding.UTF8.GetString(operation.Counter.Written)
+                    : null,
+            StartsGroup = operation.StartsGroup,
+            EndsGroup = operation.EndsGroup,
+        };
     }
 }

@@ -53,6 +53,13 @@ internal sealed class BulkDocs(ServerContext context)
             throw ReadRight.MissingForScript(http, database, "PUT and DELETE need write only.");
         }
 
+        bool mayRead = ReadRight.IsHeld(http, database);
+        if (!mayRead && operations.Any(static operation => operation.Kind == OperationKind.CounterGet))
+        {
+            batch.Command.Dispose();
+            throw ReadRight.MissingForCounters(http, database);
+        }
+
         if (batch.Count == 0)
         {
             // An empty batch is answered without a proposal. A command without operations takes no etag, so its rows
@@ -85,7 +92,7 @@ internal sealed class BulkDocs(ServerContext context)
         }
 
         http.Response.StatusCode = StatusCodes.Status201Created;
-        await AnswerAsync(http, database, operations, outcome, batch.IsClusterWide);
+        await AnswerAsync(http, database, operations, outcome, batch.IsClusterWide, mayRead);
     }
 
     private ParsedBatch Parse(HttpContext http, Database database, ReadOnlySpan<byte> body)
@@ -224,9 +231,11 @@ internal sealed class BulkDocs(ServerContext context)
         Database database,
         BatchOperation[] operations,
         CommandOutcome outcome,
-        bool isClusterWide
+        bool isClusterWide,
+        bool mayRead
     )
     {
+        bool isFirstCounter = true;
         using var answer = ResponseBuffer.Rent();
         using var json = new Utf8JsonWriter(answer);
         answer.Write("{\"Results\":["u8);
@@ -236,10 +245,20 @@ internal sealed class BulkDocs(ServerContext context)
             while (written < operations.Length)
             {
                 int next = written++;
-                answer.Write(next == 0 ? ""u8 : ","u8);
-                operations[next].WriteResult(json, database, outcome[next]);
-                json.Flush();
-                json.Reset();
+                if (operations[next].Counter is not null)
+                {
+                    answer.Write(next == 0 || !operations[next].StartsGroup ? ""u8 : ","u8);
+                    isFirstCounter = operations[next]
+                        .WriteCounterResult(answer, database, outcome[next], mayRead, isFirstCounter);
+                }
+                else
+                {
+                    answer.Write(next == 0 ? ""u8 : ","u8);
+                    operations[next].WriteResult(json, database, outcome[next]);
+                    json.Flush();
+                    json.Reset();
+                }
+
                 if (answer.IsPartDue)
                 {
                     await answer.SendPartAsync(http, pause: null);

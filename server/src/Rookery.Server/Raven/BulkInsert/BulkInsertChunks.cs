@@ -33,6 +33,7 @@ internal sealed class BulkInsertChunks(
     private static readonly SemaphoreSlim InFlightLimit = new(4);
 
     private readonly IConsensus _consensus = context.Node.Consensus;
+    private readonly GatheredCounters _counters = new(database);
     private BatchWriter _chunk = NewChunk(context, database, skipUnchanged);
     private byte[] _lastId = [];
     private Task<CommandOutcome>? _inFlight;
@@ -55,11 +56,13 @@ internal sealed class BulkInsertChunks(
                 return StreamRead.Error;
             }
 
-            _chunk.Put(id, ExpectedChangeVector.None, document);
+            documents.AddTo(_chunk, _counters, id, document);
+            int length = _chunk.Length + _counters.Bytes;
             if (
-                _chunk.Length >= ChunkBytes
-                || _chunk.Count >= ChunkDocuments
-                || !room.HasRoomForChunk(_chunk.Length, ChunkBytes)
+                length >= ChunkBytes
+                || _chunk.Count + _counters.Count >= ChunkDocuments
+                || _counters.IsFull
+                || !room.HasRoomForChunk(length, ChunkBytes)
             )
             {
                 _lastId = id.ToArray();
@@ -82,7 +85,7 @@ internal sealed class BulkInsertChunks(
     public async ValueTask StoreRestAsync()
     {
         await FinishInFlightAsync();
-        if (_chunk.Count > 0)
+        if (!IsEmpty)
         {
             Propose();
             await FinishInFlightAsync();
@@ -96,7 +99,7 @@ internal sealed class BulkInsertChunks(
     public async ValueTask<ReadResult> StoreWhileWaitingAsync(PipeReader body)
     {
         var reading = room.ReadAsync();
-        if (reading.IsCompletedSuccessfully || (_chunk.Count == 0 && _inFlight is null))
+        if (reading.IsCompletedSuccessfully || (IsEmpty && _inFlight is null))
         {
             return await reading;
         }
@@ -105,7 +108,7 @@ internal sealed class BulkInsertChunks(
         try
         {
             await WaitForReadOrChunkAsync(read);
-            if (!read.IsCompleted && _chunk.Count > 0)
+            if (!read.IsCompleted && !IsEmpty)
             {
                 await StoreAsync();
                 await WaitForReadOrChunkAsync(read);
@@ -129,7 +132,13 @@ internal sealed class BulkInsertChunks(
         return await read;
     }
 
-    public void Dispose() => _chunk.Dispose();
+    public void Dispose()
+    {
+        _chunk.Dispose();
+        _counters.Dispose();
+    }
+
+    private bool IsEmpty => _chunk.Count + _counters.Count == 0;
 
     /// <summary>
     /// Begins a chunk. In a cluster it has an idempotency key, so it can be proposed again if its outcome is unknown.
@@ -148,6 +157,7 @@ internal sealed class BulkInsertChunks(
 
     private void Propose()
     {
+        _counters.MoveTo(_chunk);
         _documentsInFlight = _chunk.Count;
         var command = _chunk.Complete();
         _chunk.Dispose();

@@ -102,7 +102,7 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
             static reader => ((PipeReader)reader!).CancelPendingRead(),
             body.Reader
         );
-        using var documents = new BulkInsertReader();
+        using var documents = new BulkInsertReader(context.Node.FormatLevel.Level);
         using var room = new StreamedRoom(http, body.Reader, context.LargeRequests);
         using var chunks = new BulkInsertChunks(context, database, operation, operations, room, skipUnchanged);
 

@@ -20,6 +20,10 @@ internal sealed class ChangeWatches
     private readonly HashSet<string> _collections = new(StringComparer.OrdinalIgnoreCase);
     private readonly HashSet<string> _indexes = new(StringComparer.OrdinalIgnoreCase);
     private readonly HashSet<string> _operations = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _counters = new(StringComparer.OrdinalIgnoreCase);
+    private readonly HashSet<string> _countersOfDocuments = new(StringComparer.OrdinalIgnoreCase);
+    private readonly HashSet<string> _documentCounters = new(StringComparer.OrdinalIgnoreCase);
+    private bool _allCounters;
     private bool _allDocuments;
     private bool _allIndexes;
     private bool _allOperations;
@@ -32,7 +36,7 @@ internal sealed class ChangeWatches
 
     /// <summary>Executes a command ("watch-doc", "unwatch-prefix", …).</summary>
     /// <returns>False if the command is unknown, lacks its parameter, or exceeds <see cref="MaximumOfKind"/>.</returns>
-    public bool TryExecute(string command, string? parameter)
+    public bool TryExecute(string command, string? parameter, string? secondParameter = null)
     {
         bool watch = !command.StartsWith("unwatch-", StringComparison.Ordinal);
         string topic = "";
@@ -70,12 +74,19 @@ internal sealed class ChangeWatches
                 case "aggressive-caching":
                     _caches = watch;
                     return true;
+                case "counters":
+                    _allCounters = watch;
+                    return true;
+                case "counter":
+                    return Change(_counters, parameter, watch);
+                case "document-counters":
+                    return Change(_countersOfDocuments, parameter, watch);
+                case "document-counter":
+                    return !string.IsNullOrEmpty(parameter)
+                        && !string.IsNullOrEmpty(secondParameter)
+                        && Change(_documentCounters, Join(parameter, secondParameter), watch);
                 // This version sends no changes of these topics, but clients wait for the confirmation of the command.
                 case "topology-change"
-                or "counters"
-                or "counter"
-                or "document-counter"
-                or "document-counters"
                 or "all-timeseries"
                 or "timeseries"
                 or "document-timeseries"
@@ -91,6 +102,14 @@ internal sealed class ChangeWatches
     {
         lock (_gate)
         {
+            if (change.Counter is { } counter)
+            {
+                return _allCounters
+                    || _counters.Contains(counter)
+                    || _countersOfDocuments.Contains(change.Id)
+                    || (_documentCounters.Count > 0 && _documentCounters.Contains(Join(change.Id, counter)));
+            }
+
             if (
                 _allDocuments
                 || _ids.Contains(change.Id)
@@ -127,6 +146,9 @@ internal sealed class ChangeWatches
             return _allOperations || _operations.Contains(id.ToString(CultureInfo.InvariantCulture));
         }
     }
+
+    // Neither ids nor names hold control characters.
+    private static string Join(string id, string counter) => $"{id}\n{counter}";
 
     private static bool Change(HashSet<string> set, string? parameter, bool watch)
     {

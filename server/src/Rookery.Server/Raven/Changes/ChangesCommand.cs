@@ -11,6 +11,9 @@ namespace Rookery.Server.Raven.Changes;
 /// <param name="Parameter">What to watch; null if the command has no parameter.</param>
 internal readonly record struct ChangesCommand(long Id, string Name, string? Parameter)
 {
+    /// <summary>The second of two parameters: the name of a counter; null if there is none.</summary>
+    public string? SecondParameter { get; init; }
+
     /// <summary>Parses a message.</summary>
     /// <param name="message">The message.</param>
     /// <param name="id">The command's number, also if the rest is refused: a client waits for the answer with its
@@ -34,6 +37,7 @@ internal readonly record struct ChangesCommand(long Id, string Name, string? Par
         long id = 0;
         string name = "";
         string? parameter = null;
+        string? secondParameter = null;
         try
         {
             JsonBody.ForEachMember(
@@ -55,9 +59,10 @@ internal readonly record struct ChangesCommand(long Id, string Name, string? Par
                         case "Param" when value.TokenType == JsonTokenType.String:
                             parameter = value.GetString();
                             break;
-                        // Sent for counters and time series, which never change here.
-                        case "Params":
-                            value.Skip();
+                        case "Params" when value.TokenType == JsonTokenType.StartArray:
+                            var texts = JsonBody.ReadTexts(ref value, member, nullText: "");
+                            parameter = texts.ElementAtOrDefault(0);
+                            secondParameter = texts.ElementAtOrDefault(1);
                             break;
                         default:
                             JsonBody.RequireNull(ref value, member, "a command of the changes feed");
@@ -71,6 +76,6 @@ internal readonly record struct ChangesCommand(long Id, string Name, string? Par
             readId = id;
         }
 
-        return new ChangesCommand(id, name, parameter);
+        return new ChangesCommand(id, name, parameter) { SecondParameter = secondParameter };
     }
 }

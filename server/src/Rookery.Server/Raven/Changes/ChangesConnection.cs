@@ -133,7 +133,7 @@ internal sealed class ChangesConnection(
         try
         {
             var command = ChangesCommand.Read(message.Span, out id);
-            problem = _watches.TryExecute(command.Name, command.Parameter)
+            problem = _watches.TryExecute(command.Name, command.Parameter, command.SecondParameter)
                 ? null
                 : $"The command '{command.Name}' is unknown, lacks its Param, or comes on top of "
                     + $"{ChangeWatches.MaximumOfKind} others.";
@@ -270,6 +270,13 @@ internal sealed class ChangesConnection(
         foreach (var change in changes)
         {
             json.WriteStartObject();
+            if (change.Counter is not null)
+            {
+                WriteCounterChange(json, change);
+                json.WriteEndObject();
+                continue;
+            }
+
             json.WriteString("Type"u8, "DocumentChange"u8);
             json.WriteStartObject("Value"u8);
             json.WriteString("Type"u8, change.Kind == DocumentChangeKind.Put ? "Put"u8 : "Delete"u8);
@@ -288,6 +295,25 @@ internal sealed class ChangesConnection(
         }
 
         json.WriteEndArray();
+    }
+
+    private void WriteCounterChange(Utf8JsonWriter json, in DocumentChange change)
+    {
+        string type = change.Kind switch
+        {
+            DocumentChangeKind.CounterPut => "Put",
+            DocumentChangeKind.CounterDelete => "Delete",
+            _ => "Increment",
+        };
+        json.WriteString("Type"u8, "CounterChange"u8);
+        json.WriteStartObject("Value"u8);
+        json.WriteString("Type"u8, type);
+        json.WriteString("Name"u8, change.Counter);
+        json.WriteNumber("Value"u8, change.CounterValue);
+        json.WriteString("DocumentId"u8, change.Id);
+        json.WriteString("CollectionName"u8, DocumentJson.CollectionName(change.Collection));
+        json.WriteString("ChangeVector"u8, database.ChangeVectorOf(change.Etag));
+        json.WriteEndObject();
     }
 
     private static void WriteOperation(Utf8JsonWriter json, LongOperation operation)

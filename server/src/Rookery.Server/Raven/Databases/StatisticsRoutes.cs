@@ -100,7 +100,7 @@ internal sealed class StatisticsRoutes(ServerContext context)
         json.WriteNumber("CountOfRevisionDocuments"u8, 0);
         json.WriteNumber("CountOfAttachments"u8, 0);
         json.WriteNumber("CountOfUniqueAttachments"u8, 0);
-        json.WriteNumber("CountOfCounterEntries"u8, 0);
+        json.WriteNumber("CountOfCounterEntries"u8, statistics.DocumentCounters);
         json.WriteNumber("CountOfTimeSeriesSegments"u8, 0);
         json.WriteStartArray("Indexes"u8);
         foreach (var index in indexes)

@@ -5,6 +5,7 @@ using Rookery.Documents.Ids;
 using Rookery.Documents.Nodes;
 using Rookery.Queries.Answering;
 using Rookery.Server.Raven.CompareExchange;
+using Rookery.Server.Raven.Counters;
 
 namespace Rookery.Server.Raven.Documents;
 
@@ -283,6 +284,11 @@ internal sealed class GetDocuments(ServerContext context)
         }
 
         answer.Write("}"u8);
+        if (HasCounters(http))
+        {
+            tag = await CounterIncludes.WriteAsync(answer, reader, ids, CounterIncludes.ReadNames(http), slices, tag);
+        }
+
         if (!values.IsEmpty)
         {
             tag = await CompareExchangeIncludes.WriteAsync(answer, reader, values.Ids, slices, tag);
@@ -420,7 +426,10 @@ internal sealed class GetDocuments(ServerContext context)
         }
     }
 
-    private static bool HasIncludes(HttpContext http) => ReadPaths(http).Count > 0 || HasCompareExchange(http);
+    private static bool HasIncludes(HttpContext http) =>
+        ReadPaths(http).Count > 0 || HasCompareExchange(http) || HasCounters(http);
+
+    private static bool HasCounters(HttpContext http) => ReadPaths(http, "counter").Count > 0;
 
     private static bool HasCompareExchange(HttpContext http) => ReadPaths(http, "cmpxchg").Count > 0;
 
