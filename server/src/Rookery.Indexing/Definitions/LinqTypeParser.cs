@@ -105,9 +105,12 @@ internal sealed class LinqTypeParser(LinqParser parser)
 
             // After another name in parentheses, '-' is a subtraction.
             bool isType = type.IsArray || type.IsGeneric || type.IsNullable || Keywords.Contains(type.Name);
-            bool isValue = next.Kind is TokenKind.Name or TokenKind.Number or TokenKind.Text
-                ? !parser.Operators.IsOperator(next.Text) && !LinqQueryParser.IsClause(next)
-                : next.Is("(") || (isKnownType && next.Is("!")) || (isType && next.Is("-"));
+            bool isValue = next.Kind switch
+            {
+                TokenKind.Number or TokenKind.Text => true,
+                TokenKind.Name => !parser.Operators.IsOperator(next.Text) && !LinqQueryParser.IsClause(next),
+                _ => next.Is("(") || (isKnownType && next.Is("!")) || (isType && next.Is("-")),
+            };
             if (isValue)
             {
                 return true;
