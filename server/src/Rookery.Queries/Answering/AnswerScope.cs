@@ -94,18 +94,60 @@ internal sealed class AnswerScope(
     /// <param name="walk">The documents.</param>
     /// <param name="total">Number of results, on the page or not; null if the walk counts them.</param>
     /// <param name="foundOwner">Owns what the walk reads; disposed with the results.</param>
-    /// <param name="isResult">Whether the current document still matches; null if all do.</param>
     /// <param name="filteredCount">Number of documents that <c>filter</c> was applied to; null without it.</param>
     public WalkedResults OpenWalkedResults(
         QueryWalk walk,
         long? total,
         IDisposable foundOwner,
-        Func<bool>? isResult = null,
         long? filteredCount = null
-    ) => new(walk, writer, sink, total, foundOwner, isResult, slices) { FilteredCount = filteredCount };
+    ) => new(walk, writer, sink, total, foundOwner, slices: slices) { FilteredCount = filteredCount };
+
+    /// <summary>
+    /// Opens the page that an index found. Results that no longer match are replaced by the next ones, so that the page
+    /// is full if there are enough.
+    /// </summary>
+    /// <param name="found">The answer of the index.</param>
+    /// <param name="foundOwner">Owns what the walk reads; disposed with the results.</param>
+    /// <param name="isStillResult">Whether a document that was written after the index read it still matches.</param>
+    public WalkedResults OpenPage(
+        IndexAnswer found,
+        IDisposable foundOwner,
+        Func<QueriedDocument, long, bool> isStillResult
+    )
+    {
+        var ids = new FoundIds(found.Documents);
+        var scores = ScoresOf(found.Documents);
+        var walk = new QueryWalk(reader, ids, scores) { DocumentRead = slices.CountSkipped };
+        return new WalkedResults(
+            walk,
+            writer,
+            sink,
+            found.TotalResults,
+            foundOwner,
+            () =>
+                walk.Etag == ids.IndexedEtagOfCurrent
+                || isStillResult(writer.ReadCurrent(walk), ids.IndexedEtagOfCurrent),
+            slices,
+            compiled.Limit ?? long.MaxValue,
+            FindMore
+        );
+
+        bool FindMore()
+        {
+            using var search = slices.StartSearch();
+            slices.CheckLimits();
+            bool areMore = found.FindMore();
+            for (int i = scores?.Count ?? 0; i < found.Documents.Count && scores is not null; i++)
+            {
+                scores.Add(found.Documents[i].Score ?? 0);
+            }
+
+            return areMore;
+        }
+    }
 
     /// <summary>Returns each document's score; null if the query does not score.</summary>
-    public double[]? ScoresOf(IReadOnlyList<ScannedDocument> found) =>
+    public List<double>? ScoresOf(IReadOnlyList<ScannedDocument> found) =>
         compiled.IsScored ? [.. found.Select(static document => document.Score ?? 0)] : null;
 
     private TAnswer? Search<TAnswer>(

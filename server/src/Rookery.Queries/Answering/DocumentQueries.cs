@@ -105,7 +105,7 @@ internal static class DocumentQueries
         {
             if (found is { AreCandidates: false })
             {
-                return OpenPage(scope, found);
+                return scope.OpenPage(found, found, (document, etag) => found.IsStillResult(document, etag));
             }
 
             if (found is null)
@@ -176,23 +176,6 @@ internal static class DocumentQueries
             results.TotalResults,
             documents,
             filteredCount: documents.Run.FilteredCount
-        );
-    }
-
-    /// <summary>
-    /// Opens the page that the index found. A document that was written after the index read it is evaluated again.
-    /// </summary>
-    private static WalkedResults OpenPage(AnswerScope scope, IndexAnswer found)
-    {
-        var ids = new FoundIds(found.Documents);
-        var walk = new QueryWalk(scope.Reader, ids, scope.ScoresOf(found.Documents));
-        return scope.OpenWalkedResults(
-            walk,
-            found.TotalResults,
-            found,
-            () =>
-                walk.Etag == ids.IndexedEtagOfCurrent
-                || found.IsStillResult(scope.Writer.ReadCurrent(walk), ids.IndexedEtagOfCurrent)
         );
     }
 

@@ -95,7 +95,10 @@ internal sealed class QueryWalk : IDisposable
     /// <summary>For a walk over ids, the position of the current id in the list.</summary>
     public int Position => _nextId - 1;
 
-    /// <summary>Called for each document that the walk reads; may throw to end the walk. Null if unused.</summary>
+    /// <summary>
+    /// Called for each document that the walk reads and for each id without one; may throw to end the walk. Null if
+    /// unused.
+    /// </summary>
     public Action? DocumentRead { get; init; }
 
     /// <summary>Whether the documents are in ascending order of etags.</summary>
@@ -285,6 +288,8 @@ internal sealed class QueryWalk : IDisposable
             {
                 return true;
             }
+
+            DocumentRead?.Invoke();
         }
 
         return false;

@@ -54,16 +54,9 @@ internal static class RowQueries
     /// </summary>
     private static WalkedResults PageOf(AnswerScope scope, IndexAnswer found)
     {
-        var ids = new FoundIds(found.Documents);
-        var walk = new QueryWalk(scope.Reader, ids, scope.ScoresOf(found.Documents));
         var rows = scope.RowsOf(scope.Compiled);
         scope.Writer.RowOf = scope.Compiled.ReturnsEachRow ? place => found.ReadRow(place).ToArray() : null;
-        return scope.OpenWalkedResults(
-            walk,
-            found.TotalResults,
-            new DisposablePair(found, rows),
-            () => walk.Etag == ids.IndexedEtagOfCurrent || found.HasResult(scope.Writer.ReadCurrent(walk), rows)
-        );
+        return scope.OpenPage(found, new DisposablePair(found, rows), (document, _) => found.HasResult(document, rows));
     }
 
     private static async ValueTask<IQueryResults> EvaluateAsync(AnswerScope scope, IndexAnswer found)

@@ -11,6 +11,9 @@ namespace Rookery.Queries.Answering;
 /// <param name="foundOwner">Owns what the walk reads; disposed with this. Null if nothing does.</param>
 /// <param name="isResult">Whether the current document still matches; null if all do.</param>
 /// <param name="slices">Limits the query's working time; null if writing the results is not counted.</param>
+/// <param name="limit">Maximum number of results.</param>
+/// <param name="findMore">Appends documents to the walk in the place of those that no longer match, and returns whether
+/// there were more; null if the walk has all results.</param>
 internal sealed class WalkedResults(
     QueryWalk walk,
     ResultWriter writer,
@@ -18,7 +21,9 @@ internal sealed class WalkedResults(
     long? total = null,
     IDisposable? foundOwner = null,
     Func<bool>? isResult = null,
-    QueryTimeSlices? slices = null
+    QueryTimeSlices? slices = null,
+    long limit = long.MaxValue,
+    Func<bool>? findMore = null
 ) : IQueryResults
 {
     private long? _total = total;
@@ -43,14 +48,17 @@ internal sealed class WalkedResults(
             slices.StopClock();
         }
 
-        while (walk.MoveNext())
+        do
         {
-            if (await sink.TryReserveAsync(writer.BytesFor(walk.Length), walk.StepBack) && IsResult())
+            while (_returned < limit && walk.MoveNext())
             {
-                _returned++;
-                return true;
+                if (await sink.TryReserveAsync(writer.BytesFor(walk.Length), walk.StepBack) && IsResult())
+                {
+                    _returned++;
+                    return true;
+                }
             }
-        }
+        } while (_returned < limit && findMore?.Invoke() == true);
 
         return false;
     }

@@ -15,12 +15,19 @@ namespace Rookery.Queries.Execution;
 /// </summary>
 public sealed class IndexAnswer : IDisposable
 {
+    // A further search looks for at least this many more results.
+    private const int MinMore = 16;
+
     private readonly CompiledQuery _compiled;
     private readonly AnswerWork _work;
     private readonly IndexSnapshot _snapshot;
-    private readonly IReadOnlyList<FoundEntry> _entries;
-    private StoredValues?[] _stored = [];
+    private readonly IndexedFields _fields;
+    private readonly OrderWalk? _walk;
+    private readonly FoundDocuments _documents;
     private readonly Func<Exception, Exception> _damageFound;
+    private IReadOnlyList<FoundEntry> _entries;
+    private StoredValues?[] _stored = [];
+    private long? _limit;
 
     private IndexAnswer(
         IndexSnapshot snapshot,
@@ -33,11 +40,12 @@ public sealed class IndexAnswer : IDisposable
     )
     {
         (_snapshot, _compiled, _work, _damageFound) = (snapshot, compiled, work, damageFound);
+        (_fields, _walk, _limit) = (fields, walk, compiled.Limit);
         var search = new IndexSearch(snapshot.Segments, fields, compiled, work, needsTotal, walk: walk);
         var (found, total, areCandidates) = search.Run();
         AreCandidates = areCandidates;
         TotalResults = areCandidates ? null : total;
-        Documents = new FoundDocuments(search.Documents, search.Ids, found, damageFound);
+        _documents = new FoundDocuments(search.Documents, search.Ids, found, damageFound);
         _entries = found;
     }
 
@@ -47,8 +55,11 @@ public sealed class IndexAnswer : IDisposable
     /// </summary>
     public bool AreCandidates { get; }
 
-    /// <summary>The documents, in order. Their ids are in lower case, and are read from the index on access.</summary>
-    public IReadOnlyList<ScannedDocument> Documents { get; }
+    /// <summary>
+    /// The documents, in order. Their ids are in lower case, and are read from the index on access. Gets longer by
+    /// <see cref="FindMore"/>.
+    /// </summary>
+    public IReadOnlyList<ScannedDocument> Documents => _documents;
 
     /// <summary>
     /// Number of results, on the page or not. If results after the page are not counted, the number of results found so
@@ -107,6 +118,58 @@ public sealed class IndexAnswer : IDisposable
             snapshot.Dispose();
             throw;
         }
+    }
+
+    /// <summary>
+    /// Adds the results after the page to <see cref="Documents"/>, at most as many as there are. For a page of which
+    /// documents were deleted, or match no longer: without this it would be shorter than its limit, and a client that
+    /// reads pages until a short one would miss the rest.
+    /// </summary>
+    /// <returns>Whether there were more.</returns>
+    /// <exception cref="Language.QueryException">The query exceeds its time or memory.</exception>
+    /// <exception cref="IndexDamagedException">The index is damaged.</exception>
+    public bool FindMore()
+    {
+        int known = _entries.Count;
+        if (AreCandidates || _limit is not { } limit || known < limit)
+        {
+            return false; // all results are known
+        }
+
+        // Doubled, because a paused index may find any number of documents that were deleted since.
+        _limit = limit + Math.Max(limit, MinMore);
+        try
+        {
+            // The search of the same segments in the same order finds the known results first.
+            var longer = _compiled.WithLimit(_limit.Value);
+            var search = new IndexSearch(_snapshot.Segments, _fields, longer, _work, needsTotal: false, walk: _walk);
+            var (found, _, areCandidates) = search.Run();
+            if (areCandidates || found.Count <= known || !BeginsWith(found, _entries))
+            {
+                return false; // rows of one document with equal sort keys may change places
+            }
+
+            _entries = found;
+            _documents.Replace(search.Documents, search.Ids, found);
+            return true;
+        }
+        catch (Exception damaged) when (IndexDamage.Is(damaged))
+        {
+            throw _damageFound(damaged);
+        }
+    }
+
+    private static bool BeginsWith(IReadOnlyList<FoundEntry> found, IReadOnlyList<FoundEntry> known)
+    {
+        for (int i = 0; i < known.Count; i++)
+        {
+            if ((found[i].Segment, found[i].Entry) != (known[i].Segment, known[i].Entry))
+            {
+                return false;
+            }
+        }
+
+        return true;
     }
 
     /// <summary>
@@ -182,23 +245,31 @@ internal sealed class FoundDocuments(
     Func<Exception, Exception> damageFound
 ) : IReadOnlyList<ScannedDocument>
 {
+    private DocumentTable[] _documents = documents;
+    private KeptIds _ids = ids;
+    private IReadOnlyList<FoundEntry> _found = found;
+
     /// <inheritdoc/>
-    public int Count => found.Count;
+    public int Count => _found.Count;
+
+    /// <summary>Replaces the entries by those of a search that found these entries and more.</summary>
+    public void Replace(DocumentTable[] documents, KeptIds ids, IReadOnlyList<FoundEntry> found) =>
+        (_documents, _ids, _found) = (documents, ids, found);
 
     /// <inheritdoc/>
     public ScannedDocument this[int index]
     {
         get
         {
-            var (etag, segment, entry, score, id) = found[index];
+            var (etag, segment, entry, score, id) = _found[index];
             if (id != FoundEntry.NoId)
             {
-                return new ScannedDocument(etag, ids.IdAt(id), score);
+                return new ScannedDocument(etag, _ids.IdAt(id), score);
             }
 
             try
             {
-                return new ScannedDocument(etag, documents[segment].Read(entry, out _).ToArray(), score);
+                return new ScannedDocument(etag, _documents[segment].Read(entry, out _).ToArray(), score);
             }
             catch (Exception damaged) when (IndexDamage.Is(damaged))
             {

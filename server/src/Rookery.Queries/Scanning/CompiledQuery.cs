@@ -179,7 +179,7 @@ public sealed class CompiledQuery
     public long Offset { get; }
 
     /// <summary>Results to return, at most; null for all.</summary>
-    public long? Limit { get; }
+    public long? Limit { get; private set; }
 
     /// <summary>Number of results up to the end of the page; <see cref="long.MaxValue"/> if unlimited.</summary>
     internal long PageEnd => Limit is { } limit && limit < long.MaxValue - Offset ? Offset + limit : long.MaxValue;
@@ -225,6 +225,15 @@ public sealed class CompiledQuery
         IFullTextConditions? fullText = null,
         RowSource? rows = null
     ) => new(query, parameters, fullText, rows);
+
+    /// <summary>Returns the same query with another limit. It must be for the same answer.</summary>
+    /// <param name="limit">Maximum number of results.</param>
+    internal CompiledQuery WithLimit(long limit)
+    {
+        var other = (CompiledQuery)MemberwiseClone();
+        other.Limit = limit;
+        return other;
+    }
 
     /// <summary>Adds a document of <see cref="WordCountQuery"/> to the word statistics.</summary>
     /// <param name="document">The document.</param>

@@ -1,0 +1,60 @@
+using System.Text.Json;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>
+/// An index may still find documents that were deleted or no longer match. A page does not become shorter by them,
+/// because clients read pages until a short one.
+/// </summary>
+public sealed class PageAfterChangesTests : IndexedDatabase
+{
+    [Theory]
+    [InlineData("from index 'Ages' where age >= 0")]
+    [InlineData("from index 'Ages' where age >= 0 order by age as long desc")]
+    [InlineData("from index 'Ages' where age >= 0 order by age")]
+    [InlineData("from index 'Ages' where boost(age >= 0, 2)")]
+    [InlineData("from index 'Ages' where age >= 0 select age")]
+    [InlineData("from Users where age >= 0")]
+    [InlineData("from Users where age >= 0 order by age desc")]
+    public async Task A_page_is_full_although_the_index_found_deleted_and_changed_documents(string query)
+    {
+        const int Deleted = 40,
+            Changed = 5,
+            Page = 10;
+        await Server.SendAsync(
+            "PUT",
+            Database + "/admin/indexes",
+            """
+            {"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.age }"],
+            "Fields":{"age":{"Storage":"Yes"}}}]}
+            """
+        );
+        await WaitAsync();
+        string[] all = IdsOf(await AskAsync(query));
+        await WaitAsync();
+        Assert.Equal(204, (await Server.SendAsync("POST", Database + "/admin/indexes/stop")).Status);
+        var commands = all[..Deleted]
+            .Select(static id => $$"""{"Id":"{{id}}","Type":"DELETE"}""")
+            .Concat(
+                all[Deleted..(Deleted + Changed)]
+                    .Select(static id =>
+                        $$$"""{"Id":"{{{id}}}","Type":"PUT","Document":{"@metadata":{"@collection":"Users"},"age":-1}}"""
+                    )
+            );
+        string batch = $$"""{"Commands":[{{string.Join(',', commands)}}]}""";
+        Assert.Equal(201, (await Server.SendAsync("POST", Database + "/bulk_docs", batch)).Status);
+        var answer = await AskAsync(query + $" limit {Page}");
+        Assert.Equal(all[(Deleted + Changed)..(Deleted + Changed + Page)], IdsOf(answer));
+        Assert.Equal(Users - Deleted - Changed, answer.GetProperty("TotalResults").GetInt32());
+    }
+
+    protected override string MembersOf(int number) => FormattableString.Invariant($"\"age\":{number % 50}");
+
+    private static string[] IdsOf(JsonElement answer) =>
+        [
+            .. answer
+                .GetProperty("Results")
+                .EnumerateArray()
+                .Select(static result => result.GetProperty("@metadata").GetProperty("@id").GetString()!),
+        ];
+}
