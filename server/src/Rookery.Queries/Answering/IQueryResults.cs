@@ -20,6 +20,12 @@ public interface IQueryResults : IDisposable
     long? FilteredCount => null;
 
     /// <summary>
+    /// Number of results that the index found up to the end of the page, and that are left out because they no longer
+    /// match. Known after the last move. A client adds it to the offset of the next page.
+    /// </summary>
+    long SkippedCount => 0;
+
+    /// <summary>
     /// The id of the current result's document, valid until the next move or pause; empty for a group.
     /// </summary>
     ReadOnlySpan<byte> Id { get; }

@@ -76,12 +76,11 @@ internal sealed class WalkedResults(
             // MoveNextAsync counts each result.
         }
 
-        _total -= NoLongerMatching;
+        _total -= SkippedCount;
         await RewindAsync();
     }
 
-    /// <summary>Number of documents so far that the index found and that no longer match.</summary>
-    private long NoLongerMatching => isResult is null ? 0 : walk.Position + 1 - _returned;
+    public long SkippedCount => isResult is null ? 0 : walk.Position + 1 - _returned;
 
     private bool IsResult()
     {
@@ -105,7 +104,7 @@ internal sealed class WalkedResults(
     public void Pause() => walk.Pause();
 
     public ValueTask<long> CountAsync() =>
-        ValueTask.FromResult(_total is { } total ? total - NoLongerMatching : walk.CountTotal());
+        ValueTask.FromResult(_total is { } total ? total - SkippedCount : walk.CountTotal());
 
     public ValueTask RewindAsync()
     {

@@ -46,6 +46,12 @@ public sealed class PageAfterChangesTests : IndexedDatabase
         var answer = await AskAsync(query + $" limit {Page}");
         Assert.Equal(all[(Deleted + Changed)..(Deleted + Changed + Page)], IdsOf(answer));
         Assert.Equal(Users - Deleted - Changed, answer.GetProperty("TotalResults").GetInt32());
+        Assert.Equal(Deleted + Changed, answer.GetProperty("SkippedResults").GetInt32());
+
+        // The next page begins after them, as RavenDB's clients compute it.
+        var next = await AskAsync(query + $" limit {Page + Deleted + Changed}, {Page}");
+        Assert.Equal(all[(Deleted + Changed + Page)..(Deleted + Changed + (2 * Page))], IdsOf(next));
+        Assert.Equal(0, next.GetProperty("SkippedResults").GetInt32());
     }
 
     protected override string MembersOf(int number) => FormattableString.Invariant($"\"age\":{number % 50}");

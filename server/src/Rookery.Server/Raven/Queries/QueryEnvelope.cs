@@ -51,7 +51,9 @@ internal static class QueryEnvelope
         WriteNumber(output, total);
         output.Write(",\"LongTotalResults\":"u8);
         WriteNumber(output, total);
-        output.Write(",\"SkippedResults\":0,\"DurationInMs\":"u8);
+        output.Write(",\"SkippedResults\":"u8);
+        WriteNumber(output, answer.Results.SkippedCount);
+        output.Write(",\"DurationInMs\":"u8);
         WriteNumber(output, durationMilliseconds);
         output.Write(",\"IndexName\":\""u8);
         output.Write(JsonEncodedText.Encode(answer.IndexName).EncodedUtf8Bytes);
