@@ -210,6 +210,7 @@ public static class RookeryServer
     {
         var options = context.Options;
         kestrel.AddServerHeader = false;
+        StrictContentLength.Require(kestrel);
         kestrel.Limits.MaxConcurrentConnections = options.ConnectionsLimit;
         kestrel.Limits.MaxConcurrentUpgradedConnections = options.ConnectionsLimit;
         // Room for the JSON around a batch's documents, and for the bytes that EarlyResponse reads after an error.

@@ -38,6 +38,7 @@ public sealed class WelcomeServer : IHttpApplication<HttpContext>, IAsyncDisposa
             new LoggerFilterOptions { MinLevel = LogLevel.Warning }
         );
         var options = new KestrelServerOptions { AddServerHeader = false };
+        StrictContentLength.Require(options);
         options.Limits.MaxConcurrentConnections = MaxConnections;
         options.Limits.MaxRequestBodySize = 0;
         options.Limits.MaxRequestLineSize = 1 << 10;

@@ -35,6 +35,41 @@ public sealed class FastPathTests : IAsyncLifetime
 
     public Task DisposeAsync() => _server.DisposeAsync();
 
+    // RFC 9110, section 8.6: digits only. A proxy that counts such a body differently would mix up requests.
+    [Theory]
+    [InlineData("+2", "")]
+    [InlineData("+2", Unknown)]
+    [InlineData("-0", "")]
+    [InlineData("-0", Unknown)]
+    [InlineData("2,2", "")]
+    [InlineData("2 2", Unknown)]
+    [InlineData("0x2", Unknown)]
+    [InlineData("123456789012345678901234567890", Unknown)]
+    [InlineData("\u00b2", Unknown)]
+    public async Task A_length_of_a_body_that_is_not_written_in_digits_is_refused(string length, string headers)
+    {
+        using var connection = await RawConnection.OpenAsync(_server);
+        await connection.SendAsync(
+            $"PUT {_database}/docs?id=users/9 HTTP/1.1\r\n{Host}{headers}Content-Length: {length}\r\n\r\n{{}}"
+        );
+        var response = await connection.ReadAsync();
+        Assert.Equal(400, response?.Code);
+        Assert.Null(await connection.ReadAsync());
+        Assert.Equal(404, (await _server.SendAsync("GET", _database + "/docs?id=users/9")).Status);
+    }
+
+    [Theory]
+    [InlineData("")]
+    [InlineData(Unknown)]
+    public async Task A_length_of_a_body_may_begin_with_zeros(string headers)
+    {
+        using var connection = await RawConnection.OpenAsync(_server);
+        await connection.SendAsync(
+            $"PUT {_database}/docs?id=users/9 HTTP/1.1\r\n{Host}{headers}Content-Length: \t 0002 \r\n\r\n{{}}"
+        );
+        Assert.Equal(201, (await connection.ReadAsync())?.Code);
+    }
+
     [Theory]
     [InlineData("GET", "/docs?id=users/1", "")]
     [InlineData("GET", "/docs?id=USERS/1", "")]
