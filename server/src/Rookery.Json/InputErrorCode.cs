@@ -68,4 +68,13 @@ public enum InputErrorCode : byte
 
     /// <summary>A feature that this server does not have; the message names it.</summary>
     NotSupported,
+
+    /// <summary>Another value where an object is required.</summary>
+    ObjectRequired,
+
+    /// <summary>Another value where an array is required.</summary>
+    ArrayRequired,
+
+    /// <summary>Another value where a string is required.</summary>
+    StringRequired,
 }

@@ -92,7 +92,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         }
 
         first = false;
-        return TryReadString(out name)
+        return TryReadName(out name)
             && (_keys.TryAdd(Json, name) || Fail(InputErrorCode.DuplicateKey, name.Start - 1))
             && TryTake((byte)':');
     }
@@ -127,26 +127,14 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
             return true;
         }
 
-        return Unexpected(Position);
+        return MissingPunctuation(punctuation);
     }
 
     /// <summary>Moves past a string and returns its content.</summary>
     public bool TryReadString(out JsonSlice text)
     {
         text = default;
-        if (!TryTake((byte)'"'))
-        {
-            return false;
-        }
-
-        int start = Position;
-        if (!TryFinishString(out bool escaped))
-        {
-            return false;
-        }
-
-        text = new JsonSlice(start, Position - start - 1, escaped);
-        return true;
+        return TryTake((byte)'"') && TryFinishText(out text);
     }
 
     /// <summary>Moves past a literal such as <c>null</c>.</summary>
@@ -434,6 +422,56 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
 
         return true;
     }
+
+    private bool TryReadName(out JsonSlice name)
+    {
+        name = default;
+        if (TryTake((byte)'"'))
+        {
+            return TryFinishText(out name);
+        }
+
+        // The grammar itself demands a string here.
+        return Unexpected(Position);
+    }
+
+    private bool TryFinishText(out JsonSlice text)
+    {
+        text = default;
+        int start = Position;
+        if (!TryFinishString(out bool escaped))
+        {
+            return false;
+        }
+
+        text = new JsonSlice(start, Position - start - 1, escaped);
+        return true;
+    }
+
+    // A value of another type is no error of JSON's grammar, and the message must not say so.
+    private bool MissingPunctuation(byte punctuation)
+    {
+        var required = punctuation switch
+        {
+            (byte)'{' => InputErrorCode.ObjectRequired,
+            (byte)'[' => InputErrorCode.ArrayRequired,
+            (byte)'"' => InputErrorCode.StringRequired,
+            _ => InputErrorCode.None,
+        };
+        return required != InputErrorCode.None && BeginsValue(Json[Position..])
+            ? Fail(required, Position)
+            : Unexpected(Position);
+    }
+
+    private static bool BeginsValue(ReadOnlySpan<byte> text) =>
+        text.Length > 0
+        && (
+            text[0] is (byte)'{' or (byte)'[' or (byte)'"' or (byte)'-'
+            || char.IsAsciiDigit((char)text[0])
+            || text.StartsWith("null"u8)
+            || text.StartsWith("true"u8)
+            || text.StartsWith("false"u8)
+        );
 
     private bool TrySkipNumber()
     {

@@ -192,7 +192,8 @@ public sealed class BulkInsertReader(int formatLevel = FormatLevel.Oldest) : IDi
 
         _elementOffset = _chunkOffset + _position;
         byte next = bytes[_position];
-        (State following, int step) = (_state, next) switch
+        State before = _state;
+        (State following, int step) = (before, next) switch
         {
             (State.BeforeArray, (byte)'[') => (State.BeforeFirst, 1),
             (State.BeforeFirst or State.AfterElement, (byte)']') => (State.Ended, 1),
@@ -204,11 +205,18 @@ public sealed class BulkInsertReader(int formatLevel = FormatLevel.Oldest) : IDi
         _position += step;
         if (_state == State.Failed)
         {
-            _failure = WithPlace(InputErrors.InJson(InputErrorCode.UnexpectedCharacter, bytes[_position..], offset: 0));
+            _failure = WithPlace(InputErrors.InJson(ErrorOf(before, next), bytes[_position..], offset: 0));
         }
 
         return true;
     }
+
+    private static InputErrorCode ErrorOf(State state, byte next) =>
+        next is not ((byte)'{' or (byte)'[' or (byte)'"') && !char.IsAsciiDigit((char)next)
+            ? InputErrorCode.UnexpectedCharacter
+        : state == State.BeforeArray ? InputErrorCode.ArrayRequired
+        : state == State.BeforeFirst ? InputErrorCode.ObjectRequired
+        : InputErrorCode.UnexpectedCharacter;
 
     /// <summary>Reads an element in place, or starts to collect it if the chunk ends within it.</summary>
     private bool TryReadInPlace(out ParsedDocument document)

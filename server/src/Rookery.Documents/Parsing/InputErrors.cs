@@ -84,6 +84,12 @@ internal static class InputErrors
                 $"The document is larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
                 "Split it into several documents"
             ),
+            InputErrorCode.ObjectRequired => ($"{Type(json, offset)} is where an object must be", "Send {…}"),
+            InputErrorCode.ArrayRequired => ($"{Type(json, offset)} is where an array must be", "Send […]"),
+            InputErrorCode.StringRequired => (
+                $"{Type(json, offset)} is where a string must be",
+                "Send the text in double quotes"
+            ),
             InputErrorCode.NotAnObject => ("A document must be a JSON object", "Send {…}"),
             _ => (code.ToString(), "Correct the request"),
         };
@@ -95,6 +101,19 @@ internal static class InputErrors
         ReadOnlySpan<byte> key = json[offset..JsonText.SkipString(json, offset)];
         return key.Length <= MaxBytes ? Encoding.UTF8.GetString(key) : Encoding.UTF8.GetString(key[..MaxBytes]) + "…";
     }
+
+    /// <summary>Returns the JSON type of the value at the offset, as the first words of a sentence.</summary>
+    private static string Type(ReadOnlySpan<byte> json, int offset) =>
+        json[offset] switch
+        {
+            (byte)'{' => "An object",
+            (byte)'[' => "An array",
+            (byte)'"' => "A string",
+            (byte)'t' => "true",
+            (byte)'f' => "false",
+            (byte)'n' => "null",
+            _ => "A number",
+        };
 
     private static string Character(ReadOnlySpan<byte> json, int offset)
     {

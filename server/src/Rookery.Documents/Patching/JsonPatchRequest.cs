@@ -50,6 +50,17 @@ internal sealed class JsonPatchRequest(int formatLevel)
     {
         scanner.Peek();
         int start = scanner.Position;
+        if (scanner.Peek() == (byte)'[')
+        {
+            return Refuse(
+                InputErrorCode.ObjectRequired,
+                scanner,
+                start,
+                "The JSON Patch is an array, and an object must be here",
+                "Send {\"Operations\":[…]}"
+            );
+        }
+
         if (!scanner.TryOpenObject())
         {
             return false;
@@ -116,6 +127,17 @@ internal sealed class JsonPatchRequest(int formatLevel)
 
         _program.Clear();
         _program.Append((byte)ProgramKind.JsonPatch);
+        if (scanner.Peek() is not ((byte)'[' or 0))
+        {
+            return Refuse(
+                InputErrorCode.ArrayRequired,
+                scanner,
+                scanner.Position,
+                "The operations of a JSON Patch are no array",
+                "Send [{\"op\":\"add\",\"path\":\"/a\",\"value\":1}]"
+            );
+        }
+
         if (!scanner.TryTake((byte)'['))
         {
             return false;

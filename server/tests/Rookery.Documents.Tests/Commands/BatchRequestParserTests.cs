@@ -143,12 +143,17 @@ public class BatchRequestParserTests
 
     [Theory]
     [InlineData("""{}""", InputErrorCode.MissingMember)]
-    [InlineData("""{"Commands":5}""", InputErrorCode.UnexpectedCharacter)]
+    [InlineData("""{"Commands":5}""", InputErrorCode.ArrayRequired)]
+    [InlineData("""{"Commands":null}""", InputErrorCode.ArrayRequired)]
+    [InlineData("""{"Commands":nul}""", InputErrorCode.UnexpectedCharacter)]
+    [InlineData("""{"Commands":[true]}""", InputErrorCode.ObjectRequired)]
+    [InlineData("""{"Commands":[{"Id":-1}]}""", InputErrorCode.StringRequired)]
+    [InlineData("""{1:[]}""", InputErrorCode.UnexpectedCharacter)]
     [InlineData("""{"Commands":[]} x""", InputErrorCode.TrailingData)]
     [InlineData("""{"Commands":[],"TransactionMode":"Odd"}""", InputErrorCode.NotSupported)]
     [InlineData("""{"Commands":[],"TransactionMode":"Other"}""", InputErrorCode.NotSupported)]
     [InlineData("""{"Commands":[],"Unknown":1}""", InputErrorCode.NotSupported)]
-    [InlineData("""[]""", InputErrorCode.UnexpectedCharacter)]
+    [InlineData("""[]""", InputErrorCode.ObjectRequired)]
     [InlineData("", InputErrorCode.UnexpectedEnd)]
     public void Invalid_bodies_are_refused(string body, InputErrorCode code) => Assert.Equal(code, Refuse(body).Code);
 

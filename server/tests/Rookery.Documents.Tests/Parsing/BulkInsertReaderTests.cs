@@ -56,8 +56,8 @@ public class BulkInsertReaderTests
     [InlineData("""[{"Id":"a","Type":"PUT","Document":[]}]""", InputErrorCode.NotAnObject, "object")]
     [InlineData("""[{"Id":"a","Type":"PUT","Document":{"x":1,"x":2}}]""", InputErrorCode.DuplicateKey, "x")]
     [InlineData("""[{"Id":"a\u0001","Type":"PUT","Document":{}}]""", InputErrorCode.InvalidId, "control")]
-    [InlineData("""{"Id":"a"}""", InputErrorCode.UnexpectedCharacter, "'{'")]
-    [InlineData("""[5]""", InputErrorCode.UnexpectedCharacter, "'5'")]
+    [InlineData("""{"Id":"a"}""", InputErrorCode.ArrayRequired, "An object is where an array must be")]
+    [InlineData("""[5]""", InputErrorCode.ObjectRequired, "A number is where an object must be")]
     [InlineData("""[{"Type":"HeartBeat"}{}]""", InputErrorCode.UnexpectedCharacter, "'{'")]
     public void Bad_elements_fail_the_stream_by_name(string stream, InputErrorCode code, string named)
     {

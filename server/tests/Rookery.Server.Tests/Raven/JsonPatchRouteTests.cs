@@ -86,6 +86,34 @@ public sealed class JsonPatchRouteTests(RunningServer server) : IClassFixture<Ru
     }
 
     [Theory]
+    [InlineData("docs", """{"op":"add"}""", "The operations of a JSON Patch are no array ($, line 1, byte 0). Send [{")]
+    [InlineData("docs", """null""", "The operations of a JSON Patch are no array")]
+    [InlineData("docs", """[1]""", "A number is where an object must be ($[0], line 1, byte 1). Send {…}.")]
+    [InlineData("docs", """[{"op":1}]""", "A number is where a string must be ($[0].op, line 1, byte 7).")]
+    [InlineData(
+        "json-patch",
+        """[]""",
+        """The JSON Patch is an array, and an object must be here ($, line 1, byte 0)."""
+    )]
+    [InlineData("json-patch", """{"Operations":{}}""", "The operations of a JSON Patch are no array ($.Operations")]
+    [InlineData("json-patch", """3""", "A number is where an object must be")]
+    public async Task A_json_patch_of_another_type_is_refused_with_the_type_that_it_needs(
+        string route,
+        string body,
+        string message
+    )
+    {
+        string db = await CreateAsync();
+        var answer = await server.SendAsync(
+            "PATCH",
+            $"{db}/{route}?id=users/1",
+            body,
+            [("Content-Type", route == "docs" ? "application/json-patch+json" : "application/json")]
+        );
+        answer.IsRefusal(400, message);
+    }
+
+    [Theory]
     [InlineData("""[{"op":"add","path":"/n","value":1}]""", "application/json-patch+json")]
     [InlineData("""{"n":1}""", "application/merge-patch+json")]
     [InlineData("""{"Patch":{"Script":"this.n = 1"}}""", "application/json")]
