@@ -3,6 +3,7 @@ using System.Text;
 using Rookery.Documents.Backups;
 using Rookery.Documents.Consensus;
 using Rookery.Server.Tests.Raven;
+using Rookery.Server.Transfer;
 using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
@@ -59,6 +60,41 @@ public sealed class BackupRouteTests : IAsyncLifetime
         {
             await Task.Yield();
         }
+    }
+
+    [Fact]
+    public async Task A_backup_waits_for_one_whose_client_has_left()
+    {
+        var slot = new BackupSlot(_time);
+        using var killed = new CancellationTokenSource();
+        var first = await slot.TryEnterAsync(killed.Token);
+        await killed.CancelAsync();
+        var next = slot.TryEnterAsync(CancellationToken.None);
+        _time.Advance(TimeSpan.FromMinutes(5));
+        Assert.False(next.IsCompleted);
+        first!.Dispose();
+        using var turn = await next;
+        Assert.NotNull(turn);
+    }
+
+    [Fact]
+    public async Task A_backup_is_refused_while_the_client_of_another_is_there()
+    {
+        var slot = new BackupSlot(_time);
+        using var leaving = new CancellationTokenSource();
+        var first = await slot.TryEnterAsync(leaving.Token);
+        var refused = slot.TryEnterAsync(CancellationToken.None);
+        _time.Advance(TimeSpan.FromSeconds(2));
+        Assert.Null(await refused);
+
+        // The server notices that the client has left while the next one waits.
+        var next = slot.TryEnterAsync(CancellationToken.None);
+        await leaving.CancelAsync();
+        _time.Advance(TimeSpan.FromSeconds(2));
+        Assert.False(next.IsCompleted);
+        first!.Dispose();
+        using var turn = await next;
+        Assert.NotNull(turn);
     }
 
     /// <summary>

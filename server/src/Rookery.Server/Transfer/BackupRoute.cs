@@ -28,10 +28,13 @@ internal static class BackupRoute
         + "nothing was backed up. Try again, or another node, when a majority of the members runs. "
         + "To save what this node has, stop it and use `rookery export`.";
 
-    public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapGet("/admin/node/backup", http => AnswerAsync(http, context)).For(RouteScope.Admin);
+    public static void Map(IEndpointRouteBuilder routes, ServerContext context)
+    {
+        var slot = new BackupSlot(context.Time);
+        routes.MapGet("/admin/node/backup", http => AnswerAsync(http, context, slot)).For(RouteScope.Admin);
+    }
 
-    private static async Task AnswerAsync(HttpContext http, ServerContext context)
+    private static async Task AnswerAsync(HttpContext http, ServerContext context, BackupSlot slot)
     {
         // A member without a majority may lack acknowledged writes, and its backup would look complete.
         if (!await context.Node.Consensus.ReadBarrierAsync())
@@ -41,6 +44,18 @@ internal static class BackupRoute
                 StatusCodes.Status503ServiceUnavailable,
                 ErrorResponse.RavenException,
                 context.Node.Consensus.Refusal?.Message ?? NotNewest
+            );
+            return;
+        }
+
+        using var turn = await slot.TryEnterAsync(http.RequestAborted);
+        if (turn is null)
+        {
+            await ErrorResponse.WriteAsync(
+                http,
+                StatusCodes.Status409Conflict,
+                ErrorResponse.RavenException,
+                "Another client is taking a backup of this node. Wait until it is done, or stop that client."
             );
             return;
         }

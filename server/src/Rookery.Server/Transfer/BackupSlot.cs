@@ -1,0 +1,73 @@
+namespace Rookery.Server.Transfer;
+
+/// <summary>Admits one backup of the node at a time.</summary>
+/// <remarks>
+/// A backup whose client was killed ends only when the server has noticed that, and, if it was still queued behind
+/// background work, when it has begun. Under load, 13 of 22 backups that were started at once after a killed one were
+/// refused. So the next backup waits for one whose client has left.
+/// </remarks>
+/// <param name="time">The clock.</param>
+internal sealed class BackupSlot(TimeProvider time)
+{
+    // How long the server may take to notice that a client has left.
+    private static readonly TimeSpan NoticeTime = TimeSpan.FromSeconds(1);
+
+    private readonly Lock _gate = new();
+    private Turn? _current;
+
+    /// <summary>Waits for the end of a backup whose client has left.</summary>
+    /// <param name="client">Cancelled when the client of the new backup leaves.</param>
+    /// <returns>The right to take a backup until it is disposed; null if another client is taking one.</returns>
+    /// <exception cref="OperationCanceledException">The client has left.</exception>
+    public async Task<IDisposable?> TryEnterAsync(CancellationToken client)
+    {
+        while (true)
+        {
+            Turn other;
+            lock (_gate)
+            {
+                if (_current is null)
+                {
+                    return _current = new Turn(this, client);
+                }
+
+                other = _current;
+            }
+
+            try
+            {
+                await other.Ended.WaitAsync(other.HasClient ? NoticeTime : Timeout.InfiniteTimeSpan, time, client);
+            }
+            catch (TimeoutException)
+            {
+                if (other.HasClient)
+                {
+                    return null;
+                }
+            }
+        }
+    }
+
+    private void Leave()
+    {
+        lock (_gate)
+        {
+            _current = null;
+        }
+    }
+
+    private sealed class Turn(BackupSlot slot, CancellationToken client) : IDisposable
+    {
+        private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public Task Ended => _ended.Task;
+
+        public bool HasClient => !client.IsCancellationRequested;
+
+        public void Dispose()
+        {
+            slot.Leave();
+            _ended.TrySetResult();
+        }
+    }
+}
