@@ -110,6 +110,10 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         disk.SyncDirectory(directory); // from here on the directory is a backup
     }
 
+    /// <summary>Returns whether a directory contains a backup, even if it did not finish.</summary>
+    public static bool IsBackup(IDisk disk, string directory) =>
+        disk.Exists(Path.Join(directory, FileName)) || disk.Exists(Path.Join(directory, BackupFrames.FileName));
+
     /// <summary>Returns whether a directory contains files of a backup but no manifest.</summary>
     public static bool IsUnfinished(IDisk disk, string directory) =>
         disk.Exists(Path.Join(directory, BackupFrames.FileName)) && !disk.Exists(Path.Join(directory, FileName));

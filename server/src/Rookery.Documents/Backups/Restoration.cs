@@ -37,6 +37,8 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     /// <returns>Names of the restored databases, with their number of documents.</returns>
     /// <exception cref="DirectoryNotEmptyException">The data directory or the journal's directory is not empty. Nothing
     /// was written.</exception>
+    /// <exception cref="DataFormatException">The journal's directory is one of other data of the node. Nothing was
+    /// written.</exception>
     /// <exception cref="BackupException">The backup is incomplete or damaged, or does not contain the
     /// database.</exception>
     /// <exception cref="IOException">The disk refused. No node opens a data directory that was begun.</exception>
@@ -78,6 +80,11 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         }
 
         RefuseIfNewer(backup);
+        if (DataDirectory.WhyJournalIsMisplaced(Target, options.JournalDirectory) is { } misplaced)
+        {
+            throw new DataFormatException(misplaced) { IsOfDirectory = true };
+        }
+
         RefuseUnlessEmpty();
         RefuseUnlessJournalIsEmpty();
         RefuseUnlessRoom(backup);
@@ -164,12 +171,16 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         {
             throw new DirectoryNotEmptyException(
                 DataDirectory.IsUnfinished(disk, Target)
-                    ? $"{Target} holds a restore that did not finish. Delete it and restore again."
+                    ? $"{Target} holds a restore that did not finish. Delete {DescribeBegun()}, and restore again."
                     : $"{Target} is not empty. A backup is restored into an empty or new directory only; "
                         + $"nothing was changed."
             );
         }
     }
+
+    // An earlier restore may have begun a journal elsewhere, which would refuse the next one.
+    private string DescribeBegun() =>
+        options.JournalDirectory is { } journal && !DurableFiles.IsEmpty(disk, journal) ? $"it and {journal}" : "it";
 
     private void RefuseUnlessJournalIsEmpty()
     {
@@ -238,7 +249,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         {
             throw new BackupException(
                 $"{path} is damaged: its bytes are not those that were backed up. Use another backup. "
-                    + $"{Target} holds a restore that did not finish: delete it."
+                    + $"{Target} holds a restore that did not finish: delete {DescribeBegun()}."
             );
         }
     }

@@ -102,6 +102,12 @@ internal sealed class DataDirectory : IDisposable
             return null;
         }
 
+        if (BackupManifest.IsBackup(disk, directory))
+        {
+            return $"{directory} holds a backup, and no data of a node. Nothing was changed. Restore it into another "
+                + $"directory: `rookery restore --from {directory} --data DIR`.";
+        }
+
         return FindTraceOfUse(disk, directory) is { } trace
             ? $"{directory} was in use before, as {trace} shows, but {FormatPath(directory)}, "
                 + $"which contains the ids of node and cluster, is missing. {PutFormatBack}"
@@ -109,11 +115,34 @@ internal sealed class DataDirectory : IDisposable
     }
 
     /// <summary>
-    /// Returns why a first start is not allowed in the directory: it contains an unfinished restore or foreign files,
-    /// or the journal's directory is not empty. Null if it is allowed, or if a node was started here before.
+    /// Returns why a directory cannot be the journal's: it is the data directory, or one of those in it that contain
+    /// other files. Their locks would refuse each other as if another process ran. Null if it can.
+    /// </summary>
+    public static string? WhyJournalIsMisplaced(string directory, string? journalDirectory) =>
+        journalDirectory is { } journal
+        && new[] { string.Empty, StorageName, IndexesName, IdentityName }.Any(name =>
+            string.Equals(
+                System.IO.Path.TrimEndingDirectorySeparator(System.IO.Path.Join(directory, name)),
+                System.IO.Path.TrimEndingDirectorySeparator(journal),
+                StringComparison.Ordinal
+            )
+        )
+            ? $"The journal cannot be in {journal}, which holds other data of the node. Nothing was changed. Name "
+                + "another directory for the journal, or none, and it is in the data directory."
+            : null;
+
+    /// <summary>
+    /// Returns why a first start is not allowed in the directory: it contains an unfinished restore, a backup or
+    /// foreign files, or the journal's directory is misplaced or not empty. Null if it is allowed, or if a node was
+    /// started here before.
     /// </summary>
     public static string? WhyNotNew(IDisk disk, string directory, string? journalDirectory)
     {
+        if (WhyJournalIsMisplaced(directory, journalDirectory) is { } misplaced)
+        {
+            return misplaced;
+        }
+
         if (IsUnfinished(disk, directory))
         {
             return UnfinishedMessage(directory);
@@ -184,6 +213,11 @@ internal sealed class DataDirectory : IDisposable
     {
         var (path, journalPath) = (options.DataDirectory, options.JournalDirectory);
         FormatLevel.Check(disk, path, options.NewestFormatLevel);
+        if (WhyJournalIsMisplaced(path, journalPath) is { } misplaced)
+        {
+            throw new DataFormatException(misplaced) { IsOfDirectory = true };
+        }
+
         if (!disk.Exists(FormatPath(path)))
         {
             CreateDurably(disk, path);

@@ -77,7 +77,7 @@ public abstract class Node : IDisposable
     public static bool IsDataDirectory(IDisk disk, string directory) =>
         !DataDirectory.IsNewAt(disk, directory)
         || DataDirectory.IsUnfinished(disk, directory)
-        || DataDirectory.WhyNoFormat(disk, directory) is not null;
+        || (!BackupManifest.IsBackup(disk, directory) && DataDirectory.WhyNoFormat(disk, directory) is not null);
 
     /// <summary>
     /// Returns why a first start is not allowed in the directory or its journal's directory, for instance because of an

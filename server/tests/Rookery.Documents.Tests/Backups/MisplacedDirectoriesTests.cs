@@ -1,0 +1,82 @@
+using Rookery.Documents.Backups;
+using Rookery.Documents.Nodes;
+using Rookery.Documents.Tests.Nodes;
+using Rookery.Platform;
+using Rookery.Simulation;
+
+namespace Rookery.Documents.Tests.Backups;
+
+/// <summary>Directories that a command was given by mistake are refused with the mistake, and stay as they are.</summary>
+public sealed class MisplacedDirectoriesTests
+{
+    private readonly SimulatedDisk _disk = new("/data", "/backups");
+
+    [Theory]
+    [InlineData("")]
+    [InlineData("/")]
+    [InlineData("/storage")]
+    [InlineData("/indexes")]
+    [InlineData("/cluster/")]
+    public void A_journal_among_other_data_of_the_node_is_refused_before_anything_is_written(string below)
+    {
+        using (var node = BackedUp.NewNode(_disk, documents: 3))
+        {
+            BackedUp.Take(node, _disk);
+        }
+
+        string journal = BackedUp.Restored + below;
+        var options = SteppedNode.Options(BackedUp.Restored) with { JournalDirectory = journal };
+        var restored = Assert.Throws<DataFormatException>(() =>
+            new Restoration(
+                _disk,
+                options,
+                new MemoryBudget(16 << 20),
+                NoRecorder.Instance,
+                new SimulatedTimeProvider()
+            ).Run(BackedUp.Backup, onlyDatabase: null)
+        );
+        Assert.Contains($"The journal cannot be in {journal}", restored.Message, StringComparison.Ordinal);
+        Assert.True(restored.IsOfDirectory);
+        Assert.Equal(restored.Message, DataDirectory.WhyNotNew(_disk, BackedUp.Restored, journal));
+        Assert.Throws<DataFormatException>(() => DataDirectory.Lock(_disk, options));
+        Assert.False(_disk.Exists(BackedUp.Restored));
+    }
+
+    [Fact]
+    public void A_backup_is_no_data_directory_and_the_refusal_names_the_restore()
+    {
+        using (var node = BackedUp.NewNode(_disk, documents: 3))
+        {
+            BackedUp.Take(node, _disk);
+        }
+
+        Assert.False(Node.IsDataDirectory(_disk, BackedUp.Backup));
+        string? refusal = DataDirectory.WhyNotNew(_disk, BackedUp.Backup, journalDirectory: null);
+        Assert.Contains("`rookery restore --from /backups/one --data DIR`", refusal, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void The_rest_of_an_interrupted_restore_is_named_with_its_journal()
+    {
+        using (var node = BackedUp.NewNode(_disk, documents: 3))
+        {
+            BackedUp.Take(node, _disk);
+        }
+
+        _disk.CreateDirectory(BackedUp.Restored);
+        DataDirectory.MarkUnfinished(_disk, BackedUp.Restored);
+        _disk.CreateDirectory("/data/journal");
+        _disk.CreateDirectory("/data/journal/begun");
+        var options = SteppedNode.Options(BackedUp.Restored) with { JournalDirectory = "/data/journal" };
+        var refused = Assert.Throws<DirectoryNotEmptyException>(() =>
+            new Restoration(
+                _disk,
+                options,
+                new MemoryBudget(16 << 20),
+                NoRecorder.Instance,
+                new SimulatedTimeProvider()
+            ).Run(BackedUp.Backup, onlyDatabase: null)
+        );
+        Assert.Contains("Delete it and /data/journal, and restore again.", refused.Message, StringComparison.Ordinal);
+    }
+}
