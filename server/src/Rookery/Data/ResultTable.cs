@@ -12,8 +12,13 @@ internal static class ResultTable
     private const int DigitsOfDouble = 15;
     private const string Metadata = "@metadata";
 
-    /// <summary>Returns the table. Columns are in the order in which the members first occur.</summary>
-    public static Table Of(IReadOnlyList<JsonElement> results)
+    /// <summary>
+    /// Returns the table. Columns are in the order in which the members first occur. Facets and suggestions have a row
+    /// for each value.
+    /// </summary>
+    public static Table Of(IReadOnlyList<JsonElement> results) => FacetTable.TryOf(results) ?? OfObjects(results);
+
+    private static Table OfObjects(IReadOnlyList<JsonElement> results)
     {
         string[] names =
         [
@@ -65,7 +70,8 @@ internal static class ResultTable
             ? value.ToString("G15", CultureInfo.InvariantCulture)
             : written;
 
-    private static string FormatCell(JsonElement result, string name) =>
+    /// <summary>Formats a member of a result as a cell; empty if the result does not have it.</summary>
+    internal static string FormatCell(JsonElement result, string name) =>
         result.ValueKind != JsonValueKind.Object || !result.TryGetProperty(name, out var value)
             ? string.Empty
             : Table.Cut(
