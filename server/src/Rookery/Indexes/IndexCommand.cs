@@ -79,13 +79,13 @@ internal static class IndexCommand
                             table.Add(
                                 name,
                                 index.GetProperty("Type").GetString()!,
-                                StateOf(index),
+                                StateOf(index, indexProgress),
                                 Amount.Number(index.GetProperty("EntriesCount").GetInt64()),
                                 indexProgress.ValueKind == JsonValueKind.Object
                                     ? Amount.Number(LeftOf(indexProgress))
                                     : "?",
                                 Amount.Number(index.GetProperty("ErrorsCount").GetInt64()),
-                                index.GetProperty("Trouble").GetString() ?? TimeLeft(indexProgress)
+                                index.GetProperty("Trouble").GetString() ?? NoteOf(indexProgress)
                             );
                         }
 
@@ -106,7 +106,11 @@ internal static class IndexCommand
         return command;
     }
 
-    private static string StateOf(JsonElement index)
+    /// <summary>Returns the cell of the column STATE.</summary>
+    /// <param name="index">The index in the statistics.</param>
+    /// <param name="progress">The index in the answer that LEFT is from: it is the newer one, so its staleness
+    /// counts.</param>
+    internal static string StateOf(JsonElement index, JsonElement progress)
     {
         string state = index.GetProperty("State").GetString()!;
         string status = index.GetProperty("Status").GetString()!;
@@ -120,12 +124,8 @@ internal static class IndexCommand
             return status;
         }
 
-        if (index.GetProperty("IsStale").GetBoolean())
-        {
-            return "behind";
-        }
-
-        return "up to date";
+        var newer = progress.ValueKind == JsonValueKind.Object ? progress : index;
+        return newer.GetProperty("IsStale").GetBoolean() ? "behind" : "up to date";
     }
 
     /// <summary>Returns how many documents an index has yet to process.</summary>
@@ -137,12 +137,28 @@ internal static class IndexCommand
             .DefaultIfEmpty(0)
             .Max();
 
-    private static string TimeLeft(JsonElement progress) =>
-        progress.ValueKind == JsonValueKind.Object
-        && progress.GetProperty("SecondsLeft") is { ValueKind: JsonValueKind.Number } seconds
-        && LeftOf(progress) > 0
+    /// <summary>Returns what an index without an error still has to do; empty if that is nothing or unknown.</summary>
+    internal static string NoteOf(JsonElement progress)
+    {
+        if (progress.ValueKind != JsonValueKind.Object)
+        {
+            return string.Empty;
+        }
+
+        if (LeftOf(progress) == 0)
+        {
+            // Entries become visible when they are written, which is after their documents were read.
+            return
+                progress.GetProperty("IsStale").GetBoolean()
+                && progress.GetProperty("IndexRunningStatus").GetString() is "Running"
+                ? "its newest entries are not written yet"
+                : string.Empty;
+        }
+
+        return progress.GetProperty("SecondsLeft") is { ValueKind: JsonValueKind.Number } seconds
             ? $"{Amount.Time(TimeSpan.FromSeconds(seconds.GetDouble()))} left"
             : string.Empty;
+    }
 
     private static Command Show()
     {

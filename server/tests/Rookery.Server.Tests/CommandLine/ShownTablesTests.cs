@@ -1,0 +1,92 @@
+using System.Text.Json;
+using Rookery.Data;
+using Rookery.Indexes;
+using Rookery.Terminal;
+
+namespace Rookery.Server.Tests.CommandLine;
+
+/// <summary>What the tables of `rookery query` and `rookery index ls` show.</summary>
+public sealed class ShownTablesTests
+{
+    [Fact]
+    public void Facets_have_a_row_for_each_value() =>
+        Assert.Equal(
+            """
+            Name   Range             Count  Of     Sum  Min
+            brand  b0                    1  price    2    2
+            brand  b1                    2  price    4    1
+            brand  (3 other values)      7
+            price  (no value)            0
+            """,
+            Show(
+                """
+                [{"Name":"brand","Values":[{"Name":"price","Range":"b0","Count":1,"Sum":2,"Min":2},
+                  {"Name":"price","Range":"b1","Count":2,"Sum":4,"Min":1}],
+                  "RemainingHits":7,"RemainingTermsCount":3,"RemainingTerms":[]},
+                 {"Name":"price","Values":[],"RemainingHits":0,"RemainingTermsCount":0,"RemainingTerms":[]}]
+                """
+            )
+        );
+
+    [Fact]
+    public void Suggestions_have_a_row_for_each_word() =>
+        Assert.Equal(
+            """
+            Name   Suggestion
+            name   anna
+            name   anne
+            other  (none)
+            """,
+            Show("""[{"Name":"name","Suggestions":["anna","anne"]},{"Name":"other","Suggestions":[]}]""")
+        );
+
+    [Fact]
+    public void A_document_with_members_of_facets_is_shown_as_a_document() =>
+        Assert.Equal(
+            """
+            ID   Name  Values
+            a/1  n     [1]
+            """,
+            Show("""[{"Name":"n","Values":[1],"@metadata":{"@id":"a/1"}}]""")
+        );
+
+    [Theory]
+    [InlineData("Running", true, 0, "behind", "its newest entries are not written yet")]
+    [InlineData("Running", true, 5, "behind", "7 s left")]
+    [InlineData("Running", false, 0, "up to date", "")]
+    [InlineData("Paused", true, 0, "Paused", "")]
+    public void An_index_that_is_behind_with_nothing_left_to_read_says_why(
+        string status,
+        bool isStale,
+        int left,
+        string state,
+        string note
+    )
+    {
+        // The statistics are older than the progress: another state in them must not contradict what is left.
+        var statistics = Parse(
+            $$"""{"State":"Normal","Status":"{{status}}","IsStale":{{(isStale ? "false" : "true")}}}"""
+        );
+        var progress = Parse(
+            $$"""
+            {"IsStale":{{(isStale ? "true" : "false")}},"IndexRunningStatus":"{{status}}","SecondsLeft":7,
+            "Collections":{"C":{"NumberOfItemsToProcess":{{left}} } } }
+            """
+        );
+        Assert.Equal((state, note), (IndexCommand.StateOf(statistics, progress), IndexCommand.NoteOf(progress)));
+    }
+
+    private static string Show(string results) =>
+        string.Join(
+            '\n',
+            ResultTable.Of([.. Parse(results).EnumerateArray()]).Lines(null, new Paint(isOn: false)).Select(Trim)
+        );
+
+    private static string Trim(string line) => line.TrimEnd();
+
+    private static JsonElement Parse(string json)
+    {
+        using var document = JsonDocument.Parse(json);
+        return document.RootElement.Clone();
+    }
+}
