@@ -72,6 +72,9 @@ test("Pipes and devices are neither waited for nor replaced, and no file is read
     assert.equal(refused.code, 78, refused.stderr)
     assert.match(refused.stderr, /pipe is a device or a pipe\. Name a file/)
     assert.ok(statSync(join(directory, "pipe")).isFIFO())
+    const inDirectory = await rookery(...words, "--to", directory)
+    assert.equal(inDirectory.code, 78, inDirectory.stderr)
+    assert.match(inDirectory.stderr, /is a directory\. Name a file with --to\./)
   }
 
   const huge = write("huge", "x")
@@ -160,6 +163,10 @@ test("An import and an export that are interrupted say how to go on", async t =>
     assert.equal(readFileSync(old, "utf8"), "as it was")
     assert.ok(!existsSync(`${old}.part`), signal)
   }
+
+  const fresh = `${old}.new`
+  const onStart = child => until(() => existsSync(`${fresh}.part`)).then(() => child.kill("SIGINT"))
+  assert.match((await command(["export", ".", "--to", fresh], { env, onStart })).stderr, /^Interrupted\. .*old\.new was not created\. An/m)
 })
 
 test("A benchmark that the end of its terminal ends removes its database", async t => {

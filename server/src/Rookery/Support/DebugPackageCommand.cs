@@ -96,6 +96,11 @@ internal static class DebugPackageCommand
 
             ForeignAnswer.RequireStream(answer, node.Address);
             string path = Path.GetFullPath(to ?? NameOf(answer.Content.Headers.ContentDisposition?.FileName));
+            if (Directory.Exists(path))
+            {
+                throw new AdminException($"{path} is a directory. Name a file with --to.", ExitCode.Configuration);
+            }
+
             // The complete file is renamed to the path, which would delete a device such as /dev/null.
             if (SpecialFile.Is(path))
             {

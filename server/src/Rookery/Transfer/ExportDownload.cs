@@ -75,7 +75,7 @@ internal static class ExportDownload
             throw failure is AdminException
                 ? failure
                 : new AdminException(
-                    $"{path} could not be written and does not exist: {failure.Message}",
+                    $"The export could not be written, and {DescribeTarget(path)}: {failure.Message}",
                     ExitCode.Failure
                 );
         }
@@ -114,10 +114,13 @@ internal static class ExportDownload
             File.Delete(Path.GetFullPath(to) + ".part");
         }
 
-        string received = $"{Amount.Number(documents)} of about {Amount.Of(expected, "document")} were received";
-        return $"{received}{(to is null ? "; the written data are incomplete" : $"; {to} is unchanged")}. An "
-            + $"export cannot be resumed. Run the same command again.";
+        string result = to is null ? "the written data are incomplete" : DescribeTarget(to);
+        return $"{Amount.Number(documents)} of about {Amount.Of(expected, "document")} were received; {result}. An "
+            + "export cannot be resumed. Run the same command again.";
     }
+
+    // The file itself is replaced only by a complete export.
+    private static string DescribeTarget(string to) => Path.Exists(to) ? $"{to} is unchanged" : $"{to} was not created";
 
     /// <summary>Returns why an export cannot be written to a path; null if it can.</summary>
     private static string? WhyNotWritable(string path, bool replaces)
