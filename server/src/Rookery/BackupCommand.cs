@@ -95,7 +95,7 @@ internal static class BackupCommand
 
     private static async Task<int> DownloadAsync(NodeConnection node, string directory, CancellationToken cancellation)
     {
-        using var download = await BackupDownload.BeginAsync(node, cancellation);
+        using var download = await BackupDownload.BeginAsync(node, TimeProvider.System, cancellation);
         using var writer = new BackupWriter(new PosixDisk(), directory);
         using var progress = new Progress("files", TimeProvider.System);
         using var interruption = new Interruption(progress, () => DescribeDirectory(writer));

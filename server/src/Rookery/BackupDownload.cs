@@ -1,6 +1,7 @@
 using System.Net;
 using System.Text.Json;
 using Rookery.Access;
+using Rookery.Data;
 using Rookery.Documents.Backups;
 
 namespace Rookery;
@@ -25,9 +26,18 @@ internal sealed class BackupDownload : IDisposable
     }
 
     /// <summary>Starts the backup at the node.</summary>
+    /// <param name="node">The node.</param>
+    /// <param name="time">The clock of the time-out.</param>
+    /// <param name="cancellation">Cancels the wait.</param>
     /// <exception cref="BackupException">The node does not answer, or the server is not Rookery.</exception>
-    /// <exception cref="AdminException">The node refuses.</exception>
-    public static async Task<BackupDownload> BeginAsync(NodeConnection node, CancellationToken cancellation)
+    /// <exception cref="AdminException">The node refuses, or hangs.</exception>
+    public static Task<BackupDownload> BeginAsync(
+        NodeConnection node,
+        TimeProvider time,
+        CancellationToken cancellation
+    ) => Silence.BoundAsync(node.Address, time, ends => BeginAsync(node, ends), cancellation);
+
+    private static async Task<BackupDownload> BeginAsync(NodeConnection node, CancellationToken cancellation)
     {
         var client = node.NewClient(Timeout.InfiniteTimeSpan);
         try

@@ -1,18 +1,25 @@
 using System.Net;
 using System.Net.Http.Headers;
 using System.Text.Json;
+using Rookery.Data;
 using Rookery.Hosting;
 using Rookery.Json;
 
 namespace Rookery.Access;
 
 /// <summary>
-/// An HTTP client for documents, queries and indexes. Responses may take any time and need not fit into memory.
+/// An HTTP client for documents, queries and indexes. Responses need not fit into memory. The response to a GET must
+/// begin within <see cref="Silence.Longest"/>; others may take any time, because a query or a write may be long.
 /// </summary>
 /// <param name="node">The node.</param>
 /// <param name="named">All nodes that the user named, including this one. A long operation may continue at another of
 /// them.</param>
-internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnection>? named = null) : IDisposable
+/// <param name="time">The clock of the time-out; null for the system's.</param>
+internal sealed class NodeClient(
+    NodeConnection node,
+    IReadOnlyList<NodeConnection>? named = null,
+    TimeProvider? time = null
+) : IDisposable
 {
     private const long ExpectContinueFromBytes = 1 << 20;
 
@@ -48,7 +55,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
     }
 
     /// <summary>Sends a request and returns the response, whatever its status. The caller reads the body.</summary>
-    /// <exception cref="AdminException">The node does not answer.</exception>
+    /// <exception cref="AdminException">The node does not answer, or hangs.</exception>
     public async Task<HttpResponseMessage> AskAsync(
         HttpRequestMessage request,
         CancellationToken cancellation = default
@@ -56,7 +63,14 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
     {
         try
         {
-            return await _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, cancellation);
+            return request.Method == HttpMethod.Get
+                ? await Silence.BoundAsync(
+                    _node.Address,
+                    time ?? TimeProvider.System,
+                    ends => _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ends),
+                    cancellation
+                )
+                : await _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, cancellation);
         }
         catch (HttpRequestException failure)
         {

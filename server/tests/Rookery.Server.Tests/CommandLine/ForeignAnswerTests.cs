@@ -1,7 +1,10 @@
+using System.Net;
+using System.Net.Sockets;
 using System.Text;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Live;
+using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.CommandLine;
 
@@ -109,6 +112,32 @@ public sealed class ForeignAnswerTests
             ForeignAnswer.ReadAsync(answer.Content, new Uri(other.Url), CancellationToken.None, 1 << 20)
         );
         Assert.Contains("longer than the 1 MiB", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_program_that_never_answers_is_left_after_two_minutes()
+    {
+        using var silent = new TcpListener(IPAddress.Loopback, 0);
+        silent.Start();
+        var time = new SimulatedTimeProvider();
+        var node = new NodeConnection(new Uri($"http://{silent.LocalEndpoint}"), Token: null, Authorities: null);
+        using var client = new NodeClient(node, time: time);
+        foreach (
+            var waiting in new Task[]
+            {
+                client.GetJsonAsync(HttpMethod.Get, "/databases"),
+                BackupDownload.BeginAsync(node, time, CancellationToken.None),
+            }
+        )
+        {
+            for (int minute = 0; minute < 3; minute++)
+            {
+                time.Advance(TimeSpan.FromMinutes(1));
+            }
+
+            var left = await Assert.ThrowsAsync<AdminException>(() => waiting.WaitAsync(TimeSpan.FromMinutes(1)));
+            Assert.Contains("sent nothing for 120 s", left.Message, StringComparison.Ordinal);
+        }
     }
 
     [Fact]
