@@ -28,8 +28,8 @@ internal static class IdempotencyKeys
     private static Rejection Reused { get; } =
         new(
             RejectionKind.IdempotencyKeyReused,
-            "This Idempotency-Key was used for another request, whose outcome it stands for. Nothing of this "
-                + "one was stored; give each request a key of its own."
+            "This Idempotency-Key or raft-request-id was used for another request, whose outcome it stands for. "
+                + "Nothing of this one was stored; give each request a key of its own."
         );
 
     /// <summary>Returns the row key of a command's outcome.</summary>

@@ -14,11 +14,35 @@ public static class CompareExchangeValue
     /// <summary>Maximum length of a value as stored, in bytes.</summary>
     public const int MaxBytes = 1 << 20;
 
+    private const string Form = "A compare-exchange value has the member Object and no other";
     private const string Advice = "Send {\"Object\":VALUE}, with \"@metadata\":{…} beside it if wanted";
 
     private static readonly SearchValues<byte> Structure = SearchValues.Create("\"{}[],"u8);
 
     private static ReadOnlySpan<byte> ObjectMember => "\"Object\":"u8;
+
+    /// <summary>Parses a body with a value, and checks its form and length.</summary>
+    /// <param name="parser">The parser, which the caller disposes after it has used the value.</param>
+    /// <param name="body">The whole body.</param>
+    /// <param name="value">The value.</param>
+    /// <param name="error">The reason for a refusal.</param>
+    public static bool TryParse(
+        DocumentParser parser,
+        ReadOnlySpan<byte> body,
+        out ParsedDocument value,
+        out InputError error
+    )
+    {
+        if (parser.TryParse(body, out value, out error))
+        {
+            return TryCheck(value, out error);
+        }
+
+        // The parser's message is about documents.
+        error =
+            error.Code == InputErrorCode.NotAnObject ? new InputError(error.Code, Form, error.Where, Advice) : error;
+        return false;
+    }
 
     /// <summary>Checks the form and length of a value.</summary>
     /// <param name="value">The parsed body.</param>
@@ -29,12 +53,7 @@ public static class CompareExchangeValue
         bool isInOnePart = value.BodyHead.IsEmpty || value.BodyTail.IsEmpty;
         if (!members.StartsWith(ObjectMember) || !isInOnePart || HasSecondMember(members))
         {
-            error = new InputError(
-                InputErrorCode.MissingMember,
-                "A compare-exchange value has the member Object and no other",
-                new InputPlace(ByteOffset: 0),
-                Advice
-            );
+            error = new InputError(InputErrorCode.MissingMember, Form, new InputPlace(ByteOffset: 0), Advice);
             return false;
         }
 

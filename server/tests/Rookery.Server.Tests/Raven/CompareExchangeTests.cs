@@ -75,7 +75,7 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
     [Theory]
     [InlineData("PUT", "key=a&index=0", """{"Value":1}""", 400, "member Object")]
     [InlineData("PUT", "key=a&index=0", """{"Object":1,"b":2}""", 400, "member Object")]
-    [InlineData("PUT", "key=a&index=0", "[1]", 400, "object")]
+    [InlineData("PUT", "key=a&index=0", "[1]", 400, "member Object")]
     [InlineData("PUT", "key=a&index=-1", """{"Object":1}""", 400, "index")]
     [InlineData("PUT", "key=a", """{"Object":1}""", 400, "index")]
     [InlineData("PUT", "index=0", """{"Object":1}""", 400, "key")]

@@ -61,10 +61,7 @@ internal sealed class ChangeCompareExchange(ServerContext context)
     )
     {
         using var parser = DocumentParser.Rent();
-        if (
-            !parser.TryParse(body, out var document, out var error)
-            || !CompareExchangeValue.TryCheck(document, out error)
-        )
+        if (!CompareExchangeValue.TryParse(parser, body, out var document, out var error))
         {
             throw RavenErrors.Refuse(error);
         }
