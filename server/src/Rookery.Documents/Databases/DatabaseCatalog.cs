@@ -76,8 +76,7 @@ public sealed class DatabaseCatalog
     /// <summary>Publishes the current set of databases.</summary>
     internal void Publish(IEnumerable<Database> databases, uint lastNumber)
     {
-        var ordered = databases.OrderBy(database => database.Record.LowerName, StringComparer.Ordinal).ToArray();
-        Volatile.Write(ref _state, new State(ordered));
+        Volatile.Write(ref _state, new State([.. databases]));
         LastNumber = lastNumber; // after the databases, so a reader that reads the number first finds all of them
     }
 
@@ -92,14 +91,31 @@ public sealed class DatabaseCatalog
         }
     }
 
-    private sealed class State(Database[] ordered)
+    /// <summary>
+    /// One set of databases. It is sorted when it is read first, not when it is published: a replay publishes a set
+    /// for each created database, and nothing reads them. With 7,000 databases, sorting each took a start 51 s.
+    /// </summary>
+    private sealed class State
     {
-        public Database[] Ordered => ordered;
+        private readonly Lazy<Database[]> _ordered;
+        private readonly Lazy<FrozenDictionary<string, Database>.AlternateLookup<ReadOnlySpan<char>>> _byLowerName;
 
-        // Created once: creating the lookup costs more than using it.
-        public FrozenDictionary<string, Database>.AlternateLookup<ReadOnlySpan<char>> ByLowerName { get; } =
-            ordered
-                .ToFrozenDictionary(database => database.Record.LowerName, StringComparer.Ordinal)
-                .GetAlternateLookup<ReadOnlySpan<char>>();
+        public State(Database[] databases)
+        {
+            _ordered = new(() =>
+                [.. databases.OrderBy(static database => database.Record.LowerName, StringComparer.Ordinal)]
+            );
+
+            // Created once: creating the lookup costs more than using it.
+            _byLowerName = new(() =>
+                databases
+                    .ToFrozenDictionary(static database => database.Record.LowerName, StringComparer.Ordinal)
+                    .GetAlternateLookup<ReadOnlySpan<char>>()
+            );
+        }
+
+        public Database[] Ordered => _ordered.Value;
+
+        public FrozenDictionary<string, Database>.AlternateLookup<ReadOnlySpan<char>> ByLowerName => _byLowerName.Value;
     }
 }
