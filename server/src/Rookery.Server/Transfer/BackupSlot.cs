@@ -13,7 +13,7 @@ internal sealed class BackupSlot(TimeProvider time)
     private static readonly TimeSpan NoticeTime = TimeSpan.FromSeconds(1);
 
     private readonly Lock _gate = new();
-    private Turn? _current;
+    private Holder? _current;
 
     /// <summary>Waits for the end of a backup whose client has left.</summary>
     /// <param name="client">Cancelled when the client of the new backup leaves.</param>
@@ -23,12 +23,13 @@ internal sealed class BackupSlot(TimeProvider time)
     {
         while (true)
         {
-            Turn other;
+            Holder other;
             lock (_gate)
             {
                 if (_current is null)
                 {
-                    return _current = new Turn(this, client);
+                    _current = new Holder(client);
+                    return new Turn(this, _current);
                 }
 
                 other = _current;
@@ -48,15 +49,18 @@ internal sealed class BackupSlot(TimeProvider time)
         }
     }
 
-    private void Leave()
+    private void Leave(Holder holder)
     {
         lock (_gate)
         {
             _current = null;
         }
+
+        holder.End();
     }
 
-    private sealed class Turn(BackupSlot slot, CancellationToken client) : IDisposable
+    /// <summary>The client whose backup runs.</summary>
+    private sealed class Holder(CancellationToken client)
     {
         private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
@@ -64,10 +68,11 @@ internal sealed class BackupSlot(TimeProvider time)
 
         public bool HasClient => !client.IsCancellationRequested;
 
-        public void Dispose()
-        {
-            slot.Leave();
-            _ended.TrySetResult();
-        }
+        public void End() => _ended.TrySetResult();
+    }
+
+    private sealed class Turn(BackupSlot slot, Holder holder) : IDisposable
+    {
+        public void Dispose() => slot.Leave(holder);
     }
 }
