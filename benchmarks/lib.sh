@@ -119,6 +119,9 @@ pgbench_rate() { # SCRIPT CONNECTIONS SECONDS
     awk '/^tps/ { print $3 }'
 }
 
+# Times that a thread of the process stopped waiting.
+wakeups() { cat /proc/"$1"/task/*/status | awk '/^voluntary_ctxt_switches/ { sum += $2 } END { print sum }'; }
+
 cpu_seconds() { awk '{ printf "%.2f", ($14 + $15) / 100 }' "/proc/$1/stat"; }
 resident_mib() { awk '/VmRSS/ { printf "%.1f", $2 / 1024 }' "/proc/$1/status"; }
 peak_resident_mib() { awk '/VmHWM/ { printf "%.1f", $2 / 1024 }' "/proc/$1/status"; }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# memory while loading @iconify/json under --memory 128M, then 60 idle seconds: bytes written, CPU, resident memory
+# memory while loading @iconify/json under --memory 128M, then 60 idle seconds: bytes written, CPU, wake-ups, resident memory
 iconify_documents
 mkdir -p "$WORK/idle"
 start_rookery "$WORK/idle/data" --memory 128M
@@ -16,7 +16,8 @@ row idle "load" "peak resident MiB (kernel)" "$(peak_resident_mib "$ROOKERY_PID"
 sleep 60
 row idle "after 60 s" "resident MiB" "$(resident_mib "$ROOKERY_PID")"
 written() { awk '/^write_bytes/ { print $2 }' "/proc/$ROOKERY_PID/io"; }
-bytes=$(written) cpu=$(cpu_seconds "$ROOKERY_PID")
+bytes=$(written) cpu=$(cpu_seconds "$ROOKERY_PID") woken=$(wakeups "$ROOKERY_PID")
 sleep 60
 row idle "60 s" "bytes written" "$(($(written) - bytes))"
 row idle "60 s" "CPU % of one core" "$(awk -v a="$cpu" -v b="$(cpu_seconds "$ROOKERY_PID")" 'BEGIN { printf "%.2f", (b - a) / 60 * 100 }')"
+row idle "60 s" "wake-ups a second" "$(awk -v a="$woken" -v b="$(wakeups "$ROOKERY_PID")" 'BEGIN { printf "%.1f", (b - a) / 60 }')"

@@ -2,6 +2,7 @@ using Microsoft.Extensions.Logging;
 using Rookery.Cluster.Membership;
 using Rookery.Documents.Nodes;
 using Rookery.Hosting.Machine;
+using Rookery.Platform;
 using Rookery.Server;
 using Rookery.Server.Support;
 
@@ -61,35 +62,52 @@ internal static class NodeStatus
     }
 
     /// <summary>
-    /// Updates the status line of systemd every two seconds until the node stops: the members of its cluster, or what
-    /// it waits for. The screen of a card image shows that line too.
+    /// Updates the status line of systemd every two seconds until the node stops or the result is disposed: the members
+    /// of its cluster, or what it waits for. The screen of a card image shows that line too. A timer and no loop, because
+    /// an idle node would wake the pool for each continuation.
     /// </summary>
-    public static async Task UpdateStatusAsync(
+    public static ITimer BeginUpdates(
         NodeSetting setting,
         ServiceAnnouncement? announcement,
         ClusterMember? member,
         ServerContext context
     )
     {
-        try
+        void Update()
         {
-            using var timer = new PeriodicTimer(UpdateInterval, context.Time);
-            do
+            if (context.Stopping.IsCancellationRequested)
             {
-                string serving = context.Readiness.Reason is { } reason ? $"Not serving: {reason}" : Serving;
-                string? membership = member?.OtherNames is { Count: > 0 } names
-                    ? $"This node is in the cluster {member.Identity.ClusterName}, with {string.Join(", ", names)}."
-                    : null;
-                string? owner = context.HasOwner ? "It has an owner." : null;
-                setting.Systemd.SetStatus(
-                    string.Join(' ', ((string?[])[serving, member?.FormingStatus, membership, owner]).OfType<string>())
-                );
+                return;
+            }
+
+            try
+            {
+                setting.Systemd.SetStatus(Describe(member, context));
                 announcement?.SetRole(member?.IsVoter);
-            } while (await timer.WaitForNextTickAsync(context.Stopping));
+            }
+            catch (Exception failure) when (failure is not InvariantViolationException)
+            {
+                // An exception on the timer's thread would end the process. The next update tries again.
+                setting.Log.LogDebug(failure, "The status could not be reported");
+            }
         }
-        catch (OperationCanceledException)
-        {
-            // The node stops.
-        }
+
+        Update();
+        return context.Time.CreateTimer(
+            static update => ((Action)update!)(),
+            (Action)Update,
+            UpdateInterval,
+            UpdateInterval
+        );
+    }
+
+    private static string Describe(ClusterMember? member, ServerContext context)
+    {
+        string serving = context.Readiness.Reason is { } reason ? $"Not serving: {reason}" : Serving;
+        string? membership = member?.OtherNames is { Count: > 0 } names
+            ? $"This node is in the cluster {member.Identity.ClusterName}, with {string.Join(", ", names)}."
+            : null;
+        string? owner = context.HasOwner ? "It has an owner." : null;
+        return string.Join(' ', ((string?[])[serving, member?.FormingStatus, membership, owner]).OfType<string>());
     }
 }

@@ -24,9 +24,9 @@ internal sealed class ServedNode
     private readonly AlertWatch _alerts;
     private readonly IndexingThread _indexing;
 
-    // The background tasks of LocalAccess and NodeStatus, which end when the node stops.
+    // The background work of LocalAccess and NodeStatus, which ends when the node stops.
     private readonly Task _accessAnnouncement;
-    private readonly Task _statusUpdates;
+    private readonly ITimer? _statusUpdates;
     private readonly Task _indexRetirement;
 
     /// <summary>Starts the background tasks of a node whose parts have started.</summary>
@@ -52,9 +52,7 @@ internal sealed class ServedNode
             setting.Log
         );
         _indexRetirement = isHealthy ? NodeStatus.RetireIndexesAsync(context) : Task.CompletedTask;
-        _statusUpdates = isHealthy
-            ? NodeStatus.UpdateStatusAsync(setting, announcement, member, context)
-            : Task.CompletedTask;
+        _statusUpdates = isHealthy ? NodeStatus.BeginUpdates(setting, announcement, member, context) : null;
     }
 
     /// <summary>Starts the parts of the node in order.</summary>
@@ -134,7 +132,7 @@ internal sealed class ServedNode
             ("The hand-over of leadership", () => _member?.TransferLeadershipAsync() ?? Task.CompletedTask),
             ("A request, such as a write whose disk does not answer,", () => RookeryServer.StopAsync(_app, _context)),
             ("The writing of the file local-access beside the data", () => _accessAnnouncement),
-            ("The status report to systemd", () => _statusUpdates),
+            ("The status report to systemd", async () => await (_statusUpdates?.DisposeAsync() ?? default)),
             ("The removal of unused automatic indexes", () => _indexRetirement),
             ("The node's work as a member of its cluster", async () => await (_member?.DisposeAsync() ?? default)),
             // Indexing must end first, because it reads the store that the node closes.

@@ -129,12 +129,9 @@ internal static class ServeCommand
             // Continuations of socket operations run on the socket's thread, except those of the node's own loops,
             // which may block and so run on the pool.
             SocketThreads.CompleteInline();
+            var time = new CoalescingClock();
             await SocketThreads.RunOnPoolAsync(() =>
-                NodeProcess.RunAsync(
-                    configuration,
-                    SystemParts.Of(configuration, TimeProvider.System),
-                    TimeProvider.System
-                )
+                NodeProcess.RunAsync(configuration, SystemParts.Of(configuration, time), time)
             );
             return ExitCode.Success;
         }

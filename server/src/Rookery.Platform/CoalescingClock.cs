@@ -1,0 +1,316 @@
+namespace Rookery.Platform;
+
+/// <summary>
+/// The system's clock, whose periodic timers of a few seconds fire together, on threads of the clock. Each firing of a
+/// timer of the runtime wakes the runtime's timer thread twice, one or two threads of the pool, and three times the
+/// thread that watches the pool. An idle node woke the processor nine times a second for timers that are not in step.
+/// Timers with a period from <see cref="Step"/> to <see cref="LongestPeriod"/> fire at common instants, one step apart,
+/// and so up to one step after they are due; a delay below one step is exact. All other timers are the runtime's.
+/// </summary>
+/// <remarks>
+/// A timer does not fire while its callback runs. A callback that hangs delays the others by one step: before a thread
+/// calls callbacks, it leaves the waiting for the next instant to another thread, which then also calls the callbacks
+/// that the first one left. Callbacks run without the execution context of their creator. The threads end with the
+/// process, so a process creates one clock.
+/// </remarks>
+public sealed class CoalescingClock : TimeProvider
+{
+    private readonly long _started;
+    private readonly List<SharedTimer> _timers = [];
+
+    // The lock of all fields but the last. The thread that waits for the next instant waits on it, and no other.
+    private readonly object _access = new();
+    private readonly Queue<SharedTimer> _queue = new(); // the due timers whose callbacks were not called yet
+    private TimeSpan _queuedAt;
+    private TimeSpan _awaited = TimeSpan.MaxValue; // the end of the current wait
+    private bool _hasThread;
+    private bool _hasSpare;
+
+    // The lock of the last field. The spare thread waits on it, until it is its turn to wait for the next instant.
+    private readonly object _turn = new();
+    private bool _isTurn;
+
+    /// <summary>Creates a clock.</summary>
+    /// <param name="step">The time between two common instants.</param>
+    public CoalescingClock(TimeSpan step)
+    {
+        Step = step;
+        _started = GetTimestamp();
+    }
+
+    /// <summary>Creates a clock with common instants two seconds apart.</summary>
+    public CoalescingClock()
+        : this(TimeSpan.FromSeconds(2)) { }
+
+    /// <summary>The time between two common instants, and the shortest period that they serve.</summary>
+    public TimeSpan Step { get; }
+
+    /// <summary>
+    /// The longest period that the common instants serve. The callbacks of slower timers may take long, and cost little
+    /// on the pool.
+    /// </summary>
+    public TimeSpan LongestPeriod => 15 * Step;
+
+    private TimeSpan Now => GetElapsedTime(_started);
+
+    /// <inheritdoc/>
+    public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
+    {
+        ArgumentNullException.ThrowIfNull(callback);
+        if (period < Step || period > LongestPeriod)
+        {
+            return base.CreateTimer(callback, state, dueTime, period);
+        }
+
+        var timer = new SharedTimer(this, callback, state);
+        timer.Change(dueTime, period);
+        return timer;
+    }
+
+    /// <summary>The common instant at which a timer fires that is due at a time; both count from the start.</summary>
+    internal TimeSpan InstantOf(TimeSpan due) => new((due.Ticks + Step.Ticks - 1) / Step.Ticks * Step.Ticks);
+
+    private void StartThread() => new Thread(Run) { Name = "clock", IsBackground = true }.UnsafeStart();
+
+    private void Run()
+    {
+        do
+        {
+            QueueDue();
+            PassTurn();
+            while (TakeQueued() is { } timer)
+            {
+                timer.Fire();
+            }
+        } while (AwaitTurn());
+    }
+
+    /// <summary>
+    /// Waits until timers are due, and queues them in the order of their creation. Also returns if the previous queue
+    /// was not emptied for a step, because a callback hangs.
+    /// </summary>
+    private void QueueDue()
+    {
+        lock (_access)
+        {
+            while (true)
+            {
+                var now = Now;
+                int before = _queue.Count;
+                foreach (var timer in _timers)
+                {
+                    if (timer.TakeIfDue(now))
+                    {
+                        _queue.Enqueue(timer);
+                    }
+                }
+
+                if (_queue.Count > before)
+                {
+                    _queuedAt = now;
+                    return;
+                }
+
+                _awaited = _timers.Select(static timer => timer.Instant).DefaultIfEmpty(TimeSpan.MaxValue).Min();
+                if (_queue.Count > 0)
+                {
+                    if (now >= _queuedAt + Step)
+                    {
+                        _queuedAt = now;
+                        return;
+                    }
+
+                    _awaited = TimeSpan.FromTicks(Math.Min(_awaited.Ticks, (_queuedAt + Step).Ticks));
+                }
+
+                // The wait is in whole milliseconds, and must not end just before the instant.
+                double milliseconds = Math.Ceiling((_awaited - now).TotalMilliseconds);
+                Monitor.Wait(_access, milliseconds > int.MaxValue ? Timeout.Infinite : (int)milliseconds);
+            }
+        }
+    }
+
+    private SharedTimer? TakeQueued()
+    {
+        lock (_access)
+        {
+            return _queue.TryDequeue(out var timer) ? timer : null;
+        }
+    }
+
+    /// <summary>Has another thread wait for the next instant.</summary>
+    private void PassTurn()
+    {
+        lock (_access)
+        {
+            if (!_hasSpare)
+            {
+                StartThread();
+                return;
+            }
+
+            _hasSpare = false;
+        }
+
+        lock (_turn)
+        {
+            _isTurn = true;
+            Monitor.Pulse(_turn);
+        }
+    }
+
+    /// <summary>Waits, as the spare thread, until it is this thread's turn.</summary>
+    /// <returns>False at once if there is a spare thread already.</returns>
+    private bool AwaitTurn()
+    {
+        lock (_access)
+        {
+            if (_hasSpare)
+            {
+                return false;
+            }
+
+            _hasSpare = true;
+        }
+
+        lock (_turn)
+        {
+            while (!_isTurn)
+            {
+                Monitor.Wait(_turn);
+            }
+
+            _isTurn = false;
+        }
+
+        return true;
+    }
+
+    /// <summary>A timer that fires at the common instants. Its fields are guarded by the clock's lock.</summary>
+    private sealed class SharedTimer(CoalescingClock clock, TimerCallback callback, object? state) : ITimer
+    {
+        private TimeSpan _due;
+        private TimeSpan _period;
+        private bool _isRunning;
+        private bool _isDisposed;
+        private TaskCompletionSource? _ended;
+
+        /// <summary>The time at which the timer fires.</summary>
+        public TimeSpan Instant { get; private set; } = TimeSpan.MaxValue;
+
+        public bool Change(TimeSpan dueTime, TimeSpan period)
+        {
+            ThrowIfInvalid(dueTime);
+            ThrowIfInvalid(period);
+            lock (clock._access)
+            {
+                if (_isDisposed)
+                {
+                    return false;
+                }
+
+                clock._timers.Remove(this);
+                (_period, Instant) = (period, TimeSpan.MaxValue);
+                if (dueTime != Timeout.InfiniteTimeSpan)
+                {
+                    _due = clock.Now + dueTime;
+                    Instant = dueTime < clock.Step ? _due : clock.InstantOf(_due);
+                    clock._timers.Add(this);
+                }
+
+                if (!clock._hasThread)
+                {
+                    clock._hasThread = true;
+                    clock.StartThread();
+                }
+                else if (Instant < clock._awaited)
+                {
+                    Monitor.Pulse(clock._access);
+                }
+            }
+
+            return true;
+        }
+
+        /// <summary>Schedules the next firing if this one is due. Called with the clock's lock.</summary>
+        /// <returns>Whether the callback is to be called.</returns>
+        public bool TakeIfDue(TimeSpan now)
+        {
+            if (Instant > now)
+            {
+                return false;
+            }
+
+            bool isFree = !_isRunning;
+            _isRunning = true;
+            if (_period <= TimeSpan.Zero)
+            {
+                Instant = TimeSpan.MaxValue;
+                return isFree;
+            }
+
+            // Instants that passed meanwhile are skipped.
+            long periods = ((now - _due).Ticks / _period.Ticks) + 1;
+            _due += periods * _period;
+            Instant = _period < clock.Step ? _due : clock.InstantOf(_due);
+            return isFree;
+        }
+
+        /// <summary>Calls the callback.</summary>
+        public void Fire()
+        {
+            bool isDisposed;
+            lock (clock._access)
+            {
+                isDisposed = _isDisposed;
+            }
+
+            if (!isDisposed)
+            {
+                callback(state);
+            }
+
+            lock (clock._access)
+            {
+                _isRunning = false;
+            }
+
+            _ended?.TrySetResult();
+        }
+
+        public void Dispose()
+        {
+            lock (clock._access)
+            {
+                _isDisposed = true;
+                clock._timers.Remove(this);
+            }
+        }
+
+        /// <summary>Ends the timer, and completes when its callback no longer runs.</summary>
+        public ValueTask DisposeAsync()
+        {
+            lock (clock._access)
+            {
+                _isDisposed = true;
+                clock._timers.Remove(this);
+                if (!_isRunning)
+                {
+                    return ValueTask.CompletedTask;
+                }
+
+                _ended ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+                return new ValueTask(_ended.Task);
+            }
+        }
+
+        private static void ThrowIfInvalid(TimeSpan time)
+        {
+            if (time != Timeout.InfiniteTimeSpan)
+            {
+                ArgumentOutOfRangeException.ThrowIfLessThan(time, TimeSpan.Zero);
+                ArgumentOutOfRangeException.ThrowIfGreaterThan(time.TotalMilliseconds, uint.MaxValue - 1);
+            }
+        }
+    }
+}

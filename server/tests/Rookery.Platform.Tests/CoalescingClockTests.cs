@@ -1,0 +1,148 @@
+using System.Collections.Concurrent;
+
+namespace Rookery.Platform.Tests;
+
+public sealed class CoalescingClockTests
+{
+    private static readonly TimeSpan Step = TimeSpan.FromMilliseconds(20);
+    private readonly CoalescingClock _clock = new(Step);
+
+    [Fact]
+    public async Task Timers_of_different_phase_fire_on_threads_of_the_clock_one_after_another()
+    {
+        var firings = new BlockingCollection<(int Timer, string? Thread)>();
+        await using var first = Create(() => firings.Add((1, Thread.CurrentThread.Name)), Step, 2 * Step);
+        await using var second = Create(() => firings.Add((2, Thread.CurrentThread.Name)), 1.5 * Step, 2 * Step);
+        var seen = await TakeAsync(firings, 8);
+        Assert.Equal([1, 2], seen.Select(static one => one.Timer).Distinct().Order());
+        Assert.All(seen, static one => Assert.Equal("clock", one.Thread));
+    }
+
+    /// <summary>So their firings wake the process once.</summary>
+    [Fact]
+    public void Times_within_one_step_have_the_same_instant()
+    {
+        Assert.Equal(2 * Step, _clock.InstantOf(1.2 * Step));
+        Assert.Equal(2 * Step, _clock.InstantOf(1.7 * Step));
+        Assert.Equal(2 * Step, _clock.InstantOf(2 * Step));
+        Assert.Equal(3 * Step, _clock.InstantOf(2.1 * Step));
+    }
+
+    [Fact]
+    public async Task A_callback_that_hangs_stops_no_other_timer_and_is_not_called_again()
+    {
+        using var release = new ManualResetEventSlim();
+        int hanging = 0;
+        var firings = new BlockingCollection<int>();
+        await using var stuck = Create(
+            () =>
+            {
+                Interlocked.Increment(ref hanging);
+                release.Wait();
+            },
+            Step,
+            Step
+        );
+        await using var other = Create(() => firings.Add(1), Step, Step);
+        var seen = await TakeAsync(firings, 20);
+        release.Set();
+        Assert.Equal(20, seen.Count);
+        Assert.Equal(1, Volatile.Read(ref hanging));
+    }
+
+    [Fact]
+    public async Task A_timer_fires_again_after_a_callback_that_took_longer_than_its_period()
+    {
+        var firings = new BlockingCollection<int>();
+        using var release = new SemaphoreSlim(0);
+        await using var slow = Create(
+            () =>
+            {
+                firings.Add(1);
+                release.Wait();
+            },
+            Step,
+            Step
+        );
+        await using var pace = Create(() => release.Release(), 5 * Step, 5 * Step);
+        var seen = await TakeAsync(firings, 4);
+        release.Release(1000);
+        Assert.Equal(4, seen.Count);
+    }
+
+    [Fact]
+    public async Task Disposal_completes_when_the_callback_has_ended()
+    {
+        using var begun = new ManualResetEventSlim();
+        using var release = new ManualResetEventSlim();
+        bool hasEnded = false;
+        var timer = Create(
+            () =>
+            {
+                begun.Set();
+                release.Wait();
+                Volatile.Write(ref hasEnded, true);
+            },
+            Step,
+            Step
+        );
+        await Task.Run(begun.Wait);
+        var disposal = timer.DisposeAsync();
+        Assert.False(disposal.IsCompleted);
+        release.Set();
+        await disposal;
+        Assert.True(Volatile.Read(ref hasEnded));
+        Assert.False(timer.Change(Step, Step));
+    }
+
+    [Fact]
+    public async Task A_disposed_timer_does_not_fire()
+    {
+        int fired = 0;
+        var firings = new BlockingCollection<int>();
+        Create(() => Interlocked.Increment(ref fired), 5 * Step, 5 * Step).Dispose();
+        await using var other = Create(() => firings.Add(1), Step, Step);
+        Assert.Equal(20, (await TakeAsync(firings, 20)).Count);
+        Assert.Equal(0, fired);
+    }
+
+    [Fact]
+    public async Task A_changed_timer_fires_by_its_new_times()
+    {
+        var firings = new BlockingCollection<int>();
+        await using var timer = Create(() => firings.Add(1), TimeSpan.FromDays(1), 10 * Step);
+        Assert.True(timer.Change(TimeSpan.Zero, Timeout.InfiniteTimeSpan));
+        Assert.Single(await TakeAsync(firings, 1));
+        Assert.True(timer.Change(TimeSpan.Zero, Step));
+        Assert.Equal(3, (await TakeAsync(firings, 3)).Count);
+        Assert.True(timer.Change(Timeout.InfiniteTimeSpan, Step));
+        Assert.Throws<ArgumentOutOfRangeException>(() => timer.Change(TimeSpan.FromSeconds(-2), Step));
+    }
+
+    /// <summary>Timeouts and slow work stay on the pool.</summary>
+    [Fact]
+    public async Task Single_timers_and_those_of_other_periods_are_the_runtimes()
+    {
+        var firings = new BlockingCollection<bool>();
+        await using var single = Create(Add, TimeSpan.Zero, Timeout.InfiniteTimeSpan);
+        await using var fast = Create(Add, TimeSpan.Zero, Step / 2);
+        await using var slow = Create(Add, TimeSpan.Zero, _clock.LongestPeriod + Step);
+        Assert.Equal([true, true, true], await TakeAsync(firings, 3));
+        void Add() => firings.Add(Thread.CurrentThread.IsThreadPoolThread);
+    }
+
+    private ITimer Create(Action callback, TimeSpan due, TimeSpan period) =>
+        _clock.CreateTimer(static run => ((Action)run!)(), callback, due, period);
+
+    private static Task<List<T>> TakeAsync<T>(BlockingCollection<T> firings, int count) =>
+        Task.Run(() =>
+        {
+            var taken = new List<T>();
+            while (taken.Count < count && firings.TryTake(out var firing, TimeSpan.FromSeconds(30)))
+            {
+                taken.Add(firing);
+            }
+
+            return taken;
+        });
+}
