@@ -1,3 +1,4 @@
+using System.IO.Compression;
 using System.Net;
 using System.Text;
 using Microsoft.AspNetCore.Http;
@@ -8,7 +9,8 @@ namespace Rookery.Server.Operations;
 
 /// <summary>
 /// /help lists the documentation of this version and /help/{path} shows one page. The pages are in the executable, so
-/// they are available without Internet. They are served as plain text.
+/// they are available without Internet. They are served as plain text. They are compressed in the executable, which
+/// makes it 0.4 MB smaller.
 /// </summary>
 internal static class HelpRoutes
 {
@@ -45,8 +47,7 @@ internal static class HelpRoutes
     private static async Task AnswerPageAsync(HttpContext http)
     {
         string name = ResourcePrefix + (string?)http.Request.RouteValues["path"];
-        await using var page = Open(name) ?? Open(name + ".md");
-        if (page is null)
+        if ((Read(name) ?? Read(name + ".md")) is not { } page)
         {
             http.Response.StatusCode = StatusCodes.Status404NotFound;
             http.Response.ContentType = "text/plain; charset=utf-8";
@@ -59,7 +60,7 @@ internal static class HelpRoutes
 
         http.Response.ContentType = "text/plain; charset=utf-8";
         http.Response.ContentLength = page.Length;
-        await page.CopyToAsync(http.Response.Body, http.RequestAborted);
+        await http.Response.Body.WriteAsync(page, http.RequestAborted);
     }
 
     private static string TitleOf(string name)
@@ -68,5 +69,22 @@ internal static class HelpRoutes
         return reader.ReadLine()?.TrimStart('#', ' ') ?? name;
     }
 
-    private static Stream? Open(string name) => typeof(HelpRoutes).Assembly.GetManifestResourceStream(name);
+    // Whole, because the response states its length. The longest page has 40 KB.
+    private static byte[]? Read(string name)
+    {
+        using var page = Open(name);
+        if (page is null)
+        {
+            return null;
+        }
+
+        using var text = new MemoryStream();
+        page.CopyTo(text);
+        return text.ToArray();
+    }
+
+    private static GZipStream? Open(string name) =>
+        typeof(HelpRoutes).Assembly.GetManifestResourceStream(name) is { } compressed
+            ? new GZipStream(compressed, CompressionMode.Decompress)
+            : null;
 }
