@@ -88,6 +88,34 @@ following_etcd() {
   echo $((leader == 0 ? 1 : 0))
 }
 
+# DotNext.Net.Cluster with its default log (cluster/tests/Rookery.StockRaft): its members answer the same routes as those
+# of Rookery, keep the documents in memory, and use plain TCP between each other.
+declare -A STOCK_PID=()
+STOCK_RAFT=$ROOT/artifacts/benchmarks/stock-raft/stock-raft
+stock_url() { echo "http://127.0.0.1:$((PORT + 30 + $1))"; }
+start_stock() { # DATA DATA DATA
+  local number peers
+  [[ -x $STOCK_RAFT ]] || dotnet publish "$ROOT/cluster/tests/Rookery.StockRaft" -c Release -o "$(dirname "$STOCK_RAFT")" -v quiet --nologo -p:RunAnalyzers=false >&2
+  for number in "${MEMBERS[@]}"; do
+    peers="$((PORT + 1030 + number)),$((PORT + 1030 + (number + 1) % 3)),$((PORT + 1030 + (number + 2) % 3))"
+    launch "$WORK/stock$number.log" "$STOCK_RAFT" serve --data "$1" --listen "$(stock_url "$number")" --members "$peers"
+    STOCK_PID[$number]=$LAUNCHED
+    shift
+  done
+  for number in "${MEMBERS[@]}"; do wait_until 60 curl -sf "$(stock_url "$number")/readyz"; done
+}
+leading_stock() {
+  local number deadline=$((SECONDS + 30))
+  while ((SECONDS < deadline)); do
+    for number in "${MEMBERS[@]}"; do
+      if [[ $(curl -sf -m 2 "$(stock_url "$number")/leads") == true ]]; then echo "$number"; return; fi
+    done
+    sleep 0.1
+  done
+  say "no member of DotNext leads"
+  return 1
+}
+
 # One gRPC message with a key and, for a put, a value: `flag, length, protobuf` (fields 1 and 2 of RangeRequest and PutRequest). Lengths below 128, the value 150 bytes.
 grpc_message() { # KEY [VALUE]
   local value=${2-}
