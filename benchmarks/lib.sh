@@ -119,6 +119,17 @@ pgbench_rate() { # SCRIPT CONNECTIONS SECONDS
     awk '/^tps/ { print $3 }'
 }
 
+# Engines of other projects in process: benchmarks/peers prints lines of a name and a figure.
+PEERS=$ROOT/artifacts/benchmarks/peers/rookery-peers
+peers_tool() {
+  [[ -x $PEERS ]] || dotnet publish "$ROOT/benchmarks/peers" -c Release -r "linux-$([[ $(uname -m) = aarch64 ]] && echo arm64 || echo x64)" --self-contained \
+    -o "$(dirname "$PEERS")" -v quiet --nologo -p:RunAnalyzers=false >&2
+}
+figure() { awk -v name="$1" '$1 == name { print $2 }' "$2"; } # NAME FILE
+same_matches() { # FILE FILE: whether both subjects found the same number for each query
+  [[ $(figure matches "$1") == "$(figure matches "$2")" ]] || { say "different answers: $(figure matches "$1") and $(figure matches "$2")"; return 1; }
+}
+
 # Times that a thread of the process stopped waiting.
 wakeups() { cat /proc/"$1"/task/*/status | awk '/^voluntary_ctxt_switches/ { sum += $2 } END { print sum }'; }
 
