@@ -55,6 +55,7 @@ internal sealed class ClusterReport(
     /// <summary>Whether <see cref="View"/> is computed since the last change.</summary>
     public bool IsViewCurrent => Volatile.Read(ref _view) is { } cached && cached.Stamp == Stamp;
 
+    // Changes whenever the view must be computed again.
     private (long Leadership, long Records) Stamp => (host.Leadership.Stamp, store.ClusterRecords.Revision);
 
     /// <summary>Returns the current state of consensus.</summary>
@@ -112,17 +113,17 @@ internal sealed class ClusterReport(
         }
 
         return new ConsensusStatistics(
-            takesPart ? RoleIn(state) : ConsensusStatistics.NoRole,
+            takesPart ? NameRole(state) : ConsensusStatistics.NoRole,
             state.Term,
             state.Leader.IsNone ? null : LeaderTag,
             state.LastIndex,
             lastTerm,
             state.CommitIndex,
             state.AppliedIndex,
-            MeasuredIn(state.SyncMicroseconds),
+            NullIfUnmeasured(state.SyncMicroseconds),
             state.ElectionTimeoutMicroseconds,
             diagnosis.TroubleIn(state),
-            [.. roster.Listed(state).Select(member => StatisticsOf(member, state, peers, clock, takesPart))]
+            [.. roster.Listed(state).Select(member => DescribeMember(member, state, peers, clock, takesPart))]
         )
         {
             Unready = diagnosis.WhyUnready(state),
@@ -136,7 +137,7 @@ internal sealed class ClusterReport(
         };
     }
 
-    private string RoleIn(ConsensusState state) =>
+    private string NameRole(ConsensusState state) =>
         state.Configuration.IsLearner(host.Self) ? "Learner" : state.Role.ToString();
 
     /// <summary>Returns the leader's view of the cluster; null when this node does not lead.</summary>
@@ -172,10 +173,10 @@ internal sealed class ClusterReport(
         }
     }
 
-    // 0 means that no write was measured.
-    private static long? MeasuredIn(long microseconds) => microseconds > 0 ? microseconds : null;
+    /// <summary>Replaces 0, which means that no write was measured, with null.</summary>
+    private static long? NullIfUnmeasured(long microseconds) => microseconds > 0 ? microseconds : null;
 
-    private MemberStatistics StatisticsOf(
+    private MemberStatistics DescribeMember(
         ClusterViewMember member,
         ConsensusState state,
         IReadOnlyList<PeerProgress> peers,
@@ -193,7 +194,7 @@ internal sealed class ClusterReport(
                 version,
                 IsReachable: takesPart,
                 knowsCommit ? Math.Max(0, state.CommitIndex - state.AppliedIndex) : null,
-                MeasuredIn(state.SyncMicroseconds)
+                NullIfUnmeasured(state.SyncMicroseconds)
             )
             {
                 ClockAheadSeconds = clock.Time.UtcTicks == 0 ? null : clock.OwnAheadSeconds,
@@ -208,7 +209,7 @@ internal sealed class ClusterReport(
             if (peer.Node == node)
             {
                 // A new leader knows nothing about a member until the member answers.
-                return peer.LastContact is not { } heard
+                return peer.LastContact is not { } lastContact
                     ? new MemberStatistics(
                         member,
                         version,
@@ -221,10 +222,10 @@ internal sealed class ClusterReport(
                         version,
                         peer.IsReachable,
                         peer.Match is { } match ? Math.Max(0, state.LastIndex - match) : null,
-                        MeasuredIn(peer.SyncMicroseconds)
+                        NullIfUnmeasured(peer.SyncMicroseconds)
                     )
                     {
-                        HeardSeconds = Math.Max(0, host.Now - heard) / 1e6,
+                        HeardSeconds = Math.Max(0, host.Now - lastContact) / 1e6,
                         ClockAheadSeconds =
                             peer.Clock.UtcTicks == 0
                                 ? null

@@ -136,8 +136,11 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     }
 
     /// <summary>
-    /// Returns how many seconds a clock is ahead of the cluster's time; 0 when the cluster's time is unknown.
+    /// Returns how many seconds a clock is ahead of the cluster's time (negative: slow); 0 when the cluster's time is
+    /// unknown.
     /// </summary>
+    /// <param name="ticks">What the clock shows, in ticks of UTC.</param>
+    /// <param name="time">The cluster's time.</param>
     public static double AheadSeconds(long ticks, ClusterTime time) =>
         time.UtcTicks == 0 ? 0 : Math.Round(TimeSpan.FromTicks(ticks - time.UtcTicks).TotalSeconds, 3);
 
@@ -151,6 +154,9 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
     /// The cluster's time at the last reading of the machine's clock. Ticks read it each second; a node without peers
     /// reads it on demand.
     /// </summary>
+    /// <param name="Microseconds">The host's monotonic time at that reading.</param>
+    /// <param name="UtcTicks">The cluster's time at that reading.</param>
+    /// <param name="IsSure">Whether the cluster's time was not in doubt.</param>
     private sealed record ReadTime(long Microseconds, long UtcTicks, bool IsSure)
     {
         public ClusterTime At(long now) =>

@@ -60,7 +60,7 @@ public sealed record ConsensusOptions
     /// that it does not participate after a restart. Receives the fault; returns a sentence for the operator, with what
     /// to do. Called under the consensus lock, so it must return at once.
     /// </summary>
-    public Func<string, string> RecordHaltAndExplain { get; init; } = static found => found;
+    public Func<string, string> RecordHaltAndExplain { get; init; } = static fault => fault;
 
     /// <summary>
     /// Whether callers continue on the thread that answers them. For tests that drive consensus step by step.

@@ -15,10 +15,10 @@ internal sealed class CoreEventReporter(RaftHost host, MemberRoster roster)
     /// <summary>Reports the events of the last step. Under the lock.</summary>
     public void Report()
     {
-        foreach (var (what, node) in host.Output.Events)
+        foreach (var (coreEvent, node) in host.Output.Events)
         {
             host.Options.TroubleFound?.Invoke(
-                what switch
+                coreEvent switch
                 {
                     CoreEvent.PeerLostEntries =>
                         $"{roster.NameAndTagOf(node)} has fewer entries than it once confirmed: its card lost them. "
@@ -41,7 +41,7 @@ internal sealed class CoreEventReporter(RaftHost host, MemberRoster roster)
                     _ => throw new System.Diagnostics.UnreachableException(),
                 }
             );
-            if (what == CoreEvent.Diverged)
+            if (coreEvent == CoreEvent.Diverged)
             {
                 host.HaltForGood(Diverged);
             }

@@ -77,11 +77,11 @@ internal sealed class Leadership(RaftHost host)
         var core = host.Core;
         var change = LeadershipChange.None;
         Volatile.Write(ref _configuration, core.Configuration);
-        foreach (var made in host.Output.Made)
+        foreach (var appended in host.Output.Made)
         {
-            if (made.Type == EntryType.NoOp)
+            if (appended.Type == EntryType.NoOp)
             {
-                Volatile.Write(ref _readyIndex, made.Index);
+                Volatile.Write(ref _readyIndex, appended.Index);
             }
             else
             {

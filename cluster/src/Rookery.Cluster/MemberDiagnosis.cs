@@ -85,10 +85,10 @@ internal sealed class MemberDiagnosis(
     private string WhyNoLeader(ConsensusState state)
     {
         var answers = host.Options.Network?.Answers ?? [];
-        string[] saying = [.. answers.Where(IsNoMember).Select(answer => roster.NameAndTagOf(answer.Node))];
-        if (saying.Length > 0)
+        string[] disowning = [.. answers.Where(IsNoMember).Select(answer => roster.NameAndTagOf(answer.Node))];
+        if (disowning.Length > 0)
         {
-            return $"No leader is known here, and {NameList.Of(saying)} {(saying.Length == 1 ? "says" : "say")} "
+            return $"No leader is known here, and {NameList.Of(disowning)} {(disowning.Length == 1 ? "says" : "say")} "
                 + $"that this node is no member of the cluster. That alone does not make it one that was "
                 + $"removed: "
                 + (
@@ -103,11 +103,11 @@ internal sealed class MemberDiagnosis(
 
         if (
             answers.Where(static answer => answer.Refusal is not null).MaxBy(static answer => answer.Refusal!.Kind) is
-            { Refusal: { } told } refusing
+            { Refusal: { } refusalOfPeer } refusing
         )
         {
             return $"{(roster.Of(refusing.Node) is null ? "Another member" : roster.NameAndTagOf(refusing.Node))} does "
-                + $"not let this node in: {told.Sentence}{DescribeSilent(answers, state.Configuration)}";
+                + $"not let this node in: {refusalOfPeer.Sentence}{DescribeSilent(answers, state.Configuration)}";
         }
 
         if (state.Configuration.Voters.IsEmpty)
@@ -144,21 +144,21 @@ internal sealed class MemberDiagnosis(
         var unreached = UnreachedIn(configuration);
         string names = NameList.Of(unreached.Select(roster.NameAndTagOf));
         int voters = configuration.Voters.Length;
-        int seen = voters - unreached.Count;
+        int connected = voters - unreached.Count;
         string needed = voters == 2 ? "both voters" : $"{configuration.Majority} of {voters} voters";
-        string yet =
+        string unreachedClause =
             unreached.Count == 0
                 ? "."
                 : $", but not {names}: after a crash the voters wait up to 20 s for a missing one, and if that one "
                     + "leads, this node has to reach it.";
         string why =
-            seen < configuration.Majority
+            connected < configuration.Majority
                 ? $"No leader is known here: {needed} have to see each other to choose one, and this node does "
                     + $"not reach {names}. Switch on what is off, or see to the network: writing goes on by itself "
                     + $"then."
                 : $"No leader is known here yet: {(configuration.IsVoter(host.Self) ? "with itself " : "")}this "
-                    + $"node sees {seen} of {voters} voters, which is enough to choose "
-                    + $"one{yet}";
+                    + $"node sees {connected} of {voters} voters, which is enough to choose "
+                    + $"one{unreachedClause}";
         return $"{why} Documents can be read here meanwhile.{DescribeStrangers(unreached)}";
     }
 
@@ -172,7 +172,7 @@ internal sealed class MemberDiagnosis(
             .Select(voter =>
                 (Voter: voter, Attempt: AttemptsAt(voter).FirstOrDefault(static attempt => attempt.IsStranger))
             )
-            .FirstOrDefault(static found => found.Attempt is not null);
+            .FirstOrDefault(static candidate => candidate.Attempt is not null);
         return stranger.Attempt is null
             ? string.Empty
             : $" Where {roster.NameAndTagOf(stranger.Voter)} was, a node answers that is no member: "
@@ -249,9 +249,9 @@ internal sealed class MemberDiagnosis(
             return installer.Trouble is { } fetchTrouble ? $"{unapplied} {fetchTrouble}" : unapplied;
         }
 
-        long left = state.CommitIndex - state.AppliedIndex;
-        return left > EntriesToCatchUp
-            ? $"This node catches up: {left} entries are to be applied."
+        long lag = state.CommitIndex - state.AppliedIndex;
+        return lag > EntriesToCatchUp
+            ? $"This node catches up: {lag} entries are to be applied."
             : WhyUnready(state) ?? installer.Trouble;
     }
 }

@@ -158,10 +158,10 @@ internal sealed class ReadIndexService(RaftHost host)
     public void EndTimedOut()
     {
         long timeout = WaitInElectionTimeouts * host.Core.ElectionTimeoutMicroseconds;
-        if (_requested is { } asked && host.Now - asked.StartedAt > timeout)
+        if (_requested is { } requested && host.Now - requested.StartedAt > timeout)
         {
             _requested = null;
-            asked.End(isUpToDate: false);
+            requested.End(isUpToDate: false);
             RequestIndex();
         }
 

@@ -11,22 +11,26 @@ namespace Rookery.Cluster;
 internal sealed class StoreHealthMeter(RaftHost host, NodeStore store)
 {
     private readonly SyncTimes _syncs = new();
-    private long _writeBegun;
+    private long _writeStartedAt;
+
+    // The journal's progress as last read, and when it last changed, in microseconds of the host's time.
     private long _progressSeen;
     private long _progressAt;
 
     /// <summary>
     /// The 99th percentile of the duration of recent journal writes, in microseconds; 0 before the first write.
     /// </summary>
-    public long SlowWriteMicroseconds => _syncs.Slow();
+    public long SlowWriteMicroseconds => _syncs.Percentile99();
 
     /// <summary>Records that a journal write begins.</summary>
-    public void BeginWrite(long now) => Volatile.Write(ref _writeBegun, Math.Max(now, 1));
+    /// <param name="now">The host's time in microseconds.</param>
+    public void BeginWrite(long now) => Volatile.Write(ref _writeStartedAt, Math.Max(now, 1));
 
     /// <summary>Records that a journal write succeeded. A failed write stays outstanding.</summary>
+    /// <param name="microseconds">The duration of the write.</param>
     public void EndWrite(long microseconds)
     {
-        Volatile.Write(ref _writeBegun, 0);
+        Volatile.Write(ref _writeStartedAt, 0);
         _syncs.Add(microseconds);
     }
 
@@ -36,7 +40,7 @@ internal sealed class StoreHealthMeter(RaftHost host, NodeStore store)
             Input.Measured(
                 host.Now,
                 new StoreHealth(
-                    _syncs.Slow(),
+                    _syncs.Percentile99(),
                     StallMicroseconds(),
                     BoardPenalty: host.Progress.IsBlocked ? StoreHealth.CannotApply : host.Options.BoardPenalty(),
                     store.Space.SpareBytes
@@ -49,13 +53,13 @@ internal sealed class StoreHealthMeter(RaftHost host, NodeStore store)
     /// </summary>
     private long StallMicroseconds()
     {
-        long begun = Volatile.Read(ref _writeBegun);
+        long startedAt = Volatile.Read(ref _writeStartedAt);
         long written = store.Journal.Progress;
         if (written != _progressSeen)
         {
             (_progressSeen, _progressAt) = (written, host.Now);
         }
 
-        return begun == 0 ? 0 : host.Now - Math.Max(begun, _progressAt);
+        return startedAt == 0 ? 0 : host.Now - Math.Max(startedAt, _progressAt);
     }
 }

@@ -6,27 +6,27 @@ namespace Rookery.Cluster;
 /// </summary>
 internal sealed class SyncTimes
 {
-    private const int Kept = 128;
+    private const int Capacity = 128;
 
-    private readonly long[] _microseconds = new long[Kept];
+    private readonly long[] _microseconds = new long[Capacity];
     private long _count;
 
     public void Add(long microseconds)
     {
-        Volatile.Write(ref _microseconds[_count % Kept], microseconds);
+        Volatile.Write(ref _microseconds[_count % Capacity], microseconds);
         Volatile.Write(ref _count, _count + 1);
     }
 
     /// <summary>Returns the 99th percentile in microseconds; 0 before the first write.</summary>
-    public long Slow()
+    public long Percentile99()
     {
-        int count = (int)Math.Min(Volatile.Read(ref _count), Kept);
+        int count = (int)Math.Min(Volatile.Read(ref _count), Capacity);
         if (count == 0)
         {
             return 0;
         }
 
-        Span<long> sorted = stackalloc long[Kept];
+        Span<long> sorted = stackalloc long[Capacity];
         _microseconds.AsSpan(0, count).CopyTo(sorted);
         sorted = sorted[..count];
         sorted.Sort();

@@ -29,7 +29,7 @@ public sealed record FormedJoin(JoinToken Token, string NodeName)
     {
         if (
             IsDone(disk, options.DataDirectory)
-            || UnclaimedNode.MoveAside(disk, options, Token.ClusterId, memory, io, time) is not { } kept
+            || UnclaimedNode.MoveAside(disk, options, Token.ClusterId, memory, io, time) is not { } reason
         )
         {
             return null;
@@ -37,9 +37,9 @@ public sealed record FormedJoin(JoinToken Token, string NodeName)
 
         new FormingNote(FormingStep.Out)
         {
-            Why = $"This node was let into a cluster that others formed, and did not join it. {kept}",
+            Why = $"This node was let into a cluster that others formed, and did not join it. {reason}",
         }.Write(disk, options.DataDirectory);
-        return kept;
+        return reason;
     }
 
     /// <summary>
@@ -62,13 +62,13 @@ public sealed record FormedJoin(JoinToken Token, string NodeName)
         CancellationToken cancellationToken
     )
     {
-        using var held = StoppedDirectory.Hold(disk, dataDirectory);
+        using var directoryHold = StoppedDirectory.Hold(disk, dataDirectory);
         if (Find(disk, dataDirectory) is null)
         {
             return;
         }
 
-        UnclaimedNode.Clear(disk, dataDirectory, held, NodeIds.FormingName);
+        UnclaimedNode.Clear(disk, dataDirectory, directoryHold, NodeIds.FormingName);
         if (!IsDone(disk, dataDirectory))
         {
             await new JoinClient(

@@ -175,13 +175,13 @@ internal sealed class FormingDuty : IAsyncDisposable
         var forming = announced
             .Where(node => !IsSame(node.NodeId, _self.NodeId))
             .Where(node => node.FormingMark is not null || IsSame(node.NodeId, founderId))
-            // True: nodes with this node's phrase, as far as the mark tells. False: strangers.
             .ToLookup(node => IsSame(node.FormingMark, _phrase.Value.Mark) || IsSame(node.NodeId, founderId));
+        var withSamePhrase = forming[true]; // As far as the short mark tells.
+        var withOtherPhrase = forming[false];
         foreach (
-            var stranger in forming[false]
-                .Where(stranger =>
-                    _reportedStrangers.Count < MaxReportedStrangers && _reportedStrangers.Add(stranger.NodeId)
-                )
+            var stranger in withOtherPhrase.Where(stranger =>
+                _reportedStrangers.Count < MaxReportedStrangers && _reportedStrangers.Add(stranger.NodeId)
+            )
         )
         {
             _strangerLog.Tell(Describe(stranger));
@@ -189,7 +189,7 @@ internal sealed class FormingDuty : IAsyncDisposable
 
         IGrouping<string, string>[] others =
         [
-            .. forming[true]
+            .. withSamePhrase
                 .GroupBy(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal)
                 .OrderByDescending(node => IsSame(node.Key, founderId))
                 .Take(MaxNodesAsked),
@@ -202,7 +202,7 @@ internal sealed class FormingDuty : IAsyncDisposable
         }
 
         // Name the strangers in the status, so that the operator sees that a node has another phrase.
-        var strangers = forming[false]
+        var strangers = withOtherPhrase
             .OrderBy(static node => node.NodeId, StringComparer.Ordinal)
             .ThenBy(static node => node.Address, StringComparer.Ordinal)
             .DistinctBy(static node => node.NodeId, StringComparer.Ordinal)
@@ -294,11 +294,11 @@ internal sealed class FormingDuty : IAsyncDisposable
     /// </summary>
     private Task AwaitMembersAsync()
     {
-        string[] late =
+        string[] namesOfMissing =
         [
             .. _node.Note.Members.Where(member => !_tokens.IsUsed(member.Secret)).Select(static member => member.Name),
         ];
-        ReportStatus(_node.Describe(late));
+        ReportStatus(_node.Describe(namesOfMissing));
         return Task.CompletedTask;
     }
 

@@ -29,7 +29,7 @@ internal sealed class FormingNode(
     private readonly Lock _gate = new();
     private readonly Dictionary<string, (string Name, long HeardAt)> _vows = new(StringComparer.Ordinal);
     private FormingNote _note = FormingNote.Read(disk, dataDirectory);
-    private IReadOnlyList<FormingAnswer> _heard = [];
+    private IReadOnlyList<FormingAnswer> _lastAnswers = [];
     private bool _hasConcluded;
 
     /// <summary>The node's durable state.</summary>
@@ -112,7 +112,7 @@ internal sealed class FormingNode(
     {
         lock (_gate)
         {
-            _heard = answers;
+            _lastAnswers = answers;
             LeaveIfUsed();
             _hasConcluded = true;
             FormingAnswer[] sameSize = [.. answers.Where(answer => answer.Expect == self.Expect)];
@@ -150,14 +150,14 @@ internal sealed class FormingNode(
     }
 
     /// <summary>Describes what the node waits for, in sentences.</summary>
-    /// <param name="late">The names of the founder's recorded members that have not joined yet.</param>
-    public string Describe(IReadOnlyList<string> late)
+    /// <param name="notYetJoined">The names of the founder's recorded members that have not joined yet.</param>
+    public string Describe(IReadOnlyList<string> notYetJoined)
     {
         lock (_gate)
         {
             string others =
                 string.Concat(
-                    _heard
+                    _lastAnswers
                         .Where(answer => answer.Expect != self.Expect)
                         .Select(answer =>
                             $" {answer.Name} expects {answer.Expect} nodes, and this one {self.Expect}: the "
@@ -165,31 +165,31 @@ internal sealed class FormingNode(
                         )
                 )
                 + string.Concat(
-                    _heard
+                    _lastAnswers
                         .Select(static answer => answer.Trouble)
                         .OfType<string>()
                         .Select(static trouble => " " + trouble)
                 );
             string aim = $"the cluster {self.ClusterName} of {self.Expect}";
-            int agreeing = _heard.Count(answer => answer.Expect == self.Expect && answer.Step != FormingStep.Out);
+            int agreeing = _lastAnswers.Count(answer => answer.Expect == self.Expect && answer.Step != FormingStep.Out);
             return _note.Step switch
             {
-                FormingStep.Open => $"This node waits to form {aim}. It sees {Names(_heard.Select(Named))}"
+                FormingStep.Open => $"This node waits to form {aim}. It sees {Names(_lastAnswers.Select(Named))}"
                     + $"{Missing(self.Expect - 1 - agreeing)}.{others}",
                 FormingStep.Candidate => $"This node founds {aim} when all have promised to join: "
                     + $"{Names(FreshVows().Select(static vow => vow.Name))} "
                     + $"did{Missing(self.Expect - 1 - FreshVows().Count)}.{others}",
                 FormingStep.Vowed
-                    when _heard.FirstOrDefault(answer => IsSame(answer.NodeId, _note.Founder)) is { } founder =>
+                    when _lastAnswers.FirstOrDefault(answer => IsSame(answer.NodeId, _note.Founder)) is { } founder =>
                     $"This node has promised to join {_note.FounderName} in {aim}, which has {founder.Vows} of "
                         + $"{self.Expect - 1} promises.{others}",
                 FormingStep.Vowed =>
                     $"This node has promised to join {_note.FounderName} in {aim}, which does not answer. It "
                         + $"goes on when that is back. If its card is gone for good, stop this node, delete "
                         + $"{FormingNote.PathIn(dataDirectory)}, and start it again.{others}",
-                FormingStep.Founded when late.Count == 0 => $"This node has founded {aim}.",
+                FormingStep.Founded when notYetJoined.Count == 0 => $"This node has founded {aim}.",
                 FormingStep.Founded =>
-                    $"This node has founded {aim}. {Names(late)} promised to join and did not yet: a card that "
+                    $"This node has founded {aim}. {Names(notYetJoined)} promised to join and did not yet: a card that "
                         + $"is off joins when it is on; in place of one that is gone for good another joins with a "
                         + $"token of `rookery cluster token create`.",
                 FormingStep.Admitted => $"This node joins {aim}.",
@@ -229,11 +229,12 @@ internal sealed class FormingNode(
         ];
 
     /// <summary>
-    /// Stops forming a cluster when this node is in use. Nodes that vowed to it learn that from its answers.
+    /// Stops forming a cluster when this node is in use. Nodes that vowed to this node learn that from its answers.
     /// </summary>
     private void LeaveIfUsed()
     {
-        if (_note.Step is FormingStep.Open or FormingStep.Candidate or FormingStep.Vowed && !isUnclaimed())
+        bool isForming = _note.Step is FormingStep.Open or FormingStep.Candidate or FormingStep.Vowed;
+        if (isForming && !isUnclaimed())
         {
             Write(
                 new FormingNote(FormingStep.Out)

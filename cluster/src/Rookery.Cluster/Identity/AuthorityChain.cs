@@ -56,13 +56,13 @@ internal static class AuthorityChain
         }
 
         var status = chain.ChainStatus.Aggregate(X509ChainStatusFlags.NoError, (all, one) => all | one.Status);
-        const X509ChainStatusFlags stranger =
+        const X509ChainStatusFlags notSigned =
             X509ChainStatusFlags.PartialChain
             | X509ChainStatusFlags.UntrustedRoot
             | X509ChainStatusFlags.NotSignatureValid;
         return status switch
         {
-            _ when (status & stranger) != X509ChainStatusFlags.NoError => "was not signed by this cluster's authority",
+            _ when (status & notSigned) != X509ChainStatusFlags.NoError => "was not signed by this cluster's authority",
             _ when status.HasFlag(X509ChainStatusFlags.NotValidForUsage) => "was not made for this use",
             _ when status.HasFlag(X509ChainStatusFlags.HasNotPermittedNameConstraint) =>
                 "names a host or address that this cluster's authority may not sign",

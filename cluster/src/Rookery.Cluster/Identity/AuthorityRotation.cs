@@ -67,11 +67,11 @@ public sealed class AuthorityRotation(
             Stage = RotationStage.Trusting,
             Keys = SealFor(next, MemberRecord.All(recordStore)),
         };
-        var leftOver = recordStore
+        var deletions = recordStore
             .List(RotationRecord.Acknowledgements)
-            .Select(record => new RecordChange(record.Key, null, null));
+            .Select(record => new RecordChange(record.Key, Value: null, ExpectedVersion: null));
         return await recordStore.ChangeAsync(
-            [new RecordChange(RotationRecord.Key, rotation.ToJson(), ClusterRecord.Absent), .. leftOver],
+            [new RecordChange(RotationRecord.Key, rotation.ToJson(), ClusterRecord.Absent), .. deletions],
             cancellationToken
         );
     }
@@ -169,7 +169,7 @@ public sealed class AuthorityRotation(
                 new RecordChange(RotationRecord.Key, Value: null, version),
                 .. recordStore
                     .List(RotationRecord.Acknowledgements)
-                    .Select(record => new RecordChange(record.Key, null, null)),
+                    .Select(record => new RecordChange(record.Key, Value: null, ExpectedVersion: null)),
             ],
             _ => [],
         };
@@ -226,10 +226,10 @@ public sealed class AuthorityRotation(
             sealedKey,
             self.Key
         );
-        var present = SubjectAlternativeNames.ReadFrom(self.Certificate);
-        var names = new NodeNames(self.NodeName, self.ClusterName, present?.Addresses ?? [])
+        var currentNames = SubjectAlternativeNames.ReadFrom(self.Certificate);
+        var names = new NodeNames(self.NodeName, self.ClusterName, currentNames?.Addresses ?? [])
         {
-            OtherDnsNames = present?.DnsNames ?? [],
+            OtherDnsNames = currentNames?.DnsNames ?? [],
         };
         var signed = CertificateLife.SigningTime(
             recordStore.Time is { IsSure: true, Known: { } now } ? now : time.GetUtcNow(),
@@ -269,8 +269,8 @@ public sealed class AuthorityRotation(
     /// so those of an earlier rotation do not count.
     /// </summary>
     private bool HasAcknowledged(RotationRecord rotation, string nodeId) =>
-        recordStore.Find(RotationRecord.AcknowledgementOf(rotation.Stage, nodeId)) is { } done
-        && done.Value.Span.SequenceEqual(rotation.Certificate);
+        recordStore.Find(RotationRecord.AcknowledgementOf(rotation.Stage, nodeId)) is { } acknowledgement
+        && acknowledgement.Value.Span.SequenceEqual(rotation.Certificate);
 
     private (RotationRecord Rotation, long Version)? Find() =>
         recordStore.Find(RotationRecord.Key) is { } stored && RotationRecord.Parse(stored.Value.Span) is { } rotation

@@ -50,10 +50,10 @@ public static class IdentityDirectory
         }
 
         var identity = Load(disk, path);
-        if ((identity.WhyInconsistent() ?? WhyForeign(disk, dataDirectory, identity)) is { } wrong)
+        if ((identity.WhyInconsistent() ?? WhyForeign(disk, dataDirectory, identity)) is { } mismatch)
         {
             identity.Dispose();
-            throw new IdentityException($"{path} cannot be used: {wrong} {Remedy}");
+            throw new IdentityException($"{path} cannot be used: {mismatch} {Remedy}");
         }
 
         return identity;

@@ -23,7 +23,8 @@ internal sealed class NameConstraints
     private static readonly Asn1Tag IpAddress = new(TagClass.ContextSpecific, 7);
 
     /// <summary>
-    /// RFC 1918, 6598 (shared, used by overlay networks), 3927, 1122; RFC 4291 loopback and link-local, 4193.
+    /// Private networks (RFC 1918 and 4193), shared ones that overlay networks use (RFC 6598), loopback (RFC 1122 and
+    /// 4291) and link-local (RFC 3927 and 4291).
     /// </summary>
     private static readonly IPNetwork[] PrivateNetworks =
     [

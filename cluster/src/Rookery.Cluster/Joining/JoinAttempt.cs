@@ -23,14 +23,14 @@ internal sealed record JoinAttempt(string ClusterId, string NodeId, ECDsa Key)
     public static JoinAttempt ResumeOrBegin(IDisk disk, string dataDirectory, string clusterId)
     {
         string path = PathIn(dataDirectory);
-        if (disk.Exists(path) && TryRead(disk, path) is { } begun)
+        if (disk.Exists(path) && TryRead(disk, path) is { } earlier)
         {
-            if (string.Equals(begun.ClusterId, clusterId, StringComparison.Ordinal))
+            if (string.Equals(earlier.ClusterId, clusterId, StringComparison.Ordinal))
             {
-                return begun;
+                return earlier;
             }
 
-            begun.Key.Dispose();
+            earlier.Key.Dispose();
         }
 
         var made = new JoinAttempt(clusterId, NodeIds.Create().NodeId, NodeKey.Create());

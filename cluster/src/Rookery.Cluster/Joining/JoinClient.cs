@@ -107,10 +107,10 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             Authorities = [.. answer.Authorities.Select(authority => X509CertificateLoader.LoadCertificate(authority))],
             SealedAuthorityKey = answer.SealedAuthorityKey,
         };
-        if (identity.WhyInconsistent() is { } wrong)
+        if (identity.WhyInconsistent() is { } mismatch)
         {
             throw new JoinException(
-                $"The cluster's answer cannot be used: {wrong} Let the node join again with another token."
+                $"The cluster's answer cannot be used: {mismatch} Let the node join again with another token."
             );
         }
 
@@ -148,7 +148,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     /// </summary>
     private async Task<JoinAnswer> AskAsync(JoinRequest request, CancellationToken cancellationToken)
     {
-        long begun = time.GetTimestamp();
+        long startedAt = time.GetTimestamp();
         bool wasReached = false;
         while (true)
         {
@@ -159,7 +159,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             }
 
             wasReached |= round.WasReached;
-            if (!wasReached || time.GetElapsedTime(begun) >= RetryPeriod)
+            if (!wasReached || time.GetElapsedTime(startedAt) >= RetryPeriod)
             {
                 throw new JoinException(
                     $"No member of the cluster let the node in. {string.Join(" ", round.Troubles)} Check "

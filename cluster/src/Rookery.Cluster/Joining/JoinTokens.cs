@@ -56,7 +56,7 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
             where
                 TokenRecord.Parse(record.Value.Span) is not { } known
                 || trustedTime.IsPast(known.Expires + RetentionPeriod)
-            select new RecordChange(record.Key, null, null);
+            select new RecordChange(record.Key, Value: null, ExpectedVersion: null);
         var refusal = await recordStore.ChangeAsync([added, .. deleted], cancellationToken);
         return refusal is null ? (token, now + life, null) : (null, default, refusal.Message);
     }
@@ -123,21 +123,21 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
     {
         string NameOf(string node) =>
             new Seats(recordStore).Of(node) is { } member ? $"{member.Name} ({member.Tag})" : node;
-        const string another = "Make another one with `rookery cluster token create` on a member.";
+        const string advice = "Make another one with `rookery cluster token create` on a member.";
         return token switch
         {
             null => new JoinRefusal(
                 JoinError.TokenUnknown,
-                $"This cluster has given out no such token, or it ended long ago. {another}"
+                $"This cluster has given out no such token, or it ended long ago. {advice}"
             ),
             { UsedBy: { } node } => new JoinRefusal(
                 JoinError.TokenUsed,
                 $"The token has let node {NameOf(node)} in on {FormatTime(token.Used!.Value)}, and each lets in "
-                    + $"one. {another}"
+                    + $"one. {advice}"
             ),
             _ when recordStore.Time.IsPast(token.Expires) => new JoinRefusal(
                 JoinError.TokenExpired,
-                $"The token ended on {FormatTime(token.Expires)}. {another}"
+                $"The token ended on {FormatTime(token.Expires)}. {advice}"
             ),
             _ => null,
         };

@@ -157,7 +157,9 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
         var token = stored is null ? null : TokenRecord.Parse(stored.Value.Span);
         byte[] publicKey = key.ExportSubjectPublicKeyInfo();
         var existing =
-            seats.Of(request.NodeId) is { } taken && taken.PublicKey.AsSpan().SequenceEqual(publicKey) ? taken : null;
+            seats.Of(request.NodeId) is { } recorded && recorded.PublicKey.AsSpan().SequenceEqual(publicKey)
+                ? recorded
+                : null;
         if (existing is not null && string.Equals(token?.UsedBy, request.NodeId, StringComparison.Ordinal))
         {
             return (existing, null);

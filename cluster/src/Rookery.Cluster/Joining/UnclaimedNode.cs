@@ -115,6 +115,7 @@ public static class UnclaimedNode
     {
         if (IdentityDirectory.IsPutAwayIn(disk, dataDirectory))
         {
+            // The put-away identity is deleted last: it marks the directory as one in which a join began.
             held.Empty([NodeIds.JoiningName, IdentityDirectory.PutAwayName, .. kept]);
             held.Empty([NodeIds.JoiningName, .. kept]);
         }
@@ -171,6 +172,7 @@ public static class UnclaimedNode
                 return null;
             }
 
+            // The ids were absent when the caller looked, so another process has started the node since.
             throw new DataDirectoryInUseException(directory);
         }
 

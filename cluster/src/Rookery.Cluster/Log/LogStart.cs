@@ -129,21 +129,21 @@ internal static class LogStart
     /// </summary>
     private static List<RecoveredEntry> WithoutTruncated(IReadOnlyList<RecoveredEntry> entries)
     {
-        var kept = new List<RecoveredEntry>(entries.Count);
+        var remaining = new List<RecoveredEntry>(entries.Count);
         foreach (var entry in entries)
         {
             if (entry.Type != FrameType.Truncation)
             {
-                kept.Add(entry);
+                remaining.Add(entry);
                 continue;
             }
 
-            while (kept.Count > 0 && kept[^1].Index > entry.Index)
+            while (remaining.Count > 0 && remaining[^1].Index > entry.Index)
             {
-                kept.RemoveAt(kept.Count - 1);
+                remaining.RemoveAt(remaining.Count - 1);
             }
         }
 
-        return kept;
+        return remaining;
     }
 }

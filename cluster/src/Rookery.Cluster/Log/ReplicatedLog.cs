@@ -16,6 +16,7 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
 {
     private const int QuietSecondsBeforeIdle = 10;
 
+    // The number of operations (etags) in all entries through LastIndex; the next entry carries it.
     private long _operationsBeforeNext = operationsBeforeNext;
     private Entry[] _receivedEntries = new Entry[64];
     private SnapshotOffer? _installedSnapshot;
@@ -67,17 +68,19 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
             }
         }
 
-        foreach (var made in host.Output.Made)
+        foreach (var appended in host.Output.Made)
         {
             var entry = Cache.Rent();
             entry.CopyFrom(
                 new JournalFrame(
-                    made.Type == EntryType.NoOp ? FrameType.NoOp : FrameType.Configuration,
-                    made.Index,
-                    made.Term,
+                    appended.Type == EntryType.NoOp ? FrameType.NoOp : FrameType.Configuration,
+                    appended.Index,
+                    appended.Term,
                     _operationsBeforeNext,
                     OperationCount: 0,
-                    made.Configuration is null ? default : ConfigurationEncoding.Encode(made.Configuration, made.Index)
+                    appended.Configuration is null
+                        ? default
+                        : ConfigurationEncoding.Encode(appended.Configuration, appended.Index)
                 )
             );
             Append(entry);

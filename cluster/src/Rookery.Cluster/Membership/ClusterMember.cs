@@ -187,7 +187,7 @@ public sealed class ClusterMember : IAsyncDisposable
                 IsClockSynchronised = _options.IsClockSynchronised,
                 BoardPenalty = _options.BoardPenalty,
                 TroubleFound = _options.Log,
-                RecordHaltAndExplain = found => Retire(RetirementCause.Halted, found),
+                RecordHaltAndExplain = fault => Retire(RetirementCause.Halted, fault),
                 FetchState = (from, cancellationToken) => FetchStateAsync(store, from, cancellationToken),
             }
         );
@@ -290,9 +290,9 @@ public sealed class ClusterMember : IAsyncDisposable
             return;
         }
 
-        if (_whereabouts!.Facts.WhyNotSigned(Identity) is { } foreign)
+        if (_whereabouts!.Facts.WhyNotSigned(Identity) is { } warning)
         {
-            _options.Log(foreign);
+            _options.Log(warning);
         }
 
         _network!.Start(_consensus);
@@ -332,10 +332,14 @@ public sealed class ClusterMember : IAsyncDisposable
 
         // Members learn of the next leader from its first heartbeat. Until then they forward commands to this node,
         // which must answer them before it stops.
-        for (int quiet = 0, waited = 0; quiet < RoundsWithoutForwards && waited < HandOverAttempts; waited++)
+        for (
+            int quietRounds = 0, rounds = 0;
+            quietRounds < RoundsWithoutForwards && rounds < HandOverAttempts;
+            rounds++
+        )
         {
             await Task.Delay(HandOverInterval, _time);
-            quiet = consensus.Intake.ForwardedInFlight == 0 ? quiet + 1 : 0;
+            quietRounds = consensus.Intake.ForwardedInFlight == 0 ? quietRounds + 1 : 0;
         }
     }
 

@@ -22,7 +22,7 @@ internal static class MemberListing
     /// </summary>
     public static string ToJson(ConsensusStatistics cluster)
     {
-        int voters = cluster.Members.Count(static one => one.Member.IsVoter);
+        int voters = cluster.Members.Count(static member => member.Member.IsVoter);
         using var text = new MemoryStream();
         using (var json = new Utf8JsonWriter(text))
         {
@@ -46,9 +46,9 @@ internal static class MemberListing
             }
 
             json.WriteStartArray("Members"u8);
-            foreach (var one in cluster.Members)
+            foreach (var member in cluster.Members)
             {
-                Write(json, one);
+                Write(json, member);
             }
 
             json.WriteEndArray();
@@ -58,46 +58,46 @@ internal static class MemberListing
         return Encoding.UTF8.GetString(text.ToArray());
     }
 
-    private static void Write(Utf8JsonWriter json, MemberStatistics one)
+    private static void Write(Utf8JsonWriter json, MemberStatistics member)
     {
         json.WriteStartObject();
-        json.WriteString("Tag"u8, one.Member.Tag);
-        json.WriteString("Name"u8, one.Member.Name);
-        json.WriteString("NodeId"u8, one.Member.NodeId);
+        json.WriteString("Tag"u8, member.Member.Tag);
+        json.WriteString("Name"u8, member.Member.Name);
+        json.WriteString("NodeId"u8, member.Member.NodeId);
         json.WriteString(
             "Role"u8,
-            one.Member.IsLeader ? "leader"
-                : one.Member.IsVoter ? "voter"
+            member.Member.IsLeader ? "leader"
+                : member.Member.IsVoter ? "voter"
                 : "learner"
         );
-        json.WriteString("Url"u8, one.Member.Url);
-        if (one.IsReachable is { } isReachable)
+        json.WriteString("Url"u8, member.Member.Url);
+        if (member.IsReachable is { } isReachable)
         {
             json.WriteBoolean("IsReachable"u8, isReachable);
         }
 
-        if (one.LagEntries is { } lag)
+        if (member.LagEntries is { } lag)
         {
             json.WriteNumber("LagEntries"u8, lag);
         }
 
-        if (one.SyncMicroseconds is { } sync)
+        if (member.SyncMicroseconds is { } sync)
         {
             json.WriteNumber("SyncP99Milliseconds"u8, sync / 1000.0);
         }
 
-        if (one.HeardSeconds is { } heard)
+        if (member.HeardSeconds is { } seconds)
         {
-            json.WriteNumber("HeardSeconds"u8, Math.Round(heard, 1));
+            json.WriteNumber("HeardSeconds"u8, Math.Round(seconds, 1));
         }
 
-        if (one.SpareBytes is { } spare)
+        if (member.SpareBytes is { } spare)
         {
             json.WriteNumber("SpareBytes"u8, spare);
         }
 
-        json.WriteBoolean("IsSelf"u8, one.Member.IsSelf);
-        json.WriteNumber("RecordVersion"u8, one.RecordVersion);
+        json.WriteBoolean("IsSelf"u8, member.Member.IsSelf);
+        json.WriteNumber("RecordVersion"u8, member.RecordVersion);
         json.WriteEndObject();
     }
 
@@ -107,12 +107,13 @@ internal static class MemberListing
     /// </summary>
     private static string NoteOn(IReadOnlyList<MemberStatistics> members, int voters)
     {
-        int off = members.Count(static one => one is { Member.IsVoter: true, IsReachable: false });
+        int off = members.Count(static member => member is { Member.IsVoter: true, IsReachable: false });
         if (voters > 2 && off > 0)
         {
-            int left = ((voters - 1) / 2) - off;
+            // The number of further voters that may be off.
+            int more = ((voters - 1) / 2) - off;
             return $"{voters} members vote, and {off} of them {(off == 1 ? "is" : "are")} off: "
-                + $"{(left > 0 ? $"with {left} more off, writes go on." : "when another is off, nothing is written.")}";
+                + $"{(more > 0 ? $"with {more} more off, writes go on." : "when another is off, nothing is written.")}";
         }
 
         if (members.Count != 2 || voters == 0)
@@ -120,9 +121,9 @@ internal static class MemberListing
             return Tolerance(voters);
         }
 
-        string voter = members.First(static one => one.Member.IsVoter).Member.Name;
+        string voter = members.First(static member => member.Member.IsVoter).Member.Name;
         string other = members
-            .First(one => !string.Equals(one.Member.Name, voter, StringComparison.Ordinal))
+            .First(member => !string.Equals(member.Member.Name, voter, StringComparison.Ordinal))
             .Member.Name;
         return voters == 2
             ? $"A mirror: every acknowledged write is on both cards, and writes stop when either node is off. "

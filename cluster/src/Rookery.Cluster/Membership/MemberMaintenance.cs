@@ -215,11 +215,11 @@ internal sealed class MemberMaintenance(
         );
 
         // Announcements are unauthenticated, so limit the addresses for each node.
-        var some = ours.GroupBy(static node => node.NodeId, StringComparer.Ordinal)
+        var limited = ours.GroupBy(static node => node.NodeId, StringComparer.Ordinal)
             .SelectMany(static node => node.Take(MemberAddress.MaxAddresses));
         Volatile.Write(
             ref _announcedPlaces,
-            some.ToLookup(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal)
+            limited.ToLookup(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal)
         );
     }
 

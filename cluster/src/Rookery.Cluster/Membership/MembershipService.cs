@@ -109,10 +109,10 @@ public sealed class MembershipService(
         var member = toAnyVoter ? null : Find(name);
         if (member is null && !toAnyVoter)
         {
-            string known = string.Join(", ", consensus.Roster.Entries.Select(static entry => entry.Record.Name));
+            string names = string.Join(", ", consensus.Roster.Entries.Select(static entry => entry.Record.Name));
             return new MemberAnswer(
                 StatusCodes.Status404NotFound,
-                $"No member is called \"{name}\"; there are {known}."
+                $"No member is called \"{name}\"; there are {names}."
             );
         }
 
@@ -407,10 +407,15 @@ public sealed class MembershipService(
         );
     }
 
+    /// <summary>Changes a member's role, and waits until the change is committed, 5 s at most.</summary>
+    /// <param name="member">The member.</param>
+    /// <param name="change">The change.</param>
+    /// <param name="result">The end of the answer's sentence, after the member's name, such as "votes already".</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     private async Task<MemberAnswer> ChangeAsync(
         RosterEntry member,
         MemberChange change,
-        string done,
+        string result,
         CancellationToken cancellationToken
     )
     {
@@ -436,7 +441,7 @@ public sealed class MembershipService(
         {
             return new MemberAnswer(
                 StatusCodes.Status200OK,
-                $"{member.Record.Name} {done}. {ToleranceOf(consensus.ReadState().Configuration)}"
+                $"{member.Record.Name} {result}. {ToleranceOf(consensus.ReadState().Configuration)}"
             );
         }
 

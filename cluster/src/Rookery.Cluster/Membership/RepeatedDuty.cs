@@ -8,10 +8,10 @@ namespace Rookery.Cluster.Membership;
 /// Runs the tasks of a background loop. A failed task is logged, does not prevent the other tasks, and is tried again
 /// in the next round. A violated invariant ends the process.
 /// </summary>
-/// <param name="what">The beginning of the logged sentence, which names the failed work.</param>
+/// <param name="heading">The beginning of the logged sentence, which names the failed work.</param>
 /// <param name="log">Receives failures.</param>
 /// <param name="time">The clock.</param>
-internal sealed class RepeatedDuty(string what, Action<string> log, TimeProvider time)
+internal sealed class RepeatedDuty(string heading, Action<string> log, TimeProvider time)
 {
     private readonly RepeatedLog _log = new(log, time);
 
@@ -53,7 +53,7 @@ internal sealed class RepeatedDuty(string what, Action<string> log, TimeProvider
 
         if (!stopping.IsCancellationRequested)
         {
-            _log.Tell($"{what}: {failure.Message}");
+            _log.Tell($"{heading}: {failure.Message}");
         }
     }
 }

@@ -34,8 +34,8 @@ internal sealed class TopologyKeeper(
     private ITimer? _timer;
     private Task? _loop;
     private long _term = -1;
-    private long _termSeen;
-    private long? _healthWritten;
+    private long _termSeenAt;
+    private long? _healthWrittenAt;
 
     /// <summary>Starts checking once a second and when woken.</summary>
     public void Start()
@@ -92,7 +92,9 @@ internal sealed class TopologyKeeper(
         bool healthChanged = !topology.Repeats(withOldHealth);
         bool mustRecord =
             !withOldHealth.Repeats(known)
-            || (healthChanged && (_healthWritten is not { } written || time.GetElapsedTime(written) >= HealthInterval));
+            || (
+                healthChanged && (_healthWrittenAt is not { } written || time.GetElapsedTime(written) >= HealthInterval)
+            );
         if (!mustRecord || topology.Members.Count == 0)
         {
             return;
@@ -108,7 +110,7 @@ internal sealed class TopologyKeeper(
             && healthChanged
         )
         {
-            _healthWritten = time.GetTimestamp();
+            _healthWrittenAt = time.GetTimestamp();
         }
     }
 
@@ -117,10 +119,10 @@ internal sealed class TopologyKeeper(
     {
         if (view.Term != _term)
         {
-            (_term, _termSeen) = (view.Term, time.GetTimestamp());
+            (_term, _termSeenAt) = (view.Term, time.GetTimestamp());
         }
 
-        return time.GetElapsedTime(_termSeen) > view.ElectionTimeout * TimeoutsToHear;
+        return time.GetElapsedTime(_termSeenAt) > view.ElectionTimeout * TimeoutsToHear;
     }
 
     private async Task RunAsync()

@@ -48,16 +48,16 @@ internal sealed class Whereabouts(
 
     private void UpdateFacts()
     {
-        var seen = readFacts();
+        var facts = readFacts();
         bool isSame =
-            seen.Addresses.SequenceEqual(Facts.Addresses, StringComparer.Ordinal)
-            && seen.ClientUrls.SequenceEqual(Facts.ClientUrls, StringComparer.Ordinal);
+            facts.Addresses.SequenceEqual(Facts.Addresses, StringComparer.Ordinal)
+            && facts.ClientUrls.SequenceEqual(Facts.ClientUrls, StringComparer.Ordinal);
 
         // Ignore a temporary loss of the network, which has no addresses.
-        bool hasAddresses = seen.Addresses.Count > 0 && seen.ClientUrls.Count > 0;
+        bool hasAddresses = facts.Addresses.Count > 0 && facts.ClientUrls.Count > 0;
         if (!isSame && hasAddresses)
         {
-            Facts = seen;
+            Facts = facts;
         }
     }
 }

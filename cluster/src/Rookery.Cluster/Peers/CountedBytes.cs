@@ -12,17 +12,17 @@ internal struct CountedBytes(MemoryShare? share)
     private long _bytes;
 
     /// <summary>Reports the number of bytes that the owner holds now.</summary>
-    public void Set(long held)
+    public void Set(long bytes)
     {
-        if (held > _bytes)
+        if (bytes > _bytes)
         {
-            share?.Reserve(held - _bytes);
+            share?.Reserve(bytes - _bytes);
         }
-        else if (held < _bytes)
+        else if (bytes < _bytes)
         {
-            share?.Release(_bytes - held);
+            share?.Release(_bytes - bytes);
         }
 
-        _bytes = held;
+        _bytes = bytes;
     }
 }

@@ -6,6 +6,9 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>The unanswered commands that were forwarded over one connection, by number. Thread-safe.</summary>
+/// <param name="queue">The connection's outgoing packets.</param>
+/// <param name="time">The clock.</param>
+/// <param name="knowsTerms">Whether the other end's version reads the leader's term in a forwarded command.</param>
 internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool knowsTerms) : IPacketHandler
 {
     private readonly Lock _gate = new();

@@ -146,18 +146,18 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     /// <summary>Decides about a later start while the current one is connected. Under the lock.</summary>
     private PeerRefusal? JudgeChallenger(Store store, PeerHello hello)
     {
-        int found = store.Challengers.FindIndex(challenger => challenger.Id == hello.StartId);
-        if (found < 0)
+        int position = store.Challengers.FindIndex(challenger => challenger.Id == hello.StartId);
+        if (position < 0)
         {
             AddBounded(store.Challengers, (hello.StartId, time.GetTimestamp()), MaxChallengers);
         }
-        else if (store.Answered > store.Challengers[found].Since)
+        else if (store.Answered > store.Challengers[position].Since)
         {
-            store.Challengers.RemoveAt(found);
+            store.Challengers.RemoveAt(position);
             AddBounded(store.Copies, hello.StartId, MaxCopies);
             return DuplicateRefusal(hello);
         }
-        else if (time.GetElapsedTime(store.Challengers[found].Since) > CheckTimeout)
+        else if (time.GetElapsedTime(store.Challengers[position].Since) > CheckTimeout)
         {
             return null;
         }
@@ -178,17 +178,17 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     private Store? TryAdd(PeerHello hello)
     {
         var ofNode = _stores
-            .Where(known => string.Equals(known.Key.Node, hello.NodeId, StringComparison.Ordinal))
+            .Where(entry => string.Equals(entry.Key.Node, hello.NodeId, StringComparison.Ordinal))
             .ToArray();
         if (ofNode.Length >= MaxStoresPerNode)
         {
-            var idle = ofNode.Where(static known => known.Value.Connections == 0).ToArray();
+            var idle = ofNode.Where(static entry => entry.Value.Connections == 0).ToArray();
             if (idle.Length == 0)
             {
                 return null;
             }
 
-            _stores.Remove(idle.MinBy(static known => known.Value.Number).Key);
+            _stores.Remove(idle.MinBy(static entry => entry.Value.Number).Key);
         }
 
         var store = new Store(++_lastNumber) { StartNumber = hello.StartNumber, StartId = hello.StartId };

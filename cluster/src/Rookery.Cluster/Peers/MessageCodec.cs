@@ -134,9 +134,9 @@ internal static class MessageCodec
     {
         frames.Clear();
         int count = reader.TakeInt32();
-        long announced = message.Kind == MessageKind.Append ? message.LastIndex - message.Position.Index : 0;
+        long expected = message.Kind == MessageKind.Append ? message.LastIndex - message.Position.Index : 0;
         Demand(
-            count == announced && count <= reader.Remaining / FrameHeadBytes,
+            count == expected && count <= reader.Remaining / FrameHeadBytes,
             "A message has more or fewer frames than its head says."
         );
         Demand(

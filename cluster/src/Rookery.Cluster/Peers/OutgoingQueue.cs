@@ -25,6 +25,8 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     private ManualResetValueTaskSourceCore<bool> _signal;
     private PooledMemory _filling;
     private int _fillingBytes;
+
+    // The bytes of Room that the packets in each buffer hold, and the highest mark of the packets; see Put.
     private long _fillingCharge;
     private long _fillingMark;
     private PooledMemory _sending;

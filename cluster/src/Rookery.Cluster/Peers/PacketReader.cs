@@ -17,6 +17,9 @@ internal sealed class PacketReader(Stream stream, int maxPacketBytes, MemoryShar
     private CountedBytes _counted = new(memory);
     private int _start;
     private int _end;
+
+    // Whether a packet over IdleBytes was read since the buffer was last empty. A large buffer is then kept once more,
+    // because such packets often follow each other.
     private bool _sawLongPacket;
 
     /// <summary>The longest permitted packet, in bytes.</summary>

@@ -104,7 +104,7 @@ internal sealed class PeerConnection : IDisposable
     }
 
     /// <summary>Closes the connection. Only the first reason counts.</summary>
-    public void Close(string? because)
+    public void Close(string? reason)
     {
         // Only the first caller continues, because later the connection may be disposed.
         if (Interlocked.Exchange(ref _isClosed, true))
@@ -112,7 +112,7 @@ internal sealed class PeerConnection : IDisposable
             return;
         }
 
-        _closedBecause = because;
+        _closedBecause = reason;
         Queue.Close();
         _closing.Cancel();
     }
@@ -192,10 +192,10 @@ internal sealed class PeerConnection : IDisposable
         {
             while (await Queue.WaitAsync())
             {
-                for (var left = Queue.Take(); !left.IsEmpty; )
+                for (var remaining = Queue.Take(); !remaining.IsEmpty; )
                 {
-                    var piece = left[..Math.Min(left.Length, PieceBytes)];
-                    left = left[piece.Length..];
+                    var piece = remaining[..Math.Min(remaining.Length, PieceBytes)];
+                    remaining = remaining[piece.Length..];
                     var write = _stream.WriteAsync(piece, Closing);
                     bool waits = !write.IsCompleted;
                     await write;

@@ -4,6 +4,14 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>Connects to other members: TCP, TLS with certificates on both sides, exchange of hellos.</summary>
+/// <param name="self">This node's hello.</param>
+/// <param name="trust">Returns this node's current certificates.</param>
+/// <param name="gate">Decides whether the other end may connect.</param>
+/// <param name="learnAddressOf">Records that a member answered at an address; returns whether the member is one of the
+/// peers.</param>
+/// <param name="nameOf">Returns a member's name; null when it is not known.</param>
+/// <param name="time">The clock.</param>
+/// <param name="memory">The share that counts the buffers; null for none.</param>
 internal sealed class PeerDialer(
     PeerHello self,
     Func<PeerTrust> trust,

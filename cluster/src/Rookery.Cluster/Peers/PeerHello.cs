@@ -101,10 +101,10 @@ public sealed record PeerHello
         string node = ReadId(ref reader);
         if (version != PeerProtocol.Version)
         {
-            string older = version < PeerProtocol.Version ? $"node {node}" : "the node that says this";
+            string nodeToUpgrade = version < PeerProtocol.Version ? $"node {node}" : "the node that says this";
             throw new PeerProtocolException(
                 $"Node {node} speaks version {version} of the protocol between members, and the node that "
-                    + $"says this speaks version {PeerProtocol.Version}: upgrade {older}."
+                    + $"says this speaks version {PeerProtocol.Version}: upgrade {nodeToUpgrade}."
             );
         }
 

@@ -150,9 +150,9 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
             Invariant.Holds(_context is not null, "peers are set after the network is started");
             var wanted = _isStopped ? [] : peers.Where(peer => peer.Node != _self.Member).ToArray();
             var kept = _peers.Where(peer => Array.Exists(wanted, address => address.Node == peer.Route.Node)).ToArray();
-            foreach (var gone in _peers.Except(kept))
+            foreach (var removed in _peers.Except(kept))
             {
-                _ = gone.StopAsync();
+                _ = removed.StopAsync();
             }
 
             Volatile.Write(

@@ -13,7 +13,7 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     private string? _reached;
 
     // From connections that the member dialled: their source address, and the addresses that it announced.
-    private IReadOnlyList<string> _seen = [];
+    private IReadOnlyList<string> _callerAddresses = [];
 
     /// <summary>The member.</summary>
     public NodeId Node => node;
@@ -27,7 +27,7 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
             [
                 .. new[] { _reached }
                     .OfType<string>()
-                    .Concat(_seen)
+                    .Concat(_callerAddresses)
                     .Concat(_addresses)
                     .Distinct(StringComparer.Ordinal),
             ];
@@ -54,7 +54,7 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
         {
             bool isNew =
                 !string.Equals(_reached, address, StringComparison.Ordinal)
-                && !_seen.Concat(_addresses).Contains(address, StringComparer.Ordinal);
+                && !_callerAddresses.Concat(_addresses).Contains(address, StringComparer.Ordinal);
             _reached = address;
             return isNew;
         }
@@ -68,7 +68,9 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     {
         lock (_gate)
         {
-            _seen = areAll ? places : [.. places.Union(_seen, StringComparer.Ordinal).Take(PeerPlaces.MaxPlaces + 1)];
+            _callerAddresses = areAll
+                ? places
+                : [.. places.Union(_callerAddresses, StringComparer.Ordinal).Take(PeerPlaces.MaxPlaces + 1)];
         }
     }
 }

@@ -118,14 +118,14 @@ public sealed class ClusterRecovery : IDisposable
 
         var own = MarkOldCopy(cards[0], cards);
         var configuration = cards[0].Configuration;
-        var seen = new HashSet<NodeId> { Identity.Member };
+        var accessible = new HashSet<NodeId> { Identity.Member };
         var others = new List<SurveyedStore>();
         List<StoppedVoter> stopped = [.. VoterOf(own, Identity.Member, configuration)];
         foreach (var card in cards.Skip(1))
         {
             var store = MarkOldCopy(card, cards);
             others.Add(store);
-            if (store.OldCopy is null && seen.Add(card.Member))
+            if (store.OldCopy is null && accessible.Add(card.Member))
             {
                 stopped.AddRange(VoterOf(store, card.Member, card.Configuration));
             }
@@ -137,7 +137,7 @@ public sealed class ClusterRecovery : IDisposable
             if (await _ask(peer, cancellationToken) is { } listing && SurveyRunning(listing, peer) is { } store)
             {
                 others.Add(store);
-                seen.Add(Members.IdOf(peer.NodeId));
+                accessible.Add(Members.IdOf(peer.NodeId));
                 running.Add(Members.IdOf(peer.NodeId));
             }
         }
@@ -146,7 +146,7 @@ public sealed class ClusterRecovery : IDisposable
         [
             .. configuration
                 .Voters.ToArray()
-                .Where(voter => !seen.Contains(voter))
+                .Where(voter => !accessible.Contains(voter))
                 .Select(NameOf)
                 .Order(StringComparer.Ordinal),
         ];
@@ -267,13 +267,13 @@ public sealed class ClusterRecovery : IDisposable
     )
     {
         var known = stopped.Count > 0 ? stopped[0].Configuration : configuration;
-        NodeId[] live = [.. stopped.Select(static one => one.Member).Union(running)];
+        NodeId[] live = [.. stopped.Select(static voter => voter.Member).Union(running)];
         if (
             known.Voters.IsEmpty
             || !stopped
-                .Select(static one => one.Configuration)
+                .Select(static voter => voter.Configuration)
                 .Append(known)
-                .All(one => live.Count(one.IsVoter) >= one.Majority)
+                .All(members => live.Count(members.IsVoter) >= members.Majority)
         )
         {
             return null;
@@ -284,7 +284,7 @@ public sealed class ClusterRecovery : IDisposable
         );
         string start = NameList.Of(
             stopped
-                .Select(static one => one.Store)
+                .Select(static voter => voter.Store)
                 .Prepend(own)
                 .Where(static store => store.OldCopy is null)
                 .Distinct()

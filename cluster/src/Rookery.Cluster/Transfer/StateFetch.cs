@@ -98,7 +98,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
 
     private async Task<SnapshotOffer> GetOfferAsync(CancellationToken cancellationToken)
     {
-        long begun = time.GetTimestamp();
+        long startedAt = time.GetTimestamp();
 
         // Call this once. With a newer etag in each request, the other member would start to write the changes again
         // each time.
@@ -108,7 +108,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
             long through = Through();
             if (await AskAsync(PathOfOffer(through, since), cancellationToken) is not { } offer)
             {
-                if (time.GetElapsedTime(begun) > OfferWriteTimeout)
+                if (time.GetElapsedTime(startedAt) > OfferWriteTimeout)
                 {
                     throw new StateTransferException(
                         $"{member.BaseAddress} has not come to entry {through} with its tables, or not "
@@ -187,15 +187,15 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     // False when the member no longer has the offer.
     private async Task<bool> FetchFilesAsync(SnapshotOffer offer, CancellationToken cancellationToken)
     {
-        long before = 0;
+        long earlierBytes = 0;
         foreach (var file in offer.Files)
         {
-            if (!await FetchFileAsync(offer, file, before, cancellationToken))
+            if (!await FetchFileAsync(offer, file, earlierBytes, cancellationToken))
             {
                 return false;
             }
 
-            before += file.Bytes;
+            earlierBytes += file.Bytes;
         }
 
         return true;
@@ -204,7 +204,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     private async Task<bool> FetchFileAsync(
         SnapshotOffer offer,
         StateFile file,
-        long before,
+        long earlierBytes,
         CancellationToken cancellationToken
     )
     {
@@ -218,7 +218,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         for (int breaks = 0; ; )
         {
             long lengthBefore = target.Length;
-            if (!await FetchRestAsync(offer, file, target, before, cancellationToken))
+            if (!await FetchRestAsync(offer, file, target, earlierBytes, cancellationToken))
             {
                 return false;
             }
@@ -251,7 +251,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         SnapshotOffer offer,
         StateFile file,
         InboxFile target,
-        long before,
+        long earlierBytes,
         CancellationToken cancellationToken
     )
     {
@@ -275,14 +275,14 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                 return false;
             }
 
-            long begins =
+            long offset =
                 answer.StatusCode == HttpStatusCode.PartialContent
                     ? answer.Content.Headers.ContentRange?.From ?? -1
                     : 0;
-            if (answer.StatusCode is HttpStatusCode.OK or HttpStatusCode.PartialContent && begins == target.Length)
+            if (answer.StatusCode is HttpStatusCode.OK or HttpStatusCode.PartialContent && offset == target.Length)
             {
                 await using var body = await answer.Content.ReadAsStreamAsync(cancellationToken);
-                await CopyAsync(body, file, target, before, offer.Bytes, cancellationToken);
+                await CopyAsync(body, file, target, earlierBytes, offer.Bytes, cancellationToken);
             }
         }
         catch (Exception failure) when (failure is HttpRequestException or TimeoutException)
@@ -301,7 +301,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         Stream body,
         StateFile file,
         InboxFile target,
-        long before,
+        long earlierBytes,
         long total,
         CancellationToken cancellationToken
     )
@@ -328,7 +328,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                 // Report once a MiB (2^20 bytes).
                 if (lengthBefore >> 20 != target.Length >> 20 || target.Length == file.Bytes)
                 {
-                    Progress?.Invoke(new StateFetchProgress(before + target.Length, total));
+                    Progress?.Invoke(new StateFetchProgress(earlierBytes + target.Length, total));
                 }
             }
         }
