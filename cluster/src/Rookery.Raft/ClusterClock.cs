@@ -28,6 +28,7 @@ internal sealed class ClusterClock(SafetyRules rules)
     private const long PlausibleTicks = 3653 * TimeSpan.TicksPerDay;
     private const long TicksPerMicrosecond = TimeSpan.TicksPerMicrosecond;
 
+    // The cluster's time minus this node's monotonic time, in ticks; 0 while _isKnown is false.
     private long _difference;
     private bool _isKnown;
 
@@ -60,7 +61,7 @@ internal sealed class ClusterClock(SafetyRules rules)
     public ClockReading At(long now) => _isKnown ? new ClockReading(TicksAt(_difference, now), IsSure) : default;
 
     /// <summary>Adopts the time that the leader sent.</summary>
-    public void HearLeader(long now, ClockReading reading)
+    public void AdoptLeaderTime(long now, ClockReading reading)
     {
         if (reading.UtcTicks > 0)
         {
@@ -69,8 +70,10 @@ internal sealed class ClusterClock(SafetyRules rules)
         }
     }
 
-    /// <summary>Sets the time to the last log time, unless this node has received a time since its start.</summary>
-    public void HearLogTime(long now, long ticks)
+    /// <summary>
+    /// Sets the time to the last log time (0 for none), unless this node has received a time since its start.
+    /// </summary>
+    public void StartAtLogTime(long now, long ticks)
     {
         if (!_isKnown && ticks > 0)
         {

@@ -6,9 +6,14 @@ namespace Rookery.Raft;
 /// </summary>
 internal sealed class Durability(long durableIndex, SafetyRules rules)
 {
+    // The truncation that the next write must contain; -1 for none.
     private long _truncateAfter = -1;
+
+    // The number of the write that contains the newest vote record, unless that record still waits for a write.
     private long _voteWrite;
     private bool _voteIsPending;
+
+    // The last index that becomes durable when the outstanding write completes.
     private long _outstandingLast;
 
     /// <summary>The highest index of the log that is durable.</summary>

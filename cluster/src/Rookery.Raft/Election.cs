@@ -17,11 +17,15 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
     private readonly Random _random = new(start.Seed);
     private readonly bool _wasUnclean = start.WasUnclean;
     private readonly List<NodeId> _votes = [];
+
+    // Until this time a campaign needs the pre-votes of all voters; see CountPreVotes.
     private long _cautionEnds;
     private long _deadline;
 
     // Initially long ago. Half the minimum, so that a time minus this value does not overflow.
     private long _leaderHeardAt = long.MinValue / 2;
+
+    // After a stall of the disk: no campaign until so many good syncs were counted, or until the ban ends.
     private int _syncsUntilCampaign;
     private long _banEnds;
 
@@ -67,7 +71,10 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
 
     public void ForgetVotes() => _votes.Clear();
 
-    public void HearLeader()
+    /// <summary>
+    /// Records a message of the leader: postpones the election deadline, and ends the caution after an unclean stop.
+    /// </summary>
+    public void RecordLeaderContact()
     {
         _leaderHeardAt = state.Now;
         _cautionEnds = state.Now;
@@ -75,7 +82,7 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
     }
 
     /// <summary>Records the end of this node's leadership, which counts as contact with a leader.</summary>
-    public void LeadershipEnded() => _leaderHeardAt = state.Now;
+    public void RecordLeadershipEnd() => _leaderHeardAt = state.Now;
 
     /// <summary>Keeps this node from campaigning after its disk stalled.</summary>
     public void KeepAwayAfterStall() =>

@@ -94,8 +94,8 @@ public sealed class EntryLog
         ConsensusException.Unless(index <= LastIndex, "released entries are in the log");
         var position = new LogPosition(TermAt(index), index);
         _sizes.RemoveFirst((int)(index - Base.Index));
-        int kept = _terms.FindLastIndex(range => range.FirstIndex <= index + 1);
-        _terms.RemoveRange(0, Math.Max(kept, 0));
+        int firstKept = _terms.FindLastIndex(range => range.FirstIndex <= index + 1);
+        _terms.RemoveRange(0, Math.Max(firstKept, 0));
         if (_terms.Count > 0 && _terms[0].FirstIndex <= index)
         {
             _terms[0] = (index + 1, _terms[0].Term);
@@ -168,8 +168,8 @@ public sealed class EntryLog
     }
 
     /// <summary>
-    /// Returns the last index of the entries from <paramref name="first"/> on that fit in <paramref name="bytes"/>; at
-    /// least <paramref name="first"/>.
+    /// Returns the last index, at most <paramref name="last"/>, of the entries from <paramref name="first"/> on that
+    /// fit in <paramref name="bytes"/>; at least <paramref name="first"/>.
     /// </summary>
     public long LastThatFits(long first, long last, int bytes)
     {

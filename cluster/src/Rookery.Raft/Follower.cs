@@ -7,9 +7,15 @@ namespace Rookery.Raft;
 internal sealed class Follower(MemberState state, Outbox outbox)
 {
     private readonly RaftLog _log = state.Log;
+
+    // The highest index through which this log equals the leader's, verified in _verifiedTerm.
     private long _verified;
     private long _verifiedTerm;
+
+    // The highest commit index that the leader announced in that term.
     private long _leaderCommit;
+
+    // The highest index that this node acknowledged to the current leader, and whether a reply is due.
     private long _acknowledged;
     private bool _owesAcknowledgement;
 
@@ -41,19 +47,19 @@ internal sealed class Follower(MemberState state, Outbox outbox)
         }
 
         // Entries through the base are committed, so they are the same in every log.
-        int known = (int)Math.Clamp(_log.Entries.Base.Index - message.Position.Index, 0, entries.Length);
-        if (known > 0)
+        int skipped = (int)Math.Clamp(_log.Entries.Base.Index - message.Position.Index, 0, entries.Length);
+        if (skipped > 0)
         {
             Coverage.Count(RareBranch.AppendBelowBase);
         }
 
-        while (known < entries.Length && _log.Entries.TermAt(entries[known].Index) == entries[known].Term)
+        while (skipped < entries.Length && _log.Entries.TermAt(entries[skipped].Index) == entries[skipped].Term)
         {
             Coverage.Count(RareBranch.KnownEntriesSkipped);
-            known++;
+            skipped++;
         }
 
-        AppendReceived(message.Position.Index + known, entries[known..]);
+        AppendReceived(message.Position.Index + skipped, entries[skipped..]);
 
         _verified = Math.Max(_verified, message.LastIndex);
         Commit(message.Commit);
@@ -130,7 +136,7 @@ internal sealed class Follower(MemberState state, Outbox outbox)
     /// Counts the entries of an installed snapshot as verified: they were committed in this term or earlier, so the
     /// leader has them.
     /// </summary>
-    public void Installed(long index, bool tailIsKept)
+    public void RecordInstalled(long index, bool tailIsKept)
     {
         bool hasLeader = !state.Leader.IsNone;
         if (hasLeader)

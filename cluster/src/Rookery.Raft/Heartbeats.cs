@@ -46,7 +46,7 @@ internal sealed class Heartbeats(
     /// <summary>Answers a leader's heartbeat at once.</summary>
     public void Answer(in Message message)
     {
-        clocks.HearLeader(message.Clock);
+        clocks.AdoptLeaderTime(message.Clock);
         outbox.Send(
             outbox.Reply(message, MessageKind.HeartbeatReply) with
             {

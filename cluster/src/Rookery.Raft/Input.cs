@@ -77,6 +77,7 @@ public enum MemberChange
 /// <summary>
 /// An input to <see cref="RaftCore.Step"/>. An immutable value, so that tests can record and replay inputs.
 /// </summary>
+/// <remarks>Each method's parameter <c>now</c> is the time of the input, <see cref="NowMicroseconds"/>.</remarks>
 public readonly record struct Input
 {
     /// <summary>The kind of the input.</summary>
@@ -188,6 +189,12 @@ public readonly record struct Input
     /// durably contains everything through <paramref name="position"/>, and the journal starts after it or keeps a
     /// matching tail.
     /// </summary>
+    /// <param name="now">The time, in microseconds.</param>
+    /// <param name="position">The last entry that the snapshot contains.</param>
+    /// <param name="committedBy">The sender's term when it sent the snapshot; see <see cref="RaftCore.MayInstall"/>.
+    /// </param>
+    /// <param name="configuration">The configuration in force at <paramref name="position"/>.</param>
+    /// <param name="configurationIndex">The index of that configuration's entry.</param>
     public static Input SnapshotInstalled(
         long now,
         LogPosition position,

@@ -176,7 +176,7 @@ internal sealed class Member
     /// <summary>Steps down because a majority was lost or may have been, and reports that to the operator.</summary>
     public void LoseQuorum()
     {
-        _outbox.Output.Tell(CoreEvent.QuorumLost, State.Self);
+        _outbox.Output.Report(CoreEvent.QuorumLost, State.Self);
         StepDown();
     }
 
@@ -261,7 +261,7 @@ internal sealed class Member
                 State.Role == Role.Follower && State.Leader == message.From,
                 "a term has one leader"
             );
-            _election.HearLeader();
+            _election.RecordLeaderContact();
         }
     }
 
@@ -310,7 +310,7 @@ internal sealed class Member
 
     private void HandleHeartbeatReply(in Message message)
     {
-        if (!State.IsLeader || _tracker.Hear(message) is not { } peer)
+        if (!State.IsLeader || _tracker.RecordContact(message) is not { } peer)
         {
             return;
         }
@@ -390,7 +390,7 @@ internal sealed class Member
 
     private void EndLeading()
     {
-        _election.LeadershipEnded();
+        _election.RecordLeadershipEnd();
         _tracker.Clear();
         Transfer.EndLeading();
         Outcomes.EndLeading();
@@ -401,7 +401,7 @@ internal sealed class Member
     {
         if (State.Log.TryHeal())
         {
-            _outbox.Output.Tell(CoreEvent.DamageHealed, State.Self);
+            _outbox.Output.Report(CoreEvent.DamageHealed, State.Self);
         }
     }
 }

@@ -9,7 +9,11 @@ namespace Rookery.Raft;
 internal sealed class OutcomeComparison(MemberState state, ProgressTracker tracker, Outbox outbox)
 {
     private readonly OutcomeHistory _history = new();
+
+    // On a follower: the majority's hash that is compared once this node has applied that entry.
     private OutcomeHash _toCompare;
+
+    // On a leader: the index at which members are compared now (0 for none), and since when.
     private long _askedIndex;
     private long _askedAt;
 
@@ -92,7 +96,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
         if (VotersDiffer && !differedBefore)
         {
             Coverage.Count(RareBranch.OutcomesDiffer);
-            outbox.Output.Tell(CoreEvent.OutcomesDiffer, peer.Node);
+            outbox.Output.Report(CoreEvent.OutcomesDiffer, peer.Node);
         }
     }
 
@@ -129,7 +133,7 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
         if (own.Index > 0 && !state.Rules.IsSameOutcome(own, agreed))
         {
             Coverage.Count(RareBranch.Diverged);
-            outbox.Output.Tell(CoreEvent.Diverged, state.Self);
+            outbox.Output.Report(CoreEvent.Diverged, state.Self);
             HasDiverged = true;
         }
     }

@@ -119,7 +119,7 @@ public sealed class Output
     private readonly List<ReadReady> _reads = [];
     private readonly List<long> _refusedReads = [];
     private readonly List<Entry> _made = [];
-    private readonly List<(CoreEvent What, NodeId Node)> _events = [];
+    private readonly List<(CoreEvent Event, NodeId Node)> _events = [];
 
     /// <summary>
     /// Messages to send now, in this order. For <see cref="MessageKind.Append"/> the host adds the entries' payloads.
@@ -134,7 +134,7 @@ public sealed class Output
     public IReadOnlyList<long> RefusedReads => _refusedReads;
 
     /// <summary>Events to report to the operator.</summary>
-    public IReadOnlyList<(CoreEvent What, NodeId Node)> Events => _events;
+    public IReadOnlyList<(CoreEvent Event, NodeId Node)> Events => _events;
 
     /// <summary>The journal write to begin; null for none.</summary>
     public JournalWrite? Write { get; internal set; }
@@ -175,7 +175,7 @@ public sealed class Output
 
     internal void RefuseRead(long number) => _refusedReads.Add(number);
 
-    internal void Tell(CoreEvent what, NodeId node) => _events.Add((what, node));
+    internal void Report(CoreEvent coreEvent, NodeId node) => _events.Add((coreEvent, node));
 
     internal void Clear()
     {

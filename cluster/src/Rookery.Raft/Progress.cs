@@ -33,6 +33,9 @@ internal sealed class Progress(NodeId node, long next, long now)
 
     private readonly Queue<(long Last, long Bytes)> _inFlight = new();
     private long _bytesInFlight;
+
+    // The current round of catching up: the index that ends it (-1 before the first) and when it began; and how many
+    // rounds in a row took less than an election timeout.
     private long _roundTarget = -1;
     private long _roundBegan;
     private int _quickRounds;

@@ -32,7 +32,7 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     /// Records contact with the sender of a message and returns its progress; null when the sender is no peer, or when
     /// an earlier start of its store sent the message.
     /// </summary>
-    public Progress? Hear(in Message message)
+    public Progress? RecordContact(in Message message)
     {
         if (Find(message.From) is not { } peer)
         {
@@ -42,7 +42,7 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
         if (!state.Rules.CountsAnswer(message.StartNumber, peer.StartNumber))
         {
             Coverage.Count(RareBranch.HeardOldIncarnation);
-            outbox.Output.Tell(CoreEvent.OldStart, message.From);
+            outbox.Output.Report(CoreEvent.OldStart, message.From);
             return null;
         }
 
@@ -66,13 +66,13 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     /// </summary>
     public bool HearsMajority()
     {
-        int heard = 0;
+        int answering = 0;
         foreach (var voter in state.Configuration.Voters)
         {
-            heard += voter == state.Self || (Find(voter) is { } peer && Answers(peer)) ? 1 : 0;
+            answering += voter == state.Self || (Find(voter) is { } peer && Answers(peer)) ? 1 : 0;
         }
 
-        return heard >= state.Majority;
+        return answering >= state.Majority;
     }
 
     /// <summary>Whether a majority of the voters confirmed a round of heartbeats.</summary>
@@ -131,7 +131,9 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
     /// Returns the best voter for a leadership transfer. It must answer, replicate and not be stalled. Of several, the
     /// lowest board penalty decides, then the most entries. <see cref="NodeId.None"/> if no voter qualifies.
     /// </summary>
-    public NodeId BestSuccessor(bool mustHaveToldHealth = false)
+    /// <param name="mustHaveReportedHealth">Whether a voter that has not reported its health to this leader is left
+    /// out: it may be unable to apply.</param>
+    public NodeId BestSuccessor(bool mustHaveReportedHealth = false)
     {
         Progress? best = null;
         foreach (var peer in _peers)
@@ -141,7 +143,7 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
                 && state.Now - peer.LastContact < state.ElectionTimeoutMicroseconds
                 && !state.IsStalled(peer.Health)
                 && peer.State == ProgressState.Replicate
-                && (peer.HasReportedHealth || !mustHaveToldHealth);
+                && (peer.HasReportedHealth || !mustHaveReportedHealth);
             if (
                 isFit
                 && (

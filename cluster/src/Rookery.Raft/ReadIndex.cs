@@ -15,11 +15,13 @@ internal sealed class ReadIndex(
     private readonly List<(NodeId From, long Number)> _waiting = [];
     private readonly List<(NodeId From, long Number)> _inRound = [];
     private readonly List<long> _inRequest = [];
+
+    // The read index of the running round: the commit index when the round began.
     private long _roundIndex;
     private long _requestedAt;
 
-    // Request numbers contain the number of the store's start. Otherwise the reply to a request of an earlier start
-    // could serve a stale read.
+    // The upper half of a request's number is the number of the store's start. Otherwise the reply to a request of an
+    // earlier start could serve a stale read.
     private long _request = state.StartNumber << 32;
 
     private bool HasRoom => _waiting.Count + _inRound.Count + _inRequest.Count < RaftCore.MaxWaitingReads;

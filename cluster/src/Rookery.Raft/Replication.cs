@@ -132,7 +132,7 @@ internal sealed class Replication(
 
     public void HandleAppendReply(in Message message)
     {
-        if (!state.IsLeader || tracker.Hear(message) is not { } peer)
+        if (!state.IsLeader || tracker.RecordContact(message) is not { } peer)
         {
             return;
         }
@@ -274,7 +274,7 @@ internal sealed class Replication(
         )
         {
             Coverage.Count(RareBranch.PeerLostEntries);
-            outbox.Output.Tell(CoreEvent.PeerLostEntries, peer.Node);
+            outbox.Output.Report(CoreEvent.PeerLostEntries, peer.Node);
             peer.ResetAfterLoss(FindCommonEnd(message) + 1, state.Now);
         }
         else if (isOld)

@@ -7,6 +7,8 @@ namespace Rookery.Raft;
 internal sealed class SnapshotReceiver(MemberState state, Follower follower, Outbox outbox)
 {
     private readonly RaftLog _log = state.Log;
+
+    // The position of the snapshot that the host fetches; zeros when no fetch runs.
     private LogPosition _fetching;
 
     public void HandleOffer(in Message message)
@@ -70,6 +72,6 @@ internal sealed class SnapshotReceiver(MemberState state, Follower follower, Out
         }
 
         _log.Install(position, configuration, configurationIndex, tailIsKept);
-        follower.Installed(position.Index, tailIsKept);
+        follower.RecordInstalled(position.Index, tailIsKept);
     }
 }

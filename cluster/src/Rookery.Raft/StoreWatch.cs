@@ -36,7 +36,7 @@ internal sealed class StoreWatch(
 
         _stallHandledAt = state.Now;
         election.KeepAwayAfterStall();
-        outbox.Output.Tell(CoreEvent.LeaderStoreStalled, state.Self);
+        outbox.Output.Report(CoreEvent.LeaderStoreStalled, state.Self);
         var successor = tracker.BestSuccessor();
         if (successor.IsNone)
         {
@@ -75,7 +75,7 @@ internal sealed class StoreWatch(
                 ownPenalty == StoreHealth.CannotApply
                 || state.Now - _betterBoardSince >= state.Options.PreferenceMicroseconds
             )
-            && tracker.BestSuccessor(mustHaveToldHealth: true) is { IsNone: false } successor
+            && tracker.BestSuccessor(mustHaveReportedHealth: true) is { IsNone: false } successor
             && tracker.Find(successor)!.Health.BoardPenalty < ownPenalty
         )
         {

@@ -57,13 +57,13 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
     {
         if (state.IsLeader)
         {
-            _clock.HearLogTime(state.Now, ticks);
+            _clock.StartAtLogTime(state.Now, ticks);
             _knowsLogTime = true;
             Judge();
         }
     }
 
-    public void HearLeader(ClockReading reading) => _clock.HearLeader(state.Now, reading);
+    public void AdoptLeaderTime(ClockReading reading) => _clock.AdoptLeaderTime(state.Now, reading);
 
     /// <summary>Accepts the voters' clocks, on an operator's order.</summary>
     public ClockAnswer Confirm()
@@ -98,11 +98,14 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
             clocks[..CollectOfVoters(clocks)],
             state.Configuration.Majority
         );
+
         // Report only when the doubt begins and when it ends.
-        if (_isDoubted ? _clock.IsSure : _clock.Verdict == ClockVerdict.Doubted)
+        bool doubtBegins = !_isDoubted && _clock.Verdict == ClockVerdict.Doubted;
+        bool doubtEnds = _isDoubted && _clock.IsSure;
+        if (doubtBegins || doubtEnds)
         {
-            _isDoubted = !_isDoubted;
-            outbox.Output.Tell(_isDoubted ? CoreEvent.ClockDoubted : CoreEvent.ClockTrusted, state.Self);
+            _isDoubted = doubtBegins;
+            outbox.Output.Report(_isDoubted ? CoreEvent.ClockDoubted : CoreEvent.ClockTrusted, state.Self);
         }
     }
 
@@ -115,9 +118,9 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
         foreach (var voter in state.Configuration.Voters)
         {
             var clock = voter == state.Self ? _own : ClockOfPeer(voter, readSince: earliest);
-            if (clock is { } known)
+            if (clock is { } reported)
             {
-                clocks[count++] = known;
+                clocks[count++] = reported;
             }
         }
 

@@ -73,7 +73,7 @@ internal sealed class FormingDuty : IAsyncDisposable
             () => FormingPhrase.Derive(options.ReadPhrase(), identity.ClusterName),
             LazyThreadSafetyMode.PublicationOnly
         );
-        Route = new FormingRoute(_node, () => _phrase.Value, tokens, addresses, _strangerLog.Tell);
+        Route = new FormingRoute(_node, () => _phrase.Value, tokens, addresses, _strangerLog.Report);
     }
 
     /// <summary>
@@ -103,7 +103,7 @@ internal sealed class FormingDuty : IAsyncDisposable
 
     private async Task RunAsync()
     {
-        var duty = new RepeatedDuty(FailureHeading, _log.Tell, _time);
+        var duty = new RepeatedDuty(FailureHeading, _log.Report, _time);
         try
         {
             await duty.TryAsync(RunRoundAsync, _stopping.Token);
@@ -184,7 +184,7 @@ internal sealed class FormingDuty : IAsyncDisposable
             )
         )
         {
-            _strangerLog.Tell(Describe(stranger));
+            _strangerLog.Report(Describe(stranger));
         }
 
         IGrouping<string, string>[] others =
@@ -244,7 +244,7 @@ internal sealed class FormingDuty : IAsyncDisposable
 
         if (answer is null)
         {
-            _log.Tell(
+            _log.Report(
                 $"A node that forms a cluster too was not reached. "
                     + $"{string.Join(' ', troubles.Order(StringComparer.Ordinal))}"
             );

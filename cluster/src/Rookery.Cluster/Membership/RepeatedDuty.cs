@@ -53,7 +53,7 @@ internal sealed class RepeatedDuty(string heading, Action<string> log, TimeProvi
 
         if (!stopping.IsCancellationRequested)
         {
-            _log.Tell($"{heading}: {failure.Message}");
+            _log.Report($"{heading}: {failure.Message}");
         }
     }
 }

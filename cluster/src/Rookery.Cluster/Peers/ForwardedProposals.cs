@@ -110,7 +110,7 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
         }
         catch (Exception trouble)
         {
-            context.Log.Tell(
+            context.Log.Report(
                 $"A write that node {context.NameOf(connection.Remote.Member) ?? connection.Remote.NodeId} "
                     + $"forwarded failed: {trouble.Message}"
             );

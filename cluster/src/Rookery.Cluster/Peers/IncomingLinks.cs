@@ -28,7 +28,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     public async Task AcceptAsync(IncomingStream incoming, CancellationToken cancellationToken)
     {
         using var reader = new PacketReader(incoming.Stream, PeerProtocol.MaxControlPacketBytes, context.Memory);
-        Action<string> log = incoming.Verdict.NodeId is null ? context.OfStrangers.Tell : context.Log.Tell;
+        Action<string> log = incoming.Verdict.NodeId is null ? context.OfStrangers.Report : context.Log.Report;
         try
         {
             if (await GreetAsync(incoming, reader, log, cancellationToken) is not { } remote)
@@ -59,7 +59,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
             context.Refused(connection.Refusal);
             if (end is not null)
             {
-                context.Log.Tell(
+                context.Log.Report(
                     $"The connection from node {context.NameOf(remote.Member) ?? remote.NodeId} at "
                         + $"{incoming.From} was closed: {end}"
                 );

@@ -63,7 +63,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
     private readonly CancellationTokenSource _stopping = new();
     private readonly Backoff _backoff = new(Random.Shared);
     private readonly Task _running;
-    private readonly long _begun;
+    private readonly long _startedAt;
     private TaskCompletionSource _wake = NewWake();
     private OpenConnection? _open;
     private long _droppedBefore;
@@ -81,7 +81,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         _context = context;
         _route = route;
         _kind = kind;
-        _begun = context.Time.GetTimestamp();
+        _startedAt = context.Time.GetTimestamp();
         _running = SocketThreads.RunOnPoolAsync(RunAsync);
     }
 
@@ -171,7 +171,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
                 // For example, member records cannot be read. Go on, because the member would otherwise not be dialled
                 // again before a restart.
                 Trouble = $"A member could not be called: {failure.Message}";
-                _context.Log.Tell(Trouble);
+                _context.Log.Report(Trouble);
             }
 
             await WaitBeforeRetryAsync();
@@ -229,10 +229,10 @@ internal sealed class OutgoingLink : IAsyncDisposable
                 $"Node {_context.NameOf(_route.Node) ?? _route.Node.ToString()} was not reached at {address}"
                 + $": {attempt.Why}";
             bool isUsual =
-                !_wasReached && trouble is SocketException && _context.Time.GetElapsedTime(_begun) < UsualAbsence;
+                !_wasReached && trouble is SocketException && _context.Time.GetElapsedTime(_startedAt) < UsualAbsence;
             if (_loggedFailures.Count < MaxReported && _loggedFailures.Add((address, attempt.Why, isUsual)))
             {
-                (isUsual ? _context.Notes : _context.Log).Tell(Trouble);
+                (isUsual ? _context.Notes : _context.Log).Report(Trouble);
             }
 
             if (trouble is PeerRefusedException { Refusal: var refusal })
@@ -250,7 +250,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         using var stop = _stopping.Token.Register(() => connection.Close(null));
         bool knowsTerms = connection.Remote.FeatureLevel >= PeerProtocol.ForwardInTermSince;
         var open = new OpenConnection(connection, new ForwardTable(connection.Queue, _context.Time, knowsTerms));
-        long began = _context.Time.GetTimestamp();
+        long connectedAt = _context.Time.GetTimestamp();
         Volatile.Write(ref _open, open);
         Refusal = null;
         Volatile.Write(ref _attempts, []);
@@ -271,7 +271,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
             return;
         }
 
-        if (_context.Time.GetElapsedTime(began) > StableAfter)
+        if (_context.Time.GetElapsedTime(connectedAt) > StableAfter)
         {
             _backoff.Reset();
         }
@@ -279,7 +279,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         Trouble =
             $"The connection to node {_context.NameOf(_route.Node) ?? connection.Remote.NodeId} at {address} "
             + $"ended: {end ?? "the other end closed it."}";
-        _context.Log.Tell(Trouble);
+        _context.Log.Report(Trouble);
         _context.Receiver.Unreachable(_route.Node);
     }
 

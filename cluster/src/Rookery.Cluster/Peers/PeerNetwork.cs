@@ -314,7 +314,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
-            _log.Tell($"Connections to members could not be checked: {failure.Message}");
+            _log.Report($"Connections to members could not be checked: {failure.Message}");
         }
     }
 }

@@ -11,7 +11,7 @@ internal sealed class RepeatedLog(Action<string> log, TimeProvider time)
     private readonly Dictionary<string, long> _loggedAt = new(StringComparer.Ordinal);
 
     /// <summary>Logs a sentence, unless it was logged within the last minute.</summary>
-    public void Tell(string sentence)
+    public void Report(string sentence)
     {
         lock (_gate)
         {

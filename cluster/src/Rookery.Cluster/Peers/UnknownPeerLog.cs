@@ -24,7 +24,7 @@ internal sealed class UnknownPeerLog(Action<string> log, TimeProvider time)
     /// Logs a sentence, or only counts it when this minute's limit is reached. The count is logged with the first
     /// sentence of a later minute.
     /// </summary>
-    public void Tell(string sentence)
+    public void Report(string sentence)
     {
         int suppressed = 0;
         lock (_gate)

@@ -101,10 +101,10 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
 
     private async Task WaitForAsync(long index, CancellationToken cancellationToken)
     {
-        long begun = time.GetTimestamp();
+        long startedAt = time.GetTimestamp();
         while (store.DurablePosition.Index < index)
         {
-            if (time.GetElapsedTime(begun) > Timeout)
+            if (time.GetElapsedTime(startedAt) > Timeout)
             {
                 throw new StateTransferException(
                     $"The rows for a repair are of index {index}, and this node has come to {store.AppliedIndex} only."

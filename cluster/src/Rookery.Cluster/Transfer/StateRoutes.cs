@@ -21,10 +21,14 @@ namespace Rookery.Cluster.Transfer;
 /// <para>503: the node is stopping. The port decides who may ask.</para>
 /// </summary>
 /// <param name="offers">This node's offers.</param>
-/// <param name="make">Makes an offer or returns the open one. Receives the etag through which the member has all
+/// <param name="makeOffer">Makes an offer or returns the open one. Receives the etag through which the member has all
 /// changes (null for none) and the member's applied index. Returns null while the offer is being written.</param>
 /// <param name="time">The clock.</param>
-public sealed class StateRoutes(SnapshotOffers offers, Func<long?, long, Task<SnapshotOffer?>> make, TimeProvider time)
+public sealed class StateRoutes(
+    SnapshotOffers offers,
+    Func<long?, long, Task<SnapshotOffer?>> makeOffer,
+    TimeProvider time
+)
 {
     /// <summary>The prefix of all paths.</summary>
     public const string Prefix = "/state";
@@ -81,7 +85,7 @@ public sealed class StateRoutes(SnapshotOffers offers, Func<long?, long, Task<Sn
         byte[] json;
         try
         {
-            if (await make(NumberIn(http, "since"), NumberIn(http, "through") ?? 0) is not { } offer)
+            if (await makeOffer(NumberIn(http, "since"), NumberIn(http, "through") ?? 0) is not { } offer)
             {
                 http.Response.StatusCode = StatusCodes.Status202Accepted;
                 return;
@@ -189,9 +193,9 @@ public sealed class StateRoutes(SnapshotOffers offers, Func<long?, long, Task<Sn
             long applied = offers.AppliedIndex;
             while (offset < length)
             {
-                long begun = time.GetTimestamp();
+                long readStartedAt = time.GetTimestamp();
                 int read = file.Read(buffer.AsSpan(0, (int)Math.Min(PieceBytes, length - offset)), offset);
-                var took = time.GetElapsedTime(begun);
+                var readDuration = time.GetElapsedTime(readStartedAt);
                 if (read == 0)
                 {
                     http.Abort(); // the file is shorter than its announced length
@@ -208,7 +212,7 @@ public sealed class StateRoutes(SnapshotOffers offers, Func<long?, long, Task<Sn
                 {
                     applied = offers.AppliedIndex;
                     await Task.Delay(
-                        TimeSpan.FromTicks(Math.Min(RestsPerRead * took.Ticks, LongestRest.Ticks)),
+                        TimeSpan.FromTicks(Math.Min(RestsPerRead * readDuration.Ticks, LongestRest.Ticks)),
                         time,
                         http.RequestAborted
                     );
