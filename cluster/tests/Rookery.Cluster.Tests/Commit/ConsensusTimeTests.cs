@@ -16,8 +16,8 @@ public sealed class ConsensusTimeTests
     {
         var time = new SimulatedTimeProvider(new DateTimeOffset(2026, 11, 22, 8, 0, 0, TimeSpan.Zero));
         var clock = new SkewedTime(time);
-        using var isBusy = new ManualResetEventSlim();
-        using var mayGoOn = new ManualResetEventSlim(initialState: true);
+        using var holdsLock = new ManualResetEventSlim();
+        using var mayReleaseLock = new ManualResetEventSlim(initialState: true);
         using var store = NodeStore.Open(
             new NodeOptions { DataDirectory = "/data/node", Reserve = new ReserveRule(0, 0) },
             new SimulatedDisk("/data"),
@@ -32,33 +32,34 @@ public sealed class ConsensusTimeTests
                 // Called while the lock is held.
                 IsClockSynchronised = () =>
                 {
-                    isBusy.Set();
-                    mayGoOn.Wait();
+                    holdsLock.Set();
+                    mayReleaseLock.Wait();
                     return true;
                 },
             }
         );
-        var first = consensus.Time.Known!.Value;
+        var expected = consensus.Time.Known!.Value;
 
-        // Let the clock be set while no call reads it. The reading during the hold must be the one of the tick since.
+        // Somebody sets the clock forward, and the next tick reads it. While the lock is held, the time continues from
+        // that reading.
         clock.Ahead = TimeSpan.FromHours(1);
         time.Advance(TimeSpan.FromSeconds(5));
         consensus.Ticker.Tick();
-        first += TimeSpan.FromSeconds(5) + clock.Ahead;
+        expected += TimeSpan.FromSeconds(5) + clock.Ahead;
 
-        mayGoOn.Reset();
-        isBusy.Reset();
+        mayReleaseLock.Reset();
+        holdsLock.Reset();
         time.Advance(TimeSpan.FromSeconds(5));
-        var busy = new Thread(() => _ = consensus.Time);
-        busy.Start();
-        isBusy.Wait();
-        Assert.Equal(first + TimeSpan.FromSeconds(5), consensus.Time.Known);
+        var reader = new Thread(() => _ = consensus.Time);
+        reader.Start();
+        holdsLock.Wait();
+        Assert.Equal(expected + TimeSpan.FromSeconds(5), consensus.Time.Known);
 
         // A timer checks connections each second, so each blocked check would take another pool thread.
         Assert.True(consensus.Configuration.IsVoter(consensus.Self));
         time.Advance(TimeSpan.FromSeconds(5));
-        Assert.Equal(first + TimeSpan.FromSeconds(10), consensus.Time.Known);
-        mayGoOn.Set();
-        busy.Join();
+        Assert.Equal(expected + TimeSpan.FromSeconds(10), consensus.Time.Known);
+        mayReleaseLock.Set();
+        reader.Join();
     }
 }

@@ -11,14 +11,14 @@ public sealed class ProposalQueueTests
     public void Only_one_caller_gets_the_turn_and_only_while_the_thread_sleeps()
     {
         var queue = new ProposalQueue { HasOtherWork = static () => false };
-        Assert.False(Put(queue, mayTakeTurn: true));
-        Take(queue);
-        var thread = Sleeper(queue);
-        Assert.True(Put(queue, mayTakeTurn: true));
-        Assert.False(Put(queue, mayTakeTurn: true));
-        Assert.Equal(2, Take(queue).Count);
+        Assert.False(EnqueueProposal(queue, mayTakeTurn: true));
+        MoveAll(queue);
+        var thread = StartSleepingThread(queue);
+        Assert.True(EnqueueProposal(queue, mayTakeTurn: true));
+        Assert.False(EnqueueProposal(queue, mayTakeTurn: true));
+        Assert.Equal(2, MoveAll(queue).Count);
         queue.ReleaseTurn(ref _isStopping);
-        Assert.True(Put(queue, mayTakeTurn: true));
+        Assert.True(EnqueueProposal(queue, mayTakeTurn: true));
         Assert.True(thread.IsAlive);
         queue.ReleaseTurn(ref _isStopping);
         thread.Join();
@@ -27,12 +27,12 @@ public sealed class ProposalQueueTests
     [Fact]
     public void Proposals_that_a_caller_leaves_wake_the_thread()
     {
-        bool isLeft = false;
-        var queue = new ProposalQueue { HasOtherWork = () => isLeft };
-        var thread = Sleeper(queue);
-        Assert.True(Put(queue, mayTakeTurn: true));
-        Take(queue);
-        isLeft = true;
+        bool hasOtherWork = false;
+        var queue = new ProposalQueue { HasOtherWork = () => hasOtherWork };
+        var thread = StartSleepingThread(queue);
+        Assert.True(EnqueueProposal(queue, mayTakeTurn: true));
+        MoveAll(queue);
+        hasOtherWork = true;
         queue.ReleaseTurn(ref _isStopping);
         thread.Join();
     }
@@ -41,9 +41,9 @@ public sealed class ProposalQueueTests
     public void The_thread_wakes_to_stop_even_while_a_caller_has_the_turn()
     {
         var queue = new ProposalQueue { HasOtherWork = static () => false };
-        var thread = Sleeper(queue);
-        Assert.True(Put(queue, mayTakeTurn: true));
-        Take(queue);
+        var thread = StartSleepingThread(queue);
+        Assert.True(EnqueueProposal(queue, mayTakeTurn: true));
+        MoveAll(queue);
         Volatile.Write(ref _isStopping, true);
         queue.Wake();
         queue.ReleaseTurn(ref _isStopping);
@@ -54,21 +54,21 @@ public sealed class ProposalQueueTests
     public void Waiting_for_callers_ends_with_the_last_of_them()
     {
         var queue = new ProposalQueue { HasOtherWork = static () => false };
-        int seen = 0;
+        int countAtWake = 0;
         var thread = new Thread(() =>
         {
             queue.WaitForProposals(count: 3, milliseconds: 60_000, ref _isStopping);
-            seen = queue.Count;
+            countAtWake = queue.Count;
         });
         thread.Start();
         for (int i = 0; i < 3; i++)
         {
-            Assert.False(Put(queue, mayTakeTurn: true));
+            Assert.False(EnqueueProposal(queue, mayTakeTurn: true));
         }
 
         Assert.True(thread.Join(TimeSpan.FromSeconds(30)));
-        Assert.Equal(3, seen);
-        Assert.Equal(3, Take(queue).Count);
+        Assert.Equal(3, countAtWake);
+        Assert.Equal(3, MoveAll(queue).Count);
     }
 
     [Theory]
@@ -106,15 +106,15 @@ public sealed class ProposalQueueTests
     public void Each_proposal_of_concurrent_callers_is_taken_exactly_once()
     {
         const int Callers = 4;
-        const int Each = 20_000;
+        const int ProposalsPerCaller = 20_000;
         var queue = new ProposalQueue { HasOtherWork = static () => false };
         int taken = 0;
-        int takers = 0;
-        void TakeAlone()
+        int activeTakers = 0;
+        void TakeAssertingNoOther()
         {
-            Assert.Equal(1, Interlocked.Increment(ref takers));
-            taken += Take(queue).Count;
-            Interlocked.Decrement(ref takers);
+            Assert.Equal(1, Interlocked.Increment(ref activeTakers));
+            taken += MoveAll(queue).Count;
+            Interlocked.Decrement(ref activeTakers);
         }
 
         var thread = new Thread(() =>
@@ -122,7 +122,7 @@ public sealed class ProposalQueueTests
             while (!Volatile.Read(ref _isStopping))
             {
                 queue.WaitForTurn(ref _isStopping);
-                TakeAlone();
+                TakeAssertingNoOther();
             }
         });
         thread.Start();
@@ -132,11 +132,11 @@ public sealed class ProposalQueueTests
                 .Range(0, Callers)
                 .Select(caller => new Thread(() =>
                 {
-                    for (int i = 0; i < Each; i++)
+                    for (int i = 0; i < ProposalsPerCaller; i++)
                     {
-                        if (Put(queue, mayTakeTurn: (i + caller) % 3 != 0))
+                        if (EnqueueProposal(queue, mayTakeTurn: (i + caller) % 3 != 0))
                         {
-                            TakeAlone();
+                            TakeAssertingNoOther();
                             queue.ReleaseTurn(ref _isStopping);
                         }
                     }
@@ -154,40 +154,43 @@ public sealed class ProposalQueueTests
         Volatile.Write(ref _isStopping, true);
         queue.Wake();
         thread.Join();
-        Assert.Equal(Callers * Each, taken);
+        Assert.Equal(Callers * ProposalsPerCaller, taken);
     }
 
     [Fact]
     public void A_closed_queue_returns_waiting_proposals_and_refuses_new_ones()
     {
         var queue = new ProposalQueue { HasOtherWork = static () => false };
-        Put(queue, mayTakeTurn: true);
-        var rest = new Queue<Proposal>();
-        queue.CloseAndMoveAllTo(rest);
-        Assert.Single(rest);
+        EnqueueProposal(queue, mayTakeTurn: true);
+        var waiting = new Queue<Proposal>();
+        queue.CloseAndMoveAllTo(waiting);
+        Assert.Single(waiting);
         var late = NewProposal();
         Assert.False(queue.TryEnqueue(late, mayTakeTurn: true, out bool hasTurn));
         Assert.False(hasTurn);
         Assert.Equal(0, queue.Count);
-        queue.CloseAndMoveAllTo(rest);
-        rest.Enqueue(late);
-        Assert.Equal(2, rest.Count);
-        foreach (var proposal in rest)
+        queue.CloseAndMoveAllTo(waiting);
+        waiting.Enqueue(late);
+        Assert.Equal(2, waiting.Count);
+        foreach (var proposal in waiting)
         {
             proposal.ReleaseCommand();
         }
     }
 
-    private static bool Put(ProposalQueue queue, bool mayTakeTurn)
+    /// <summary>Queues a proposal; returns whether the caller got the write turn.</summary>
+    private static bool EnqueueProposal(ProposalQueue queue, bool mayTakeTurn)
     {
         Assert.True(queue.TryEnqueue(NewProposal(), mayTakeTurn, out bool hasTurn));
         return hasTurn;
     }
 
+    // Any command will do: the queue does not read it.
     private static Proposal NewProposal() =>
         Proposal.Rent(CommandEncoder.CreateDatabase("db", "0123456789012345678901"), 1);
 
-    private static Queue<Proposal> Take(ProposalQueue queue)
+    /// <summary>Removes and returns all queued proposals.</summary>
+    private static Queue<Proposal> MoveAll(ProposalQueue queue)
     {
         var taken = new Queue<Proposal>();
         queue.MoveAllTo(taken);
@@ -199,8 +202,11 @@ public sealed class ProposalQueueTests
         return taken;
     }
 
-    // Sleeps, and ends when work is left to the thread.
-    private Thread Sleeper(ProposalQueue queue)
+    /// <summary>
+    /// Starts a thread that waits for the turn, like the journal thread, and ends when it gets the turn. Returns once
+    /// the thread sleeps.
+    /// </summary>
+    private Thread StartSleepingThread(ProposalQueue queue)
     {
         var thread = new Thread(() => queue.WaitForTurn(ref _isStopping));
         thread.Start();

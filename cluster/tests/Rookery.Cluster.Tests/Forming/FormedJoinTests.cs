@@ -17,7 +17,9 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
 {
     private const string Directory = "/data";
 
-    private static readonly JoiningNode Node = new("pi-2", ["192.168.1.6:9080"], null);
+    private static readonly JoiningNode Node = new("pi-2", ["192.168.1.6:9080"], PublicUrl: null);
+
+    private static readonly byte[] Secret = new byte[16];
 
     private readonly TestCluster _cluster = new();
     private WebApplication _server = null!;
@@ -38,18 +40,18 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
     {
         string token = await TokenAsync(_cluster, _address);
         int joined = 0,
-            begun = 0;
+            continued = 0;
         new CrashSearch { Points = 40, Runs = 1 }.Verify(
             _ =>
             {
-                var disk = Card(token);
-                int made = disk.OperationCount;
-                GoOn(disk);
-                return (disk, (Made: made, Joined: disk.OperationCount));
+                var disk = MakeAdmittedCard(token);
+                int start = disk.OperationCount;
+                ContinueJoin(disk);
+                return (disk, (Start: start, Joined: disk.OperationCount));
             },
-            (image, when, operation) =>
+            (image, operations, operation) =>
             {
-                if (operation < when.Made)
+                if (operation < operations.Start)
                 {
                     return;
                 }
@@ -62,30 +64,30 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
                 }
 
                 // Each repetition starts with a cluster that does not know the node.
-                Assert.True(operation < when.Joined, "what was said to have joined has");
+                Assert.True(operation < operations.Joined, "a completed join survives the power cut");
                 using var fresh = new TestCluster();
-                var (asked, place) = JoinClientTests.ServeAsync(fresh).GetAwaiter().GetResult();
+                var (server, address) = JoinClientTests.ServeAsync(fresh).GetAwaiter().GetResult();
                 new FormingNote(FormingStep.Admitted)
                 {
                     Name = "pi-2",
-                    Token = TokenAsync(fresh, place).GetAwaiter().GetResult(),
+                    Token = TokenAsync(fresh, address).GetAwaiter().GetResult(),
                 }.Write(image, Directory);
-                GoOn(image);
-                begun++;
-                asked.DisposeAsync().AsTask().GetAwaiter().GetResult();
+                ContinueJoin(image);
+                continued++;
+                server.DisposeAsync().AsTask().GetAwaiter().GetResult();
             }
         );
         Assert.True(
-            CrashSearch.IsReplay || begun > 10,
-            $"{begun} cuts left one that goes on, {joined} one that has joined"
+            CrashSearch.IsReplay || continued > 10,
+            $"{continued} cuts left a node that continues its join, {joined} one that has joined"
         );
-        Assert.True(_cluster.Tokens.IsUsed(new byte[16]));
+        Assert.True(_cluster.Tokens.IsUsed(Secret));
     }
 
     [Fact]
     public async Task A_card_that_is_used_before_it_joins_keeps_its_data_and_takes_no_part()
     {
-        var disk = Card((await _cluster.CreateTokenAsync()).ToText());
+        var disk = MakeAdmittedCard((await _cluster.CreateTokenAsync()).ToText());
         using (var file = disk.Open($"{Directory}/letters.txt", DiskOpen.CreateNew))
         {
             file.Write("x"u8, 0);
@@ -104,8 +106,8 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_card_whose_founder_is_gone_for_good_joins_another_cluster_with_a_token()
     {
-        using var gone = new TestCluster("goneclustergonecluster");
-        var disk = Card(await TokenAsync(gone, "127.0.0.1:1"));
+        using var lostCluster = new TestCluster("goneclustergonecluster");
+        var disk = MakeAdmittedCard(await TokenAsync(lostCluster, "127.0.0.1:1"));
         var join = FormedJoin.Find(disk, Directory)!;
         Assert.Null(Begin(disk, join));
         await Assert.ThrowsAsync<JoinException>(() =>
@@ -124,10 +126,12 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
         AssertJoined(disk);
     }
 
-    private static async Task<string> TokenAsync(TestCluster of, string at) =>
-        (await of.Tokens.CreateAsync(new byte[16], [at], CancellationToken.None))!.ToText();
+    /// <summary>Issues a token of a cluster whose member listens at an address.</summary>
+    private static async Task<string> TokenAsync(TestCluster cluster, string address) =>
+        (await cluster.Tokens.CreateAsync(Secret, [address], CancellationToken.None))!.ToText();
 
-    private static SimulatedDisk Card(string token)
+    /// <summary>Makes the disk of a node that a founder admitted and that still has its old identity.</summary>
+    private static SimulatedDisk MakeAdmittedCard(string token)
     {
         var disk = new SimulatedDisk(Directory);
         using var founded = ClusterFounding.Found(
@@ -151,7 +155,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
         );
 
     /// <summary>Continues a join like `serve` at each start.</summary>
-    private static void GoOn(SimulatedDisk disk)
+    private static void ContinueJoin(SimulatedDisk disk)
     {
         var join = FormedJoin.Find(disk, Directory)!;
         Assert.Null(Begin(disk, join));

@@ -29,11 +29,14 @@ public sealed class FormingDutyTests : IDisposable
     {
         (_phraseTrouble, _browseTrouble) = ("The phrase cannot be read.", "There is no avahi-browse here.");
         await using var duty = Start();
-        await StatusAsync(duty, "This node could not go on to form a cluster: The phrase cannot be read.");
+        await AwaitStatusAsync(duty, "This node could not go on to form a cluster: The phrase cannot be read.");
         _phraseTrouble = null;
-        await StatusAsync(duty, "This node could not go on to form a cluster: There is no avahi-browse here.");
+        await AwaitStatusAsync(duty, "This node could not go on to form a cluster: There is no avahi-browse here.");
         _browseTrouble = null;
-        await StatusAsync(duty, "This node waits to form the cluster home of 3. It sees nobody; 2 more are missing.");
+        await AwaitStatusAsync(
+            duty,
+            "This node waits to form the cluster home of 3. It sees nobody; 2 more are missing."
+        );
     }
 
     [Fact]
@@ -42,7 +45,7 @@ public sealed class FormingDutyTests : IDisposable
         _announced.Add(new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.9:9443", "ffff"));
         _announced.Add(new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.8:9443", "ffff"));
         await using var duty = Start();
-        await StatusAsync(
+        await AwaitStatusAsync(
             duty,
             "This node waits to form the cluster home of 3. It sees nobody; 2 more are missing. pi-9 at "
                 + "192.0.2.8:9443 forms another cluster than this node: it has another phrase, or another name for "
@@ -65,9 +68,9 @@ public sealed class FormingDutyTests : IDisposable
     {
         _disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Changing, Sticky = true });
         await using var duty = Start(isUnclaimed: false);
-        await StatusAsync(duty, "This node could not go on to form a cluster: ");
+        await AwaitStatusAsync(duty, "This node could not go on to form a cluster: ");
         _disk.ClearFaults();
-        await StatusAsync(duty, "This node forms no cluster: it was claimed");
+        await AwaitStatusAsync(duty, "This node forms no cluster: it was claimed");
     }
 
     [Fact]
@@ -113,6 +116,7 @@ public sealed class FormingDutyTests : IDisposable
             await Eventually.HoldsAsync(() => duty.Status is not null, "a round is done");
         }
 
+        // A round calls at most 32 nodes: here one with many addresses and 31 with one address each.
         Assert.InRange(calls, 1, MemberAddress.MaxAddresses + 31);
         stranger.Stop();
         await Assert.ThrowsAnyAsync<Exception>(() => hangingUp);
@@ -157,7 +161,8 @@ public sealed class FormingDutyTests : IDisposable
         return duty;
     }
 
-    private Task StatusAsync(FormingDuty duty, string beginning) =>
+    /// <summary>Lets time pass until the status begins with a text.</summary>
+    private Task AwaitStatusAsync(FormingDuty duty, string beginning) =>
         Eventually.HoldsAsync(
             () =>
             {

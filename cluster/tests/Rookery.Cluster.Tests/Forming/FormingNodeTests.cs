@@ -217,8 +217,10 @@ public sealed class FormingNodeTests
 
     private static string IdOf(string letter) => string.Concat(Enumerable.Repeat(letter, 22));
 
+    /// <summary>Runs one round of a node: it calls the others, and acts on their answers.</summary>
     private static void Round(FormingNode node, params FormingNode[] others) => Round(null, node, others);
 
+    /// <summary>Runs one round of a node, in which every answer carries a join token; null for none.</summary>
     private static void Round(string? token, FormingNode node, params FormingNode[] others) =>
         node.Conclude([
             .. others.Select(other =>
@@ -229,6 +231,10 @@ public sealed class FormingNodeTests
             ),
         ]);
 
+    /// <summary>
+    /// Makes a node whose id repeats a letter. Of the nodes that see each other, the one with the lowest id becomes
+    /// candidate.
+    /// </summary>
     private FormingNode Make(string letter, int expect = 3, string? name = null)
     {
         var node = new FormingNode(

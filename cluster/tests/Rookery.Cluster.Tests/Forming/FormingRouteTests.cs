@@ -17,7 +17,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     private const string Caller = "callernodecallernodeca";
 
     private static readonly FormingPhrase Phrase = FormingPhrase.Derive("correct horse battery", "home");
-    private static readonly FormingPhrase Other = FormingPhrase.Derive(" correct horse battery\n", "away");
+    private static readonly FormingPhrase OtherPhrase = FormingPhrase.Derive(" correct horse battery\n", "away");
 
     private readonly TestCluster _cluster = new();
     private readonly SimulatedDisk _disk = new("/data");
@@ -36,6 +36,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
 
     public async Task InitializeAsync()
     {
+        // The id of the candidacy may be any text of an id's length.
         new FormingNote(FormingStep.Candidate) { Candidacy = Caller }.Write(_disk, "/data");
         _founder = new FormingNode(
             _disk,
@@ -103,7 +104,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     {
         var refused = await Assert.ThrowsAsync<IOException>(() =>
             AskAsync(
-                Other,
+                OtherPhrase,
                 new FormingCall
                 {
                     NodeId = Caller,
@@ -177,7 +178,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task An_answer_without_the_phrase_is_not_believed()
     {
-        string elsewhere = $"127.0.0.1:{TestMember.FreePort()}";
+        string impostorAddress = $"127.0.0.1:{TestMember.FreePort()}";
         var answer = new FormingAnswer
         {
             NodeId = TestAuthority.NodeId,
@@ -186,10 +187,14 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
             Step = FormingStep.Founded,
             Members = [Caller],
             Token = "token",
-            Proof = Other.Prove(FormingEnd.Answerer, _cluster.Identity.Certificate, _cluster.Identity.Certificate),
+            Proof = OtherPhrase.Prove(
+                FormingEnd.Answerer,
+                _cluster.Identity.Certificate,
+                _cluster.Identity.Certificate
+            ),
         };
         await using var impostor = PeerListener.Build(
-            IPEndPoint.Parse(elsewhere),
+            IPEndPoint.Parse(impostorAddress),
             _network,
             app =>
                 app.Run(http =>
@@ -203,7 +208,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
         await impostor.StartAsync();
         var refused = await Assert.ThrowsAsync<IOException>(() =>
             new FormingCaller(_callerTrust, Phrase).AskAsync(
-                elsewhere,
+                impostorAddress,
                 new FormingCall
                 {
                     NodeId = Caller,
@@ -240,7 +245,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     {
         Assert.Equal(Phrase.Mark, FormingPhrase.Derive(" correct horse battery\n", "home").Mark);
         Assert.Matches("^[0-9a-f]{4}$", Phrase.Mark);
-        Assert.NotEqual(Phrase.Mark, Other.Mark);
+        Assert.NotEqual(Phrase.Mark, OtherPhrase.Mark);
     }
 
     private Task<FormingAnswer> AskAsync(FormingPhrase phrase, FormingCall call) =>

@@ -44,6 +44,13 @@ internal sealed class FormingRun
     private double _loss;
     private double _cuts;
 
+    /// <summary>Makes a run.</summary>
+    /// <param name="seed">The seed of all faults.</param>
+    /// <param name="expect">The number of nodes that the cluster is to have.</param>
+    /// <param name="cards">The number of nodes that are switched on while faults happen.</param>
+    /// <param name="mistake">The planted mistake.</param>
+    /// <param name="isOneClaimed">Whether a user claims one of the nodes during the run.</param>
+    /// <param name="later">The number of further nodes, which are switched on after the faults.</param>
     public FormingRun(
         int seed,
         int expect,
@@ -343,8 +350,10 @@ internal sealed class FormingRun
 
         public string Name => name;
 
+        /// <summary>The round in which the node is switched on.</summary>
         public int OnFrom { get; set; }
 
+        /// <summary>The round from which on a user claims the node.</summary>
         public int ClaimedFrom { get; set; } = int.MaxValue;
 
         public bool IsClaimed { get; set; }
@@ -352,8 +361,10 @@ internal sealed class FormingRun
         /// <summary>Whether the node was claimed before it founded a cluster: then it must never found one.</summary>
         public bool IsClaimedFirst { get; set; }
 
+        /// <summary>The rounds until the node has replayed its journal and knows whether it was claimed.</summary>
         public int RoundsToReplay { get; set; }
 
+        /// <summary>Whether the node has made its first decision since its start.</summary>
         public bool HasBegun { get; set; }
 
         public bool IsKnownAsClaimed => IsClaimed && RoundsToReplay == 0;

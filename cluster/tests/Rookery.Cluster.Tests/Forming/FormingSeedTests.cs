@@ -32,10 +32,10 @@ public sealed class FormingSeedTests
                 Assert.Equal(isEnough ? expect - 1 : 0, ends[FormingStep.Admitted].Count());
                 Assert.Equal(isEnough ? cards - expect + later : 0, ends[FormingStep.Out].Count());
             }
-            catch (XunitException wrong)
+            catch (XunitException failure)
             {
                 Assert.Fail(
-                    $"seed {seed}: {string.Join(", ", run.Ends.Select(static end => end.Step))}: {wrong.Message}"
+                    $"seed {seed}: {string.Join(", ", run.Ends.Select(static end => end.Step))}: {failure.Message}"
                 );
             }
         }
@@ -57,11 +57,11 @@ public sealed class FormingSeedTests
 
     /// <summary>A fault that never happens in the runs tests nothing.</summary>
     [Fact]
-    public void The_seeds_meet_every_fault_and_every_turn()
+    public void The_seeds_contain_every_fault_and_every_transition()
     {
         HashSet<string> seen = [.. Enumerable.Range(0, Seeds).SelectMany(static seed => Play(seed, 3, 5).Seen)];
         foreach (
-            string turn in (string[])
+            string expected in (string[])
                 [
                     "power cut",
                     "power cut within a write",
@@ -78,7 +78,7 @@ public sealed class FormingSeedTests
                 ]
         )
         {
-            Assert.True(seen.Contains(turn), $"{turn} was not seen, only {string.Join(", ", seen)}");
+            Assert.True(seen.Contains(expected), $"{expected} was not seen, only {string.Join(", ", seen)}");
         }
     }
 
@@ -86,7 +86,7 @@ public sealed class FormingSeedTests
     [InlineData(FormingMistake.NotDurable)]
     [InlineData(FormingMistake.TwoVows)]
     [InlineData(FormingMistake.SilentFounder)]
-    public void A_planted_mistake_falls(FormingMistake mistake)
+    public void A_planted_mistake_is_found(FormingMistake mistake)
     {
         for (int seed = 0; seed < 2_000; seed++)
         {
@@ -112,9 +112,9 @@ public sealed class FormingSeedTests
         {
             run.Run();
         }
-        catch (XunitException wrong)
+        catch (XunitException failure)
         {
-            Assert.Fail($"seed {seed}: {wrong.Message}");
+            Assert.Fail($"seed {seed}: {failure.Message}");
         }
 
         return run;

@@ -68,17 +68,17 @@ public sealed class AuthorityRotationTests : IDisposable
     {
         var a = await AddAsync("a");
         Assert.Null(await a.Rotation.BeginAsync(CancellationToken.None));
-        var late = await AddAsync("late");
+        var joined = await AddAsync("late");
         for (int round = 0; round < 6; round++)
         {
-            await late.Rotation.StepAsync(CancellationToken.None);
+            await joined.Rotation.StepAsync(CancellationToken.None);
             await a.Rotation.StepAsync(CancellationToken.None);
             AssertAllTrustAll($"round {round}");
         }
 
-        Assert.Equal(RotationStage.Signing, late.Rotation.Status!.Value.Stage);
-        Assert.Equal(a.Identity.Authorities[0].RawData, late.Identity.Authorities[0].RawData);
-        using var signing = late.Identity.OpenAuthority();
+        Assert.Equal(RotationStage.Signing, joined.Rotation.Status!.Value.Stage);
+        Assert.Equal(a.Identity.Authorities[0].RawData, joined.Identity.Authorities[0].RawData);
+        using var signing = joined.Identity.OpenAuthority();
         Assert.Equal(a.Identity.Authorities[0].RawData, signing.Certificate.RawData);
     }
 
@@ -88,21 +88,21 @@ public sealed class AuthorityRotationTests : IDisposable
     {
         var a = await AddAsync("a");
         Assert.Null(await a.Rotation.BeginAsync(CancellationToken.None));
-        var late = await AddAsync("late");
+        var joined = await AddAsync("late");
         for (int round = 0; round < 6; round++)
         {
             _recordStore.IsLeader = true;
-            await late.Rotation.StepAsync(CancellationToken.None);
+            await joined.Rotation.StepAsync(CancellationToken.None);
             _recordStore.IsLeader = false;
             await a.Rotation.StepAsync(CancellationToken.None);
             AssertAllTrustAll($"round {round}");
         }
 
-        using var signing = late.Identity.OpenAuthority();
+        using var signing = joined.Identity.OpenAuthority();
         Assert.Equal(a.Identity.Authorities[0].RawData, signing.Certificate.RawData);
         Assert.Equal(
             (RotationStage.Signing, 0),
-            (late.Rotation.Status!.Value.Stage, late.Rotation.Status.Value.WaitsFor.Count)
+            (joined.Rotation.Status!.Value.Stage, joined.Rotation.Status.Value.WaitsFor.Count)
         );
     }
 
@@ -179,7 +179,13 @@ public sealed class AuthorityRotationTests : IDisposable
         int after = b.Disk.OperationCount;
         var next = b.Identity.Authorities[0];
         await _recordStore.ChangeAsync(
-            [new RecordChange(RotationRecord.AcknowledgementOf(RotationStage.Signing, "b"), null, null)],
+            [
+                new RecordChange(
+                    RotationRecord.AcknowledgementOf(RotationStage.Signing, "b"),
+                    Value: null,
+                    ExpectedVersion: null
+                ),
+            ],
             CancellationToken.None
         );
         for (int operation = before; operation <= after; operation++)
@@ -248,7 +254,7 @@ public sealed class AuthorityRotationTests : IDisposable
             PublicKey = member.Identity.Key.ExportSubjectPublicKeyInfo(),
         };
         await _recordStore.ChangeAsync(
-            [new RecordChange(MemberRecord.KeyOf(nodeId), record.ToJson(), null)],
+            [new RecordChange(MemberRecord.KeyOf(nodeId), record.ToJson(), ExpectedVersion: null)],
             CancellationToken.None
         );
         _members.Add(member);
@@ -257,14 +263,14 @@ public sealed class AuthorityRotationTests : IDisposable
 
     private void AssertAllTrustAll(string when)
     {
-        foreach (var one in _members)
+        foreach (var verifier in _members)
         {
             Assert.All(
                 _members,
                 other =>
                     Assert.True(
-                        one.Identity.PeerRule.Judge(other.Identity.Certificate, PeerRole.Client).Refusal is null,
-                        $"{when}: {one.Identity.NodeId} refuses {other.Identity.NodeId}"
+                        verifier.Identity.PeerRule.Judge(other.Identity.Certificate, PeerRole.Client).Refusal is null,
+                        $"{when}: {verifier.Identity.NodeId} refuses {other.Identity.NodeId}"
                     )
             );
         }

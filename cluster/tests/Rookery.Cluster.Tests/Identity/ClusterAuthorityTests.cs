@@ -22,7 +22,8 @@ public sealed class ClusterAuthorityTests
                     PathLengthConstraint: 0
                 }
         );
-        Assert.True(authority.Certificate.Extensions["2.5.29.30"]!.Critical);
+        const string nameConstraints = "2.5.29.30";
+        Assert.True(authority.Certificate.Extensions[nameConstraints]!.Critical);
         Assert.Equal(1970, authority.Certificate.NotBefore.ToUniversalTime().Year);
         Assert.Equal(9999, authority.Certificate.NotAfter.ToUniversalTime().Year);
     }
@@ -137,6 +138,8 @@ public sealed class ClusterAuthorityTests
     {
         using var authority = Create();
         using var leaf = SignNode(authority);
+
+        // Valid for 397 days from yesterday on: two thirds end after 263.7 days.
         Assert.False(CertificateLife.NeedsRenewal(leaf, Now));
         Assert.False(CertificateLife.NeedsRenewal(leaf, Now.AddDays(263)));
         Assert.True(CertificateLife.NeedsRenewal(leaf, Now.AddDays(264)));

@@ -71,7 +71,7 @@ public sealed class IdentityDirectoryTests : IDisposable
     public void A_power_cut_while_an_identity_is_updated_leaves_a_trusted_certificate()
     {
         IdentityDirectory.Create(_disk, Data, _identity);
-        int made = _disk.OperationCount;
+        int operationsBefore = _disk.OperationCount;
         using var next = Create();
         using var renewed = new NodeIdentity
         {
@@ -86,7 +86,7 @@ public sealed class IdentityDirectoryTests : IDisposable
             SealedAuthorityKey = next.SealKeyFor(PublicKeyOf(_identity.Key)),
         };
         IdentityDirectory.Update(_disk, Data, renewed);
-        for (int operation = made; operation <= _disk.OperationCount; operation++)
+        for (int operation = operationsBefore; operation <= _disk.OperationCount; operation++)
         {
             for (long seed = 0; seed < 4; seed++)
             {
@@ -112,9 +112,9 @@ public sealed class IdentityDirectoryTests : IDisposable
         IdentityDirectory.Create(_disk, Data, _identity);
         var retirement = new Retirement(cause, "There are two copies.");
         Assert.Null(IdentityDirectory.ReadRetirement(_disk, Data));
-        int made = _disk.OperationCount;
+        int operationsBefore = _disk.OperationCount;
         IdentityDirectory.Retire(_disk, Data, retirement);
-        for (int operation = made; operation <= _disk.OperationCount; operation++)
+        for (int operation = operationsBefore; operation <= _disk.OperationCount; operation++)
         {
             for (long seed = 0; seed < 4; seed++)
             {

@@ -27,12 +27,14 @@ public sealed class IdentityKeeperTests : IDisposable
     public void A_certificate_is_signed_anew_at_two_thirds_of_its_life_and_kept()
     {
         Assert.False(_keeper.RenewIfDue(Home, _time.GetUtcNow()));
+
+        // Two thirds of 397 days, which began the day before the signing, end after 263.7 days.
         _time.Advance(TimeSpan.FromDays(264));
-        NodeIdentity? told = null;
-        _keeper.Changed = identity => told = identity;
+        NodeIdentity? published = null;
+        _keeper.Changed = identity => published = identity;
         Assert.True(_keeper.RenewIfDue(Home, _time.GetUtcNow()));
         Assert.False(_keeper.RenewIfDue(Home, _time.GetUtcNow()));
-        Assert.Same(_keeper.Current, told);
+        Assert.Same(_keeper.Current, published);
         using var loaded = IdentityDirectory.TryLoad(_disk, "/data")!;
         Assert.Equal(_keeper.Current.Certificate.RawData, loaded.Certificate.RawData);
         Assert.Equal(Now.AddDays(263), CertificateLife.Of(loaded.Certificate).NotBefore);
@@ -55,10 +57,10 @@ public sealed class IdentityKeeperTests : IDisposable
         using var next = Create();
         using var signed = next.SignNode(new(_keeper.Current.Key), NodeId, Home, Now);
         var peers = new KnownPeer[] { new("another", ["192.0.2.7:9443"]) };
-        var noting = new Thread(() => _keeper.KeepPeers(peers));
+        var keepingPeers = new Thread(() => _keeper.KeepPeers(peers));
         _keeper.Change(current =>
         {
-            noting.Start();
+            keepingPeers.Start();
             return current.With(
                 [next.Certificate, _authority.Certificate],
                 next.SealKeyFor(new(current.Key)),
@@ -66,7 +68,7 @@ public sealed class IdentityKeeperTests : IDisposable
                 current.Certificate
             );
         });
-        noting.Join();
+        keepingPeers.Join();
         Assert.Equal(peers, _keeper.Current.Peers);
         Assert.Equal(2, _keeper.Current.Authorities.Count);
     }

@@ -32,6 +32,7 @@ internal static class TestAuthority
         return authority.SignNode(PublicKeyOf(key), nodeId, Names("192.168.1.5"), now ?? Now);
     }
 
+    /// <summary>The identity of the node pi-1 of the cluster home, with one known peer.</summary>
     public static NodeIdentity CreateIdentity(
         ClusterAuthority authority,
         DateTimeOffset? now = null,

@@ -8,12 +8,12 @@ namespace Rookery.Cluster.Tests.Joining;
 public sealed class AnnouncementTests : IDisposable
 {
     private static readonly MemberFacts Facts = new(
-        new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"),
-        3,
-        77,
-        ["192.168.1.5:9080"],
-        ["http://192.168.1.5:8080"],
-        null
+        StoreId: new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"),
+        StartNumber: 3,
+        StartId: 77,
+        Addresses: ["192.168.1.5:9080"],
+        ClientUrls: ["http://192.168.1.5:8080"],
+        PublicUrl: null
     );
 
     private readonly ClusterAuthority _authority = TestAuthority.Create();
@@ -79,7 +79,7 @@ public sealed class AnnouncementTests : IDisposable
                         new RecordChange(
                             MemberRecord.KeyOf(_identity.NodeId),
                             _recordStore.Find(MemberRecord.KeyOf(_identity.NodeId))!.Value.ToArray(),
-                            null
+                            ExpectedVersion: null
                         ),
                     ],
                     CancellationToken.None
@@ -97,7 +97,7 @@ public sealed class AnnouncementTests : IDisposable
     [InlineData(false, false)]
     public async Task A_chosen_mirror_announces_that_at_its_first_start_unless_it_was_demoted(
         bool? recorded,
-        bool? told
+        bool? announced
     )
     {
         var mirror = new Announcement(_identity.AsMirror, _recordStore, TimeProvider.System);
@@ -110,9 +110,12 @@ public sealed class AnnouncementTests : IDisposable
             PublicKey = [],
             IsMirror = recorded,
         };
-        await _recordStore.ChangeAsync([new RecordChange(key, seat.ToJson(), null)], CancellationToken.None);
+        await _recordStore.ChangeAsync(
+            [new RecordChange(key, seat.ToJson(), ExpectedVersion: null)],
+            CancellationToken.None
+        );
         Assert.Null(await mirror.AnnounceAsync(Facts, CancellationToken.None));
-        Assert.Equal(told, MemberRecord.Parse(_recordStore.Find(key)!.Value.Span)!.IsMirror);
+        Assert.Equal(announced, MemberRecord.Parse(_recordStore.Find(key)!.Value.Span)!.IsMirror);
 
         // An older version, or an owner, has changed the record back.
         await _recordStore.ChangeAsync(
@@ -120,7 +123,7 @@ public sealed class AnnouncementTests : IDisposable
                 new RecordChange(
                     key,
                     (MemberRecord.Parse(_recordStore.Find(key)!.Value.Span)! with { IsMirror = null }).ToJson(),
-                    null
+                    ExpectedVersion: null
                 ),
             ],
             CancellationToken.None
@@ -167,9 +170,9 @@ public sealed class AnnouncementTests : IDisposable
                 new RecordChange(
                     MemberRecord.KeyOf("another"),
                     Assert.Single(MemberRecord.All(_recordStore)).Record.ToJson(),
-                    null
+                    ExpectedVersion: null
                 ),
-                new RecordChange(MemberRecord.KeyOf(_identity.NodeId), null, null),
+                new RecordChange(MemberRecord.KeyOf(_identity.NodeId), Value: null, ExpectedVersion: null),
             ],
             CancellationToken.None
         );

@@ -48,13 +48,13 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task Configured_addresses_are_kept_and_announced()
     {
-        var told = Node with
+        var configured = Node with
         {
             Addresses = ["pi-2.lan:9443", "192.168.1.6:9443"],
             HasConfiguredAddresses = true,
             PublicUrl = "https://pi-2.lan:8443",
         };
-        await new JoinClient(await TokenAsync(), told, TimeProvider.System).JoinAsync(
+        await new JoinClient(await TokenAsync(), configured, TimeProvider.System).JoinAsync(
             _disk,
             "/data",
             CancellationToken.None
@@ -62,7 +62,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         using var loaded = IdentityDirectory.TryLoad(_disk, "/data")!;
         new IdentityKeeper(_disk, "/data", loaded).KeepPeers([]);
         using var identity = IdentityDirectory.TryLoad(_disk, "/data")!;
-        Assert.Equal(told.PublicUrl, identity.ConfiguredUrl);
+        Assert.Equal(configured.PublicUrl, identity.ConfiguredUrl);
 
         // Addresses it listens at come first, because they are current; loopback addresses come last.
         Assert.Equal(
@@ -108,7 +108,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
             refused.Message,
             StringComparison.Ordinal
         );
-        Assert.Equal(0, Requests(_server));
+        Assert.Equal(0, JoinRequestsOf(_server));
     }
 
     [Fact]
@@ -125,7 +125,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
             refused.Message,
             StringComparison.Ordinal
         );
-        Assert.Equal(0, Requests(between));
+        Assert.Equal(0, JoinRequestsOf(between));
     }
 
     [Fact]
@@ -185,7 +185,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     public async Task A_node_whose_answer_was_lost_asks_again_with_the_same_id_and_joins()
     {
         var requests = _server.Services.GetRequiredService<RequestCount>();
-        requests.LosesAnswers = 1;
+        requests.AnswersToLose = 1;
         _cluster.RecordStore.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
         _cluster.RecordStore.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
         Assert.Equal("B", (await JoinAsync(await TokenAsync())).Tag);
@@ -203,7 +203,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         var second = await TokenAsync();
         using var stopping = new CancellationTokenSource();
         var requests = _server.Services.GetRequiredService<RequestCount>();
-        (requests.LosesAnswers, requests.Lost) = (1, stopping.Cancel);
+        (requests.AnswersToLose, requests.AnswerLost) = (1, stopping.Cancel);
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() =>
             new JoinClient(first, Node, TimeProvider.System).JoinAsync(_disk, "/data", stopping.Token)
         );
@@ -268,7 +268,8 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
 
     private async Task<JoinToken> TokenAsync() => (await _cluster.CreateTokenAsync()) with { Addresses = [_address] };
 
-    private static int Requests(WebApplication server) => server.Services.GetRequiredService<RequestCount>().Joins;
+    private static int JoinRequestsOf(WebApplication server) =>
+        server.Services.GetRequiredService<RequestCount>().Joins;
 
     private static string AddressOf(WebApplication server)
     {
@@ -279,9 +280,11 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     }
 
     /// <summary>
-    /// Starts a server with the certificate of one cluster's member that shows the authority of another and answers as
-    /// a third.
+    /// Starts a member's server.
     /// </summary>
+    /// <param name="certificate">The cluster whose member's certificate it presents.</param>
+    /// <param name="showing">The cluster whose authority it returns; null for the same one.</param>
+    /// <param name="answering">The cluster that admits nodes; null for the same one.</param>
     internal static async Task<(WebApplication Server, string Address)> ServeAsync(
         TestCluster certificate,
         TestCluster? showing = null,
@@ -308,7 +311,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
             http.Request.Path.Value switch
             {
                 JoinRoutes.AuthorityPath => shown.ListAuthoritiesAsync(http),
-                JoinRoutes.JoinPath => count.Count(http, asked.JoinAsync),
+                JoinRoutes.JoinPath => count.CountAndAnswerAsync(http, asked.JoinAsync),
                 _ => Task.CompletedTask,
             }
         );
@@ -321,15 +324,15 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         public int Joins { get; private set; }
 
         /// <summary>The number of next answers to lose.</summary>
-        public int LosesAnswers { get; set; }
+        public int AnswersToLose { get; set; }
 
         /// <summary>Invoked when an answer was lost.</summary>
-        public Action? Lost { get; set; }
+        public Action? AnswerLost { get; set; }
 
-        public async Task Count(HttpContext http, RequestDelegate next)
+        public async Task CountAndAnswerAsync(HttpContext http, RequestDelegate next)
         {
             Joins++;
-            if (LosesAnswers-- <= 0)
+            if (AnswersToLose-- <= 0)
             {
                 await next(http);
                 return;
@@ -339,7 +342,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
             http.Response.Body = Stream.Null;
             await next(http);
             http.Response.Body = answer;
-            Lost?.Invoke();
+            AnswerLost?.Invoke();
             http.Abort();
         }
     }

@@ -32,11 +32,11 @@ public sealed class JoinTokenTests
                 "hello",
                 "rookery-join-1.",
                 "rookery-join-1.AAAA",
-                "rookery-join-2." + text[15..],
+                "rookery-join-2." + text["rookery-join-1.".Length..],
                 text[..^1],
                 text + "A",
             ],
-            wrong => Assert.False(JoinToken.TryParse(wrong, out _), wrong)
+            damaged => Assert.False(JoinToken.TryParse(damaged, out _), damaged)
         );
         for (int i = 0; i < text.Length; i++)
         {

@@ -45,9 +45,9 @@ internal sealed class MemoryRecordStore : IJoinRecordStore
         }
 
         Waiting++;
-        bool mayGoOn = await CaughtUp.Task.WaitAsync(cancellationToken);
+        bool hasCaughtUp = await CaughtUp.Task.WaitAsync(cancellationToken);
         Waiting--;
-        return mayGoOn;
+        return hasCaughtUp;
     }
 
     public ClusterRecord? Find(string key) => _records.GetValueOrDefault(key);

@@ -40,7 +40,7 @@ public sealed class RegistrarTests : IDisposable
     {
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
         await _cluster.RecordStore.ChangeAsync(
-            [new RecordChange(FormatLevel.RecordKey, new FormatLevel(2, "0.9.2").ToRecord(), null)],
+            [new RecordChange(FormatLevel.RecordKey, new FormatLevel(2, "0.9.2").ToRecord(), ExpectedVersion: null)],
             CancellationToken.None
         );
         Assert.Equal(
@@ -202,7 +202,7 @@ public sealed class RegistrarTests : IDisposable
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
         await _cluster.AdmitAsync(request);
         await _cluster.RecordStore.ChangeAsync(
-            [new RecordChange(MemberRecord.KeyOf(request.NodeId), null, null)],
+            [new RecordChange(MemberRecord.KeyOf(request.NodeId), Value: null, ExpectedVersion: null)],
             CancellationToken.None
         );
         Assert.Equal(JoinError.TokenUsed, (await _cluster.RefuseAsync(request)).Error);

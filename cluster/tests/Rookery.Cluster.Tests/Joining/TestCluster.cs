@@ -29,7 +29,7 @@ internal sealed class TestCluster : IDisposable
         };
         RecordStore
             .ChangeAsync(
-                [new RecordChange(MemberRecord.KeyOf(Identity.NodeId), self.ToJson(), null)],
+                [new RecordChange(MemberRecord.KeyOf(Identity.NodeId), self.ToJson(), ExpectedVersion: null)],
                 CancellationToken.None
             )
             .AsTask()
@@ -66,6 +66,7 @@ internal sealed class TestCluster : IDisposable
         return answer!;
     }
 
+    /// <summary>Returns the refusal of a request, and checks that the request changed no record.</summary>
     public async Task<JoinRefusal> RefuseAsync(JoinRequest request)
     {
         int changes = RecordStore.Changes;
@@ -75,6 +76,7 @@ internal sealed class TestCluster : IDisposable
         return refusal!;
     }
 
+    /// <summary>Makes the request of a new node with a new key.</summary>
     public static JoinRequest Request(JoinToken token, string name = "pi-2")
     {
         using var key = NodeKey.Create();

@@ -143,7 +143,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
         var newer = new TopologyRecord { Etag = 1000, Members = [] };
         _recordStore.BeforeChange = () =>
             _recordStore
-                .ChangeAsync([new RecordChange(TopologyRecord.Key, newer.ToJson(), null)], CancellationToken.None)
+                .ChangeAsync([new RecordChange(TopologyRecord.Key, newer.ToJson(), ExpectedVersion: null)], CancellationToken.None)
                 .AsTask()
                 .Wait();
         Assert.Equal(1000, (await KeepAsync()).Etag);
