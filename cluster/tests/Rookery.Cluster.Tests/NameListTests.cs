@@ -7,6 +7,6 @@ public sealed class NameListTests
     [InlineData("a", "a")]
     [InlineData("b a", "a and b")]
     [InlineData("c a b", "a, b and c")]
-    public void Names_are_listed_in_order(string names, string told) =>
-        Assert.Equal(told, NameList.Of(names.Split(' ', StringSplitOptions.RemoveEmptyEntries)));
+    public void Names_are_listed_in_order(string names, string expected) =>
+        Assert.Equal(expected, NameList.Of(names.Split(' ', StringSplitOptions.RemoveEmptyEntries)));
 }

@@ -118,7 +118,8 @@ public sealed class UnclaimedNodeTests
                     store.CommitAlone(CommandEncoder.DeleteDatabases(["Shop"]));
                 }
 
-                // More than the journal retains after a flush, so only the tables contain it.
+                // Records of 30 kB each, until the journal has released the segment with the database's entries: then
+                // only the tables tell that a database existed.
                 for (int i = 0; i < 8 && isFlushed; i++)
                 {
                     Write(
@@ -130,7 +131,8 @@ public sealed class UnclaimedNodeTests
             },
             isFlushed
         );
-        Assert.Equal(isFlushed, _firstIndex > 4);
+        const int lastIndexOfDatabase = 4;
+        Assert.Equal(isFlushed, _firstIndex > lastIndexOfDatabase);
         AssertKept("it held a database");
     }
 
@@ -228,15 +230,15 @@ public sealed class UnclaimedNodeTests
                 card._disk.WriteNew($"{Directory}/claim-code", "CODE"u8);
                 var work = card._disk.AfterPowerLoss(0);
                 Assert.Null(card.MoveAside(work));
-                int decided = work.OperationCount;
+                int movedAside = work.OperationCount;
                 Clear(work);
-                return (work, decided);
+                return (work, movedAside);
             },
-            (image, decided, operation) =>
+            (image, movedAside, operation) =>
             {
                 if (JoinClient.WhyUnfinished(image, Directory) is null)
                 {
-                    Assert.True(operation < decided, "what was said to be put away is there");
+                    Assert.True(operation < movedAside, "an identity that was put away does not come back");
                     using var identity = IdentityDirectory.TryLoad(image, Directory)!;
                     using var store = NodeStore.Open(
                         Options,
@@ -282,10 +284,11 @@ public sealed class UnclaimedNodeTests
 
     private static JoinToken TokenOf(string clusterId) => new(clusterId, ["127.0.0.1:1"], new byte[32], new byte[16]);
 
-    private static void Clear(SimulatedDisk on)
+    /// <summary>Deletes the old node's files, after its identity was put away.</summary>
+    private static void Clear(SimulatedDisk disk)
     {
-        using var held = StoppedDirectory.Hold(on, Directory);
-        UnclaimedNode.Clear(on, Directory, held);
+        using var directoryHold = StoppedDirectory.Hold(disk, Directory);
+        UnclaimedNode.Clear(disk, Directory, directoryHold);
     }
 
     private static void Write(NodeStore store, Action<ClusterRecordWriter> write)
@@ -295,8 +298,9 @@ public sealed class UnclaimedNodeTests
         Assert.Null(store.CommitAlone(writer.Complete()).Rejection);
     }
 
-    private string? MoveAside(SimulatedDisk on) =>
-        UnclaimedNode.MoveAside(on, Options, Joined, new MemoryBudget(16 << 20), SilentRecorder.Instance, _time);
+    /// <summary>Puts away the identity of the node on a disk, or returns why it is kept.</summary>
+    private string? MoveAside(SimulatedDisk disk) =>
+        UnclaimedNode.MoveAside(disk, Options, Joined, new MemoryBudget(16 << 20), SilentRecorder.Instance, _time);
 
     private void AssertKept(string reason)
     {
@@ -309,6 +313,7 @@ public sealed class UnclaimedNodeTests
         Assert.DoesNotContain("/data/joining", _disk.Files);
     }
 
+    /// <summary>Founds a cluster of one on the disk, as a node does at its first boot.</summary>
     private void Make(IReadOnlyList<KnownPeer>? peers = null)
     {
         using var founded = ClusterFounding.Found(
@@ -327,6 +332,10 @@ public sealed class UnclaimedNodeTests
     private NodeStore Open() =>
         NodeStore.Open(Options, _disk, new MemoryBudget(16 << 20), SilentRecorder.Instance, _time);
 
+    /// <summary>Starts the node, writes the records of every first start, uses the store and stops.</summary>
+    /// <param name="use">Uses the store.</param>
+    /// <param name="isFlushed">Whether the memtables are flushed before the stop.</param>
+    /// <param name="learner">The id of a second member in the configuration; null for none.</param>
     private void Serve(Action<NodeStore> use, bool isFlushed, string? learner = null)
     {
         using var store = Open();
@@ -335,8 +344,15 @@ public sealed class UnclaimedNodeTests
             learner is null ? [] : [Members.IdOf(learner)]
         );
         store.Journal.Write([
-            VoteEncoding.ToFrame(new VoteRecord(1, Members.IdOf(Ids.NodeId)), 1),
-            new JournalFrame(FrameType.Configuration, 1, 1, 0, 0, ConfigurationEncoding.Encode(configuration, 1)),
+            VoteEncoding.ToFrame(new VoteRecord(Term: 1, Members.IdOf(Ids.NodeId)), startNumber: 1),
+            new JournalFrame(
+                FrameType.Configuration,
+                Index: 1,
+                Term: 1,
+                OperationsBefore: 0,
+                OperationCount: 0,
+                ConfigurationEncoding.Encode(configuration, index: 1)
+            ),
         ]);
         store.ApplyAll();
         Write(

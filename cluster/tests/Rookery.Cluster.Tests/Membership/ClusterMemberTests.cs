@@ -112,8 +112,8 @@ public sealed class ClusterMemberTests : IDisposable
     public async Task A_cluster_of_one_that_found_a_rule_broken_is_not_sent_to_members_that_it_does_not_have()
     {
         using var identity = IdentityDirectory.TryLoad(_disk, Data)!;
-        IReadOnlyList<KnownPeer> nobody = [];
-        IdentityDirectory.Update(_disk, Data, identity.With(nobody));
+        IReadOnlyList<KnownPeer> noPeers = [];
+        IdentityDirectory.Update(_disk, Data, identity.With(noPeers));
         IdentityDirectory.Retire(_disk, Data, new Retirement(RetirementCause.Halted, "Terms fell."));
 
         string? diagnosis = await DiagnosisOfStartAsync();
@@ -188,6 +188,7 @@ public sealed class ClusterMemberTests : IDisposable
         return consensus.Refusal!.Message;
     }
 
+    /// <summary>Starts the member; returns why it takes no part, or null.</summary>
     private async Task<string?> DiagnosisOfStartAsync()
     {
         await using var member = Load();
@@ -217,6 +218,7 @@ public sealed class ClusterMemberTests : IDisposable
             member.OpenConsensus
         );
 
+    /// <summary>Returns the number that the next start of the store will have.</summary>
     private async Task<long> NextStartAsync()
     {
         await using var member = Load();

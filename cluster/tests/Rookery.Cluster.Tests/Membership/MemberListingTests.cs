@@ -11,12 +11,12 @@ public sealed class MemberListingTests
     {
         Assert.Contains(
             "`rookery cluster node promote b`",
-            NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: false)),
+            NoteOn(MakeMember("a", isVoter: true, isLeader: true), MakeMember("b", isVoter: false)),
             StringComparison.Ordinal
         );
         Assert.Contains(
             "`rookery cluster node demote b`",
-            NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: true)),
+            NoteOn(MakeMember("a", isVoter: true, isLeader: true), MakeMember("b", isVoter: true)),
             StringComparison.Ordinal
         );
     }
@@ -26,29 +26,29 @@ public sealed class MemberListingTests
         Assert.Equal(
             "3 members vote: with 1 of them off, writes go on.",
             NoteOn(
-                One("a", isVoter: true, isLeader: true),
-                One("b", isVoter: true),
-                One("c", isVoter: true),
-                One("d", isVoter: false)
+                MakeMember("a", isVoter: true, isLeader: true),
+                MakeMember("b", isVoter: true),
+                MakeMember("c", isVoter: true),
+                MakeMember("d", isVoter: false)
             )
         );
 
     [Fact]
     public void Voters_that_are_off_are_counted()
     {
-        var off = One("c", isVoter: true) with { IsReachable = false };
+        var off = MakeMember("c", isVoter: true) with { IsReachable = false };
         Assert.Equal(
             "3 members vote, and 1 of them is off: when another is off, nothing is written.",
-            NoteOn(One("a", isVoter: true, isLeader: true), One("b", isVoter: true), off)
+            NoteOn(MakeMember("a", isVoter: true, isLeader: true), MakeMember("b", isVoter: true), off)
         );
         Assert.Equal(
             "5 members vote, and 1 of them is off: with 1 more off, writes go on.",
             NoteOn(
-                One("a", isVoter: true, isLeader: true),
-                One("b", isVoter: true),
+                MakeMember("a", isVoter: true, isLeader: true),
+                MakeMember("b", isVoter: true),
                 off,
-                One("d", isVoter: true),
-                One("e", isVoter: true)
+                MakeMember("d", isVoter: true),
+                MakeMember("e", isVoter: true)
             )
         );
     }
@@ -57,7 +57,7 @@ public sealed class MemberListingTests
     public void Figures_that_only_the_leader_knows_are_omitted_elsewhere()
     {
         using var listing = JsonDocument.Parse(
-            MemberListing.ToJson(Cluster(null, [One("a", isVoter: true, isLeader: true)]))
+            MemberListing.ToJson(Cluster(null, [MakeMember("a", isVoter: true, isLeader: true)]))
         );
         Assert.False(listing.RootElement.GetProperty("Members")[0].TryGetProperty("LagEntries", out _));
     }
@@ -69,7 +69,7 @@ public sealed class MemberListingTests
     public void Unknown_figures_are_omitted()
     {
         using var listing = JsonDocument.Parse(
-            MemberListing.ToJson(Cluster(null, [One("a", isVoter: true) with { IsReachable = false }]))
+            MemberListing.ToJson(Cluster(null, [MakeMember("a", isVoter: true) with { IsReachable = false }]))
         );
         var member = listing.RootElement.GetProperty("Members")[0];
         Assert.False(member.GetProperty("IsReachable").GetBoolean());
@@ -86,7 +86,7 @@ public sealed class MemberListingTests
     public void The_spare_bytes_of_a_member_are_listed()
     {
         using var listing = JsonDocument.Parse(
-            MemberListing.ToJson(Cluster(null, [One("a", isVoter: true) with { SpareBytes = -5 }]))
+            MemberListing.ToJson(Cluster(null, [MakeMember("a", isVoter: true) with { SpareBytes = -5 }]))
         );
         Assert.Equal(-5, listing.RootElement.GetProperty("Members")[0].GetProperty("SpareBytes").GetInt64());
     }
@@ -96,7 +96,7 @@ public sealed class MemberListingTests
     {
         using var listing = JsonDocument.Parse(
             MemberListing.ToJson(
-                Cluster("Nobody leads.", [One("a", isVoter: true)]) with
+                Cluster("Nobody leads.", [MakeMember("a", isVoter: true)]) with
                 {
                     Unreached = ["b is looked for."],
                 }
@@ -112,7 +112,7 @@ public sealed class MemberListingTests
     public void Trouble_replaces_the_note()
     {
         using var listing = JsonDocument.Parse(
-            MemberListing.ToJson(Cluster("Nobody leads.", [One("a", isVoter: true)]))
+            MemberListing.ToJson(Cluster("Nobody leads.", [MakeMember("a", isVoter: true)]))
         );
         Assert.Equal("Nobody leads.", listing.RootElement.GetProperty("Note").GetString());
     }
@@ -124,9 +124,21 @@ public sealed class MemberListingTests
     }
 
     private static ConsensusStatistics Cluster(string? trouble, MemberStatistics[] members) =>
-        new("Leader", 1, "A", 1, 1, 1, 1, 1, 1, trouble, members);
+        new(
+            Role: "Leader",
+            Term: 1,
+            LeaderTag: "A",
+            LastIndex: 1,
+            LastTerm: 1,
+            CommitIndex: 1,
+            AppliedIndex: 1,
+            SyncMicroseconds: 1,
+            ElectionTimeoutMicroseconds: 1,
+            trouble,
+            members
+        );
 
-    private static MemberStatistics One(string name, bool isVoter, bool isLeader = false) =>
+    private static MemberStatistics MakeMember(string name, bool isVoter, bool isLeader = false) =>
         new(
             new ClusterViewMember(
                 name.ToUpperInvariant(),

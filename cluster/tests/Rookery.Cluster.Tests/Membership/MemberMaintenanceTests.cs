@@ -17,6 +17,8 @@ public sealed class MemberMaintenanceTests : IDisposable
 {
     private const string Data = "/data";
 
+    // Nothing listens at these addresses. Port 1 is where the other member was last, 2 and 3 are this node's own, 4 is
+    // configured for every peer, and from 5 on are announced ones.
     private static readonly KnownPeer Moved = new("pi-2", ["127.0.0.1:1"]);
 
     private static readonly Guid Store = Guid.Parse("00000000-0000-0000-0000-000000000001");
@@ -73,9 +75,10 @@ public sealed class MemberMaintenanceTests : IDisposable
         _keeper.KeepPeers([Moved]);
         await RoundsUntilAsync(
             () => network.Status().Any(static peer => peer.Node == Members.IdOf(Moved.NodeId)),
-            "it connects to whom it heard of"
+            "it connects to the new peer"
         );
-        // and where its owner configured, but not at this node's own address
+
+        // The configured addresses are dialled too, except this node's own.
         Assert.Equal([.. Moved.Addresses, "127.0.0.1:4"], network.AddressesOf(Members.IdOf(Moved.NodeId)));
         Assert.Equal((1, 0), (recordStore.Waiting, recordStore.Changes));
 
@@ -109,14 +112,14 @@ public sealed class MemberMaintenanceTests : IDisposable
         using var consensus = RaftConsensus.Open(store, new ConsensusOptions { Network = network, MayBegin = false });
         network.Start(consensus);
         _keeper.KeepPeers([Moved]);
-        int looks = 0;
+        int browses = 0;
         await using var maintenance = MaintenanceOf(
             consensus,
             network,
             new MemoryRecordStore { CaughtUp = new TaskCompletionSource<bool>() },
             _ =>
             {
-                looks++;
+                browses++;
                 return Task.FromResult<IReadOnlyList<AnnouncedNode>>([
                     new(Moved.NodeId, "pi-2", TestAuthority.ClusterId, "127.0.0.1:5", null),
                     new(Moved.NodeId, "pi-2", TestAuthority.ClusterId, "nowhere", null),
@@ -126,7 +129,7 @@ public sealed class MemberMaintenanceTests : IDisposable
             }
         );
         maintenance.Start();
-        await RoundsUntilAsync(() => looks > 1, "it looks again");
+        await RoundsUntilAsync(() => browses > 1, "it looks again");
         await RoundsUntilAsync(
             () => network.AddressesOf(Members.IdOf(Moved.NodeId)) is [.., "127.0.0.1:5"],
             "it looks where that member is announced"
@@ -151,26 +154,35 @@ public sealed class MemberMaintenanceTests : IDisposable
             new AuthorityRotation(() => _keeper.Current, _keeper.Change, recordStore, _time),
             new Whereabouts(
                 _keeper,
-                () => new MemberFacts(Store, 1, 1, ["127.0.0.1:2"], ["https://127.0.0.1:3"], null),
+                () =>
+                    new MemberFacts(
+                        Store,
+                        StartNumber: 1,
+                        StartId: 1,
+                        Addresses: ["127.0.0.1:2"],
+                        ClientUrls: ["https://127.0.0.1:3"],
+                        PublicUrl: null
+                    ),
                 _time.GetUtcNow,
                 static _ => { }
             ),
-            ["127.0.0.1:2", "127.0.0.1:4"],
+            configuredPlaces: ["127.0.0.1:2", "127.0.0.1:4"],
             browse ?? (static _ => Task.FromResult<IReadOnlyList<AnnouncedNode>>([])),
-            static () => false,
-            static (_, _) => Task.FromResult(0),
-            static _ => { },
-            static _ => { },
+            hasDamage: static () => false,
+            repairFrom: static (_, _) => Task.FromResult(0),
+            log: static _ => { },
+            note: static _ => { },
             _time
         );
 
-    private Task RoundsUntilAsync(Func<bool> holds, string what) =>
+    /// <summary>Lets a second pass, and so a round of the maintenance run, until a condition holds.</summary>
+    private Task RoundsUntilAsync(Func<bool> holds, string claim) =>
         Eventually.HoldsAsync(
             () =>
             {
                 _time.Advance(TimeSpan.FromSeconds(1));
                 return holds();
             },
-            what
+            claim
         );
 }

@@ -13,12 +13,12 @@ public sealed class MemberStatisticsTests
         using var cluster = MembershipServiceTests.Form(3);
         cluster.AwaitEqual();
         cluster.RunFor(2_000);
-        Assert.All(cluster.Members, static member => Assert.Equal(0, Own(member).LagEntries));
+        Assert.All(cluster.Members, static member => Assert.Equal(0, OwnStatisticsOf(member).LagEntries));
         cluster.Wire.Isolate(cluster.C);
         cluster.Put(cluster.A, "users/1");
         cluster.RunFor(8_000);
-        Assert.Null(Own(cluster.C).LagEntries);
-        Assert.Equal(0, Own(cluster.Leader!).LagEntries);
+        Assert.Null(OwnStatisticsOf(cluster.C).LagEntries);
+        Assert.Equal(0, OwnStatisticsOf(cluster.Leader!).LagEntries);
     }
 
     [Fact]
@@ -26,25 +26,26 @@ public sealed class MemberStatisticsTests
     {
         using var cluster = MembershipServiceTests.Form(3);
         cluster.AwaitEqual();
-        var before = cluster.AwaitLeader();
+        var leader = cluster.AwaitLeader();
         var (off, next) = (
-            cluster.Members.FindLast(member => member != before)!,
-            cluster.Members.Find(member => member != before)!
+            cluster.Members.FindLast(member => member != leader)!,
+            cluster.Members.Find(member => member != leader)!
         );
         cluster.RunFor(2_000);
-        Assert.True(Seen(before, off) is { IsReachable: true, LagEntries: 0, HeardSeconds: not null });
+        Assert.True(StatisticsAt(leader, off) is { IsReachable: true, LagEntries: 0, HeardSeconds: not null });
         off.Kill();
         cluster.RunFor(8_000);
-        Assert.True(Seen(before, off) is { IsReachable: false, LagEntries: not null, HeardSeconds: > 1 });
-        before.Consensus!.Transfer(next.Id);
+        Assert.True(StatisticsAt(leader, off) is { IsReachable: false, LagEntries: not null, HeardSeconds: > 1 });
+        leader.Consensus!.Transfer(next.Id);
         cluster.RunUntil(() => cluster.Leader == next, "the other leads");
         cluster.RunFor(2_000);
         Assert.True(
-            Seen(next, off) is { IsReachable: false, LagEntries: null, SyncMicroseconds: null, HeardSeconds: null }
+            StatisticsAt(next, off)
+                is { IsReachable: false, LagEntries: null, SyncMicroseconds: null, HeardSeconds: null }
         );
         off.Open();
         cluster.RunUntil(
-            () => Seen(next, off) is { IsReachable: true, LagEntries: 0, HeardSeconds: not null },
+            () => StatisticsAt(next, off) is { IsReachable: true, LagEntries: 0, HeardSeconds: not null },
             "it is heard"
         );
     }
@@ -130,12 +131,14 @@ public sealed class MemberStatisticsTests
         );
     }
 
-    private static MemberStatistics Own(SteppedMember member) =>
+    /// <summary>What a member reports about itself.</summary>
+    private static MemberStatistics OwnStatisticsOf(SteppedMember member) =>
         Assert.Single(member.Consensus!.ReadCluster().Members, static one => one.Member.IsSelf);
 
-    private static MemberStatistics Seen(SteppedMember by, SteppedMember member) =>
+    /// <summary>What one member reports about another.</summary>
+    private static MemberStatistics StatisticsAt(SteppedMember observer, SteppedMember member) =>
         Assert.Single(
-            by.Consensus!.ReadCluster().Members,
+            observer.Consensus!.ReadCluster().Members,
             one => string.Equals(one.Member.NodeId, member.NodeId, StringComparison.Ordinal)
         );
 }

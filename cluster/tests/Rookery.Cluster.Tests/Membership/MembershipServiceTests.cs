@@ -21,15 +21,19 @@ public sealed class MembershipServiceTests
     public void The_second_of_two_is_a_standby_until_it_is_made_a_mirror_and_may_become_one_again()
     {
         using var cluster = Form(2);
-        Assert.Equal((1, "A standby"), Shown(cluster));
+        Assert.Equal((1, "A standby"), VotersAndNote(cluster));
         Assert.Contains(
             "when either is off, nothing is written",
-            Done(cluster, MemberOrder.Promote, "b"),
+            AskSuccessfully(cluster, MemberOrder.Promote, "b"),
             StringComparison.Ordinal
         );
-        Assert.Equal((2, "A mirror:"), Shown(cluster));
-        Assert.Contains("One member votes", Done(cluster, MemberOrder.Demote, "B"), StringComparison.Ordinal);
-        Assert.Equal((1, "A standby"), Shown(cluster));
+        Assert.Equal((2, "A mirror:"), VotersAndNote(cluster));
+        Assert.Contains(
+            "One member votes",
+            AskSuccessfully(cluster, MemberOrder.Demote, "B"),
+            StringComparison.Ordinal
+        );
+        Assert.Equal((1, "A standby"), VotersAndNote(cluster));
     }
 
     [Fact]
@@ -37,14 +41,14 @@ public sealed class MembershipServiceTests
     {
         using var cluster = Form(1);
         Join(cluster, isMirror: true);
-        Assert.Equal((2, "A mirror:"), Shown(cluster));
-        Done(cluster, MemberOrder.Demote, "b");
-        Keep(cluster);
-        Assert.Equal((1, "A standby"), Shown(cluster));
+        Assert.Equal((2, "A mirror:"), VotersAndNote(cluster));
+        AskSuccessfully(cluster, MemberOrder.Demote, "b");
+        PromoteForTenSeconds(cluster);
+        Assert.Equal((1, "A standby"), VotersAndNote(cluster));
 
         // A third member makes the choice void.
         Join(cluster);
-        Assert.Equal((3, "3 members"), Shown(cluster));
+        Assert.Equal((3, "3 members"), VotersAndNote(cluster));
     }
 
     [Fact]
@@ -53,31 +57,31 @@ public sealed class MembershipServiceTests
         using var cluster = Form(1);
         var member = new SteppedMember(cluster, 1, mayBegin: false);
         cluster.Members.Add(member);
-        Record(cluster, member, isMirror: true);
+        WriteRecord(cluster, member, isMirror: true);
         cluster.Change(MemberChange.Learner, member);
         Assert.StartsWith(
             "b has no vote, and goes on to receive everything.",
-            Done(cluster, MemberOrder.Demote, "b"),
+            AskSuccessfully(cluster, MemberOrder.Demote, "b"),
             StringComparison.Ordinal
         );
         member.Open();
-        Keep(cluster);
-        Assert.Equal((1, "A standby"), Shown(cluster));
+        PromoteForTenSeconds(cluster);
+        Assert.Equal((1, "A standby"), VotersAndNote(cluster));
     }
 
     [Fact]
     public void The_leader_makes_three_of_four_members_voters_and_all_of_five()
     {
         using var cluster = Form(3);
-        Assert.Equal((3, "3 members"), Shown(cluster));
+        Assert.Equal((3, "3 members"), VotersAndNote(cluster));
         Join(cluster);
-        Assert.Equal((3, "3 members"), Shown(cluster));
+        Assert.Equal((3, "3 members"), VotersAndNote(cluster));
         Assert.True(
             cluster.A.Consensus!.ReadState().Configuration.IsLearner(cluster.Members[3].Id),
             "the fourth is a spare"
         );
         Join(cluster);
-        Assert.Equal((5, "5 members"), Shown(cluster));
+        Assert.Equal((5, "5 members"), VotersAndNote(cluster));
         cluster.AwaitEqual();
     }
 
@@ -95,8 +99,8 @@ public sealed class MembershipServiceTests
             ),
             (Ask(cluster, cluster.A, MemberOrder.Promote, "d") is var answer ? answer.Status : 0, answer.Text)
         );
-        Assert.Equal((3, "3 members"), Shown(cluster));
-        Done(cluster, MemberOrder.Remove, "c");
+        Assert.Equal((3, "3 members"), VotersAndNote(cluster));
+        AskSuccessfully(cluster, MemberOrder.Remove, "c");
         cluster.RunFor(1_000);
         SeatRule.PromoteNext(cluster.Leader!.Consensus!);
         Assert.True(
@@ -121,7 +125,7 @@ public sealed class MembershipServiceTests
     {
         using var cluster = Form(3);
         cluster.C.Kill();
-        string removed = Done(cluster, MemberOrder.Remove, "c");
+        string removed = AskSuccessfully(cluster, MemberOrder.Remove, "c");
         Assert.Contains(
             "c is no member any more. Two members vote: when either is off, nothing is written.",
             removed,
@@ -129,7 +133,7 @@ public sealed class MembershipServiceTests
         );
         Assert.Null(cluster.A.Consensus!.Roster.Of(cluster.C.Id));
         Join(cluster, number: 3);
-        Assert.Equal((3, "3 members"), Shown(cluster));
+        Assert.Equal((3, "3 members"), VotersAndNote(cluster));
         Assert.Equal((int)HttpStatusCode.NotFound, Ask(cluster, cluster.A, MemberOrder.Remove, "c").Status);
     }
 
@@ -193,7 +197,7 @@ public sealed class MembershipServiceTests
     public void Leadership_goes_to_the_named_voter_and_never_to_a_learner()
     {
         using var cluster = Form(4);
-        Assert.Equal("c leads now.", Done(cluster, MemberOrder.Transfer, "c"));
+        Assert.Equal("c leads now.", AskSuccessfully(cluster, MemberOrder.Transfer, "c"));
         Assert.Equal(Role.Leader, cluster.C.Consensus!.ReadState().Role);
         var learner = Ask(cluster, cluster.C, MemberOrder.Transfer, "d");
         Assert.Equal((int)HttpStatusCode.Conflict, learner.Status);
@@ -241,11 +245,11 @@ public sealed class MembershipServiceTests
         using var cluster = Form(4);
         Assert.Equal(
             "b votes already. 3 members vote: with 1 of them off, writes go on.",
-            Done(cluster, MemberOrder.Promote, "b")
+            AskSuccessfully(cluster, MemberOrder.Promote, "b")
         );
         Assert.StartsWith(
             "d has no vote, and goes on to receive everything. 3 members vote",
-            Done(cluster, MemberOrder.Demote, "d"),
+            AskSuccessfully(cluster, MemberOrder.Demote, "d"),
             StringComparison.Ordinal
         );
     }
@@ -269,12 +273,12 @@ public sealed class MembershipServiceTests
         using var cluster = Form(3);
         Assert.Equal(
             "Everything is written at level 1, the newest that this program knows.",
-            Done(cluster, MemberOrder.FinalizeUpgrade, null)
+            AskSuccessfully(cluster, MemberOrder.FinalizeUpgrade, null)
         );
 
         Install(cluster, cluster.A, newest: 2);
         cluster.Put(cluster.AwaitLeader(), "by the newer one");
-        Tell(cluster, cluster.A, cluster.B);
+        AnnounceFormatLevels(cluster, cluster.A, cluster.B);
         cluster.RunUntil(() => cluster.A.Consensus!.IsLeader || Transfer(cluster), "a leads");
         var refused = Ask(cluster, cluster.B, MemberOrder.FinalizeUpgrade, null);
         Assert.Equal(
@@ -303,11 +307,11 @@ public sealed class MembershipServiceTests
             Install(cluster, member, newest: 2);
         }
 
-        Tell(cluster, cluster.A, cluster.B, cluster.C);
+        AnnounceFormatLevels(cluster, cluster.A, cluster.B, cluster.C);
         Assert.Equal(
             "Everything is written at level 2 from now on. A program that knows only level 1 starts on these "
                 + "data no more.",
-            Done(cluster, MemberOrder.FinalizeUpgrade, null)
+            AskSuccessfully(cluster, MemberOrder.FinalizeUpgrade, null)
         );
         cluster.AwaitEqual();
         Assert.All(cluster.Members, static member => Assert.Equal(2, member.Store!.FormatLevel.Level));
@@ -317,7 +321,7 @@ public sealed class MembershipServiceTests
         );
         Assert.Equal(
             "Everything is written at level 2, the newest that this program knows.",
-            Done(cluster, MemberOrder.FinalizeUpgrade, null)
+            AskSuccessfully(cluster, MemberOrder.FinalizeUpgrade, null)
         );
 
         cluster.C.Kill();
@@ -338,7 +342,10 @@ public sealed class MembershipServiceTests
         using var cluster = Form(1);
         Install(cluster, cluster.A, newest: 2);
         var leader = cluster.AwaitLeader();
-        var recordStore = new MeanwhileDesk(RecordStoreOf(leader), () => Tell(cluster, cluster.A));
+        var recordStore = new InterruptedRecordStore(
+            RecordStoreOf(leader),
+            () => AnnounceFormatLevels(cluster, cluster.A)
+        );
         var answer = cluster.Await(UpgradeEnd.FinalizeAsync(leader.Consensus!, recordStore, CancellationToken.None));
         Assert.Equal((int)HttpStatusCode.ServiceUnavailable, answer.Status);
         Assert.Equal(1, leader.Store!.FormatLevel.Level);
@@ -355,10 +362,11 @@ public sealed class MembershipServiceTests
         );
     }
 
+    /// <summary>Makes a running cluster of members named a, b, c …; a is its founder and leader.</summary>
     internal static SteppedCluster Form(int members)
     {
         var cluster = new SteppedCluster(seed: 1).Form(1);
-        Record(cluster, cluster.A);
+        WriteRecord(cluster, cluster.A);
         for (int i = 1; i < members; i++)
         {
             Join(cluster);
@@ -373,11 +381,12 @@ public sealed class MembershipServiceTests
         var member = new SteppedMember(cluster, number ?? cluster.Members.Count, mayBegin: false);
         cluster.Members.Add(member);
         member.Open();
-        Record(cluster, member, isMirror);
+        WriteRecord(cluster, member, isMirror);
         cluster.Change(MemberChange.Learner, member);
-        Keep(cluster);
+        PromoteForTenSeconds(cluster);
     }
 
+    /// <summary>Restarts a member with a version that supports format levels up to one.</summary>
     private static void Install(SteppedCluster cluster, SteppedMember member, int newest)
     {
         member.StopCleanly();
@@ -390,8 +399,10 @@ public sealed class MembershipServiceTests
         );
     }
 
-    /// <summary>Announces members, like the maintenance of each after its start.</summary>
-    private static void Tell(SteppedCluster cluster, params SteppedMember[] members)
+    /// <summary>
+    /// Writes the newest format levels of members to their records, like the maintenance of each after its start.
+    /// </summary>
+    private static void AnnounceFormatLevels(SteppedCluster cluster, params SteppedMember[] members)
     {
         foreach (var member in members)
         {
@@ -406,13 +417,15 @@ public sealed class MembershipServiceTests
         }
     }
 
+    // Returns false, so that a caller that waits for a to lead can try again.
     private static bool Transfer(SteppedCluster cluster)
     {
         cluster.Leader?.Consensus!.Transfer(cluster.A.Id);
         return false;
     }
 
-    private static void Keep(SteppedCluster cluster)
+    /// <summary>Promotes learners once a second, like the leader's maintenance.</summary>
+    private static void PromoteForTenSeconds(SteppedCluster cluster)
     {
         for (int second = 0; second < 10; second++)
         {
@@ -421,7 +434,7 @@ public sealed class MembershipServiceTests
         }
     }
 
-    private static void Record(SteppedCluster cluster, SteppedMember member, bool isMirror = false)
+    private static void WriteRecord(SteppedCluster cluster, SteppedMember member, bool isMirror = false)
     {
         using var writer = new ClusterRecordWriter();
         var record = new MemberRecord
@@ -436,20 +449,25 @@ public sealed class MembershipServiceTests
         Assert.Null(cluster.Do(cluster.AwaitLeader(), writer.Complete()).Rejection);
     }
 
-    private static (int Voters, string Note) Shown(SteppedCluster cluster)
+    /// <summary>
+    /// Returns the number of voters in the list of members, and the first nine characters of its note.
+    /// </summary>
+    private static (int Voters, string Note) VotersAndNote(SteppedCluster cluster)
     {
-        using var listing = JsonDocument.Parse(Done(cluster, MemberOrder.List, null));
+        using var listing = JsonDocument.Parse(AskSuccessfully(cluster, MemberOrder.List, null));
         string note = listing.RootElement.GetProperty("Note").GetString()!;
         return (listing.RootElement.GetProperty("Voters").GetInt32(), note[..Math.Min(9, note.Length)]);
     }
 
-    private static string Done(SteppedCluster cluster, MemberOrder order, string? name)
+    /// <summary>Gives an order to the leader; it must succeed. Returns the answer's text.</summary>
+    private static string AskSuccessfully(SteppedCluster cluster, MemberOrder order, string? name)
     {
         var answer = Ask(cluster, cluster.AwaitLeader(), order, name);
         Assert.True(answer.Status == 200, answer.Text);
         return answer.Text;
     }
 
+    /// <summary>Gives an order to a member.</summary>
     private static MemberAnswer Ask(SteppedCluster cluster, SteppedMember through, MemberOrder order, string? name) =>
         cluster.Await(ServiceOf(cluster, through).AskAsync(order, name, CancellationToken.None), seconds: 60);
 
@@ -457,7 +475,10 @@ public sealed class MembershipServiceTests
         new(
             member.Consensus!,
             RecordStoreOf(member),
-            leader => new HttpClient(new PassedOn(cluster, leader)) { BaseAddress = new Uri("https://member") },
+            leader => new HttpClient(new ForwardingHandler(cluster, leader))
+            {
+                BaseAddress = new Uri("https://member"),
+            },
             cluster.Time
         );
 
@@ -469,7 +490,7 @@ public sealed class MembershipServiceTests
         );
 
     /// <summary>Runs an action just before the records are changed.</summary>
-    private sealed class MeanwhileDesk(IJoinRecordStore recordStore, Action meanwhile) : IJoinRecordStore
+    private sealed class InterruptedRecordStore(IJoinRecordStore recordStore, Action meanwhile) : IJoinRecordStore
     {
         public bool IsLeader => recordStore.IsLeader;
 
@@ -497,7 +518,7 @@ public sealed class MembershipServiceTests
     }
 
     /// <summary>Forwards an order to the leader's port for members.</summary>
-    private sealed class PassedOn(SteppedCluster cluster, NodeId leader) : HttpMessageHandler
+    private sealed class ForwardingHandler(SteppedCluster cluster, NodeId leader) : HttpMessageHandler
     {
         protected override Task<HttpResponseMessage> SendAsync(
             HttpRequestMessage request,

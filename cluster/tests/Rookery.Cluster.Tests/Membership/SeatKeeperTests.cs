@@ -8,7 +8,7 @@ namespace Rookery.Cluster.Tests.Membership;
 
 public sealed class SeatKeeperTests
 {
-    private readonly List<string> _told = [];
+    private readonly List<string> _log = [];
 
     [Fact]
     public void A_standby_gets_no_vote_for_a_third_member_that_has_not_caught_up()
@@ -18,7 +18,7 @@ public sealed class SeatKeeperTests
         cluster.Change(MemberChange.Learner, cluster.B);
         cluster.Change(MemberChange.Learner, cluster.C);
         Assert.Null(cluster.Do(cluster.A, CommandEncoder.CreateDatabase("db", SteppedCluster.HistoryId)).Rejection);
-        var keeper = new SeatKeeper(cluster.A.Consensus!, _told.Add);
+        var keeper = new SeatKeeper(cluster.A.Consensus!, _log.Add);
         cluster.RunUntil(
             () => cluster.A.Consensus!.Report.ReadPeers().Any(peer => peer.Node == cluster.B.Id && peer.IsCaughtUp),
             "the standby has caught up"
@@ -44,16 +44,16 @@ public sealed class SeatKeeperTests
             },
             "all three vote"
         );
-        Assert.Equal(2, _told.Count);
+        Assert.Equal(2, _log.Count);
     }
 
     [Fact]
     public void An_incomplete_admission_is_completed_by_the_leader()
     {
         using var cluster = Begin();
-        Write(cluster, 'b', new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"));
-        Write(cluster, 'c', storeId: null);
-        var keeper = new SeatKeeper(cluster.A.Consensus!, _told.Add);
+        WriteRecord(cluster, 'b', new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"));
+        WriteRecord(cluster, 'c', storeId: null);
+        var keeper = new SeatKeeper(cluster.A.Consensus!, _log.Add);
         for (int round = 0; round < SeatKeeper.RoundsUntilCompleted; round++)
         {
             keeper.DoRound();
@@ -65,11 +65,12 @@ public sealed class SeatKeeperTests
         Assert.False(cluster.A.Consensus.ReadState().Configuration.IsMember(cluster.B.Id));
         Assert.StartsWith(
             "Member pi-c was let in and not made a learner",
-            Assert.Single(_told),
+            Assert.Single(_log),
             StringComparison.Ordinal
         );
     }
 
+    /// <summary>Makes a cluster of one running member; two more are not started and not members yet.</summary>
     private static SteppedCluster Begin()
     {
         var cluster = new SteppedCluster(seed: 1);
@@ -85,7 +86,7 @@ public sealed class SeatKeeperTests
 
     private static int Voters(SteppedCluster cluster) => cluster.A.Consensus!.ReadState().Configuration.Voters.Length;
 
-    private static void Write(SteppedCluster cluster, char letter, Guid? storeId)
+    private static void WriteRecord(SteppedCluster cluster, char letter, Guid? storeId)
     {
         var record = new MemberRecord
         {
@@ -96,7 +97,7 @@ public sealed class SeatKeeperTests
             StoreId = storeId,
         };
         using var writer = new ClusterRecordWriter();
-        writer.Set(MemberRecord.KeyOf(new string(letter, 22)), record.ToJson(), null);
+        writer.Set(MemberRecord.KeyOf(new string(letter, 22)), record.ToJson());
         Assert.Null(cluster.Do(cluster.A, writer.Complete()).Rejection);
     }
 }

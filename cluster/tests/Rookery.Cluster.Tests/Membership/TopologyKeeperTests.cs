@@ -21,33 +21,33 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     [Fact]
     public async Task The_leader_comes_first_and_nothing_is_written_twice()
     {
-        var told = await KeepAsync();
-        Assert.Equal(["A", "B", "C"], told.Members.Select(static member => member.Tag));
-        Assert.True(told.Members[0].IsLeader);
-        long etag = told.Etag;
+        var topology = await KeepAsync();
+        Assert.Equal(["A", "B", "C"], topology.Members.Select(static member => member.Tag));
+        Assert.True(topology.Members[0].IsLeader);
+        long etag = topology.Etag;
         Assert.Equal(etag, (await KeepAsync()).Etag);
         Assert.Equal(1, _recordStore.Changes);
 
         _view = Cluster("ccc") with { Term = 8 };
-        told = await KeepAsync();
-        Assert.Equal(["C", "A", "B"], told.Members.Select(static member => member.Tag));
-        Assert.True(told.Etag > etag);
+        topology = await KeepAsync();
+        Assert.Equal(["C", "A", "B"], topology.Members.Select(static member => member.Tag));
+        Assert.True(topology.Etag > etag);
     }
 
     [Fact]
     public async Task A_failure_is_logged_and_the_next_check_comes_a_second_later()
     {
-        var told = new List<string>();
-        Queue<Exception> wrong = new([
+        var log = new List<string>();
+        Queue<Exception> failures = new([
             new InvalidOperationException("A reader is closed."),
             new TaskCanceledException("Somebody else gave up."),
             new IOException("The disk is gone."),
         ]);
-        int looks = 0;
+        int reads = 0;
         await using var keeper = new TopologyKeeper(
-            () => ++looks < 4 ? throw wrong.Dequeue() : _view,
+            () => ++reads < 4 ? throw failures.Dequeue() : _view,
             _recordStore,
-            told.Add,
+            log.Add,
             _time
         );
         keeper.Start();
@@ -59,7 +59,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
             },
             "it writes"
         );
-        Assert.Equal(3, told.Count);
+        Assert.Equal(3, log.Count);
     }
 
     [Fact]
@@ -99,15 +99,15 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
         long etag = (await KeepAsync()).Etag;
         _time.Advance(TimeSpan.FromSeconds(10));
         _view = Cluster("aaa", unheard: "ccc");
-        var told = await KeepAsync();
-        Assert.Equal([true, true, false], told.Members.Select(static member => member.IsUp));
-        Assert.True(told.Etag > etag);
+        var topology = await KeepAsync();
+        Assert.Equal([true, true, false], topology.Members.Select(static member => member.IsUp));
+        Assert.True(topology.Etag > etag);
 
         _view = Cluster("aaa");
         Assert.False((await KeepAsync()).Members[2].IsUp); // health that flaps is not written each second
         _time.Advance(TimeSpan.FromSeconds(5));
         Assert.True((await KeepAsync()).Members[2].IsUp);
-        Assert.True((await KeepAsync()).Etag > told.Etag);
+        Assert.True((await KeepAsync()).Etag > topology.Etag);
     }
 
     [Fact]
@@ -143,7 +143,10 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
         var newer = new TopologyRecord { Etag = 1000, Members = [] };
         _recordStore.BeforeChange = () =>
             _recordStore
-                .ChangeAsync([new RecordChange(TopologyRecord.Key, newer.ToJson(), ExpectedVersion: null)], CancellationToken.None)
+                .ChangeAsync(
+                    [new RecordChange(TopologyRecord.Key, newer.ToJson(), ExpectedVersion: null)],
+                    CancellationToken.None
+                )
                 .AsTask()
                 .Wait();
         Assert.Equal(1000, (await KeepAsync()).Etag);
@@ -152,12 +155,16 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
         Assert.Equal(1000, (await KeepAsync()).Etag);
     }
 
+    /// <summary>Runs one check, and returns the recorded topology.</summary>
     private async Task<TopologyRecord> KeepAsync()
     {
         await _keeper.KeepAsync(CancellationToken.None);
         return TopologyRecord.Parse(_recordStore.Find(TopologyRecord.Key)!.Value.Span)!;
     }
 
+    /// <summary>The view of one of three voters, aaa, bbb and ccc, that leads.</summary>
+    /// <param name="leader">The leader's id.</param>
+    /// <param name="unheard">The id of a member that the leader does not hear; null for none.</param>
     private static LeaderView Cluster(string leader, string? unheard = null)
     {
         string[] all = ["aaa", "bbb", "ccc"];

@@ -44,18 +44,18 @@ public sealed class WhereaboutsTests : IDisposable
     public void The_certificate_covers_every_permitted_name_that_clients_use(string host, bool isCovered)
     {
         _facts = Facts("192.168.1.5", peer: "10.8.0.1", publicUrl: "https://DB.home.arpa:8443");
-        Rounds(1);
+        RunRounds(1);
         Assert.Equal(isCovered, _keeper.Current.Certificate.MatchesHostname(host));
     }
 
     [Fact]
     public void A_machine_that_moves_announces_it_and_gets_a_new_certificate_within_a_minute()
     {
-        Rounds(1);
+        RunRounds(1);
         var before = _whereabouts.Facts;
         _log.Clear();
         _facts = Facts("192.168.1.77");
-        Rounds(60);
+        RunRounds(60);
         Assert.NotSame(before, _whereabouts.Facts);
         Assert.True(_keeper.Current.Certificate.MatchesHostname("192.168.1.77"));
         Assert.Equal("This node's certificate was signed anew.", Assert.Single(_log));
@@ -64,12 +64,12 @@ public sealed class WhereaboutsTests : IDisposable
     [Fact]
     public void A_machine_that_stays_or_loses_its_network_announces_nothing()
     {
-        Rounds(1);
+        RunRounds(1);
         var (before, certificate) = (_whereabouts.Facts, _keeper.Current.Certificate);
         _facts = Facts("192.168.1.5");
-        Rounds(60);
+        RunRounds(60);
         _facts = _facts with { Addresses = [], ClientUrls = [] };
-        Rounds(60);
+        RunRounds(60);
         Assert.Same(before, _whereabouts.Facts);
         Assert.Same(certificate, _keeper.Current.Certificate);
     }
@@ -83,9 +83,9 @@ public sealed class WhereaboutsTests : IDisposable
     public void A_clock_that_steps_over_the_life_of_the_certificate_renews_it_at_once(int years)
     {
         _now = TestAuthority.Now.AddYears(10);
-        Rounds(30);
+        RunRounds(30);
         _now = _now.AddYears(years);
-        Rounds(1);
+        RunRounds(1);
         var (notBefore, notAfter) = CertificateLife.Of(_keeper.Current.Certificate);
         Assert.InRange(_now, notBefore, notAfter);
     }
@@ -98,9 +98,9 @@ public sealed class WhereaboutsTests : IDisposable
     [InlineData(null, null)]
     public void A_public_URL_that_cannot_be_signed_is_reported(string? url, string? sentence)
     {
-        string? told = Facts("192.168.1.5", publicUrl: url).WhyNotSigned(_keeper.Current);
-        Assert.Equal(sentence is null, told is null);
-        Assert.Contains(sentence ?? "", told ?? "", StringComparison.Ordinal);
+        string? warning = Facts("192.168.1.5", publicUrl: url).WhyNotSigned(_keeper.Current);
+        Assert.Equal(sentence is null, warning is null);
+        Assert.Contains(sentence ?? "", warning ?? "", StringComparison.Ordinal);
         Assert.Null(
             (Facts("192.168.1.5", publicUrl: url) with { ClientUrls = ["http://127.0.0.1:8080"] }).WhyNotSigned(
                 _keeper.Current
@@ -109,9 +109,17 @@ public sealed class WhereaboutsTests : IDisposable
     }
 
     private static MemberFacts Facts(string address, string? peer = null, string? publicUrl = null) =>
-        new(Guid.Empty, 1, 1, [$"{peer ?? address}:9443"], [$"https://{address}:8443"], publicUrl);
+        new(
+            Guid.Empty,
+            StartNumber: 1,
+            StartId: 1,
+            Addresses: [$"{peer ?? address}:9443"],
+            ClientUrls: [$"https://{address}:8443"],
+            publicUrl
+        );
 
-    private void Rounds(int count)
+    /// <summary>Runs rounds, of which one is run each second.</summary>
+    private void RunRounds(int count)
     {
         for (int round = 0; round < count; round++)
         {

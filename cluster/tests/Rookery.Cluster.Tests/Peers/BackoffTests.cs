@@ -11,16 +11,17 @@ public sealed class BackoffTests
     public void Endless_wakes_in_vain_lead_to_at_most_one_attempt_every_640_ms()
     {
         var backoff = new Backoff(new Random(1));
-        Assert.InRange(CallsIn(Minute, backoff, isWoken: true), 60, 60_000 / 640 + 6);
+        // The first six delays are shorter.
+        Assert.InRange(AttemptsIn(Minute, backoff, isWoken: true), 60, 60_000 / 640 + 6);
     }
 
     [Fact]
     public void A_wake_after_a_success_leads_to_an_attempt_at_once()
     {
         var backoff = new Backoff(new Random(1));
-        CallsIn(Minute, backoff, isWoken: false);
+        AttemptsIn(Minute, backoff, isWoken: false);
         Assert.Equal(TimeSpan.FromMilliseconds(20), backoff.Next().Beginning);
-        CallsIn(Minute, backoff, isWoken: true);
+        AttemptsIn(Minute, backoff, isWoken: true);
         backoff.Reset();
         Assert.Equal(TimeSpan.FromMilliseconds(20), backoff.Next().Beginning);
     }
@@ -28,13 +29,14 @@ public sealed class BackoffTests
     [Fact]
     public void An_absent_member_is_dialled_ever_more_rarely_down_to_every_two_seconds()
     {
-        Assert.InRange(CallsIn(Minute, new Backoff(new Random(1)), isWoken: false), 30, 66);
+        Assert.InRange(AttemptsIn(Minute, new Backoff(new Random(1)), isWoken: false), 30, 66);
     }
 
-    private static int CallsIn(TimeSpan time, Backoff backoff, bool isWoken)
+    /// <summary>Returns the number of connection attempts in a time, if each delay is woken at once or never.</summary>
+    private static int AttemptsIn(TimeSpan time, Backoff backoff, bool isWoken)
     {
-        int calls = 0;
-        for (var passed = TimeSpan.Zero; passed < time; calls++)
+        int attempts = 0;
+        for (var passed = TimeSpan.Zero; passed < time; attempts++)
         {
             var (beginning, remainder) = backoff.Next();
             passed += isWoken ? beginning : beginning + remainder;
@@ -44,6 +46,6 @@ public sealed class BackoffTests
             }
         }
 
-        return calls;
+        return attempts;
     }
 }

@@ -47,10 +47,10 @@ public sealed class ForwardTests : IDisposable
         await using var b = await StartAsync("B2", level);
         a.Network.SetPeers([b.Address]);
         await Eventually.HoldsAsync(() => a.Network.Reaches(b.Node), "A reaches B");
-        (long Term, bool WantsReceipt)? told = null;
+        (long Term, bool WantsReceipt)? received = null;
         b.Receiver.Propose = (command, _) =>
         {
-            told = (command.LeaderTerm, command.WantsReceipt);
+            received = (command.LeaderTerm, command.WantsReceipt);
             return TestReceiver.Echo(command);
         };
         using var command = Command([1, 2, 3]);
@@ -58,7 +58,7 @@ public sealed class ForwardTests : IDisposable
         var outcome = await a.Network.ForwardAsync(b.Node, command, CancellationToken.None);
         using var document = outcome[0].Document!;
         Assert.Equal([1, 2, 3], document.Written.ToArray());
-        Assert.Equal((term, wantsReceipt), told);
+        Assert.Equal((term, wantsReceipt), received);
 
         Task<TestMember> StartAsync(string node, int level) =>
             TestMember.StartAsync(
@@ -101,7 +101,7 @@ public sealed class ForwardTests : IDisposable
             RejectionKind.OutcomeUnknown,
             (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind
         );
-        Assert.True(b.WasTold("A fault."));
+        Assert.True(b.HasLogged("A fault."));
     }
 
     [Fact]
@@ -110,12 +110,12 @@ public sealed class ForwardTests : IDisposable
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
-        using var mayGoOn = new ManualResetEventSlim();
+        using var mayPropose = new ManualResetEventSlim();
         b.Receiver.Propose = (command, _) =>
         {
             if (command.Written.Span[0] == 1)
             {
-                mayGoOn.Wait(TimeSpan.FromMinutes(3), CancellationToken.None);
+                mayPropose.Wait(TimeSpan.FromMinutes(3), CancellationToken.None);
             }
 
             return TestReceiver.Echo(command);
@@ -124,7 +124,7 @@ public sealed class ForwardTests : IDisposable
         var second = a.Network.ForwardAsync(b.Node, Command([2]), CancellationToken.None).AsTask();
         (await second.WaitAsync(TimeSpan.FromMinutes(1)))[0].Document!.Dispose();
         Assert.False(first.IsCompleted);
-        mayGoOn.Set();
+        mayPropose.Set();
         (await first)[0].Document!.Dispose();
     }
 
@@ -193,6 +193,8 @@ public sealed class ForwardTests : IDisposable
             .Range(0, Commands)
             .Select(_ => a.Network.ForwardAsync(b.Node, Command(content), CancellationToken.None).AsTask())
             .ToArray();
+
+        // With their overhead, seven commands of 1 MiB fit into 8 MiB.
         await Eventually.HoldsAsync(() => held.Count == 7, "as many are there as may be");
         using var cancel = new CancellationTokenSource();
         var impatient = a.Network.ForwardAsync(b.Node, Command(content), cancel.Token);
@@ -222,7 +224,9 @@ public sealed class ForwardTests : IDisposable
         {
             int length = command.Length;
             command.Dispose();
-            return new ValueTask<CommandOutcome>(new CommandOutcome(1, 2, new OperationResult { Etag = length }));
+            return new ValueTask<CommandOutcome>(
+                new CommandOutcome(index: 1, logTimeTicks: 2, new OperationResult { Etag = length })
+            );
         };
         Assert.Equal(
             32 << 20,
@@ -234,6 +238,7 @@ public sealed class ForwardTests : IDisposable
         );
     }
 
+    /// <summary>Makes a member answer no forwarded command; the commands' outcomes are set later.</summary>
     private static ConcurrentQueue<TaskCompletionSource<CommandOutcome>> Hold(TestMember member)
     {
         var held = new ConcurrentQueue<TaskCompletionSource<CommandOutcome>>();
@@ -247,6 +252,7 @@ public sealed class ForwardTests : IDisposable
         return held;
     }
 
+    /// <summary>Refuses the held commands; returns their number.</summary>
     private static int Release(ConcurrentQueue<TaskCompletionSource<CommandOutcome>> held)
     {
         int released = 0;

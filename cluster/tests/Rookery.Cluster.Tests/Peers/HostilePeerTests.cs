@@ -72,7 +72,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         BinaryPrimitives.WriteUInt32LittleEndian(head, length);
         await raw.SendAsync(head);
         await raw.ReadToEndAsync();
-        await Eventually.HoldsAsync(() => _a.WasTold($"A packet of {length} bytes was announced"), "it is told");
+        await Eventually.HoldsAsync(() => _a.HasLogged($"A packet of {length} bytes was announced"), "it is told");
         await AssertServesAsync();
     }
 
@@ -83,7 +83,8 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         {
             var random = new Random(seed);
             await using var raw = await GreetAsync(LinkKind.Bulk);
-            await raw.SendAsync((PacketKind)random.Next(5, 12), Samples.Bytes(random, random.Next(8)));
+            var kind = (PacketKind)random.Next((int)PacketKind.Message, (int)PacketKind.ForwardInTerm);
+            await raw.SendAsync(kind, Samples.Bytes(random, random.Next(8)));
             Assert.Null(await raw.ReadToEndAsync());
         }
 
@@ -109,7 +110,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         }
 
         await raw.ReadToEndAsync();
-        await Eventually.HoldsAsync(() => _a.WasTold("bytes of commands were forwarded at once"), "it is told");
+        await Eventually.HoldsAsync(() => _a.HasLogged("bytes of commands were forwarded at once"), "it is told");
         Assert.InRange(Volatile.Read(ref proposed), 7, 8);
         never.SetResult(new CommandOutcome(new Rejection(RejectionKind.Stopping, "Stopping.")));
         await AssertServesAsync();
@@ -201,8 +202,8 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         );
         int port = ((IPEndPoint)listener.LocalEndpoint).Port;
         caller.Network.SetPeers([new PeerAddress(Members.IdOf("B2"), [$"127.0.0.1:{port}"])]);
-        await using var first = await SilentAsync(listener);
-        await using var second = await SilentAsync(listener);
+        await using var first = await AcceptSilentlyAsync(listener);
+        await using var second = await AcceptSilentlyAsync(listener);
         await Eventually.HoldsAsync(() => caller.IsConnectedToAll, "both connections stand");
         for (int i = 0; i < 5; i++)
         {
@@ -219,12 +220,13 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
             "both connections are given up"
         );
         Assert.True(
-            caller.WasTold("It has been silent for more than 3 s.")
-                && caller.WasTold("It has been silent for more than 15 s.")
+            caller.HasLogged("It has been silent for more than 3 s.")
+                && caller.HasLogged("It has been silent for more than 15 s.")
         );
     }
 
-    private async Task<RawPeer> SilentAsync(TcpListener listener)
+    /// <summary>Accepts a connection, exchanges hellos, and then sends nothing.</summary>
+    private async Task<RawPeer> AcceptSilentlyAsync(TcpListener listener)
     {
         var raw = await RawPeer.AcceptAsync(listener, _trust);
         var hello = PeerHello.Read((await raw.ReceiveAsync())!.Value.Body);
@@ -232,6 +234,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         return raw;
     }
 
+    /// <summary>Connects as the member B2 and exchanges hellos.</summary>
     private async Task<RawPeer> GreetAsync(LinkKind kind)
     {
         var raw = await RawPeer.DialAsync(_a.Port, _trust);

@@ -43,7 +43,7 @@ public sealed class KnownStartsTests
         _starts.CountConnected(restarted);
 
         // Bytes written before the process ended still arrive, including the answer to the last ping.
-        long asked = _time.GetTimestamp();
+        long pingSentAt = _time.GetTimestamp();
         _time.Advance(TimeSpan.FromMilliseconds(10));
         var again = Start(number: 7, id: 3);
         for (int second = 0; second < 4; second++)
@@ -52,7 +52,7 @@ public sealed class KnownStartsTests
             Assert.True(_starts.IsChallenged(restarted));
             _time.Advance(TimeSpan.FromSeconds(1));
             Assert.Null(_starts.Recheck(restarted, answered: 0));
-            Assert.Null(_starts.Recheck(restarted, asked));
+            Assert.Null(_starts.Recheck(restarted, pingSentAt));
         }
 
         _time.Advance(TimeSpan.FromMilliseconds(1));
@@ -150,6 +150,7 @@ public sealed class KnownStartsTests
             StartId = id,
         };
 
+    /// <summary>Admits a start, whose connection then answers a ping.</summary>
     private void Connect(PeerHello start)
     {
         Assert.Null(_starts.AdmitOrRefuse(start));

@@ -90,6 +90,8 @@ public sealed class MessageCodecTests
         Samples.AssertEqual(frames, CollectionsMarshal.AsSpan(arrived));
     }
 
+    // Each frame: type, index, term, operations before it, its operations, content. The message that carries it has
+    // term 9, and its frames follow index 4 of term 2.
     public static TheoryData<string, JournalFrame> BadFrames =>
         new()
         {
@@ -168,6 +170,7 @@ public sealed class MessageCodecTests
         Assert.InRange(refused, 10_000, 20_000);
     }
 
+    /// <summary>Shortens, lengthens, replaces or changes bytes at random.</summary>
     internal static byte[] Mangle(Random random, byte[] bytes)
     {
         switch (random.Next(4))

@@ -45,7 +45,7 @@ public sealed class OutcomeCodecTests
     public void Results_arrive_with_their_documents(int count)
     {
         var random = new Random(count);
-        var sent = Some(random, count);
+        var sent = RandomOutcome(random, count);
         var arrived = Decode(Encode(sent));
         Assert.Equal(
             (sent.Index, sent.LogTimeTicks, sent.Count, sent.Rejection),
@@ -64,7 +64,7 @@ public sealed class OutcomeCodecTests
     [Fact]
     public void A_receipt_arrives_with_the_results()
     {
-        var sent = Some(new Random(7), 2) with
+        var sent = RandomOutcome(new Random(7), 2) with
         {
             Receipt = new CommitReceipt(8192, 3, [new SyncedMember("A", 2148), new SyncedMember("C", 3402)]),
         };
@@ -85,7 +85,7 @@ public sealed class OutcomeCodecTests
             var sent =
                 seed % 5 == 0
                     ? new CommandOutcome(new Rejection(RejectionKind.NoLeader, "Nobody.") { Actual = "A:1" })
-                    : Some(random, random.Next(4));
+                    : RandomOutcome(random, random.Next(4));
             byte[] bytes = MessageCodecTests.Mangle(random, Encode(sent));
             OutcomeCodec.DisposeDocuments(sent);
             try
@@ -105,7 +105,7 @@ public sealed class OutcomeCodecTests
         Assert.InRange(refused, 10_000, 20_000);
     }
 
-    private static CommandOutcome Some(Random random, int count)
+    private static CommandOutcome RandomOutcome(Random random, int count)
     {
         var results = new OperationResult[count];
         foreach (ref var result in results.AsSpan())

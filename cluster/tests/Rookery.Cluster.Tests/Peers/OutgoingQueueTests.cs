@@ -19,6 +19,7 @@ public sealed class OutgoingQueueTests
             Assert.True(queue.TryPut(new PingBody((PacketKind)(10 + i))));
         }
 
+        // Three packets of five bytes: the length of the rest in four bytes, and the kind.
         Assert.Equal(new byte[] { 1, 0, 0, 0, 10, 1, 0, 0, 0, 11, 1, 0, 0, 0, 12 }, queue.Take().ToArray());
         queue.RecordWritten(15);
         queue.FinishWrite();

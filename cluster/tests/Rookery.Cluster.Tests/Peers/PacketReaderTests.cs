@@ -43,8 +43,8 @@ public sealed class PacketReaderTests
 
         Assert.InRange(reader.HeldBytes, 100_000, 256 << 10);
 
-        using var long1 = new MemoryStream([.. Packet(new byte[3 << 20]), .. Packet([1]), .. Packet([2])]);
-        using var shrinking = new PacketReader(long1, PeerProtocol.MaxBulkPacketBytes);
+        using var packets = new MemoryStream([.. Packet(new byte[3 << 20]), .. Packet([1]), .. Packet([2])]);
+        using var shrinking = new PacketReader(packets, PeerProtocol.MaxBulkPacketBytes);
         Assert.Equal(3 << 20, (await NextAsync(shrinking)).Length);
         Assert.InRange(shrinking.HeldBytes, 3 << 20, 4 << 20);
         await NextAsync(shrinking);

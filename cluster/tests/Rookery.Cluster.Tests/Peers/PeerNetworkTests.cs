@@ -64,10 +64,10 @@ public sealed class PeerNetworkTests : IDisposable
             note: notes.Enqueue
         );
         network.Start(receiver);
-        string place = $"127.0.0.1:{TestMember.FreePort()}";
-        network.SetPeers([new PeerAddress(TestMember.Hello("B2").Member, [place])]);
+        string address = $"127.0.0.1:{TestMember.FreePort()}";
+        network.SetPeers([new PeerAddress(TestMember.Hello("B2").Member, [address])]);
         await Eventually.HoldsAsync(
-            () => notes.Any(sentence => sentence.Contains($"was not reached at {place}", StringComparison.Ordinal)),
+            () => notes.Any(sentence => sentence.Contains($"was not reached at {address}", StringComparison.Ordinal)),
             "it was not reached"
         );
         Assert.Empty(log);
@@ -75,7 +75,9 @@ public sealed class PeerNetworkTests : IDisposable
             () =>
             {
                 time.Advance(TimeSpan.FromSeconds(30));
-                return log.Any(sentence => sentence.Contains($"was not reached at {place}", StringComparison.Ordinal));
+                return log.Any(sentence =>
+                    sentence.Contains($"was not reached at {address}", StringComparison.Ordinal)
+                );
             },
             "that it stays away is told"
         );
@@ -89,7 +91,10 @@ public sealed class PeerNetworkTests : IDisposable
         a.Network.NameOf = static _ => throw new InvalidOperationException("The records rot.");
         int port = TestMember.FreePort();
         a.Network.SetPeers([new PeerAddress(TestMember.Hello("B2").Member, [$"127.0.0.1:{port}"])]);
-        await Eventually.HoldsAsync(() => a.WasTold("could not be called: The records rot."), "it was called in vain");
+        await Eventually.HoldsAsync(
+            () => a.HasLogged("could not be called: The records rot."),
+            "it was called in vain"
+        );
         await using var b = await TestMember.StartAsync(
             TestMember.Hello("B2"),
             TestMember.TrustOf(_authority, "B2"),
@@ -121,8 +126,8 @@ public sealed class PeerNetworkTests : IDisposable
             port,
             listen: IPAddress.Parse("127.0.0.2")
         );
-        string place = $"127.0.0.2:{port}";
-        moved.Network.Places = () => [place];
+        string address = $"127.0.0.2:{port}";
+        moved.Network.Places = () => [address];
         if (isKnown)
         {
             stayed.Network.SetPeers([new PeerAddress(moved.Node, [$"127.0.0.1:{TestMember.FreePort()}"])]);
@@ -139,7 +144,7 @@ public sealed class PeerNetworkTests : IDisposable
         }
 
         await Eventually.HoldsAsync(() => stayed.IsConnectedToAll, "it was called back");
-        Assert.Equal([place, $"127.0.0.1:{port}"], stayed.Network.AddressesOf(moved.Node)[..2]);
+        Assert.Equal([address, $"127.0.0.1:{port}"], stayed.Network.AddressesOf(moved.Node)[..2]);
     }
 
     /// <summary>
@@ -212,7 +217,7 @@ public sealed class PeerNetworkTests : IDisposable
                 newer.Network.Send(Samples.Message(new Random(1), MessageKind.Heartbeat, newer.Node, older.Node), []);
                 return !older.Receiver.Messages.IsEmpty;
             },
-            "what is behind it arrives"
+            "a later message arrives on the same connection"
         );
         Assert.Equal([$"127.0.0.1:{port}"], Assert.Single(older.Network.Callers()).Addresses);
     }
@@ -280,7 +285,7 @@ public sealed class PeerNetworkTests : IDisposable
         await using var a = members[0];
         await using var b = members[1];
         b.Receiver.Block();
-        b.Receiver.Keeps = false;
+        b.Receiver.StoresMessages = false;
         var frame = Samples.Frame(FrameType.Batch, 5, 3, 10, 2, Samples.Bytes(new Random(3), 1 << 20));
         var append = Samples.Message(new Random(3), MessageKind.Append, a.Node, b.Node) with
         {
@@ -296,7 +301,7 @@ public sealed class PeerNetworkTests : IDisposable
 
         Assert.InRange(a.Network.Status().Single().DroppedMessages, 50, 100);
         await Eventually.HoldsAsync(() => b.Receiver.Blocked == 1, "the first append is being handled");
-        b.Receiver.Keeps = true;
+        b.Receiver.StoresMessages = true;
         for (int i = 0; i < 50; i++)
         {
             a.Network.Send(
@@ -357,7 +362,7 @@ public sealed class PeerNetworkTests : IDisposable
         );
         a.Network.SetPeers([new PeerAddress(b.Node, ["127.0.0.1:1", "nonsense"])]);
         await Eventually.HoldsAsync(
-            () => a.WasTold("\"nonsense\" is not of the form host:port"),
+            () => a.HasLogged("\"nonsense\" is not of the form host:port"),
             "all addresses of B were tried"
         );
         b.Network.SetPeers([a.Address]);

@@ -28,8 +28,8 @@ public sealed class PeerRefusalTests : IDisposable
         );
         await using var a = await StartAsync("A1");
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), () => believing);
-        Name(a, b);
-        await BothAreToldAsync(a, b, "was not signed by this cluster's authority");
+        MakePeers(a, b);
+        await AwaitLoggedByBothAsync(a, b, "was not signed by this cluster's authority");
     }
 
     [Fact]
@@ -40,8 +40,8 @@ public sealed class PeerRefusalTests : IDisposable
             TestMember.Hello("B2", "another"),
             TestMember.TrustOf(_authority, "B2")
         );
-        Name(a, b);
-        await BothAreToldAsync(
+        MakePeers(a, b);
+        await AwaitLoggedByBothAsync(
             a,
             b,
             "Node B2 belongs to cluster another, and node A1 to cluster " + TestAuthority.ClusterId
@@ -53,8 +53,8 @@ public sealed class PeerRefusalTests : IDisposable
     {
         await using var a = await StartAsync("A1");
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "C3"));
-        Name(a, b);
-        await BothAreToldAsync(a, b, "Node B2 came with the certificate of node C3");
+        MakePeers(a, b);
+        await AwaitLoggedByBothAsync(a, b, "Node B2 came with the certificate of node C3");
     }
 
     [Fact]
@@ -64,7 +64,7 @@ public sealed class PeerRefusalTests : IDisposable
         await using var c = await StartAsync("C3");
         a.Network.SetPeers([new PeerAddress(Members.IdOf("B2"), c.Address.Addresses)]);
         await Eventually.HoldsAsync(
-            () => a.WasTold("Node C3 answers there, and not the one that was looked for"),
+            () => a.HasLogged("Node C3 answers there, and not the one that was looked for"),
             "A says who is there"
         );
         Assert.False(a.IsConnectedToAll);
@@ -80,7 +80,9 @@ public sealed class PeerRefusalTests : IDisposable
         a.Network.SetPeers([new PeerAddress(Members.IdOf("B2"), c.Address.Addresses)]);
         await Eventually.HoldsAsync(
             () =>
-                a.WasTold("Node C3 answers there, and not the one that was looked for. It refused this node: Not now."),
+                a.HasLogged(
+                    "Node C3 answers there, and not the one that was looked for. It refused this node: Not now."
+                ),
             "A says who is there"
         );
         Assert.Null(Assert.Single(a.Network.Answers).Refusal);
@@ -101,7 +103,7 @@ public sealed class PeerRefusalTests : IDisposable
         a.Network.SetPeers([c.Address, new PeerAddress(Members.IdOf("B2"), c.Address.Addresses)]);
         await Eventually.HoldsAsync(() => a.Network.AttemptsAt(Members.IdOf("B2")).Count == 1, "A looked for B there");
         await Eventually.HoldsAsync(
-            () => a.WasTold("Node C3 answers there, and not the one that was looked for"),
+            () => a.HasLogged("Node C3 answers there, and not the one that was looked for"),
             "A says who is there"
         );
         Assert.Equal(before, a.Network.Status().Single(peer => peer.Node == c.Node));
@@ -116,12 +118,12 @@ public sealed class PeerRefusalTests : IDisposable
     {
         await using var c = await StartAsync("C3");
         using var ended = new CancellationTokenSource();
-        var carried = c.Network.AcceptAsync(
+        var serving = c.Network.AcceptAsync(
             new IncomingStream(new Pipe().Reader.AsStream(), new PeerVerdict("A1", null), IPAddress.Loopback),
             ended.Token
         );
         await ended.CancelAsync();
-        await carried;
+        await serving;
         Assert.Empty(c.Log);
     }
 
@@ -179,18 +181,18 @@ public sealed class PeerRefusalTests : IDisposable
     {
         await using var a = await StartAsync("A1");
         await using var b = await StartAsync("B2");
-        Name(a, b);
+        MakePeers(a, b);
         await Eventually.HoldsAsync(() => b.IsConnectedToAll, "B is connected");
         await a.Network.DisposeAsync();
         await Eventually.HoldsAsync(
-            () => b.WasTold("It refused this node: It takes no part in the cluster any more"),
+            () => b.HasLogged("It refused this node: It takes no part in the cluster any more"),
             "B is told"
         );
         await Eventually.HoldsAsync(
             () => Assert.Single(b.Network.Answers) is { LetsIn: false, Refusal.Kind: PeerRefusalKind.Passing },
             "it does not count as connected"
         );
-        Assert.False(a.WasTold("takes no part"));
+        Assert.False(a.HasLogged("takes no part"));
     }
 
     [Fact]
@@ -200,7 +202,7 @@ public sealed class PeerRefusalTests : IDisposable
         await using var a = members[0];
         await using var b = members[1];
         a.Admission.Refused["B2"] = "Node B2 was removed from this cluster.";
-        await BothAreToldAsync(a, b, "Node B2 was removed from this cluster.");
+        await AwaitLoggedByBothAsync(a, b, "Node B2 was removed from this cluster.");
         await Eventually.HoldsAsync(() => !a.IsConnectedToAll && !b.IsConnectedToAll, "the connections end");
     }
 
@@ -212,7 +214,7 @@ public sealed class PeerRefusalTests : IDisposable
         await using var b = await StartAsync("B2");
         a.Admission.Kind = PeerRefusalKind.NoMember;
         a.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
-        Name(a, b);
+        MakePeers(a, b);
         var refused = new PeerAnswer(
             Members.IdOf("A1"),
             LetsIn: false,
@@ -237,7 +239,7 @@ public sealed class PeerRefusalTests : IDisposable
         {
             a.Admission.Kind = PeerRefusalKind.NoMember;
             a.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
-            Name(a, b);
+            MakePeers(a, b);
             await Eventually.HoldsAsync(() => Assert.Single(b.Network.Answers).Refusal is not null, "it is told");
         }
 
@@ -250,7 +252,7 @@ public sealed class PeerRefusalTests : IDisposable
         await using var a = await StartAsync("A1");
         await using (var b = await StartAsync("B2"))
         {
-            Name(a, b);
+            MakePeers(a, b);
             await Eventually.HoldsAsync(() => a.IsConnectedToAll, "B is met");
         }
 
@@ -261,8 +263,8 @@ public sealed class PeerRefusalTests : IDisposable
             },
             TestMember.TrustOf(_authority, "B2")
         );
-        Name(a, old);
-        await BothAreToldAsync(
+        MakePeers(a, old);
+        await AwaitLoggedByBothAsync(
             a,
             old,
             "This is an old copy of node B2: its store was started 4 times, but the cluster has already seen start 5."
@@ -278,7 +280,7 @@ public sealed class PeerRefusalTests : IDisposable
         await using var twin = await StartAsync("B2");
         twin.Network.SetPeers([a.Address]);
         await Eventually.HoldsAsync(
-            () => a.WasTold("There are two copies of node B2") && twin.WasTold("There are two copies of node B2"),
+            () => a.HasLogged("There are two copies of node B2") && twin.HasLogged("There are two copies of node B2"),
             "both are told"
         );
         Assert.True(a.IsConnectedToAll && b.IsConnectedToAll);
@@ -455,7 +457,8 @@ public sealed class PeerRefusalTests : IDisposable
         await using var a = await StartAsync("A1");
         await using var raw = await RawPeer.DialAsync(a.Port, TestMember.TrustOf(_authority, "B2")());
         byte[] hello = RawPeer.Encode(TestMember.Hello("B2") with { Kind = LinkKind.Control });
-        hello[4]++;
+        const int versionOffset = 4;
+        hello[versionOffset]++;
         await raw.SendAsync(PacketKind.Hello, hello);
         Assert.Equal(
             "Node B2 speaks version 2 of the protocol between members, and the node that says this speaks "
@@ -475,7 +478,7 @@ public sealed class PeerRefusalTests : IDisposable
             TestMember.Hello("B2"),
             TestMember.TrustOf(_authority, "B2", TestAuthority.Now.AddYears(-5))
         );
-        Name(a, b);
+        MakePeers(a, b);
         await Eventually.HoldsAsync(
             () => a.IsConnectedToAll && b.IsConnectedToAll,
             "a cluster that was off for years comes back"
@@ -491,9 +494,9 @@ public sealed class PeerRefusalTests : IDisposable
         var rule = new PeerCertificateRule([_authority.Certificate, _other.Certificate], TestAuthority.ClusterId);
         var renewed = new PeerTrust(TestMember.TrustOf(_other, "B2")().Certificate, rule);
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), () => renewed);
-        Name(a, b);
+        MakePeers(a, b);
         await Eventually.HoldsAsync(
-            () => a.WasTold("was not signed by this cluster's authority"),
+            () => a.HasLogged("was not signed by this cluster's authority"),
             "it is refused before"
         );
         Volatile.Write(ref trust, trust with { Rule = rule });
@@ -519,14 +522,15 @@ public sealed class PeerRefusalTests : IDisposable
         }
     }
 
-    private static void Name(TestMember a, TestMember b)
+    /// <summary>Makes two members each other's peers.</summary>
+    private static void MakePeers(TestMember a, TestMember b)
     {
         a.Network.SetPeers([b.Address]);
         b.Network.SetPeers([a.Address]);
     }
 
-    private static Task BothAreToldAsync(TestMember a, TestMember b, string sentence) =>
-        Eventually.HoldsAsync(() => a.WasTold(sentence) && b.WasTold(sentence), $"both are told: {sentence}");
+    private static Task AwaitLoggedByBothAsync(TestMember a, TestMember b, string sentence) =>
+        Eventually.HoldsAsync(() => a.HasLogged(sentence) && b.HasLogged(sentence), $"both are told: {sentence}");
 
     private Task<TestMember> StartAsync(string node) =>
         TestMember.StartAsync(TestMember.Hello(node), TestMember.TrustOf(_authority, node));

@@ -24,7 +24,7 @@ public sealed class PeerStopTests : IDisposable
     {
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await members[0].StopAsync(_time).WaitAsync(Guard);
-        Assert.False(members[0].WasTold("cut off"));
+        Assert.False(members[0].HasLogged("cut off"));
         foreach (var member in members)
         {
             await member.DisposeAsync();
@@ -34,47 +34,47 @@ public sealed class PeerStopTests : IDisposable
     [Fact]
     public async Task A_request_in_flight_is_still_answered()
     {
-        var goesOn = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        var (member, answer) = await AskAsync(goesOn.Task);
+        var mayAnswer = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var (member, answer) = await StartRequestAsync(mayAnswer.Task);
         await using (member)
         {
             var stopped = member.StopAsync(_time);
             _time.Advance(PeerListener.StopTimeout - TimeSpan.FromSeconds(1));
             Assert.False(stopped.IsCompleted);
-            goesOn.SetResult();
+            mayAnswer.SetResult();
             Assert.Equal("done", await answer.WaitAsync(Guard));
             await stopped.WaitAsync(Guard);
-            Assert.False(member.WasTold("cut off"));
+            Assert.False(member.HasLogged("cut off"));
         }
     }
 
     [Fact]
-    public async Task A_request_without_an_answer_is_cut_off_after_the_patience_and_that_is_told()
+    public async Task A_request_without_an_answer_is_aborted_after_the_timeout_and_that_is_logged()
     {
-        var goesOn = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        var (member, answer) = await AskAsync(goesOn.Task);
+        var mayAnswer = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var (member, answer) = await StartRequestAsync(mayAnswer.Task);
         await using (member)
         {
             var stopped = member.StopAsync(_time);
             _time.Advance(PeerListener.StopTimeout);
             await stopped.WaitAsync(Guard);
             await Assert.ThrowsAsync<HttpRequestException>(() => answer);
-            Assert.True(member.WasTold("had no answer 10 s after the port for members began to stop"));
-            goesOn.SetResult();
+            Assert.True(member.HasLogged("had no answer 10 s after the port for members began to stop"));
+            mayAnswer.SetResult();
         }
     }
 
-    /// <summary>A member that has begun to answer a request.</summary>
-    private async Task<(TestMember Member, Task<string> Answer)> AskAsync(Task goesOn)
+    /// <summary>Starts a member and a request, which the member answers once a task completes.</summary>
+    private async Task<(TestMember Member, Task<string> Answer)> StartRequestAsync(Task mayAnswer)
     {
-        var begun = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var requestArrived = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var member = await TestMember.StartAsync(
             TestMember.Hello("B2"),
             TestMember.TrustOf(_authority, "B2"),
             held: async http =>
             {
-                begun.SetResult();
-                await goesOn;
+                requestArrived.SetResult();
+                await mayAnswer;
                 await http.Response.WriteAsync("done");
             }
         );
@@ -85,7 +85,7 @@ public sealed class PeerStopTests : IDisposable
             TestMember.Hello("A1")
         );
         var answer = client.GetStringAsync(new Uri(TestMember.HeldPath, UriKind.Relative));
-        await begun.Task.WaitAsync(Guard);
+        await requestArrived.Task.WaitAsync(Guard);
         return (member, answer);
     }
 }

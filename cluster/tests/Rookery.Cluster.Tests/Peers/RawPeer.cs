@@ -79,14 +79,14 @@ internal sealed class RawPeer : IAsyncDisposable
     /// <summary>The next packet; null when the connection is closed.</summary>
     public async Task<(PacketKind Kind, byte[] Body)?> ReceiveAsync()
     {
-        using var bound = new CancellationTokenSource(TimeSpan.FromSeconds(30));
+        using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(30));
         PacketKind kind;
         ReadOnlyMemory<byte> body;
         while (!_reader.TryRead(out kind, out body))
         {
             try
             {
-                if (!await _reader.FillAsync(bound.Token))
+                if (!await _reader.FillAsync(timeout.Token))
                 {
                     return null;
                 }

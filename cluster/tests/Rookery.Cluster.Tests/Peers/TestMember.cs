@@ -19,7 +19,7 @@ internal sealed class TestMember : IAsyncDisposable
     /// <summary>The path at which its port answers with its verdict on the caller.</summary>
     public const string GatePath = "/gate";
 
-    /// <summary>The path that a test answers itself.</summary>
+    /// <summary>The path of requests that a test answers itself.</summary>
     public const string HeldPath = "/held";
 
     private readonly WebApplication _listener;
@@ -58,6 +58,7 @@ internal sealed class TestMember : IAsyncDisposable
 
     public PeerAddress Address => new(Node, [$"127.0.0.1:{Port}"]);
 
+    /// <summary>The hello of the fifth start of a member's store.</summary>
     public static PeerHello Hello(string node, string cluster = TestAuthority.ClusterId) =>
         new()
         {
@@ -74,6 +75,7 @@ internal sealed class TestMember : IAsyncDisposable
         return () => trust;
     }
 
+    /// <summary>Returns a port at which nothing listens now.</summary>
     public static int FreePort()
     {
         using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
@@ -81,6 +83,13 @@ internal sealed class TestMember : IAsyncDisposable
         return ((IPEndPoint)socket.LocalEndPoint!).Port;
     }
 
+    /// <summary>Starts a member.</summary>
+    /// <param name="self">Its hello.</param>
+    /// <param name="trust">Returns its certificates.</param>
+    /// <param name="port">The port to listen at; 0 for any.</param>
+    /// <param name="time">The clock of its network; null for the machine's.</param>
+    /// <param name="listen">The address to listen at; null for 127.0.0.1.</param>
+    /// <param name="held">Answers requests for <see cref="HeldPath"/>.</param>
     public static async Task<TestMember> StartAsync(
         PeerHello self,
         Func<PeerTrust> trust,
@@ -102,7 +111,7 @@ internal sealed class TestMember : IAsyncDisposable
                 served.Run(http =>
                     http.Request.Path == HeldPath ? held!(http)
                     : http.Request.Path == GatePath ? http.Response.WriteAsync(network.AdmitOrRefuse(http) ?? "welcome")
-                    : TellWhoAsks(http)
+                    : AnswerWithCallerIdentity(http)
                 )
         );
         await app.StartAsync();
@@ -131,7 +140,8 @@ internal sealed class TestMember : IAsyncDisposable
 
     public bool IsConnectedToAll => Network.Status().All(peer => peer.HasControl && peer.HasBulk);
 
-    public bool WasTold(string part) => Log.Any(sentence => sentence.Contains(part, StringComparison.Ordinal));
+    /// <summary>Whether a logged sentence contains a text.</summary>
+    public bool HasLogged(string part) => Log.Any(sentence => sentence.Contains(part, StringComparison.Ordinal));
 
     public async ValueTask DisposeAsync()
     {
@@ -141,7 +151,7 @@ internal sealed class TestMember : IAsyncDisposable
         Receiver.Dispose();
     }
 
-    private static Task TellWhoAsks(HttpContext http)
+    private static Task AnswerWithCallerIdentity(HttpContext http)
     {
         var verdict = http.Features.Get<ProvenPeer>()!.Verdict;
         return http.Response.WriteAsync(verdict.NodeId ?? verdict.Refusal ?? "nobody");
@@ -163,19 +173,22 @@ internal sealed class TestAdmission : IPeerAdmission
 /// <summary>Waits for conditions.</summary>
 internal static class Eventually
 {
-    public static async Task HoldsAsync(Func<bool> condition, string what)
+    /// <summary>Waits until a condition holds, 30 s at most.</summary>
+    /// <param name="condition">The condition.</param>
+    /// <param name="claim">The condition in words, for the failure.</param>
+    public static async Task HoldsAsync(Func<bool> condition, string claim)
     {
-        using var bound = new CancellationTokenSource(TimeSpan.FromSeconds(30));
+        using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(30));
         using var tick = new PeriodicTimer(TimeSpan.FromMilliseconds(5));
         while (!condition())
         {
             try
             {
-                await tick.WaitForNextTickAsync(bound.Token);
+                await tick.WaitForNextTickAsync(timeout.Token);
             }
             catch (OperationCanceledException)
             {
-                Assert.Fail("It did not come about within 30 s that " + what);
+                Assert.Fail("It did not come about within 30 s that " + claim);
             }
         }
     }

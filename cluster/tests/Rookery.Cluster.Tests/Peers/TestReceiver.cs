@@ -18,7 +18,7 @@ internal sealed class TestReceiver : IPeerReceiver, IDisposable
     public ConcurrentQueue<(Message Message, JournalFrame[] Frames)> Messages { get; } = new();
 
     /// <summary>Whether it stores messages.</summary>
-    public bool Keeps { get; set; } = true;
+    public bool StoresMessages { get; set; } = true;
 
     public int Unreachables => Volatile.Read(ref _unreachable);
 
@@ -42,7 +42,7 @@ internal sealed class TestReceiver : IPeerReceiver, IDisposable
             _appendsMayPass.Wait();
         }
 
-        if (Keeps)
+        if (StoresMessages)
         {
             Messages.Enqueue(
                 (message, [.. frames.ToArray().Select(frame => frame with { Payload = frame.Payload.ToArray() })])

@@ -383,7 +383,7 @@ public sealed class ClusterRecoveryTests : IDisposable
                 recovery.Run([]);
                 return (work, work.OperationCount);
             },
-            (image, done, operation) =>
+            (image, operationsOfRecovery, operation) =>
             {
                 DataRecovery.Settle(image, StoppedMembers.Options("/data/one"));
 
@@ -397,7 +397,7 @@ public sealed class ClusterRecoveryTests : IDisposable
                     _time
                 );
                 bool wasRecovered = !string.Equals(identity.ClusterId, ClusterId, StringComparison.Ordinal);
-                Assert.True(wasRecovered || operation < done, "what was said to be recovered is not");
+                Assert.True(wasRecovered || operation < operationsOfRecovery, "a completed recovery stays");
                 Assert.Equal(wasRecovered, store.Journal.Configuration.IsEmpty);
                 isNew += wasRecovered ? 1 : 0;
             }
@@ -415,6 +415,10 @@ public sealed class ClusterRecoveryTests : IDisposable
             FeatureLevel = 1,
         };
 
+    /// <summary>Opens the recovery of a stopped member.</summary>
+    /// <param name="directory">Its data directory.</param>
+    /// <param name="answers">The number of its peers that are running and answer.</param>
+    /// <param name="on">The disk; null for the test's.</param>
     private ClusterRecovery Open(string directory, int answers = 0, SimulatedDisk? on = null)
     {
         int asked = 0;

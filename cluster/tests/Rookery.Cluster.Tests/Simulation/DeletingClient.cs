@@ -29,7 +29,7 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
     private long _value;
     private long _etag;
 
-    /// <summary>The acknowledged operations, with their numbers.</summary>
+    /// <summary>The number of acknowledged operations of each kind.</summary>
     public SortedDictionary<string, int> Done { get; } = new(StringComparer.Ordinal);
 
     public bool IsStopped { get; set; }
@@ -42,6 +42,8 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
         {
             await cluster.Pause(_random.Next(1, 60));
             string document = $"deleted/{_random.Next(Documents)}";
+
+            // A fifth deletes a document, a half stores a small one; the rest is rarer.
             await (
                 _random.Next(40) switch
                 {
@@ -77,25 +79,25 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
     {
         foreach (var (document, (known, unknown)) in _documents)
         {
-            long found = member.Peek(document).Value;
+            long actual = member.Peek(document).Value;
             Assert.True(
-                found == known || unknown.Contains(found),
-                $"{document} is gone, or came back: {member} has {found}, and {known} was acknowledged last "
+                actual == known || unknown.Contains(actual),
+                $"{document} is gone, or came back: {member} has {actual}, and {known} was acknowledged last "
                     + $"(0: that it was deleted)"
             );
         }
     }
 
-    private Task PutAsync(string what, string document, int padding)
+    private Task PutAsync(string kind, string document, int padding)
     {
         long value = ++_value;
-        return WriteAsync(what, document, value, SteppedCluster.PutOf(document, value, padding: padding));
+        return WriteAsync(kind, document, value, SteppedCluster.PutOf(document, value, padding: padding));
     }
 
-    private async Task WriteAsync(string what, string document, long value, CommandBuffer command)
+    private async Task WriteAsync(string kind, string document, long value, CommandBuffer command)
     {
         var (known, unknown) = _documents.GetValueOrDefault(document, (0, []));
-        bool? isDone = await AskAsync(what, command);
+        bool? isDone = await AskAsync(kind, command);
         if (isDone is null)
         {
             unknown.Add(value);
@@ -108,7 +110,7 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
     /// Writes a document of a database that is dropped sometimes and created again under another number.
     /// </summary>
     private Task FillAsync() =>
-        Up() is { } member && member.Store!.Databases.TryGet(Dropped, out var database)
+        ChooseRunningMember() is { } member && member.Store!.Databases.TryGet(Dropped, out var database)
             ? AskAsync(
                 "documents of the dropped database",
                 SteppedCluster.PutOf(
@@ -121,9 +123,9 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
             : Task.CompletedTask;
 
     /// <summary>Proposes a command. Returns whether it was carried out; null when the outcome is unknown.</summary>
-    private async Task<bool?> AskAsync(string what, CommandBuffer command)
+    private async Task<bool?> AskAsync(string kind, CommandBuffer command)
     {
-        if (Up() is not { } member)
+        if (ChooseRunningMember() is not { } member)
         {
             command.Dispose();
             return false;
@@ -138,14 +140,15 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
         bool isDone = outcome.Value.Rejection is null;
         if (isDone)
         {
-            Done[what] = Done.GetValueOrDefault(what) + 1;
+            Done[kind] = Done.GetValueOrDefault(kind) + 1;
             _etag = outcome.Value.Count > 0 ? Math.Max(_etag, outcome.Value[0].Etag) : _etag;
         }
 
         return isDone;
     }
 
-    private SteppedMember? Up()
+    /// <summary>Chooses a member at random; null when that one is down.</summary>
+    private SteppedMember? ChooseRunningMember()
     {
         var member = cluster.Members[_random.Next(cluster.Members.Count)];
         return member.IsUp ? member : null;
