@@ -4,6 +4,8 @@ namespace Rookery.Histories;
 internal sealed class DependencyGraph
 {
     private readonly List<Operation> _transactions;
+
+    // For each node those that come after it. The first nodes are the transactions, the others are auxiliary.
     private readonly List<List<int>> _after = [];
 
     public DependencyGraph(List<Operation> transactions)
@@ -33,19 +35,19 @@ internal sealed class DependencyGraph
     /// <summary>Sorts topologically (Kahn 1962). The remaining transactions are on a cycle or after one.</summary>
     public string? FindCycle()
     {
-        int[] before = new int[_after.Count];
+        int[] predecessorCounts = new int[_after.Count];
         foreach (int node in _after.SelectMany(nodes => nodes))
         {
-            before[node]++;
+            predecessorCounts[node]++;
         }
 
-        Queue<int> free = new(Enumerable.Range(0, _after.Count).Where(node => before[node] == 0));
+        Queue<int> free = new(Enumerable.Range(0, _after.Count).Where(node => predecessorCounts[node] == 0));
         int ordered = 0;
         for (; free.TryDequeue(out int node); ordered++)
         {
             foreach (int next in _after[node])
             {
-                if (--before[next] == 0)
+                if (--predecessorCounts[next] == 0)
                 {
                     free.Enqueue(next);
                 }
@@ -55,7 +57,7 @@ internal sealed class DependencyGraph
         return ordered == _after.Count
             ? null
             : $"each of these comes before the next, and the last before the first: "
-                + $"{string.Join("; ", CycleAmong(before))}";
+                + $"{string.Join("; ", CycleAmong(predecessorCounts))}";
     }
 
     /// <summary>
@@ -100,19 +102,19 @@ internal sealed class DependencyGraph
     /// <summary>
     /// Returns a cycle: each remaining transaction has a remaining predecessor, so going back leads around a cycle.
     /// </summary>
-    private IEnumerable<Operation> CycleAmong(int[] before)
+    private IEnumerable<Operation> CycleAmong(int[] predecessorCounts)
     {
         Dictionary<int, int> predecessors = [];
         for (int node = 0; node < _after.Count; node++)
         {
-            foreach (int next in before[node] > 0 ? _after[node] : [])
+            foreach (int next in predecessorCounts[node] > 0 ? _after[node] : [])
             {
                 predecessors[next] = node;
             }
         }
 
         HashSet<int> seen = [];
-        int at = predecessors.First(edge => before[edge.Key] > 0).Key;
+        int at = predecessors.First(edge => predecessorCounts[edge.Key] > 0).Key;
         while (seen.Add(at))
         {
             at = predecessors[at];

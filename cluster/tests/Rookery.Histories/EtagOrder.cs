@@ -13,9 +13,9 @@ public static class EtagOrder
     {
         var operations = history.Where(operation => operation.Outcome != Outcome.Unknown || operation.Writes).ToList();
         var writes = new WrittenValues();
-        if (writes.Collect(operations) is { } wrong)
+        if (writes.Collect(operations) is { } violation)
         {
-            return wrong;
+            return violation;
         }
 
         List<Placed> writesInOrder = [.. writes.All];
@@ -31,7 +31,7 @@ public static class EtagOrder
         return FindDisorder(writesInOrder)
             ?? documents
                 .Values.Select(versions => FindDisorder(versions) ?? FindBrokenChain(versions, writes))
-                .FirstOrDefault(found => found is not null);
+                .FirstOrDefault(disorder => disorder is not null);
     }
 
     private static List<Placed> VersionsOf(Dictionary<string, List<Placed>> documents, string key)
@@ -59,7 +59,7 @@ public static class EtagOrder
     /// </summary>
     private static string? FindDisorder(List<Placed> placed)
     {
-        placed.Sort((one, other) => (one.Etag, !one.IsWrite).CompareTo((other.Etag, !other.IsWrite)));
+        placed.Sort((left, right) => (left.Etag, !left.IsWrite).CompareTo((right.Etag, !right.IsWrite)));
         Operation? newest = null;
         for (int first = 0, end; first < placed.Count; first = end)
         {
@@ -152,11 +152,11 @@ public static class EtagOrder
             return operations
                     .Where(operation => operation.Writes && operation.Outcome == Outcome.Done)
                     .Select(Acknowledge)
-                    .FirstOrDefault(wrong => wrong is not null)
+                    .FirstOrDefault(violation => violation is not null)
                 ?? operations
                     .Where(operation => operation.Kind == OperationKind.Get)
                     .Select(Read)
-                    .FirstOrDefault(wrong => wrong is not null);
+                    .FirstOrDefault(violation => violation is not null);
         }
 
         private string? Acknowledge(Operation write) =>

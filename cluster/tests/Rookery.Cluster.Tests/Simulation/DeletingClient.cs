@@ -131,7 +131,7 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
             return false;
         }
 
-        var outcome = await cluster.FirstOf(ProposeAsync(member, command), member);
+        var outcome = await cluster.AnswerInTime(ProposeAsync(member, command), member);
         if (outcome is null or { Rejection.Kind: RejectionKind.OutcomeUnknown })
         {
             return null;

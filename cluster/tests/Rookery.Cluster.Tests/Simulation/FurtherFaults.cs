@@ -31,8 +31,10 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
     // Pairs grow to three members and shrink to one voter.
     private readonly (int MostMembers, int FewestVoters) _bounds = IsPair(seed) ? (3, 1) : (6, 3);
     private readonly Random _random = new(seed * 43);
+
+    // The mean number of faults of each kind in a second; membership changes are twice as frequent.
     private readonly double _perSecond = 0.5 + (seed % 7 * 0.25);
-    private int _numbers = cluster.Members.Count;
+    private int _nextMemberNumber = cluster.Members.Count;
     private bool _isOver;
 
     /// <summary>
@@ -76,7 +78,7 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
 
         if (Of(seed).HasFlag(FurtherFaultKinds.Changes))
         {
-            TakeOut();
+            ShutDownRemovedMembers();
         }
     }
 
@@ -92,6 +94,7 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
         }
     }
 
+    // The times between faults are distributed exponentially, so each moment is equally likely.
     private void Plan(FurtherFaultKinds kind) =>
         cluster.After(
             -Math.Log(1 - _random.NextDouble())
@@ -115,7 +118,7 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
             return;
         }
 
-        var member = _random.Next(3) == 0 ? cluster.Leader ?? Any() : Any();
+        var member = _random.Next(3) == 0 ? cluster.Leader ?? ChooseMember() : ChooseMember();
         if (!member.IsUp || member.PausedMilliseconds > 0)
         {
             return;
@@ -125,7 +128,7 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
         {
             case FurtherFaultKinds.Pauses:
                 run.Mark("paused");
-                member.Pause(100 * Math.Pow(80, _random.NextDouble()));
+                member.Pause(100 * Math.Pow(80, _random.NextDouble())); // 100 ms to 8 s
                 break;
             case FurtherFaultKinds.Stalls:
                 Stall(member);
@@ -142,11 +145,11 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
         {
             run.Mark("power lost in a stall");
             stalled.LosePower();
-            cluster.After(50 + _random.Next(3_000), () => run.Up(stalled));
+            cluster.After(50 + _random.Next(3_000), () => run.StartIfOff(stalled));
         }
         else if (!member.IsStalled)
         {
-            run.Mark("disk stalled");
+            run.Mark("disk stalled"); // for 1 to 10 s
             member.StallNextSync(1_000 + _random.Next(9_000));
         }
     }
@@ -159,7 +162,9 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
     {
         bool isFull = _random.Next(3) == 0;
         run.Mark(isFull ? "disk full" : "disk without spare room");
-        member.Leave(isFull ? -SteppedMember.ReserveBytes : -_random.Next(1, (int)SteppedMember.ReserveBytes / 2));
+        member.SetSpareBytes(
+            isFull ? -SteppedMember.ReserveBytes : -_random.Next(1, (int)SteppedMember.ReserveBytes / 2)
+        );
         cluster.After(
             500 + _random.Next(5_000),
             () =>
@@ -194,15 +199,15 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
                 Join(leader);
                 break;
             case 1 when configuration.IsVoter(member.Id) && configuration.Voters.Length > _bounds.FewestVoters:
-                Ask(leader, MemberChange.Learner, member, "demoted");
+                OrderChange(leader, MemberChange.Learner, member, "demoted");
                 break;
             case 2 when configuration.IsLearner(member.Id) && !configuration.Learners.IsEmpty:
-                Ask(leader, MemberChange.Removed, member, "removed");
+                OrderChange(leader, MemberChange.Removed, member, "removed");
                 break;
             default:
                 if (cluster.Members.Find(each => configuration.IsLearner(each.Id)) is { } learner)
                 {
-                    Ask(leader, MemberChange.Voter, learner, "promoted");
+                    OrderChange(leader, MemberChange.Voter, learner, "promoted");
                 }
 
                 break;
@@ -211,8 +216,8 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
 
     private void Join(SteppedMember leader)
     {
-        var added = new SteppedMember(cluster, _numbers++, mayBegin: false);
-        if (Ask(leader, MemberChange.Learner, added, "joined"))
+        var added = new SteppedMember(cluster, _nextMemberNumber++, mayBegin: false);
+        if (OrderChange(leader, MemberChange.Learner, added, "joined"))
         {
             cluster.Members.Add(added);
             added.Open();
@@ -223,19 +228,19 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
     /// Shuts down members that were removed, and nodes whose join was lost with their leader's leadership. Waits until
     /// all members agree on the membership.
     /// </summary>
-    private void TakeOut()
+    private void ShutDownRemovedMembers()
     {
-        cluster.After(1_000, TakeOut);
+        cluster.After(1_000, ShutDownRemovedMembers);
         if (cluster.Leader?.Consensus!.ReadState() is not { ChangeIsPending: false } state)
         {
             return;
         }
 
-        var parted = cluster.Members.FindAll(member => !state.Configuration.IsMember(member.Id));
+        var removed = cluster.Members.FindAll(member => !state.Configuration.IsMember(member.Id));
         if (
-            parted.Count == 0
+            removed.Count == 0
             || !cluster
-                .Members.Except(parted)
+                .Members.Except(removed)
                 .All(member =>
                     member.Consensus?.ReadState() is { ChangeIsPending: false } other
                     && other.ConfigurationIndex == state.ConfigurationIndex
@@ -245,7 +250,7 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
             return;
         }
 
-        foreach (var member in parted)
+        foreach (var member in removed)
         {
             run.Mark("taken out");
             cluster.Members.Remove(member);
@@ -256,7 +261,7 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
         }
     }
 
-    private bool Ask(SteppedMember leader, MemberChange change, SteppedMember member, string mark)
+    private bool OrderChange(SteppedMember leader, MemberChange change, SteppedMember member, string mark)
     {
         bool isAccepted = leader.Consensus!.ChangeMember(change, member.Id) == ChangeAnswer.Accepted;
         if (isAccepted)
@@ -267,5 +272,5 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
         return isAccepted;
     }
 
-    private SteppedMember Any() => cluster.Members[_random.Next(cluster.Members.Count)];
+    private SteppedMember ChooseMember() => cluster.Members[_random.Next(cluster.Members.Count)];
 }

@@ -64,10 +64,11 @@ public sealed class HostCatchUpTests
     }
 
     [Fact]
-    public void A_member_gets_the_state_when_the_entries_that_it_misses_were_given_back_after_the_last_flush()
+    public void A_member_gets_the_state_when_the_entries_that_it_misses_were_released_after_the_last_flush()
     {
         using var cluster = new SteppedCluster(1) { RetainedJournalBytes = 0 }.Form(3);
         cluster.C.Kill();
+        // While the journal is read, it releases no segment.
         using (cluster.A.Store!.Journal.Read())
         {
             for (int i = 0; i < 200; i++)
@@ -102,15 +103,15 @@ public sealed class HostCatchUpTests
     {
         using var cluster = new SteppedCluster(1) { RetainedJournalBytes = 1 << 30 }.Form(1);
         PutMany(from: 0);
-        long alone = cluster.A.Store!.Journal.FirstIndex;
-        Assert.True(alone > 100);
+        long firstIndexAlone = cluster.A.Store!.Journal.FirstIndex;
+        Assert.True(firstIndexAlone > 100);
 
         cluster.Members.Add(new SteppedMember(cluster, number: 1, mayBegin: false));
         cluster.B.Open();
         cluster.Change(MemberChange.Learner, cluster.B);
-        long joined = cluster.A.Consensus!.ReadState().ConfigurationIndex;
+        long joinIndex = cluster.A.Consensus!.ReadState().ConfigurationIndex;
         PutMany(from: 200);
-        Assert.InRange(cluster.A.Store!.Journal.FirstIndex, alone, joined);
+        Assert.InRange(cluster.A.Store!.Journal.FirstIndex, firstIndexAlone, joinIndex);
 
         void PutMany(int from)
         {
@@ -163,15 +164,15 @@ public sealed class HostCatchUpTests
 
         cluster.RunFor(6_000);
         Assert.True(cluster.A.Store!.Journal.FirstIndex > 300);
-        bool goesOn = true;
-        long mostKept = 0;
+        bool isWriting = true;
+        long mostKeptEntries = 0;
         _ = WriteAsync();
         cluster.C.Open();
         cluster.RunUntil(
             () =>
             {
-                mostKept = Math.Max(
-                    mostKept,
+                mostKeptEntries = Math.Max(
+                    mostKeptEntries,
                     cluster.A.Store!.DurablePosition.Index - cluster.A.Store.Journal.FirstIndex
                 );
                 return cluster.Wire.StatesFetched > 0
@@ -180,13 +181,13 @@ public sealed class HostCatchUpTests
             "it has caught up while writes go on"
         );
         Assert.Equal(1, cluster.Wire.StatesFetched);
-        Assert.True(mostKept > 150, $"only {mostKept} entries were kept for it alone");
-        goesOn = false;
+        Assert.True(mostKeptEntries > 150, $"only {mostKeptEntries} entries were kept for it alone");
+        isWriting = false;
         cluster.AwaitEqual();
 
         async Task WriteAsync()
         {
-            for (int i = 0; goesOn; i++)
+            for (int i = 0; isWriting; i++)
             {
                 await cluster.A.Propose(SteppedCluster.PutOf($"later/{i}", i, padding: 900));
             }
@@ -203,7 +204,7 @@ public sealed class HostCatchUpTests
         }
 
         cluster.AwaitEqual();
-        long had = cluster.C.Store!.Installation.ChangesNeededSince!.Value;
+        long neededSince = cluster.C.Store!.Installation.ChangesNeededSince!.Value;
         cluster.C.Kill();
         for (int i = 0; i < 200; i++)
         {
@@ -213,12 +214,15 @@ public sealed class HostCatchUpTests
         cluster.RunFor(6_000);
         cluster.LongestApplyMilliseconds = 60;
         cluster.C.Open();
-        Assert.True(cluster.C.Store!.Installation.ChangesNeededSince < had - 20, "its start has something to apply");
+        Assert.True(
+            cluster.C.Store!.Installation.ChangesNeededSince < neededSince - 20,
+            "its start has something to apply"
+        );
         cluster.AwaitEqual(seconds: 60);
         Assert.Equal(1, cluster.Wire.ChangesFetched);
 
         // Except the last write: each write records the commit index before it.
-        Assert.InRange(cluster.Wire.FetchedSince!.Value, had - 5, had);
+        Assert.InRange(cluster.Wire.FetchedSince!.Value, neededSince - 5, neededSince);
     }
 
     /// <summary>The next leader's message arrives between fetch and install, which waits for a journal write.</summary>
@@ -228,7 +232,7 @@ public sealed class HostCatchUpTests
         using var cluster = new SteppedCluster(1)
         {
             RetainedJournalBytes = 0,
-            Behind = static (member, disk) => new StallingDisk(disk, member),
+            WrapDisk = static (member, disk) => new StallingDisk(disk, member),
         }.Form(3);
         for (int i = 0; i < 200; i++)
         {
@@ -267,12 +271,12 @@ public sealed class HostCatchUpTests
         }
 
         cluster.C.Open();
-        long behind = cluster.A.Consensus!.AppliedIndex;
-        for (int i = 30; i < 400 && cluster.C.Consensus!.AppliedIndex < behind; i++)
+        long target = cluster.A.Consensus!.AppliedIndex;
+        for (int i = 30; i < 400 && cluster.C.Consensus!.AppliedIndex < target; i++)
         {
             cluster.Do(cluster.A, SteppedCluster.PutOf($"users/{i}", i));
         }
 
-        Assert.True(cluster.C.Consensus!.AppliedIndex >= behind, cluster.Story());
+        Assert.True(cluster.C.Consensus!.AppliedIndex >= target, cluster.DescribeMembers());
     }
 }

@@ -65,7 +65,9 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
         }
 
         long invoked = cluster.Now;
-        var read = ReadsLocally ? member.Peek(document) : await cluster.FirstOf(member.ReadAsync(document), member);
+        var read = ReadsLocally
+            ? member.Peek(document)
+            : await cluster.AnswerInTime(member.ReadAsync(document), member);
         if (read is { } seen)
         {
             _lastSeen[document] = seen;
@@ -87,6 +89,7 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
 
     private async Task WriteAsync(string document, OperationKind kind)
     {
+        // No two writes of a run have the same value, so a read value names its write.
         long value = (++_sequence * 100) + number;
         var key = cluster.Random.Next(2) == 0 ? new IdempotencyKey((ulong)value, (ulong)number) : default;
         var seen = _lastSeen.GetValueOrDefault(document);
@@ -101,7 +104,7 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
             Expected = kind == OperationKind.Put ? 0 : seen.Value,
         };
         bool mayBeDone = false;
-        for (int tries = 0; tries < (key == default ? 1 : 4); tries++)
+        for (int attempt = 0; attempt < (key == default ? 1 : 4); attempt++)
         {
             var member = cluster.Members[cluster.Random.Next(cluster.Members.Count)];
             if (!member.IsUp)
@@ -110,7 +113,7 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
                 continue;
             }
 
-            var outcome = await cluster.FirstOf(AskAsync(member, document, value, key, kind, seen.Etag), member);
+            var outcome = await cluster.AnswerInTime(AskAsync(member, document, value, key, kind, seen.Etag), member);
             if (Settle(operation, outcome) is { } settled)
             {
                 History.Add(settled);

@@ -16,10 +16,10 @@ public sealed class HostDamageScriptTests
     [InlineData(false)]
     [InlineData(true)]
     public void A_member_whose_runs_hold_more_than_what_is_left_of_its_journal_is_given_the_rest(
-        bool entriesAreGivenBack
+        bool entriesAreReleased
     )
     {
-        using var cluster = new SteppedCluster(1) { RetainedJournalBytes = entriesAreGivenBack ? 0 : 1 << 20 }.Form(3);
+        using var cluster = new SteppedCluster(1) { RetainedJournalBytes = entriesAreReleased ? 0 : 1 << 20 }.Form(3);
         for (int i = 0; i < 4; i++)
         {
             cluster.Put(cluster.A, $"users/{i}", i);
@@ -28,20 +28,20 @@ public sealed class HostDamageScriptTests
         cluster.AwaitEqual();
         cluster.C.Store!.Storage.Memtables.RequestFlush();
         cluster.RunFor(1_000);
-        long held = cluster.C.Store!.DurablePosition.Index;
-        Assert.Equal(cluster.C.Consensus!.AppliedIndex, held);
+        long durableIndex = cluster.C.Store!.DurablePosition.Index;
+        Assert.Equal(cluster.C.Consensus!.AppliedIndex, durableIndex);
         cluster.C.Kill();
-        Spoil(cluster.C.Disk);
-        for (int i = 0; i < (entriesAreGivenBack ? 200 : 3); i++)
+        RotJournalEnd(cluster.C.Disk);
+        for (int i = 0; i < (entriesAreReleased ? 200 : 3); i++)
         {
             cluster.Put(cluster.A, $"users/{i}", 100 + i, padding: 900);
         }
 
         cluster.RunFor(3_000);
         cluster.C.Open();
-        Assert.Equal(held, cluster.C.Store!.Journal.LastIndex);
+        Assert.Equal(durableIndex, cluster.C.Store!.Journal.LastIndex);
         cluster.AwaitEqual(seconds: 20);
-        Assert.Equal(entriesAreGivenBack ? 1 : 0, cluster.Wire.StatesFetched);
+        Assert.Equal(entriesAreReleased ? 1 : 0, cluster.Wire.StatesFetched);
         Assert.Equal(cluster.A.Store!.Journal.LastIndex, cluster.C.Store!.Journal.LastIndex);
         cluster.C.LosePower();
         cluster.C.Open();
@@ -183,6 +183,9 @@ public sealed class HostDamageScriptTests
     /// Entries that the tables contain, or that the others have, are not lost: the member opens and soon equals the
     /// others.
     /// </summary>
+    /// <param name="from">The first rotten write, counted from the last that is flushed.</param>
+    /// <param name="through">The last rotten write, counted the same way.</param>
+    /// <param name="label">The label of the journal's recovery.</param>
     [Theory]
     [InlineData(-1, 0, 'D')]
     [InlineData(-1, 3, 'B')]
@@ -236,11 +239,11 @@ public sealed class HostDamageScriptTests
         cluster.AwaitEqual();
         cluster.C.Store!.Storage.Memtables.RequestFlush();
         cluster.RunFor(1_000);
-        long held = cluster.C.Store!.DurablePosition.Index;
+        long durableIndex = cluster.C.Store!.DurablePosition.Index;
         var sound = cluster.A.Propose(SteppedCluster.PutOf("zz/sound", 2));
         var rotten = cluster.A.Propose(SteppedCluster.PutOf("users/rotten", 3));
         cluster.RunUntil(() => sound.IsCompleted && rotten.IsCompleted, "two writes");
-        Assert.Equal((held + 1, held + 1), ((await sound).Index, (await rotten).Index));
+        Assert.Equal((durableIndex + 1, durableIndex + 1), ((await sound).Index, (await rotten).Index));
         cluster.Put(cluster.A, "zz/later", 4);
         cluster.AwaitEqual();
         foreach (var member in new[] { cluster.A, cluster.B, cluster.C })
@@ -251,17 +254,17 @@ public sealed class HostDamageScriptTests
         RotRow(cluster.C.Disk, "users/rotten");
         cluster.C.Open();
         var consensus = cluster.C.Consensus!;
-        Assert.Equal(held, consensus.AppliedIndex);
+        Assert.Equal(durableIndex, consensus.AppliedIndex);
         cluster.RunFor(5_000);
         Assert.True(
-            consensus.ReadState().CommitIndex > held,
+            consensus.ReadState().CommitIndex > durableIndex,
             "what the member could not apply is known to be committed"
         );
         long chain = cluster.C.Store!.Applier.OutcomeHash;
         cluster.RunFor(30_000);
         Assert.Null(consensus.Refusal);
         Assert.Equal(
-            (held, chain, 0),
+            (durableIndex, chain, 0),
             (consensus.AppliedIndex, cluster.C.Store!.Applier.OutcomeHash, cluster.C.Peek("zz/sound").Value)
         );
 
@@ -292,7 +295,7 @@ public sealed class HostDamageScriptTests
         int number = 0;
         for (; cluster.Wire.StatesFetched == 0; number++)
         {
-            Assert.True(number < 2_000, cluster.Story());
+            Assert.True(number < 2_000, cluster.DescribeMembers());
             cluster.Put(cluster.A, $"users/{number}", number);
         }
 
@@ -335,9 +338,9 @@ public sealed class HostDamageScriptTests
         cluster.A.Open();
         cluster.B.Open();
         cluster.RunUntil(() => cluster.A.Consensus!.ReadState().Role == Raft.Role.Leader, "A leads");
-        var asked = cluster.A.Propose(SteppedCluster.PutOf("users/asked", 4));
+        var answer = cluster.A.Propose(SteppedCluster.PutOf("users/asked", 4));
         cluster.RunUntil(() => cluster.Leader == cluster.B, "B leads");
-        cluster.RunUntil(() => asked.IsCompleted, "an answer");
+        cluster.RunUntil(() => answer.IsCompleted, "an answer");
         cluster.AwaitEqual();
         Assert.Equal(
             (2, 4, 1),
@@ -414,37 +417,40 @@ public sealed class HostDamageScriptTests
         );
         foreach (var member in cluster.Members)
         {
-            var asked = member.Propose(SteppedCluster.PutOf("users/asked", 4));
-            cluster.RunUntil(() => asked.IsCompleted, "an answer");
-            Assert.Equal(RejectionKind.NoLeader, (await asked).Rejection!.Kind);
+            var answer = member.Propose(SteppedCluster.PutOf("users/asked", 4));
+            cluster.RunUntil(() => answer.IsCompleted, "an answer");
+            Assert.Equal(RejectionKind.NoLeader, (await answer).Rejection!.Kind);
             Assert.NotNull(member.Consensus!.ReadCluster().Trouble);
         }
     }
 
+    /// <summary>Flips a bit in each run that contains a text.</summary>
     private static void RotRow(SimulatedDisk disk, string text)
     {
-        byte[] sought = System.Text.Encoding.UTF8.GetBytes(text);
+        byte[] searched = System.Text.Encoding.UTF8.GetBytes(text);
         var places = disk
             .Files.Where(static file => file.EndsWith(".run", StringComparison.Ordinal))
-            .Select(file => (File: file, At: disk.ReadAll(file).AsSpan().IndexOf(sought)))
+            .Select(file => (File: file, At: disk.ReadAll(file).AsSpan().IndexOf(searched)))
             .Where(static place => place.At >= 0)
             .ToList();
         Assert.NotEmpty(places);
         places.ForEach(place => disk.Rot(place.File, place.At, 1));
     }
 
-    // The last writes of a journal that has not begun its second segment.
-    private static void Spoil(SimulatedDisk disk)
+    /// <summary>Flips a bit in each of the last three blocks of a journal with one segment.</summary>
+    private static void RotJournalEnd(SimulatedDisk disk)
     {
         string path = disk
             .Files.Where(static file => file.EndsWith(".segment", StringComparison.Ordinal))
             .Order(StringComparer.Ordinal)
             .First();
         byte[] bytes = disk.ReadAll(path);
-        int last = (Array.FindLastIndex(bytes, static each => each != 0) / 4096) * 4096;
-        for (int block = 0; block < 3; block++)
+        const int blockBytes = 4096;
+        const int offsetInPayload = 70;
+        int lastBlock = Array.FindLastIndex(bytes, static each => each != 0) / blockBytes;
+        for (int block = lastBlock; block > lastBlock - 3; block--)
         {
-            disk.Rot(path, last - (block * 4096) + 70, 1);
+            disk.Rot(path, (block * blockBytes) + offsetInPayload, mask: 1);
         }
     }
 

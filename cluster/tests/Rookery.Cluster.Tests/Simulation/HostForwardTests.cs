@@ -7,26 +7,26 @@ namespace Rookery.Cluster.Tests.Simulation;
 public sealed class HostForwardTests
 {
     // As in the program, an election happens long before a silent connection counts as broken.
-    private const double UntilAConnectionBreaks = 20_000;
+    private const double BreakMilliseconds = 20_000;
 
     /// <summary>The leader's process stands still, or it is cut off from all others.</summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void A_write_sent_to_a_silent_leader_is_answered_when_another_node_leads(bool stands)
+    public void A_write_sent_to_a_silent_leader_is_answered_when_another_node_leads(bool isPaused)
     {
         using var cluster = Begin(out var leader, out var follower);
-        Silence(cluster, leader, stands);
+        Silence(cluster, leader, isPaused);
         var write = follower.Propose(SteppedCluster.PutOf("users/1", 1));
         cluster.RunUntil(
             () => cluster.Leader is { } next && next != leader && follower.Consensus!.Leader == next.Id,
             "the next leader"
         );
-        long elected = cluster.Now;
+        long electedAt = cluster.Now;
         var outcome = cluster.Await(write);
         Assert.Equal(RejectionKind.OutcomeUnknown, outcome.Rejection?.Kind);
         Assert.Contains("no longer answers", outcome.Rejection!.Message, StringComparison.Ordinal);
-        Assert.InRange(cluster.Now - elected, 0, follower.Consensus!.ReadState().ElectionTimeoutMicroseconds);
+        Assert.InRange(cluster.Now - electedAt, 0, follower.Consensus!.ReadState().ElectionTimeoutMicroseconds);
         Assert.Null(cluster.Put(follower, "users/2").Rejection);
     }
 
@@ -35,12 +35,12 @@ public sealed class HostForwardTests
     {
         using var cluster = Begin(out var leader, out var follower);
         cluster.Wire.Isolate(cluster.Members.Find(member => member != leader && member != follower)!);
-        Silence(cluster, leader, stands: false);
-        long begun = cluster.Now;
+        Silence(cluster, leader, isPaused: false);
+        long proposedAt = cluster.Now;
         var outcome = cluster.Await(follower.Propose(SteppedCluster.PutOf("users/1", 1)));
         Assert.Equal(RejectionKind.OutcomeUnknown, outcome.Rejection?.Kind);
         Assert.Contains("no longer answers", outcome.Rejection!.Message, StringComparison.Ordinal);
-        Assert.InRange(cluster.Now - begun, 0, 5 * follower.Consensus!.ReadState().ElectionTimeoutMicroseconds);
+        Assert.InRange(cluster.Now - proposedAt, 0, 5 * follower.Consensus!.ReadState().ElectionTimeoutMicroseconds);
     }
 
     /// <summary>A leadership transfer loses nothing: the previous leader answers the writes that it received.</summary>
@@ -85,14 +85,14 @@ public sealed class HostForwardTests
     public void A_leader_that_wakes_does_not_forward_its_waiting_commands(int seed)
     {
         using var cluster = Begin(out var leader, out var follower, seed);
-        leader.Pause(UntilAConnectionBreaks / 2);
+        leader.Pause(BreakMilliseconds / 2);
         var writes = Enumerable
             .Range(0, 20)
             .Select(i => follower.Propose(SteppedCluster.PutOf($"users/{i}", 1)))
             .ToList();
         Assert.All(writes, write => Assert.Equal(RejectionKind.OutcomeUnknown, cluster.Await(write).Rejection?.Kind));
         cluster.Put(follower, "users/after");
-        cluster.RunFor(UntilAConnectionBreaks);
+        cluster.RunFor(BreakMilliseconds);
         cluster.AwaitEqual();
         Assert.All(cluster.Members, member => Assert.NotEqual(default, member.Peek("users/after")));
         Assert.All(Enumerable.Range(0, 20), i => Assert.Equal(default, follower.Peek($"users/{i}")));
@@ -121,21 +121,23 @@ public sealed class HostForwardTests
 
     public static TheoryData<int> Seeds => [.. Enumerable.Range(1, 20)];
 
+    /// <summary>Makes three members with equal tables, and names the leader and one follower.</summary>
     private static SteppedCluster Begin(out SteppedMember leader, out SteppedMember follower, int seed = 1)
     {
         var cluster = SteppedCluster.Of(3, seed);
-        cluster.Wire.BreaksAfterMilliseconds = UntilAConnectionBreaks;
+        cluster.Wire.BreaksAfterMilliseconds = BreakMilliseconds;
         var leads = leader = cluster.AwaitLeader();
         follower = cluster.Members.Find(member => member != leads)!;
         cluster.AwaitEqual();
         return cluster;
     }
 
-    private static void Silence(SteppedCluster cluster, SteppedMember leader, bool stands)
+    /// <summary>Pauses the leader's process, or cuts it off from all others.</summary>
+    private static void Silence(SteppedCluster cluster, SteppedMember leader, bool isPaused)
     {
-        if (stands)
+        if (isPaused)
         {
-            leader.Pause(UntilAConnectionBreaks);
+            leader.Pause(BreakMilliseconds);
         }
         else
         {

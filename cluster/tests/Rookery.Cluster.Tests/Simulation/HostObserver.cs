@@ -26,12 +26,13 @@ internal sealed class HostObserver(SteppedCluster cluster)
     public int Commits { get; private set; }
 
     /// <summary>Checks a message that a member sends against what is durable on that member's disk.</summary>
-    public void Sees(in Message message)
+    public void ObserveMessage(in Message message)
     {
         var watched = Of(message.From);
-        bool tellsOwnTerm =
+        // A request for a pre-vote, and a reply that grants it, contain the term of the election that may follow.
+        bool containsOwnTerm =
             message.Kind != MessageKind.PreVote && (message.Kind != MessageKind.PreVoteReply || message.Refused);
-        watched.Said = tellsOwnTerm ? Math.Max(watched.Said, message.Term) : watched.Said;
+        watched.Said = containsOwnTerm ? Math.Max(watched.Said, message.Term) : watched.Said;
         if (watched.Core is { } core && IsRunning(message.From, core))
         {
             // A member that stops cleanly may write more before its process ends.
@@ -40,32 +41,35 @@ internal sealed class HostObserver(SteppedCluster cluster)
 
         if (message is { Kind: MessageKind.VoteReply, Refused: false })
         {
-            SeeVote(message.From, message.Term, message.To);
+            CheckVote(message.From, message.Term, message.To);
         }
     }
 
     /// <summary>
     /// Checks the state after an event. Fails when this event, or a message sent during it, broke a promise.
     /// </summary>
-    public void SeesStep()
+    public void ObserveStep()
     {
         foreach (var member in cluster.Members)
         {
             if (member.Consensus is { } consensus)
             {
-                See(member, consensus);
+                CheckMember(member, consensus);
             }
         }
 
-        Assert.True(_broken is null, $"after {cluster.Now} µs: {_broken}. {(_broken is null ? "" : cluster.Story())}");
+        Assert.True(
+            _broken is null,
+            $"after {cluster.Now} µs: {_broken}. {(_broken is null ? "" : cluster.DescribeMembers())}"
+        );
     }
 
-    private void See(SteppedMember member, RaftConsensus consensus)
+    private void CheckMember(SteppedMember member, RaftConsensus consensus)
     {
         var watched = Of(member.Id);
         if (watched.Starts != member.Starts)
         {
-            SeeStart(member, watched, CoreOf(consensus));
+            CheckStart(member, watched, CoreOf(consensus));
         }
 
         var core = watched.Core!;
@@ -75,19 +79,19 @@ internal sealed class HostObserver(SteppedCluster cluster)
         if (core.Role == Role.Leader && watched.Led != core.Term)
         {
             watched.Led = core.Term;
-            SeeLeader(member, core);
+            CheckLeader(member, core);
         }
 
         if (core.CommitIndex != watched.Commit)
         {
-            SeeCommit(member, watched, core);
+            CheckCommit(member, watched, core);
         }
 
         (watched.Durable, watched.Refuses) = (core.DurableIndex, consensus.Refusal is not null);
     }
 
     /// <summary>Checks that a start has what the earlier one claimed, or knows that it lost it.</summary>
-    private void SeeStart(SteppedMember member, Watched watched, RaftCore core)
+    private void CheckStart(SteppedMember member, Watched watched, RaftCore core)
     {
         var acknowledged = member.Store!.Journal.Recovery.MayHaveAcknowledged;
         var lost = new LogPosition(acknowledged.Term, acknowledged.Index);
@@ -119,13 +123,13 @@ internal sealed class HostObserver(SteppedCluster cluster)
         );
     }
 
-    private void SeeLeader(SteppedMember member, RaftCore core)
+    private void CheckLeader(SteppedMember member, RaftCore core)
     {
         Holds(
             _leaders.TryAdd(core.Term, member.Id) || _leaders[core.Term] == member.Id,
             () => $"term {core.Term} has two leaders: {_leaders[core.Term]} and {member.Id}"
         );
-        SeeVote(member.Id, core.Term, member.Id);
+        CheckVote(member.Id, core.Term, member.Id);
         var last = Committed(_committed.Count - 1);
         Holds(
             core.Term <= _committedIn || Has(core, core.Last.Index, last),
@@ -134,13 +138,13 @@ internal sealed class HostObserver(SteppedCluster cluster)
         );
     }
 
-    private void SeeVote(NodeId voter, long term, NodeId candidate) =>
+    private void CheckVote(NodeId voter, long term, NodeId candidate) =>
         Holds(
             _votes.TryAdd((voter, term), candidate) || _votes[(voter, term)] == candidate,
             () => $"{voter} voted twice in term {term}: for {_votes[(voter, term)]} and {candidate}"
         );
 
-    private void SeeCommit(SteppedMember member, Watched watched, RaftCore core)
+    private void CheckCommit(SteppedMember member, Watched watched, RaftCore core)
     {
         Holds(
             core.CommitIndex > watched.Commit,
@@ -167,14 +171,14 @@ internal sealed class HostObserver(SteppedCluster cluster)
 
             if (index == core.CommitIndex)
             {
-                SeeMajority(member, core, Committed((int)index));
+                CheckMajority(member, core, Committed((int)index));
             }
         }
 
         watched.Commit = core.CommitIndex;
     }
 
-    private void SeeMajority(SteppedMember member, RaftCore core, LogPosition position)
+    private void CheckMajority(SteppedMember member, RaftCore core, LogPosition position)
     {
         int holders = 0;
         foreach (var voter in core.Configuration.Voters)
@@ -230,8 +234,10 @@ internal sealed class HostObserver(SteppedCluster cluster)
     /// <summary>The last observed state of a member.</summary>
     private sealed class Watched
     {
+        /// <summary>The core of its last start; null before the first.</summary>
         public RaftCore? Core { get; set; }
 
+        /// <summary>The number of that start.</summary>
         public int Starts { get; set; }
 
         /// <summary>The end of what its last start found lost.</summary>
@@ -242,10 +248,13 @@ internal sealed class HostObserver(SteppedCluster cluster)
         /// <summary>The highest term that it has sent.</summary>
         public long Said { get; set; }
 
+        /// <summary>The last term in which it led; 0 for none.</summary>
         public long Led { get; set; }
 
+        /// <summary>Its commit index.</summary>
         public long Commit { get; set; }
 
+        /// <summary>The index of its last entry that is on its disk.</summary>
         public long Durable { get; set; }
 
         /// <summary>

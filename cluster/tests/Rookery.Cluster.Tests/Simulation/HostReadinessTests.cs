@@ -72,13 +72,13 @@ public sealed class HostReadinessTests
     [Theory]
     [InlineData(MemberChange.Learner)]
     [InlineData(MemberChange.Voter)]
-    public void A_member_that_the_only_other_voter_calls_a_stranger_is_not_told_to_give_its_data_away(MemberChange part)
+    public void A_member_that_the_only_other_voter_calls_a_stranger_is_not_told_to_give_its_data_away(MemberChange role)
     {
         using var cluster = SteppedCluster.Of(1);
         cluster.Members.Add(new SteppedMember(cluster, number: 1, mayBegin: false));
         cluster.B.Open();
         cluster.Change(MemberChange.Learner, cluster.B);
-        if (part == MemberChange.Voter)
+        if (role == MemberChange.Voter)
         {
             cluster.Change(MemberChange.Voter, cluster.B);
         }
@@ -86,7 +86,7 @@ public sealed class HostReadinessTests
         cluster.AwaitEqual();
         cluster.Wire.Isolate(cluster.B);
         cluster.RunFor(8_000);
-        cluster.B.Peers!.Answers = [Refused(cluster.A, PeerRefusalKind.NoMember)];
+        cluster.B.Peers!.Answers = [RefusalBy(cluster.A, PeerRefusalKind.NoMember)];
         var statistics = cluster.B.Consensus!.ReadCluster();
         Assert.Contains("Keep the data of both, and look on both", statistics.Trouble, StringComparison.Ordinal);
         Assert.DoesNotContain("empty", statistics.Trouble, StringComparison.Ordinal);
@@ -118,7 +118,7 @@ public sealed class HostReadinessTests
         );
         Assert.Null(cluster.C.Consensus!.ReadCluster().Unready);
 
-        cluster.C.Peers!.Answers = [Refused(cluster.A, PeerRefusalKind.Passing)];
+        cluster.C.Peers!.Answers = [RefusalBy(cluster.A, PeerRefusalKind.Passing)];
         Assert.Equal(
             $"Another member does not let this node in: It said why. Nor does this node reach member {cluster.B.Id}.",
             cluster.C.Consensus!.ReadCluster().Trouble
@@ -127,8 +127,8 @@ public sealed class HostReadinessTests
 
         cluster.C.Peers!.Answers =
         [
-            Refused(cluster.A, PeerRefusalKind.NoMember),
-            Refused(cluster.B, PeerRefusalKind.NoMember),
+            RefusalBy(cluster.A, PeerRefusalKind.NoMember),
+            RefusalBy(cluster.B, PeerRefusalKind.NoMember),
         ];
         Assert.StartsWith(
             "This node is no member of its cluster any more.",
@@ -158,7 +158,7 @@ public sealed class HostReadinessTests
         using var cluster = SteppedCluster.Of(3);
         cluster.Wire.Isolate(cluster.C);
         cluster.RunFor(5_000);
-        var stranger = Refused(cluster.A, PeerRefusalKind.NoMember);
+        var stranger = RefusalBy(cluster.A, PeerRefusalKind.NoMember);
         var somebodyElse = new PeerAnswer(Members.IdOf("who was here before"), LetsIn: false, stranger.Refusal);
         foreach (
             PeerAnswer[] answers in new PeerAnswer[][]
@@ -166,11 +166,11 @@ public sealed class HostReadinessTests
                 [stranger],
                 [stranger, new PeerAnswer(cluster.B.Id, LetsIn: false, null)],
                 [stranger, new PeerAnswer(cluster.B.Id, LetsIn: true, null)],
-                [stranger, Refused(cluster.B, PeerRefusalKind.Passing)],
+                [stranger, RefusalBy(cluster.B, PeerRefusalKind.Passing)],
                 [stranger, somebodyElse],
                 [
                     stranger,
-                    Refused(cluster.B, PeerRefusalKind.NoMember),
+                    RefusalBy(cluster.B, PeerRefusalKind.NoMember),
                     somebodyElse with
                     {
                         LetsIn = true,
@@ -226,6 +226,6 @@ public sealed class HostReadinessTests
         );
     }
 
-    private static PeerAnswer Refused(SteppedMember by, PeerRefusalKind kind) =>
-        new(by.Id, LetsIn: false, new PeerRefusal("It said why.", kind));
+    private static PeerAnswer RefusalBy(SteppedMember refusing, PeerRefusalKind kind) =>
+        new(refusing.Id, LetsIn: false, new PeerRefusal("It said why.", kind));
 }

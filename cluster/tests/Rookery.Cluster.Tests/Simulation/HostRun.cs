@@ -41,7 +41,11 @@ internal sealed class HostRun : IDisposable
 
     private readonly List<HostClient> _clients = [];
     private readonly DeletingClient? _deleting;
+
+    // The members whose journals were damaged, until they have got again what they lost.
     private readonly Dictionary<SteppedMember, JournalRot> _rotten = [];
+
+    // Chooses the damage of journals; null in runs without any.
     private readonly Random? _rot;
     private readonly FurtherFaults _further;
     private readonly Random _faults;
@@ -56,7 +60,7 @@ internal sealed class HostRun : IDisposable
         {
             CautionMicroseconds = _faults.Next(3) == 0 ? 20_000_000 : 0,
             RetainedJournalBytes = 128 << 10,
-            Behind =
+            WrapDisk =
                 mistake == PlantedMistake.JournalSkipsSync
                     ? static (_, disk) =>
                         new SyncSkippingDisk(disk, static path => path.Contains("/journal-", StringComparison.Ordinal))
@@ -123,6 +127,7 @@ internal sealed class HostRun : IDisposable
         long end = Cluster.Now + FaultMicroseconds;
         while (Cluster.Now < end)
         {
+            // The times between faults are distributed exponentially, so each moment is equally likely.
             Cluster.RunFor(-Math.Log(1 - _faults.NextDouble()) * 1000 / _faultsPerSecond);
             Strike();
         }
@@ -144,20 +149,20 @@ internal sealed class HostRun : IDisposable
         switch (_faults.Next(12))
         {
             case < 2:
-                Down("power lost", member, member.LosePower);
+                BringDown("power lost", member, member.LosePower);
                 break;
             case < 4:
-                Down("power lost in a write", member, member.LosePowerWhileWriting);
+                BringDown("power lost in a write", member, member.LosePowerWhileWriting);
                 break;
             case 4:
-                Down("killed", member, member.Kill);
+                BringDown("killed", member, member.Kill);
                 break;
             case 5:
-                Down("stopped", member, member.StopCleanly);
+                BringDown("stopped", member, member.StopCleanly);
                 break;
             case 6:
                 Mark("house without power");
-                Cluster.Members.ForEach(each => Down("power lost", each, each.LosePower));
+                Cluster.Members.ForEach(each => BringDown("power lost", each, each.LosePower));
                 break;
             case 7:
                 Mark("cut off");
@@ -198,11 +203,11 @@ internal sealed class HostRun : IDisposable
         {
             case 0:
                 Mark("clock in 1970");
-                member.Time.Lose(1970);
+                member.Time.SetToYear(1970);
                 break;
             case 1:
                 Mark("clock in 2080");
-                member.Time.Lose(2080);
+                member.Time.SetToYear(2080);
                 break;
             case 2:
                 (member.Time.Ahead, member.Time.IsSynchronised) = (TimeSpan.FromSeconds(draw / 2), false);
@@ -213,14 +218,15 @@ internal sealed class HostRun : IDisposable
         }
     }
 
-    private void Down(string how, SteppedMember member, Action act)
+    /// <summary>Ends the process of a member that is well, and starts it again within three seconds.</summary>
+    private void BringDown(string mark, SteppedMember member, Action end)
     {
         if (member.IsUp && member.Consensus!.Refusal is null)
         {
-            Mark(how);
-            act();
+            Mark(mark);
+            end();
             Rot(member);
-            Cluster.After(50 + _faults.Next(3_000), () => Up(member));
+            Cluster.After(50 + _faults.Next(3_000), () => StartIfOff(member));
         }
     }
 
@@ -236,7 +242,7 @@ internal sealed class HostRun : IDisposable
             Mark("rot made good");
         }
 
-        if (_rot is not null && _rotten.Count == 0 && _rot.Next(3) == 0 && JournalRot.Strike(member, _rot) is { } rot)
+        if (_rot is not null && _rotten.Count == 0 && _rot.Next(3) == 0 && JournalRot.Inflict(member, _rot) is { } rot)
         {
             _rotten.Add(member, rot);
             Mark("rot");
@@ -248,7 +254,7 @@ internal sealed class HostRun : IDisposable
         && !journal.Recovery.MayHaveAcknowledged.IsLaterThan(new EntryPosition(journal.LastTerm, journal.LastIndex));
 
     /// <summary>Starts a member that is off, unless it was removed for good.</summary>
-    public void Up(SteppedMember member)
+    public void StartIfOff(SteppedMember member)
     {
         if (member.IsUp || !Cluster.Members.Contains(member))
         {
@@ -265,7 +271,7 @@ internal sealed class HostRun : IDisposable
         catch (JournalDamagedException) when (_rotten.TryGetValue(member, out var rot))
         {
             Mark("rot that stops a member");
-            rot.TakeBack();
+            rot.Undo();
             member.Open();
         }
 
@@ -308,7 +314,7 @@ internal sealed class HostRun : IDisposable
         {
             member.Disk.ClearFaults();
             member.LongestWriteMilliseconds = 2;
-            Up(member);
+            StartIfOff(member);
             Restart(member);
         }
 
@@ -322,7 +328,7 @@ internal sealed class HostRun : IDisposable
         Cluster.Wire.Heal();
         foreach (var member in Cluster.Members)
         {
-            Up(member);
+            StartIfOff(member);
         }
     }
 
@@ -332,9 +338,9 @@ internal sealed class HostRun : IDisposable
         if (_deleting is not null)
         {
             Cluster.Members.ForEach(_deleting.Check);
-            foreach (var (what, times) in _deleting.Done)
+            foreach (var (mark, times) in _deleting.Done)
             {
-                Mark(what, times);
+                Mark(mark, times);
             }
         }
 
@@ -381,5 +387,6 @@ internal sealed class HostRun : IDisposable
         Mark("commits", Cluster.Observer.Commits);
     }
 
-    public void Mark(string what, int count = 1) => Marks[what] = Marks.GetValueOrDefault(what) + count;
+    /// <summary>Counts an event of a run, so that tests can check that it occurs at all.</summary>
+    public void Mark(string mark, int count = 1) => Marks[mark] = Marks.GetValueOrDefault(mark) + count;
 }

@@ -327,14 +327,14 @@ public sealed class HostScriptTests
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.RunFor(2_000);
-        cluster.A.Time.Lose(year);
+        cluster.A.Time.SetToYear(year);
         cluster.RunFor(3_000);
         long ticks = cluster.Put(cluster.A, "users/1").LogTimeTicks;
         Assert.InRange(cluster.Time.GetUtcNow().UtcTicks - ticks, 0, TimeSpan.TicksPerMinute);
         Assert.True(cluster.A.Consensus!.Time.IsSure);
 
-        cluster.B.Time.Lose(year);
-        cluster.C.Time.Lose(year);
+        cluster.B.Time.SetToYear(year);
+        cluster.C.Time.SetToYear(year);
         cluster.RunFor(3_000);
         Assert.Contains(
             "The clocks jumped",

@@ -20,7 +20,8 @@ public sealed class HostSeedTests(ITestOutputHelper report)
 
     /// <summary>
     /// The events that a thousand runs must contain, because a fault that no longer occurs tests nothing. Each event
-    /// usually occurs more than 30 times, so none is missing by chance.
+    /// usually occurs more than 30 times, so none is missing by chance. <see cref="HostRun"/> and
+    /// <see cref="FurtherFaults"/> count them. "journal" and a letter is the label of a journal's recovery at a start.
     /// </summary>
     private static readonly string[] SeenInManyRuns =
     [
@@ -122,10 +123,10 @@ public sealed class HostSeedTests(ITestOutputHelper report)
             {
                 RunOf(seed, (PlantedMistake)mistake);
             }
-            catch (InvalidOperationException found)
+            catch (InvalidOperationException failure)
             {
-                report.WriteLine(found.Message);
-                Assert.Contains(symptoms, symptom => found.Message.Contains(symptom, StringComparison.Ordinal));
+                report.WriteLine(failure.Message);
+                Assert.Contains(symptoms, symptom => failure.Message.Contains(symptom, StringComparison.Ordinal));
                 RunOf(seed, PlantedMistake.None);
                 return;
             }

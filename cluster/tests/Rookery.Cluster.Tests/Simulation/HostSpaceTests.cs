@@ -8,13 +8,13 @@ namespace Rookery.Cluster.Tests.Simulation;
 public sealed class HostSpaceTests
 {
     private const long Plenty = 1L << 30;
-    private const long TooFew = -(512 << 10);
+    private const long TooLittle = -(512 << 10);
 
     [Fact]
     public void One_full_disk_of_three_stops_nothing()
     {
         using var cluster = SteppedCluster.Of(3);
-        Leave(cluster, Plenty, Plenty / 2, TooFew);
+        SetSpareBytes(cluster, Plenty, Plenty / 2, TooLittle);
         cluster.Put(cluster.A, "users/1");
         cluster.Put(cluster.C, "users/2");
         var capacity = cluster.A.Consensus!.ReadCluster().Capacity!;
@@ -28,7 +28,7 @@ public sealed class HostSpaceTests
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.Put(cluster.A, "users/1");
-        Leave(cluster, Plenty, TooFew, TooFew * 3 / 2);
+        SetSpareBytes(cluster, Plenty, TooLittle, TooLittle * 3 / 2);
         foreach (var through in cluster.Members)
         {
             var refused = cluster.Do(through, SteppedCluster.PutOf("users/2", 1)).Rejection!;
@@ -39,7 +39,7 @@ public sealed class HostSpaceTests
         Assert.Null(cluster.Do(cluster.C, Deletion("users/1")).Rejection);
         Assert.Null(cluster.Do(cluster.B, RecordOf("member/x")).Rejection);
 
-        cluster.B.Leave(Plenty);
+        cluster.B.SetSpareBytes(Plenty);
         cluster.RunFor(4000);
         cluster.Put(cluster.C, "users/2");
     }
@@ -49,7 +49,7 @@ public sealed class HostSpaceTests
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.C.Kill();
-        Leave(cluster, Plenty, TooFew, null);
+        SetSpareBytes(cluster, Plenty, TooLittle, null);
         var refused = cluster.Do(cluster.A, SteppedCluster.PutOf("users/1", 1)).Rejection!;
         Assert.Contains($"member {cluster.B.Id} has", refused.Message, StringComparison.Ordinal);
 
@@ -62,7 +62,7 @@ public sealed class HostSpaceTests
     public void A_full_leader_transfers_leadership_to_a_member_with_room()
     {
         using var cluster = SteppedCluster.Of(3);
-        Leave(cluster, TooFew, Plenty / 2, Plenty);
+        SetSpareBytes(cluster, TooLittle, Plenty / 2, Plenty);
         cluster.RunUntil(() => cluster.C.Consensus!.IsLeader, "the one with the most room leads");
         Assert.Contains(
             cluster.A.Troubles,
@@ -79,7 +79,7 @@ public sealed class HostSpaceTests
     public void A_full_member_that_just_became_leader_does_not_refuse_what_a_majority_has_room_for()
     {
         using var cluster = SteppedCluster.Of(3);
-        Leave(cluster, Plenty, TooFew, Plenty);
+        SetSpareBytes(cluster, Plenty, TooLittle, Plenty);
         cluster.A.Consensus!.Transfer(cluster.B.Id);
         cluster.RunUntil(() => cluster.B.Consensus!.IsLeader, "it becomes leader");
         cluster.Put(cluster.B, "users/1");
@@ -102,9 +102,9 @@ public sealed class HostSpaceTests
             () => cluster.A.Consensus!.Report.ReadPeers().Any(peer => peer.Node == cluster.C.Id && peer.IsReachable),
             "C is heard again"
         );
-        cluster.C.Leave(Plenty);
-        cluster.B.Leave(Plenty / 2);
-        cluster.A.Leave(TooFew);
+        cluster.C.SetSpareBytes(Plenty);
+        cluster.B.SetSpareBytes(Plenty / 2);
+        cluster.A.SetSpareBytes(TooLittle);
         cluster.RunUntil(() => !cluster.A.Consensus!.IsLeader, "another leads", seconds: 10);
         cluster.RunUntil(() => cluster.Leader is not null, "another leads", seconds: 10);
         Assert.Equal(cluster.B, cluster.Leader);
@@ -114,31 +114,32 @@ public sealed class HostSpaceTests
     public void All_of_two_voters_need_room_and_a_single_one_too()
     {
         using var two = SteppedCluster.Of(2);
-        Leave(two, Plenty, TooFew, null);
+        SetSpareBytes(two, Plenty, TooLittle, null);
         Assert.Equal(
             RejectionKind.InsufficientSpace,
             two.Do(two.A, SteppedCluster.PutOf("users/1", 1)).Rejection?.Kind
         );
 
         using var one = SteppedCluster.Of(1);
-        Leave(one, TooFew, null, null);
+        SetSpareBytes(one, TooLittle, null, null);
         Assert.Equal(
             RejectionKind.InsufficientSpace,
             one.Do(one.A, SteppedCluster.PutOf("users/1", 1)).Rejection?.Kind
         );
     }
 
-    private static void Leave(SteppedCluster cluster, params long?[] spare)
+    /// <summary>Sets the free bytes of each member's disk beyond the reserve; null does not change a member's.</summary>
+    private static void SetSpareBytes(SteppedCluster cluster, params long?[] spare)
     {
         for (int i = 0; i < cluster.Members.Count; i++)
         {
             if (spare[i] is { } bytes)
             {
-                cluster.Members[i].Leave(bytes);
+                cluster.Members[i].SetSpareBytes(bytes);
             }
         }
 
-        cluster.RunFor(4000); // each member measures its space once a second and reports it with the next heartbeat
+        cluster.RunFor(4_000); // each member measures its space once a second and reports it with the next heartbeat
     }
 
     private static CommandBuffer Deletion(string id) =>

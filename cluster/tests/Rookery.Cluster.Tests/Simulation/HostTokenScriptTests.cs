@@ -22,6 +22,7 @@ public sealed class HostTokenScriptTests : IDisposable
         _authority.Dispose();
     }
 
+    // A year, the number of the member whose clock has it, and the number of the member that issues the token.
     [Theory]
     [InlineData(1970, 0, 1)]
     [InlineData(1970, 1, 1)]
@@ -31,14 +32,14 @@ public sealed class HostTokenScriptTests : IDisposable
     [InlineData(2080, 1, 1)]
     [InlineData(2080, 2, 1)]
     [InlineData(2080, 0, 0)]
-    public void A_token_expires_on_time_whichever_of_three_clocks_is_wrong(int year, int wrong, int maker)
+    public void A_token_expires_on_time_whichever_of_three_clocks_is_wrong(int year, int wrongClock, int issuer)
     {
         using var cluster = SteppedCluster.Of(3);
         var leader = cluster.AwaitLeader();
-        cluster.Members[wrong].Time.Lose(year);
+        cluster.Members[wrongClock].Time.SetToYear(year);
         cluster.RunFor(3000);
-        string earlier = Make(cluster, cluster.Members[maker]);
-        string token = Make(cluster, cluster.Members[maker]);
+        string earlier = IssueToken(cluster, cluster.Members[issuer]);
+        string token = IssueToken(cluster, cluster.Members[issuer]);
         Assert.All(
             [leader, cluster.B, cluster.C],
             judge =>
@@ -61,9 +62,9 @@ public sealed class HostTokenScriptTests : IDisposable
     public void While_most_clocks_are_wrong_tokens_stay_valid_and_none_is_issued(int year)
     {
         using var cluster = SteppedCluster.Of(3);
-        string token = Make(cluster, cluster.B);
-        cluster.B.Time.Lose(year);
-        cluster.C.Time.Lose(year);
+        string token = IssueToken(cluster, cluster.B);
+        cluster.B.Time.SetToYear(year);
+        cluster.C.Time.SetToYear(year);
         cluster.RunFor(3000);
         Assert.All(
             cluster.Members,
@@ -81,15 +82,17 @@ public sealed class HostTokenScriptTests : IDisposable
         );
     }
 
-    private string Make(SteppedCluster cluster, SteppedMember maker)
+    /// <summary>Issues a token; returns the key of its record.</summary>
+    private string IssueToken(SteppedCluster cluster, SteppedMember issuer)
     {
         var (token, _, refusal) = cluster.Await(
-            TokensOf(maker).CreateAsync(JoinTokens.DefaultLife, CancellationToken.None).AsTask()
+            TokensOf(issuer).CreateAsync(JoinTokens.DefaultLife, CancellationToken.None).AsTask()
         );
         Assert.True(token is not null, refusal);
         return TokenRecord.KeyOf(token.Secret);
     }
 
+    /// <summary>Returns why a member refuses a token; null when the token is valid.</summary>
     private JoinRefusal? Judge(SteppedCluster cluster, SteppedMember judge, string key)
     {
         cluster.AwaitEqual();

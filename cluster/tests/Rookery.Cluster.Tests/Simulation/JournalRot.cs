@@ -12,6 +12,13 @@ internal sealed class JournalRot
 {
     private const int BlockBytes = 4096;
 
+    // The beginnings of segments and frames, and the offsets of fields, as in Rookery.Journal.
+    private const ulong SegmentMagic = 0x314745534A4B52FF;
+    private const uint FrameMagic = 0x464B52FF;
+    private const int GenerationInSegment = 24;
+    private const int GenerationInFrame = 8;
+    private const int WriteInFrame = 16;
+
     private readonly SteppedMember _member;
     private readonly List<(string Path, long Offset, byte Mask)> _flipped = [];
 
@@ -21,7 +28,7 @@ internal sealed class JournalRot
     /// Flips a bit, or one in each of several consecutive blocks, of durable data; null when there is too little.
     /// Spares the newest write, because rot there cannot be distinguished from a torn write.
     /// </summary>
-    public static JournalRot? Strike(SteppedMember member, Random random)
+    public static JournalRot? Inflict(SteppedMember member, Random random)
     {
         var rot = new JournalRot(member);
         var segments = rot.Segments().OrderBy(segment => segment.StartNumber).ToList();
@@ -71,7 +78,7 @@ internal sealed class JournalRot
         throw new ArgumentException($"{text} is not in the journal of {member}", nameof(text));
     }
 
-    public void TakeBack() => _flipped.ForEach(bit => _member.Disk.Rot(bit.Path, bit.Offset, bit.Mask));
+    public void Undo() => _flipped.ForEach(bit => _member.Disk.Rot(bit.Path, bit.Offset, bit.Mask));
 
     private void Flip(string path, long offset, Random random)
     {
@@ -94,24 +101,24 @@ internal sealed class JournalRot
         )
         {
             byte[] bytes = _member.Disk.ReadAll(path);
-            if (bytes.Length <= BlockBytes || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != 0x314745534A4B52FF)
+            if (bytes.Length <= BlockBytes || BinaryPrimitives.ReadUInt64LittleEndian(bytes) != SegmentMagic)
             {
                 continue;
             }
 
-            long generation = BinaryPrimitives.ReadInt64LittleEndian(bytes.AsSpan(24));
+            long generation = BinaryPrimitives.ReadInt64LittleEndian(bytes.AsSpan(GenerationInSegment));
             var frames = new List<long>();
             (long Write, long Offset) newest = default;
             for (int offset = BlockBytes; offset < bytes.Length; offset += BlockBytes)
             {
                 var frame = bytes.AsSpan(offset);
                 if (
-                    BinaryPrimitives.ReadUInt32LittleEndian(frame) == 0x464B52FF
-                    && BinaryPrimitives.ReadInt64LittleEndian(frame[8..]) == generation
+                    BinaryPrimitives.ReadUInt32LittleEndian(frame) == FrameMagic
+                    && BinaryPrimitives.ReadInt64LittleEndian(frame[GenerationInFrame..]) == generation
                 )
                 {
                     frames.Add(offset);
-                    long write = BinaryPrimitives.ReadInt64LittleEndian(frame[16..]);
+                    long write = BinaryPrimitives.ReadInt64LittleEndian(frame[WriteInFrame..]);
                     newest = write > newest.Write ? (write, offset) : newest;
                 }
             }

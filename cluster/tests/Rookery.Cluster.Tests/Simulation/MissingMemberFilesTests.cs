@@ -22,8 +22,8 @@ public sealed class MissingMemberFilesTests
     )
     {
         using var cluster = SteppedCluster.Of(3, seed: 5);
-        var member = Work(cluster);
-        var held = Promise.Of(member.Store!);
+        var member = PrepareFollower(cluster);
+        var promise = Promise.Of(member.Store!);
         if (stopsCleanly)
         {
             member.StopCleanly();
@@ -33,7 +33,7 @@ public sealed class MissingMemberFilesTests
             member.Kill();
         }
 
-        var (whole, rows) = DurableOf(member);
+        var (durableIndex, rows) = DurableOf(member);
         string[][] parts = PartsOf(member.Disk);
         int refused = 0;
         for (int first = 0; first < parts.Length; first++)
@@ -41,13 +41,13 @@ public sealed class MissingMemberFilesTests
             for (int second = first; second < parts.Length; second++)
             {
                 var image = member.Disk.AfterPowerLoss((first * parts.Length) + second);
-                string[] spoilt = [.. parts[first], .. second == first ? [] : parts[second]];
-                if (IsKnownPair(spoilt))
+                string[] damaged = [.. parts[first], .. second == first ? [] : parts[second]];
+                if (IsKnownPair(damaged))
                 {
                     continue;
                 }
 
-                foreach (string path in spoilt.Where(image.Exists))
+                foreach (string path in damaged.Where(image.Exists))
                 {
                     image.Delete(path);
                     if (empty)
@@ -56,13 +56,13 @@ public sealed class MissingMemberFilesTests
                     }
                 }
 
-                string story = $"{(empty ? "empty" : "gone")}: {string.Join(", ", spoilt)}";
+                string story = $"{(empty ? "empty" : "gone")}: {string.Join(", ", damaged)}";
                 try
                 {
                     using var store = member.OpenStore(image);
-                    held.AssertKeptBy(store, story);
+                    promise.AssertKeptBy(store, story);
                     bool isWhole =
-                        store.DurablePosition.Index != whole
+                        store.DurablePosition.Index != durableIndex
                         || string.Equals(Rows.Text(store.Storage), rows, StringComparison.Ordinal);
                     Assert.True(isWhole, $"{story}: other rows");
                 }
@@ -81,7 +81,7 @@ public sealed class MissingMemberFilesTests
     /// <summary>
     /// Makes a follower with tables, several segments, and a vote for another member than the first leader.
     /// </summary>
-    private static SteppedMember Work(SteppedCluster cluster)
+    private static SteppedMember PrepareFollower(SteppedCluster cluster)
     {
         for (int i = 0; i < 80; i++)
         {
@@ -106,9 +106,9 @@ public sealed class MissingMemberFilesTests
     /// Whether the loss of both files cannot be detected: the newest segment and the file that names it. Any segment
     /// may be the newest.
     /// </summary>
-    private static bool IsKnownPair(string[] spoilt) =>
-        Array.Exists(spoilt, static path => path.EndsWith("/newest", StringComparison.Ordinal))
-        && Array.Exists(spoilt, static path => path.EndsWith(".segment", StringComparison.Ordinal));
+    private static bool IsKnownPair(string[] damaged) =>
+        Array.Exists(damaged, static path => path.EndsWith("/newest", StringComparison.Ordinal))
+        && Array.Exists(damaged, static path => path.EndsWith(".segment", StringComparison.Ordinal));
 
     /// <summary>Returns each file except locks, and all runs together.</summary>
     private static string[][] PartsOf(SimulatedDisk disk)

@@ -76,7 +76,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
             message.Kind == MessageKind.Heartbeat ? Math.Max(AgreedThrough, message.Outcome.Index) : AgreedThrough;
         var copy =
             GrantsEveryVote && message.Kind == MessageKind.VoteReply ? message with { Refused = false } : message;
-        cluster.Observer?.Sees(copy);
+        cluster.Observer?.ObserveMessage(copy);
         var entries = new JournalFrame[frames.Length];
         for (int i = 0; i < frames.Length; i++)
         {
@@ -95,10 +95,10 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
                 StartNumber = receiver.Starts,
                 Position = new LogPosition(copy.Term, copy.LastIndex),
             };
-            Carry(reply.From, reply.To, () => cluster.Find(reply.To)?.Consensus?.Received(reply, []));
+            ScheduleArrival(reply.From, reply.To, () => cluster.Find(reply.To)?.Consensus?.Received(reply, []));
         }
 
-        Carry(copy.From, copy.To, () => cluster.Find(copy.To)?.Consensus?.Received(copy, entries));
+        ScheduleArrival(copy.From, copy.To, () => cluster.Find(copy.To)?.Consensus?.Received(copy, entries));
     }
 
     /// <summary>
@@ -122,11 +122,11 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
             return answer.Task;
         }
 
-        Carry(
+        ScheduleArrival(
             from.Id,
             leader,
             () => _ = ProposeAsync(from, leader, term, bytes, wantsReceipt, answer),
-            mayDouble: false
+            mayDuplicate: false
         );
         cancellationToken.Register(() =>
             answer.TrySetResult(new CommandOutcome(new Rejection(RejectionKind.OutcomeUnknown, "given up")))
@@ -150,7 +150,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         TaskCompletionSource<CommandOutcome> answer
     )
     {
-        if (cluster.Find(leader)?.Consensus is not { } there)
+        if (cluster.Find(leader)?.Consensus is not { } consensus)
         {
             return;
         }
@@ -160,14 +160,19 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         command.Advance(bytes.Length);
         command.WantsReceipt = wantsReceipt;
         command.LeaderTerm = term;
-        var outcome = await there.ProposeForwardedAsync(command, CancellationToken.None);
-        if (!ReferenceEquals(cluster.Find(leader)?.Consensus, there))
+        var outcome = await consensus.ProposeForwardedAsync(command, CancellationToken.None);
+        if (!ReferenceEquals(cluster.Find(leader)?.Consensus, consensus))
         {
             return; // It died with what it was about to say.
         }
 
         int start = from.Starts;
-        Carry(leader, from.Id, () => _ = from.Starts == start && answer.TrySetResult(outcome), mayDouble: false);
+        ScheduleArrival(
+            leader,
+            from.Id,
+            () => _ = from.Starts == start && answer.TrySetResult(outcome),
+            mayDuplicate: false
+        );
     }
 
     /// <summary>The etag since which the last fetched state held what changed; null when it held everything.</summary>
@@ -192,7 +197,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         SnapshotOffer? offer = null;
         while (offer is null)
         {
-            var making = member.Consensus!.OfferStateAsync(
+            var offering = member.Consensus!.OfferStateAsync(
                 to.Store!.Installation.ChangesNeededSince,
                 to.Store.AppliedIndex
             );
@@ -200,9 +205,9 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
             {
                 await cluster.Pause(20);
                 CheckConnection();
-            } while (!making.IsCompleted);
+            } while (!offering.IsCompleted);
 
-            offer = await making;
+            offer = await offering;
         }
 
         var inbox = to.Store!.Inbox;
@@ -210,17 +215,17 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         foreach (var file in offer.Files)
         {
             await cluster.Pause(cluster.Random.Next(1, 200));
-            while (Math.Max(member.PausedMilliseconds, to.PausedMilliseconds) is > 0 and var left)
+            while (Math.Max(member.PausedMilliseconds, to.PausedMilliseconds) is > 0 and var paused)
             {
-                await cluster.Pause(left);
+                await cluster.Pause(paused);
             }
 
             CheckConnection();
             using var source =
                 store.Offers.Open(offer.Id, file.Name) ?? throw new StateTransferException("The offer was given up.");
             using var target = inbox.Open(file, inbox.ResumeAt(file));
-            byte[] rest = new byte[file.Bytes - target.Length];
-            target.Append(rest.AsSpan(0, source.Read(rest, target.Length)));
+            byte[] missing = new byte[file.Bytes - target.Length];
+            target.Append(missing.AsSpan(0, source.Read(missing, target.Length)));
             target.Sync();
         }
 
@@ -243,10 +248,10 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     /// Schedules an arrival. Messages may be duplicated; commands may not, because their numbers are refused the second
     /// time.
     /// </summary>
-    private void Carry(NodeId from, NodeId to, Action arrive, bool mayDouble = true)
+    private void ScheduleArrival(NodeId from, NodeId to, Action arrive, bool mayDuplicate = true)
     {
         var random = cluster.Random;
-        int copies = mayDouble && random.NextDouble() < Faults.Duplication ? 2 : 1;
+        int copies = mayDuplicate && random.NextDouble() < Faults.Duplication ? 2 : 1;
         for (int i = 0; i < copies; i++)
         {
             bool isLost = random.NextDouble() < Faults.Loss || _cut.Contains((from, to));
@@ -256,15 +261,15 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
                     : 0.2 + random.NextDouble();
             if (!isLost)
             {
-                cluster.After(milliseconds, Come);
+                cluster.After(milliseconds, Arrive);
             }
         }
 
-        void Come()
+        void Arrive()
         {
-            if (cluster.Find(to) is { PausedMilliseconds: > 0 and var left })
+            if (cluster.Find(to) is { PausedMilliseconds: > 0 and var paused })
             {
-                cluster.After(left, Come);
+                cluster.After(paused, Arrive);
             }
             else if (!_cut.Contains((from, to)))
             {

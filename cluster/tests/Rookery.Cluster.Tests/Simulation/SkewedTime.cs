@@ -10,7 +10,7 @@ internal sealed class SkewedTime(TimeProvider shared) : TimeProvider
     public bool IsSynchronised { get; set; } = true;
 
     /// <summary>Sets the wall clock to a year, as on a board without a battery-backed clock after a start.</summary>
-    public void Lose(int year) =>
+    public void SetToYear(int year) =>
         (Ahead, IsSynchronised) = (new DateTimeOffset(year, 1, 1, 0, 0, 0, TimeSpan.Zero) - shared.GetUtcNow(), false);
 
     public override long TimestampFrequency => shared.TimestampFrequency;

@@ -47,7 +47,7 @@ internal sealed class SteppedCluster : IDisposable
     public HostObserver? Observer { get; set; }
 
     /// <summary>Wraps the disk of a member.</summary>
-    public Func<SteppedMember, IDisk, IDisk> Behind { get; init; } = static (_, disk) => disk;
+    public Func<SteppedMember, IDisk, IDisk> WrapDisk { get; init; } = static (_, disk) => disk;
 
     public long RetainedJournalBytes { get; init; } = 1 << 20;
 
@@ -69,7 +69,7 @@ internal sealed class SteppedCluster : IDisposable
 
     public SteppedMember C => Members[2];
 
-    /// <summary>The leader of the highest term if a majority follows it; otherwise null.</summary>
+    /// <summary>The member that leads in the highest term; null when none does.</summary>
     public SteppedMember? Leader =>
         Members.Where(member => member.Consensus is { IsLeader: true }).MaxBy(member => member.Consensus!.Term);
 
@@ -109,29 +109,29 @@ internal sealed class SteppedCluster : IDisposable
     /// <summary>Waits for a simulated time.</summary>
     public Task Pause(double milliseconds)
     {
-        var over = new TaskCompletionSource();
-        After(milliseconds, over.SetResult);
-        return over.Task;
+        var ended = new TaskCompletionSource();
+        After(milliseconds, ended.SetResult);
+        return ended.Task;
     }
 
     /// <summary>
     /// Returns an answer; null when it takes longer than two seconds, or when its member ended before.
     /// </summary>
-    public Task<T?> FirstOf<T>(Task<T?> answer, SteppedMember member)
+    public Task<T?> AnswerInTime<T>(Task<T?> answer, SteppedMember member)
         where T : struct
     {
-        var heard = new TaskCompletionSource<T?>();
+        var first = new TaskCompletionSource<T?>();
         int start = member.Starts;
-        After(2_000, () => heard.TrySetResult(null));
-        _ = HearAsync();
-        return heard.Task;
+        After(2_000, () => first.TrySetResult(null));
+        _ = ForwardAnswerAsync();
+        return first.Task;
 
-        async Task HearAsync()
+        async Task ForwardAnswerAsync()
         {
-            var said = await answer;
+            var received = await answer;
             if (member.IsUp && member.Starts == start)
             {
-                heard.TrySetResult(said);
+                first.TrySetResult(received);
             }
         }
     }
@@ -147,12 +147,13 @@ internal sealed class SteppedCluster : IDisposable
         _continuations.Run();
         foreach (var member in Members)
         {
-            member.Look();
+            member.ScheduleWork();
         }
 
-        Observer?.SeesStep();
+        Observer?.ObserveStep();
     }
 
+    /// <summary>Runs the events of a simulated time.</summary>
     public void RunFor(double milliseconds)
     {
         long end = Now + (long)(milliseconds * 1000);
@@ -163,14 +164,17 @@ internal sealed class SteppedCluster : IDisposable
     }
 
     /// <summary>Runs events until a condition holds; fails when it does not within a simulated time.</summary>
-    public void RunUntil(Func<bool> holds, string what, int seconds = 30)
+    /// <param name="holds">The condition.</param>
+    /// <param name="claim">The condition in words, for the failure.</param>
+    /// <param name="seconds">The simulated time.</param>
+    public void RunUntil(Func<bool> holds, string claim, int seconds = 30)
     {
         long end = Now + (seconds * 1_000_000L);
         while (!holds())
         {
             Assert.True(
                 Now < end,
-                $"seed {Seed}, after {Now} µs: within {seconds} s did not come about: {what}. {Story()}"
+                $"seed {Seed}, after {Now} µs: within {seconds} s did not come about: {claim}. {DescribeMembers()}"
             );
             Step();
         }
@@ -189,6 +193,7 @@ internal sealed class SteppedCluster : IDisposable
         return Leader!;
     }
 
+    /// <summary>Runs events until the leader has accepted a change, or it was made already.</summary>
     public void Change(MemberChange change, SteppedMember member) =>
         RunUntil(
             () =>
@@ -196,16 +201,24 @@ internal sealed class SteppedCluster : IDisposable
             $"{change} {member}"
         );
 
+    /// <summary>Proposes a command through a member, and runs events until its outcome is known.</summary>
     public CommandOutcome Do(SteppedMember through, CommandBuffer command) => Await(through.Propose(command));
 
-    /// <summary>Stores a document; fails unless it is acknowledged.</summary>
+    /// <summary>Stores a document through a member; fails unless it is acknowledged.</summary>
     public CommandOutcome Put(SteppedMember through, string id, long value = 1, int padding = 0)
     {
         var outcome = Do(through, PutOf(id, value, padding: padding));
-        Assert.True(outcome.Rejection is null, $"seed {Seed}: {outcome.Rejection?.Message} {Story()}");
+        Assert.True(outcome.Rejection is null, $"seed {Seed}: {outcome.Rejection?.Message} {DescribeMembers()}");
         return outcome;
     }
 
+    /// <summary>Makes the command that stores <c>{"n": value}</c> as a document.</summary>
+    /// <param name="id">The document's id.</param>
+    /// <param name="value">The value, by which readers recognise the write.</param>
+    /// <param name="key">The idempotency key; default for none.</param>
+    /// <param name="expected">The change vector to check; default for none.</param>
+    /// <param name="padding">The number of bytes by which the document is lengthened.</param>
+    /// <param name="database">The database's number.</param>
     public static CommandBuffer PutOf(
         string id,
         long value,
@@ -257,7 +270,7 @@ internal sealed class SteppedCluster : IDisposable
     }
 
     /// <summary>Describes the members, for a failure.</summary>
-    public string Story() =>
+    public string DescribeMembers() =>
         string.Join(
             "; ",
             Members.Select(member =>

@@ -22,15 +22,16 @@ internal sealed class SteppedMember
     private readonly SteppedCluster _cluster;
     private readonly bool _mayBegin;
     private readonly NodeIds _ids;
-
-    /// <summary>The memory of the member from its next start on.</summary>
-    public MemoryBudget Memory { get; set; } = new(16 << 20);
     private bool _isWriting;
     private bool _isInWrite;
     private bool _isApplying;
-    private long _pausedUntil;
-    private double _stallMilliseconds;
+    private long _pausedUntil; // in microseconds of the cluster's time
+    private double _stallMilliseconds; // of the next sync; 0 for no stall
 
+    /// <summary>A member that is not started yet.</summary>
+    /// <param name="cluster">Its cluster.</param>
+    /// <param name="number">0 for A, 1 for B …</param>
+    /// <param name="mayBegin">Whether it founds the cluster at its first start; otherwise it waits to be added.</param>
     public SteppedMember(SteppedCluster cluster, int number, bool mayBegin)
     {
         _cluster = cluster;
@@ -42,6 +43,9 @@ internal sealed class SteppedMember
     }
 
     public string Name { get; }
+
+    /// <summary>The memory of the member from its next start on.</summary>
+    public MemoryBudget Memory { get; set; } = new(16 << 20);
 
     public SimulatedPeers? Peers { get; private set; }
 
@@ -92,7 +96,7 @@ internal sealed class SteppedMember
         (_isWriting, _isInWrite, _isApplying, IsStalled) = (false, false, false, false);
         (_pausedUntil, _stallMilliseconds) = (0, 0);
         Peers = new SimulatedPeers(this, _cluster.Wire);
-        Store = OpenStore(_cluster.Behind(this, Disk));
+        Store = OpenStore(_cluster.WrapDisk(this, Disk));
         try
         {
             Consensus = RaftConsensus.Open(
@@ -127,9 +131,9 @@ internal sealed class SteppedMember
             throw;
         }
 
-        TickOn();
-        WorkOn();
-        Look();
+        ScheduleTick();
+        ScheduleBackgroundWork();
+        ScheduleWork();
     }
 
     /// <summary>Opens the store of a disk as a start does, without consensus.</summary>
@@ -184,7 +188,7 @@ internal sealed class SteppedMember
     /// <summary>
     /// Leaves this many bytes free on its disk beyond the reserve; a negative number leaves less than the reserve.
     /// </summary>
-    public void Leave(long spareBytes) => Disk.CapacityBytes = Disk.UsedBytes + ReserveBytes + spareBytes;
+    public void SetSpareBytes(long spareBytes) => Disk.CapacityBytes = Disk.UsedBytes + ReserveBytes + spareBytes;
 
     /// <summary>Makes space on its disk.</summary>
     public void MakeRoom() => Disk.CapacityBytes = 1L << 40;
@@ -212,14 +216,14 @@ internal sealed class SteppedMember
     {
         Peers!.IsDead = true;
         int before = Disk.OperationCount;
-        var dying = Consensus!;
+        var stopping = Consensus!;
         Consensus = null;
-        dying.Writes.WriteOnce();
-        dying.Dispose();
+        stopping.Writes.WriteOnce();
+        stopping.Dispose();
         Store!.Dispose();
         Store = null;
-        int at = before + _cluster.Random.Next(Disk.OperationCount - before + 1);
-        Disk = Disk.CrashAt(at, _cluster.Random.NextInt64());
+        int crashOperation = before + _cluster.Random.Next(Disk.OperationCount - before + 1);
+        Disk = Disk.CrashAt(crashOperation, _cluster.Random.NextInt64());
     }
 
     /// <summary>
@@ -277,14 +281,14 @@ internal sealed class SteppedMember
         using (document)
         {
             string body = Encoding.UTF8.GetString(document.View.Body);
-            int at = body.IndexOf("\"n\":", StringComparison.Ordinal) + 4;
-            int end = at;
+            int start = body.IndexOf("\"n\":", StringComparison.Ordinal) + 4;
+            int end = start;
             while (end < body.Length && char.IsAsciiDigit(body[end]))
             {
                 end++;
             }
 
-            return (long.Parse(body.AsSpan(at, end - at), CultureInfo.InvariantCulture), document.Etag);
+            return (long.Parse(body.AsSpan(start, end - start), CultureInfo.InvariantCulture), document.Etag);
         }
     }
 
@@ -298,7 +302,7 @@ internal sealed class SteppedMember
             : null;
 
     /// <summary>Schedules its next work. Called after each event.</summary>
-    public void Look()
+    public void ScheduleWork()
     {
         if (Consensus is not { } consensus)
         {
@@ -337,17 +341,17 @@ internal sealed class SteppedMember
         }
     }
 
-    private void TickOn() =>
+    private void ScheduleTick() =>
         After(
             50,
             () =>
             {
                 Consensus!.Ticker.Tick();
-                TickOn();
+                ScheduleTick();
             }
         );
 
-    private void WorkOn() =>
+    private void ScheduleBackgroundWork() =>
         After(
             _cluster.Random.Next(40, 400),
             () =>
@@ -361,7 +365,7 @@ internal sealed class SteppedMember
                     // The next round tries again.
                 }
 
-                WorkOn();
+                ScheduleBackgroundWork();
             }
         );
 
@@ -400,9 +404,9 @@ internal sealed class SteppedMember
                 return;
             }
 
-            if (PausedMilliseconds is > 0 and var left)
+            if (PausedMilliseconds is > 0 and var paused)
             {
-                _cluster.After(left, Run);
+                _cluster.After(paused, Run);
             }
             else
             {

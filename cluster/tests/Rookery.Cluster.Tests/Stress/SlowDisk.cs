@@ -15,18 +15,18 @@ internal class SlowDisk(IDisk disk) : WrappedDisk(disk)
 
     public override void SyncDirectory(string path)
     {
-        Take();
+        WaitBeforeSync();
         base.SyncDirectory(path);
     }
 
-    /// <summary>Returns when a sync may begin.</summary>
-    protected virtual void Take() => Never.Wait(Random.Shared.Next(MostMilliseconds + 1));
+    /// <summary>Blocks until a sync may begin.</summary>
+    protected virtual void WaitBeforeSync() => Never.Wait(Random.Shared.Next(MostMilliseconds + 1));
 
     private sealed class SlowFile(IDiskFile file, SlowDisk disk) : WrappedFile(file)
     {
         public override void Sync()
         {
-            disk.Take();
+            disk.WaitBeforeSync();
             base.Sync();
         }
     }

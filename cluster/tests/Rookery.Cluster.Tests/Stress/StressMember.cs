@@ -176,13 +176,14 @@ internal sealed class StressMember
         }
 
         var state = Task.Run(consensus.ReadState);
-        string held =
+        string stateText =
             await Task.WhenAny(state, Task.Delay(2_000)) == state ? (await state).ToString() : "THE LOCK IS HELD";
         var text = new StringBuilder();
         text.Append(
             CultureInfo.InvariantCulture,
-            $"{this}: {held}; refusal {consensus.Refusal?.Message ?? "none"}; queue {consensus.Proposals.Queue.Count}, "
-                + $"has work {consensus.Writes.HasWork}, has to apply {consensus.Applies.HasToApply}, "
+            $"{this}: {stateText}; refusal {consensus.Refusal?.Message ?? "none"}; "
+                + $"queue {consensus.Proposals.Queue.Count}, has work {consensus.Writes.HasWork}, "
+                + $"has to apply {consensus.Applies.HasToApply}, "
         );
         text.Append(
             CultureInfo.InvariantCulture,

@@ -19,7 +19,7 @@ namespace Rookery.Cluster.Tests.Stress;
 internal sealed class StressRun(int seed) : IAsyncDisposable
 {
     private const int Clients = 8;
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan WaitLimit = TimeSpan.FromSeconds(60);
 
     private readonly Random _faults = new(seed);
     private readonly StressNetwork _network = new();
@@ -39,8 +39,8 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     {
         await FormAsync();
         var clients = Enumerable.Range(1, Clients).Select(number => Task.Run(() => WorkAsync(number))).ToList();
-        long begun = TimeProvider.System.GetTimestamp();
-        while (TimeProvider.System.GetElapsedTime(begun) < duration)
+        long start = TimeProvider.System.GetTimestamp();
+        while (TimeProvider.System.GetElapsedTime(start) < duration)
         {
             await Task.Delay(_faults.Next(50, 500));
             await StrikeAsync();
@@ -50,11 +50,11 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         Heal();
         foreach (var member in _members.Where(member => member.Consensus is null))
         {
-            await Bounded(member.OpenAsync(), $"the start of {member}");
+            await EndsInTime(member.OpenAsync(), $"the start of {member}");
         }
 
         _isOver = true;
-        await Bounded(Task.WhenAll(clients), "the clients' last answers");
+        await EndsInTime(Task.WhenAll(clients), "the clients' last answers");
         await CheckAsync();
     }
 
@@ -62,7 +62,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     {
         foreach (var member in _members.Where(member => member.Consensus is not null))
         {
-            await Bounded(member.CloseAsync(losesPower: false), $"that {member} stops");
+            await EndsInTime(member.CloseAsync(losesPower: false), $"that {member} stops");
         }
     }
 
@@ -88,7 +88,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
             }
         }
 
-        var made = await Bounded(
+        var creation = await EndsInTime(
             _members[1]
                 .Consensus!.ProposeAsync(
                     CommandEncoder.CreateDatabase("db", SteppedCluster.HistoryId),
@@ -97,7 +97,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
                 .AsTask(),
             "the database"
         );
-        Assert.Null(made.Rejection);
+        Assert.Null(creation.Rejection);
     }
 
     private async Task StrikeAsync()
@@ -146,9 +146,9 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     {
         bool losesPower = _faults.Next(2) == 0;
         Mark(losesPower ? "power lost" : "stopped");
-        await Bounded(member.CloseAsync(losesPower), $"that {member} stops");
+        await EndsInTime(member.CloseAsync(losesPower), $"that {member} stops");
         await Task.Delay(_faults.Next(200, 2_000));
-        await Bounded(member.OpenAsync(), $"the start of {member}");
+        await EndsInTime(member.OpenAsync(), $"the start of {member}");
         if (_faults.Next(2) == 0)
         {
             await Task.Delay(_faults.Next(300));
@@ -198,7 +198,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
     private async Task ReadAsync(int client, StressMember member, RaftConsensus consensus, string document)
     {
         long invoked = Now();
-        if (!await Bounded(consensus.ReadBarrierAsync().AsTask(), $"a read through {member}"))
+        if (!await EndsInTime(consensus.ReadBarrierAsync().AsTask(), $"a read through {member}"))
         {
             return;
         }
@@ -240,7 +240,7 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
             Key = document,
             Value = value,
         };
-        var outcome = await Bounded(
+        var outcome = await EndsInTime(
             Task.Run(() =>
                 consensus
                     .ProposeAsync(SteppedCluster.PutOf(document, value, padding: padding), CancellationToken.None)
@@ -329,17 +329,18 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         }
     }
 
-    private async Task UntilAsync(Func<bool> holds, string what)
+    private async Task UntilAsync(Func<bool> holds, string claim)
     {
-        long begun = TimeProvider.System.GetTimestamp();
+        long start = TimeProvider.System.GetTimestamp();
         using var tick = new PeriodicTimer(TimeSpan.FromMilliseconds(20));
-        while (!await Task.Run(holds).WaitAsync(Patience))
+        while (!await Task.Run(holds).WaitAsync(WaitLimit))
         {
             await CheckAliveAsync();
-            if (TimeProvider.System.GetElapsedTime(begun) > Patience)
+            if (TimeProvider.System.GetElapsedTime(start) > WaitLimit)
             {
                 Assert.Fail(
-                    $"seed {seed}: within {Patience.TotalSeconds} s did not come about: {what}. {await DescribeAsync()}"
+                    $"seed {seed}: within {WaitLimit.TotalSeconds} s did not come about: {claim}. "
+                        + $"{await DescribeAsync()}"
                 );
             }
 
@@ -347,21 +348,22 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
         }
     }
 
-    private async Task Bounded(Task task, string what)
+    /// <summary>Waits for a task; fails when it does not end within the limit.</summary>
+    private async Task EndsInTime(Task task, string name)
     {
         try
         {
-            await task.WaitAsync(Patience);
+            await task.WaitAsync(WaitLimit);
         }
         catch (TimeoutException)
         {
-            Assert.Fail($"seed {seed}: within {Patience.TotalSeconds} s did not end: {what}. {await DescribeAsync()}");
+            Assert.Fail($"seed {seed}: within {WaitLimit.TotalSeconds} s did not end: {name}. {await DescribeAsync()}");
         }
     }
 
-    private async Task<T> Bounded<T>(Task<T> task, string what)
+    private async Task<T> EndsInTime<T>(Task<T> task, string name)
     {
-        await Bounded((Task)task, what);
+        await EndsInTime((Task)task, name);
         return await task;
     }
 
@@ -370,5 +372,5 @@ internal sealed class StressRun(int seed) : IAsyncDisposable
 
     private static long Now() => TimeProvider.System.GetTimestamp();
 
-    private void Mark(string what, int count = 1) => _marks.AddOrUpdate(what, count, (_, before) => before + count);
+    private void Mark(string mark, int count = 1) => _marks.AddOrUpdate(mark, count, (_, before) => before + count);
 }

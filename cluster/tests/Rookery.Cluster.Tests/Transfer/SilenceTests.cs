@@ -30,9 +30,9 @@ public sealed class SilenceTests : IDisposable
     [Fact]
     public async Task A_cancelled_request_is_not_reported_as_silence()
     {
-        using var given = new CancellationTokenSource();
-        var fetching = new StateFetch(_member, _receiver.Core.Inbox, _time).RunAsync(given.Token);
-        await given.CancelAsync();
+        using var cancellation = new CancellationTokenSource();
+        var fetching = new StateFetch(_member, _receiver.Core.Inbox, _time).RunAsync(cancellation.Token);
+        await cancellation.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => fetching);
     }
 

@@ -5,6 +5,8 @@ namespace Rookery.Cluster.Tests.Transfer;
 
 public sealed class StateFetchTests : IDisposable
 {
+    private const long NoFlip = -1;
+
     private readonly StateNode _sender = new();
     private readonly StateNode _receiver = new();
 
@@ -15,7 +17,7 @@ public sealed class StateFetchTests : IDisposable
     {
         await using var server = await StateServer.StartAsync(
             _sender.Routes,
-            static request => (20_000 + (1_000 * request), -1)
+            static request => (20_000 + (1_000 * request), NoFlip)
         );
         var steps = new List<StateFetchProgress>();
         var fetched = await Fetch(server, steps.Add).RunAsync(CancellationToken.None);
@@ -42,7 +44,7 @@ public sealed class StateFetchTests : IDisposable
         SnapshotOffer? chosen = null;
         await using var server = await StateServer.StartAsync(
             _sender.Routes,
-            static request => (20_000 + (1_000 * request), -1)
+            static request => (20_000 + (1_000 * request), NoFlip)
         );
         var fetched = await new StateFetch(server.Client, _receiver.Core.Inbox, TimeProvider.System)
         {
@@ -76,7 +78,7 @@ public sealed class StateFetchTests : IDisposable
     {
         await using var server = await StateServer.StartAsync(
             _sender.Routes,
-            static request => (null, request == 2 ? 777 : -1)
+            static request => (null, request == 2 ? 777 : NoFlip)
         );
         var fetched = await Fetch(server).RunAsync(CancellationToken.None);
         Assert.Equal(fetched.Offer.Bytes + fetched.Offer.Files[1].Bytes, _receiver.Core.Transfers.ReceivedBytes);
@@ -97,7 +99,7 @@ public sealed class StateFetchTests : IDisposable
                     _sender.Core.Offers.WithdrawDue();
                 }
 
-                return (null, -1);
+                return (null, NoFlip);
             }
         );
         await Fetch(server).RunAsync(CancellationToken.None);
@@ -108,7 +110,10 @@ public sealed class StateFetchTests : IDisposable
     public async Task A_member_that_always_breaks_off_is_abandoned_and_received_bytes_stay()
     {
         await using (
-            var broken = await StateServer.StartAsync(_sender.Routes, static request => (request == 1 ? 5_000 : 0, -1))
+            var broken = await StateServer.StartAsync(
+                _sender.Routes,
+                static request => (request == 1 ? 5_000 : 0, NoFlip)
+            )
         )
         {
             Assert.Contains(

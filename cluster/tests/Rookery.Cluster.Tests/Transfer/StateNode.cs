@@ -37,6 +37,7 @@ internal sealed class StateNode : IDisposable
     public StateRoutes Routes =>
         new(Core.Offers, (since, through) => Task.FromResult(Make(since, through)), TimeProvider.System);
 
+    /// <summary>Returns the key of a row in the document table of database 9.</summary>
     public static byte[] KeyOf(int number) =>
         [0, 0, 0, 9, Table.Documents, .. Encoding.UTF8.GetBytes($"row/{number:D6}")];
 
@@ -50,7 +51,14 @@ internal sealed class StateNode : IDisposable
             long index = journal.LastIndex + 1;
             long sequence = journal.OperationsBeforeNext + 1;
             journal.Write([
-                new JournalFrame(FrameType.NoOp, index, Math.Max(1, journal.LastTerm), sequence - 1, 1, default),
+                new JournalFrame(
+                    FrameType.NoOp,
+                    index,
+                    Math.Max(1, journal.LastTerm),
+                    OperationsBefore: sequence - 1,
+                    OperationCount: 1,
+                    Payload: default
+                ),
             ]);
             var batch = Core.Storage.Begin(index, journal.LastTerm);
             _random.NextBytes(value);

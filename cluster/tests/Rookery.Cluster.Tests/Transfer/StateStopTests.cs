@@ -22,7 +22,7 @@ public sealed class StateStopTests : IDisposable
         var routes = _node.Routes;
         routes.Stopping = stop.Token;
         using var lifetime = new Lifetime();
-        var body = new UntakenBody();
+        var body = new StuckBody();
         var sending = routes.InvokeAsync(Ask($"/state/{offer.Id}/{offer.Files[0].Name}", lifetime, body));
         await body.IsWritten.WaitAsync(Guard);
         Assert.False(lifetime.RequestAborted.IsCancellationRequested);
@@ -61,7 +61,8 @@ public sealed class StateStopTests : IDisposable
         public void Dispose() => _aborted.Dispose();
     }
 
-    private sealed class UntakenBody : MemoryStream
+    /// <summary>A body whose reader takes no byte.</summary>
+    private sealed class StuckBody : MemoryStream
     {
         private readonly TaskCompletionSource _written = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
