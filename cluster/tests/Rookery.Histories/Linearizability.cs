@@ -68,6 +68,10 @@ public static class Linearizability
         ];
     }
 
+    /// <summary>Whether a document's value explains an operation's answer.</summary>
+    /// <param name="operation">The operation.</param>
+    /// <param name="value">The value before the operation; 0 for a missing document.</param>
+    /// <param name="after">The value after the operation.</param>
     private static bool Explains(Operation operation, long value, out long after)
     {
         bool matches = value == operation.Expected;
@@ -89,6 +93,7 @@ public static class Linearizability
     /// <summary>The calls and returns by time, as a linked list from which placed operations are removed.</summary>
     private sealed class Search
     {
+        // The place of the list's head, which is no event.
         private const int Head = 0;
 
         private readonly List<Operation> _operations;

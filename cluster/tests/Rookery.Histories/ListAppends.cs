@@ -73,14 +73,14 @@ public static class ListAppends
                     return $"{key} has {element} twice";
                 }
 
-                if (!appenders.TryGetValue((key, element), out int by))
+                if (!appenders.TryGetValue((key, element), out int appender))
                 {
                     return $"{key} has {element}, which nobody appended";
                 }
 
-                if (transactions[by].Outcome == Outcome.Refused)
+                if (transactions[appender].Outcome == Outcome.Refused)
                 {
-                    return $"{key} has {element}, which was refused: {transactions[by]}";
+                    return $"{key} has {element}, which was refused: {transactions[appender]}";
                 }
             }
         }
@@ -134,7 +134,7 @@ public static class ListAppends
             }
             else
             {
-                PlaceOf(readersOfLongest, key).Add(reader);
+                ListOf(readersOfLongest, key).Add(reader);
             }
         }
 
@@ -175,7 +175,7 @@ public static class ListAppends
         return null;
     }
 
-    private static List<int> PlaceOf(Dictionary<string, List<int>> lists, string key)
+    private static List<int> ListOf(Dictionary<string, List<int>> lists, string key)
     {
         if (!lists.TryGetValue(key, out var list))
         {

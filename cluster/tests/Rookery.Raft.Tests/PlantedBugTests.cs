@@ -48,9 +48,9 @@ public sealed class PlantedBugTests(ITestOutputHelper report)
             new SimulatedCluster(seed, profile, bug, new Dictionary<string, int>(StringComparer.Ordinal)).Run();
             return null;
         }
-        catch (Exception found) when (found is ConsensusException or Xunit.Sdk.XunitException)
+        catch (Exception failure) when (failure is ConsensusException or Xunit.Sdk.XunitException)
         {
-            return found.Message;
+            return failure.Message;
         }
     }
 }

@@ -33,8 +33,8 @@ public sealed class ScenarioTests
     {
         Assert.NotEmpty(holds);
         var scenario = Find(name);
-        var found = Assert.ThrowsAny<Exception>(() => scenario.Play(PlantedBugs.All[scenario.Bug]));
-        Assert.Contains(scenario.Symptom, found.Message, StringComparison.Ordinal);
+        var failure = Assert.ThrowsAny<Exception>(() => scenario.Play(PlantedBugs.All[scenario.Bug]));
+        Assert.Contains(scenario.Symptom, failure.Message, StringComparison.Ordinal);
     }
 
     private static Scenario Find(string name) =>

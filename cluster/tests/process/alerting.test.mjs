@@ -29,6 +29,7 @@ test("An alert is sent once for the cluster across a change of leader, and by th
   }))
   const config = join(directory, "config.json")
   writeFileSync(config, JSON.stringify({ webhook: { url: `http://127.0.0.1:${hook.address().port}/` } }))
+  // Writes the metrics from which a node learns whether its machine fell back to the system before an update.
   const noteSlot = (index, hasFallenBack) => {
     const notes = join(directory, tags[index], "var/lib/prometheus/node-exporter")
     mkdirSync(notes, { recursive: true })
@@ -48,27 +49,27 @@ test("An alert is sent once for the cluster across a change of leader, and by th
 
   const first = await cluster.leader()
   const follower = (first + 1) % 3
-  const told = () => received.filter(({ Name }) => Name === "slot_fell_back").map(({ State, Node, Cluster }) => [State, Node, Cluster])
+  const slotAlerts = () => received.filter(({ Name }) => Name === "slot_fell_back").map(({ State, Node, Cluster }) => [State, Node, Cluster])
   noteSlot(follower, true)
-  await until(() => told().length > 0)
-  assert.deepEqual(told(), [["firing", tags[follower], "chaos"]])
+  await until(() => slotAlerts().length > 0)
+  assert.deepEqual(slotAlerts(), [["firing", tags[follower], "chaos"]])
 
-  // The next leader counts the alert as sent once it has known of it for half a minute.
+  // The next leader takes the alert for sent once it has known of it for half a minute.
   const since = performance.now()
   await until(() => performance.now() - since > 50_000)
   await cluster.transfer(first)
   await until(async () => await cluster.leader() !== first)
   await cluster.settled("watched")
   noteSlot(follower, false)
-  await until(() => told().length > 1)
-  assert.deepEqual(told(), [["firing", tags[follower], "chaos"], ["resolved", tags[follower], "chaos"]])
+  await until(() => slotAlerts().length > 1)
+  assert.deepEqual(slotAlerts(), [["firing", tags[follower], "chaos"], ["resolved", tags[follower], "chaos"]])
 
   await Promise.all([cluster.nodes[first].kill(), cluster.nodes[follower].kill()])
-  const left = 3 - first - follower
-  const alone = () => received.filter(({ Name, Node }) => Name === "no_writes" && Node === tags[left])
+  const remaining = 3 - first - follower
+  const ownAlerts = () => received.filter(({ Name, Node }) => Name === "no_writes" && Node === tags[remaining])
   const killed = performance.now()
-  await until(() => alone().length > 0 || performance.now() - killed > 55_000)
-  await until(() => alone().length > 0)
-  assert.equal(alone()[0].State, "firing")
-  assert.match(alone()[0].Sentence, /^This node accepts no writes: No leader is known here: 2 of 3 voters have to see each other/)
+  await until(() => ownAlerts().length > 0 || performance.now() - killed > 55_000)
+  await until(() => ownAlerts().length > 0)
+  assert.equal(ownAlerts()[0].State, "firing")
+  assert.match(ownAlerts()[0].Sentence, /^This node accepts no writes: No leader is known here: 2 of 3 voters have to see each other/)
 })

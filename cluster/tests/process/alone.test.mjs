@@ -24,7 +24,7 @@ test("A member that starts without the others accepts its users and shows what i
     assert.equal(JSON.parse((await read(n)).text).Results[0].n, n)
   }
 
-  assert.equal((await alone.request("GET", `/databases/${database}/docs?id=writes/1`)).status, 503, "what is newest nobody knows")
+  assert.equal((await alone.request("GET", `/databases/${database}/docs?id=writes/1`)).status, 503, "nobody knows what is newest")
   assert.match((await alone.request("GET", "/readyz?verbose")).text, /have to see each other/)
   const { status, text } = await alone.request("GET", "/readyz")
   assert.equal(status, 200, "what it has is served")

@@ -18,9 +18,9 @@ export class Card extends BreakableDisk {
     writeFileSync(throttle, `${number} ${operationsPerSecond}`)
   }
 
-  /** Leaves a number of bytes free. */
-  fill(left) {
-    this.#ballast = new Ballast(this.directory, left)
+  /** Fills the file system until this many bytes are free. */
+  fill(freeBytes) {
+    this.#ballast = new Ballast(this.directory, freeBytes)
   }
 
   /** Deletes the filling durably: a following power cut must not restore it. */
@@ -36,7 +36,7 @@ export function filesOf(directory, pattern) {
   return files.sort((one, other) => statSync(other).size - statSync(one).size)
 }
 
-/** Flips bits of a file between `first` and `end`, outside of padding, permanently. */
+/** Flips a bit at each of some places of a file, between the offsets `first` and `end` (exclusive) and outside of padding. Returns the offsets. */
 export function rot(file, chance, { first = 0, end = statSync(file).size, places = 3 } = {}) {
   const bytes = readFileSync(file)
   const written = Array.from({ length: end - first }, (_, n) => first + n).filter(offset => bytes[offset] !== 0)

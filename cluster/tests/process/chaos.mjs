@@ -8,7 +8,11 @@ const seconds = milliseconds => (milliseconds / 1000).toFixed(1)
 
 /**
  * A fault is `{ name, begin(cluster, chance) }`, and may have `why` it cannot be played here, `isQuiet` (only requests that `mayFail` names may fail), `excuses` (the log messages it permits, see Logs), `lastsMilliseconds`
- * in long runs and `mayBeHitByPowerStrip`. Beginning it returns `{ what, end, mayFail, takesHold, tookHold }`. Whether it has an effect is asked before it ends, and again when all is well.
+ * in long runs and `mayBeHitByPowerStrip` (all nodes may be killed meanwhile). `begin` returns an object with these members, all but the first optional:
+ * - `what`: the rest of the report's sentence after the name, for example which member was hit
+ * - `end()`: ends the fault, if it does not end by itself
+ * - `mayFail(failure)`: whether a request may fail because of it
+ * - `takesHold()` and `tookHold()`: whether it has an effect, asked just before it ends, and whether it had one, asked when all is well again
  */
 export class Chaos {
   faults = 0
@@ -37,41 +41,41 @@ export class Chaos {
   }
 
   async play(fault, requests) {
-    const begun = performance.now()
+    const begunAt = performance.now()
     const { what, end, mayFail = () => false, takesHold, tookHold } = await fault.begin(this.#cluster, this.#chance)
     const excuses = [...fault.excuses ?? []]
-    let amid = ""
-    let seen = false
+    let duringStrip = ""
+    let isSeenBeforeEnd = false
     if (end) {
       await pause(this.#chance.between(1_000, 3_000))
       if (this.#isLong && fault.mayBeHitByPowerStrip && this.#chance.happens(0.5)) {
         const strip = this.nextStrip
         await this.#hit(strip)
         excuses.push(...strip.excuses ?? [])
-        amid = `, amid it ${strip.name}`
+        duringStrip = `, amid it ${strip.name}`
       }
 
       await pause(this.#longer(fault))
-      seen = await ask(takesHold)
+      isSeenBeforeEnd = await ask(takesHold)
       await end()
     }
 
-    const ended = performance.now()
+    const endedAt = performance.now()
     await this.#cluster.settled()
-    const settled = performance.now()
-    await requests.haveEnded(settled)
-    const isSeen = takesHold || tookHold ? seen || await ask(tookHold) || false : undefined
-    if (amid === "") {
+    const settledAt = performance.now()
+    await requests.haveEnded(settledAt)
+    const isSeen = takesHold || tookHold ? isSeenBeforeEnd || await ask(tookHold) || false : undefined
+    if (duringStrip === "") {
       this.evidence.add(fault, isSeen)
     }
 
     this.faults++
     this.allKilled += this.#strips.includes(fault) ? 1 : 0
-    const failures = requests.failedWithin(begun, settled)
-    this.#report(`${fault.name} ${what}${amid}: ${seconds(ended - begun)} s, all well ${seconds(settled - ended)} s after; ${failures.length} requests failed${isSeen === false ? "; not seen to take hold" : ""}`)
+    const failures = requests.failedWithin(begunAt, settledAt)
+    this.#report(`${fault.name} ${what}${duringStrip}: ${seconds(endedAt - begunAt)} s, all well ${seconds(settledAt - endedAt)} s after; ${failures.length} requests failed${isSeen === false ? "; not seen to take hold" : ""}`)
     assert.deepEqual(requests.wrong.slice(0, 5), [], "answers that no fault excuses")
     assert.deepEqual(this.#logs.search(excuses).slice(0, 5), [], "logs that no fault excuses")
-    if (fault.isQuiet && amid === "") {
+    if (fault.isQuiet && duringStrip === "") {
       assert.deepEqual(failures.filter(failure => !mayFail(failure)).slice(0, 5), [], "failed, and should not have been noticed")
     }
   }

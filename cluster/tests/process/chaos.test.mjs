@@ -97,8 +97,8 @@ async function wholeContentsOf(cluster, { name, node }) {
 }
 
 test("Three nodes under load and faults lose nothing, stay linearizable and end equal", { skip, timeout: (minutes + 10) * 60_000 }, async t => {
-  const begun = performance.now()
-  const report = line => console.log(`${((performance.now() - begun) / 1000).toFixed(0).padStart(5)} s  ${line}`)
+  const startedAt = performance.now()
+  const report = line => console.log(`${((performance.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${line}`)
   const cluster = await NamespacedCluster.form(t)
   const chance = new Chance(seed)
   const chaos = new Chaos({ cluster, chance, isLong: minutes > 0, strips, report })

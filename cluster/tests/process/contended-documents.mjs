@@ -12,6 +12,11 @@ export class ContendedDocuments {
   #mostOperations
   #current
 
+  /**
+   * @param name The beginning of the documents' ids.
+   * @param count The number of documents at a time.
+   * @param mostOperations The number of operations after which a document is replaced.
+   */
   constructor(name, count, mostOperations) {
     this.#name = name
     this.#mostOperations = mostOperations
@@ -27,7 +32,7 @@ export class ContendedDocuments {
   count(key, outcome) {
     const number = this.#current.findIndex(document => document.key === key)
     if (number < 0) {
-      return // one of before, whose last operations still come in
+      return // a replaced document, whose last operations still end
     }
 
     const document = this.#current[number]

@@ -11,13 +11,13 @@ import { outcomeOf, Requests } from "./requests.mjs"
 
 const timeoutMilliseconds = 300
 
-/** Makes members that answer everything in one way and are ready at once. */
+/** Makes a cluster of members a, b and c that are ready at once. `answers` are their request functions, by name; without one a member answers 201. `logs` are what they have logged. */
 function standIn(answers = {}, logs = {}) {
   const members = ["a", "b", "c"].map(name => ({ name, node: { log: logs[name] ?? "", request: answers[name] ?? (async () => ({ status: 201, headers: {}, text: "{}" })) } }))
   return { members, everStarted: members, settled: async () => {} }
 }
 
-const says = (status, text = "{}", headers = {}) => async () => ({ status, headers, text })
+const answersWith = (status, text = "{}", headers = {}) => async () => ({ status, headers, text })
 const neverAnswers = (method, path, body, { timeout }) => new Promise((_, failed) => setTimeout(() => failed(new Error(`nothing came for ${timeout} ms`)), timeout))
 const put = (requests, index) => requests.ask(index, [201], "PUT", "docs?id=one", { body: "{}" })
 
@@ -43,18 +43,18 @@ test("A request that never ends is reported in any fault", async () => {
 })
 
 test("While one member is down, requests to the others are answered", async () => {
-  const refuses = says(503, "No member leads now")
+  const refuses = answersWith(503, "No member leads now")
   await play(quietForA, standIn({ a: refuses }))
   await assert.rejects(play(quietForA, standIn({ b: refuses })), /failed, and should not have been noticed/)
 })
 
 for (const [what, answer] of Object.entries({
-  "there is no such document to a write": says(404),
-  "there was a conflict to a write that expected nothing": says(409),
-  "there is no such database": says(503, "{}", { "database-missing": "chaos" }),
-  "the request was wrong": says(400),
-  "who asks is not known": says(401),
-  "it has a fault of its own": says(500, "The node could not answer because of a fault of its own; its log has the details."),
+  "there is no such document to a write": answersWith(404),
+  "there was a conflict to a write that expected nothing": answersWith(409),
+  "there is no such database": answersWith(503, "{}", { "database-missing": "chaos" }),
+  "the request was wrong": answersWith(400),
+  "who asks is not known": answersWith(401),
+  "it has a fault of its own": answersWith(500, "The node could not answer because of a fault of its own; its log has the details."),
 })) {
   test(`No fault excuses an answer that ${what}`, async () => {
     await assert.rejects(play({ ...quiet, isQuiet: false }, standIn({ b: answer })), /answers that no fault excuses/)
@@ -63,7 +63,7 @@ for (const [what, answer] of Object.entries({
 
 for (const status of [0, 429, 500, 503, 504, 507]) {
   test(`A fault may be answered with ${status}`, async () => {
-    await play({ ...quiet, isQuiet: false }, standIn({ b: says(status, "It may or may not have been stored.") }))
+    await play({ ...quiet, isQuiet: false }, standIn({ b: answersWith(status, "It may or may not have been stored.") }))
   })
 }
 
@@ -135,7 +135,7 @@ test("A refused compare-and-set that found the expected value is reported", asyn
 })
 
 test("An unanswered last read is reported", async () => {
-  const load = new RecordedLoad(standIn({ a: says(503), b: says(503), c: says(503) }), "chaos", 1, 1).start()
+  const load = new RecordedLoad(standIn({ a: answersWith(503), b: answersWith(503), c: answersWith(503) }), "chaos", 1, 1).start()
   await assert.rejects(load.stop(), /the last read of register\/1\/0\/0 was not answered/)
 })
 

@@ -25,7 +25,7 @@ test("No long answer ends as if it were whole when the leader changes", { timeou
   }
 
   const first = await cluster.leader()
-  const begun = await Promise.all(cluster.nodes.map(node => Promise.all(questions.map(question => begin(node, question)))))
+  const responses = await Promise.all(cluster.nodes.map(node => Promise.all(questions.map(question => begin(node, question)))))
   await cluster.transfer(first)
   await until(async () => await cluster.leader() !== first)
   const second = await cluster.leader()
@@ -36,10 +36,10 @@ test("No long answer ends as if it were whole when the leader changes", { timeou
   })
   await until(() => cluster.nodes[first].request("PUT", "/databases/long/docs?id=d/0", JSON.stringify(document(documents))).then(({ status }) => status === 201, () => false))
 
-  for (const [index, answers] of begun.entries()) {
+  for (const [index, answers] of responses.entries()) {
     for (const [at, answer] of answers.entries()) {
       const where = `${questions[at].join(" ")} at ${index === second ? "the killed leader" : `node ${index}`}`
-      const lines = await rest(answer)
+      const lines = await readLines(answer)
       assert.ok(lines === null || index !== second, `${where} ended as if it were whole`)
       if (lines !== null) {
         const numbers = new Set(lines.filter(line => line.includes(text)).map(line => JSON.parse(line)).map(row => row.n ?? row.Result?.n ?? row.Item?.n))
@@ -72,8 +72,8 @@ function begin(node, [method, path, query]) {
   })
 }
 
-/** Reads the rest. Returns the lines of the whole answer, or null if it is cut off. */
-async function rest(response) {
+/** Reads an answer. Returns its lines, or null if it is cut off. */
+async function readLines(response) {
   const parts = []
   try {
     for await (const part of response) {

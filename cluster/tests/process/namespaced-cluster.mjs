@@ -9,7 +9,7 @@ import { Network } from "./namespaces.mjs"
 
 const port = 8443
 const cardMebibytes = 1024
-const patienceMilliseconds = 90_000
+const waitMilliseconds = 90_000
 
 export const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds))
 
@@ -151,7 +151,7 @@ export class NamespacedCluster {
     return Number(text.split("\n").find(line => line.startsWith(`${name} `))?.slice(name.length))
   }
 
-  /** Returns the leader's report on the cluster; undefined without a leader. */
+  /** Returns the leader's report on the cluster, as /readyz?verbose shows it; undefined without a leader. */
   async health() {
     const answers = await Promise.all(this.members.map(member => this.#healthOf(member)))
     return answers.filter(answer => answer?.Role === "Leader").sort((one, other) => other.Term - one.Term)[0]
@@ -194,16 +194,16 @@ export class NamespacedCluster {
     })
   }
 
-  /** Waits for a condition. Fails when a node ends by itself. */
-  async waitUntil(what, holds) {
-    for (const deadline = performance.now() + patienceMilliseconds; !await holds();) {
+  /** Waits for a condition, whose name follows "that" in the failure. Fails when a node ends by itself. */
+  async waitUntil(claim, holds) {
+    for (const deadline = performance.now() + waitMilliseconds; !await holds();) {
       const ended = this.members.find(({ node }) => node?.end !== undefined && this.started.has(node))
       if (ended) {
-        throw new Error(`while waiting until ${what}, ${ended.name} ended by itself with ${ended.node.end}`)
+        throw new Error(`while waiting until ${claim}, ${ended.name} ended by itself with ${ended.node.end}`)
       }
 
       if (performance.now() > deadline) {
-        throw new Error(`after ${patienceMilliseconds / 1000} s it did not hold that ${what}`)
+        throw new Error(`after ${waitMilliseconds / 1000} s it did not hold that ${claim}`)
       }
 
       await pause(50)

@@ -43,15 +43,15 @@ test("A killed member turns down, and the survivors show its last hours even wit
   await cluster.nodes[0].createDatabase("watched")
   await cluster.settled("watched")
   const leader = await cluster.leader()
-  const [asked, victim] = [0, 1, 2].filter(index => index !== leader)
+  const [survivorIndex, victim] = [0, 1, 2].filter(index => index !== leader)
   const tag = index => "ABC"[index]
-  const survivor = cluster.nodes[asked]
+  const survivor = cluster.nodes[survivorIndex]
 
   const page = new Page(t, survivor)
-  const well = await page.shows(({ Nodes }) => Nodes.length === 3 && Nodes.every(({ State, Sample, LagEntries }) => State === "up" && Sample !== null && LagEntries !== null))
-  assert.deepEqual(well.Nodes.map(({ Role }) => Role).sort(), ["leader", "voter", "voter"])
-  assert.equal(well.Health.Sentence, "All 3 nodes are well; any one of them may fail.")
-  assert.ok(well.Nodes.every(({ Unplug }) => Unplug.MayI), JSON.stringify(well.Nodes.map(({ Unplug }) => Unplug)))
+  const healthy = await page.shows(({ Nodes }) => Nodes.length === 3 && Nodes.every(({ State, Sample, LagEntries }) => State === "up" && Sample !== null && LagEntries !== null))
+  assert.deepEqual(healthy.Nodes.map(({ Role }) => Role).sort(), ["leader", "voter", "voter"])
+  assert.equal(healthy.Health.Sentence, "All 3 nodes are well; any one of them may fail.")
+  assert.ok(healthy.Nodes.every(({ Unplug }) => Unplug.MayI), JSON.stringify(healthy.Nodes.map(({ Unplug }) => Unplug)))
   // The leader knows its successor once that member has reported its health.
   await page.shows(({ Nodes }) => /^Yes\. [abc] leads next; after that no other may fail\.$/.test(Nodes[leader].Unplug.Sentence))
   // The limiting member is known once each has reported its free space.
@@ -59,8 +59,8 @@ test("A killed member turns down, and the survivors show its last hours even wit
 
   // Each member can be asked through any other node.
   const direct = await cluster.nodes[victim].expect(200, "GET", "/debug/io")
-  const passed = await survivor.expect(200, "GET", `/debug/io?node=${tag(victim)}`)
-  assert.deepEqual(passed.Events.Rows[0], direct.Events.Rows[0])
+  const forwarded = await survivor.expect(200, "GET", `/debug/io?node=${tag(victim)}`)
+  assert.deepEqual(forwarded.Events.Rows[0], direct.Events.Rows[0])
   assert.equal((await survivor.request("GET", "/debug/io?node=Z")).status, 400)
 
   const historyOf = () => survivor.expect(200, "GET", `/dashboard/history?node=${tag(victim)}`)
@@ -70,8 +70,8 @@ test("A killed member turns down, and the survivors show its last hours even wit
   const before = await historyOf()
 
   await cluster.nodes[victim].kill()
-  const wounded = await page.shows(({ Nodes }) => Nodes[victim].State === "down")
-  assert.notEqual(wounded.Nodes[victim].Sample, null)
+  const degraded = await page.shows(({ Nodes }) => Nodes[victim].State === "down")
+  assert.notEqual(degraded.Nodes[victim].Sample, null)
   await page.shows(({ Health }) => Health.Level === "warning" && Health.Sentence.endsWith("2 of 3 nodes run. Writes go on, and no other may fail."))
   await page.shows(({ Nodes }) => !Nodes[leader].Unplug.MayI && Nodes[victim].Unplug.MayI)
   const after = await historyOf()
@@ -86,7 +86,7 @@ test("A killed member turns down, and the survivors show its last hours even wit
   const alone = await page.shows(({ Cluster, Nodes, Health }) => Cluster.LeaderTag === null && Nodes[leader].State === "down" && Health.Level === "error")
   assert.equal(alone.Cluster.ReadsAreLocal, true)
   assert.match(alone.Health.Sentence, /No leader is known here/)
-  assert.equal(alone.Nodes[asked].State, "up")
+  assert.equal(alone.Nodes[survivorIndex].State, "up")
   assert.ok((await historyOf()).Rows.length >= before.Rows.length)
 
   // A restarted member gets its role back.
@@ -96,7 +96,7 @@ test("A killed member turns down, and the survivors show its last hours even wit
   await page.shows(({ Nodes, Cluster }) => Nodes[victim].State === "up" && Cluster.LeaderTag !== null)
 
   // The port for members rejects everyone else.
-  const stranger = await new Promise((done, failed) => https.get(`https://127.0.0.1:${cluster.ports[asked] + 1000}/observe/samples`, { rejectUnauthorized: false }, response => {
+  const stranger = await new Promise((done, failed) => https.get(`https://127.0.0.1:${cluster.ports[survivorIndex] + 1000}/observe/samples`, { rejectUnauthorized: false }, response => {
     response.resume()
     done(response.statusCode)
   }).on("error", failed))

@@ -161,6 +161,7 @@ export class RecordedLoad {
     this.#record(client, answer, { ...operation, outcome, etag: outcome === "Done" ? etagOf(JSON.parse(answer.text).ChangeVector) : 0 })
   }
 
+  /** Adds an operation to the history. */
   #record(client, { invoked, completed }, operation) {
     this.history.push({ client, invoked, completed, ...operation })
     this.#registers.count(operation.key, operation.outcome)
@@ -168,10 +169,10 @@ export class RecordedLoad {
     return operation
   }
 
-  /** Reports a conflict although the document was as expected. */
+  /** Records as wrong an answer that reports a conflict although the document was as expected. */
   #sawConflict(answer, documents) {
-    const about = documents.find(({ key }) => answer.text.includes(`Document ${key} `))
-    if (about === undefined || about.changeVector === foundVector(answer)) {
+    const conflicting = documents.find(({ key }) => answer.text.includes(`Document ${key} `))
+    if (conflicting === undefined || conflicting.changeVector === foundVector(answer)) {
       this.requests.wrong.push(`${answer.name} refused what was as expected, ${JSON.stringify(documents).slice(0, 300)}: ${answer.text.slice(0, 300)}`)
     }
   }

@@ -17,7 +17,7 @@ export class Requests {
     this.#timeoutMilliseconds = timeoutMilliseconds
   }
 
-  /** Sends a request to the member at an index. `allowed` are the statuses permitted while nothing is broken. */
+  /** Sends a request to the member at an index. `allowed` are the statuses permitted while nothing is broken. Returns the answer with the member's name and the request's times in microseconds; its status is 0 when none came. */
   async ask(index, allowed, method, path, { body, headers } = {}) {
     const { name, node } = this.#cluster.members[index % this.#cluster.members.length]
     const request = { name, invoked: performance.now(), method, path }
@@ -41,13 +41,13 @@ export class Requests {
   /** Waits until every request that was sent before a moment has ended: a hanging request counts as failed only when it is given up. */
   async haveEnded(before) {
     for (const deadline = performance.now() + 2 * this.#timeoutMilliseconds; ;) {
-      const left = [...this.#underWay].filter(({ invoked }) => invoked <= before)
-      if (left.length === 0) {
+      const pending = [...this.#underWay].filter(({ invoked }) => invoked <= before)
+      if (pending.length === 0) {
         return
       }
 
       if (performance.now() > deadline) {
-        throw new Error(`requests that neither end nor are given up: ${JSON.stringify(left.slice(0, 5))}`)
+        throw new Error(`requests that neither end nor are given up: ${JSON.stringify(pending.slice(0, 5))}`)
       }
 
       await new Promise(done => setTimeout(done, 10))

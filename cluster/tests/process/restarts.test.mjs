@@ -15,10 +15,10 @@ test("The founder's card from when it was alone is refused within seconds, and t
   await until(async () => (await write(1, "together")).status === 201)
   await cluster.nodes[0].terminate()
   cluster.putOldCardBack()
-  const begun = performance.now()
+  const startedAt = performance.now()
   await cluster.start(0, "/livez")
   await until(() => refused.test(cluster.nodes[0].log))
-  const milliseconds = performance.now() - begun
+  const milliseconds = performance.now() - startedAt
   t.diagnostic(`refused after ${Math.round(milliseconds)} ms`)
   assert.ok(milliseconds < 30_000, `refused after ${milliseconds} ms`)
   for (let n = 0; n < 10; n++) {

@@ -35,7 +35,7 @@ export class StockRaft {
     await this.nodes[index].answers("/readyz", 200)
   }
 
-  /** Waits until a running member leads, and returns it. */
+  /** Waits until a running member leads, and returns its index. */
   async leader() {
     let found = -1
     await until(async () => {

@@ -32,9 +32,9 @@ test(name, { timeout: 180_000 }, async t => {
         const answers = await Promise.all([follower, other].map(index => cluster.topology(index)))
         return answers.some(({ CurrentState }) => CurrentState === "Leader")
       })
-      const served = performance.now()
+      const ledAt = performance.now()
       await Promise.all(writes)
-      const last = Math.max(...answers.map(({ at }) => at)) - served
+      const lastMilliseconds = Math.max(...answers.map(({ at }) => at)) - ledAt
       await write(`${round}/after`)
       const counts = new Map()
       for (const { id, status } of answers) {
@@ -48,8 +48,8 @@ test(name, { timeout: 180_000 }, async t => {
         }
       }
 
-      const told = [...counts].map(([status, count]) => `${count} times ${status}`).join(", ")
-      t.diagnostic(`round ${round}: ${told}; the last ${Math.round(last)} ms after the next leader served`)
+      const summary = [...counts].map(([status, count]) => `${count} times ${status}`).join(", ")
+      t.diagnostic(`round ${round}: ${summary}; the last ${Math.round(lastMilliseconds)} ms after the next leader served`)
     } finally {
       cluster.nodes[leader].child.kill("SIGCONT")
     }

@@ -100,7 +100,7 @@ export class ThreeNodes {
     await Promise.all(this.nodes.map((node, index) => node.end === undefined || this.start(index)))
   }
 
-  /** Transfers leadership from a node to another, and waits until that is done. */
+  /** Transfers leadership from the node at an index to another, and waits until that is done. */
   async transfer(index) {
     const { status, text } = await this.nodes[index].request("POST", "/admin/cluster/nodes/transfer")
     if (status !== 200) {
@@ -112,7 +112,7 @@ export class ThreeNodes {
     return this.nodes[index].expect(200, "GET", "/cluster/topology")
   }
 
-  /** Returns the node that reports itself as leader, if there is one. */
+  /** Waits until a node reports itself as leader, and returns its index. */
   async leader() {
     let found = -1
     await until(async () => {

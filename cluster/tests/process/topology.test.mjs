@@ -10,18 +10,18 @@ test("All nodes report the same leader and missing members, under growing etags"
   await cluster.settled("topology")
   const leader = await cluster.leader()
   const silent = (leader + 1) % 3
-  const said = new Map()
+  const rolesByEtag = new Map()
   let newest = 0
 
   // Returns what the answering nodes report, once they agree.
-  const agreed = async (indexes, holds) => {
+  const awaitAgreement = async (indexes, holds) => {
     let topology
     await until(async () => {
       const all = await Promise.all(indexes.map(index => cluster.nodes[index].expect(200, "GET", "/topology?name=topology")))
       for (const { Etag, Nodes } of all) {
-        const words = Nodes.map(({ ClusterTag, ServerRole }) => `${ClusterTag} ${ServerRole}`).join()
-        assert.equal(said.get(Etag) ?? words, words, "nodes with the same etag say the same")
-        said.set(Etag, words)
+        const roles = Nodes.map(({ ClusterTag, ServerRole }) => `${ClusterTag} ${ServerRole}`).join()
+        assert.equal(rolesByEtag.get(Etag) ?? roles, roles, "nodes with the same etag say the same")
+        rolesByEtag.set(Etag, roles)
       }
 
       topology = all[0]
@@ -31,17 +31,17 @@ test("All nodes report the same leader and missing members, under growing etags"
     return topology.Nodes
   }
 
-  const members = await agreed([0, 1, 2], nodes => nodes.length === 3 && nodes.every(({ ServerRole }) => ServerRole === "Member"))
+  const members = await awaitAgreement([0, 1, 2], nodes => nodes.length === 3 && nodes.every(({ ServerRole }) => ServerRole === "Member"))
   assert.deepEqual(new Set(members.map(({ Url }) => Url)), new Set(cluster.urls))
   assert.equal(members[0].Url, cluster.urls[leader])
 
   const { child } = cluster.nodes[silent]
   child.kill("SIGSTOP")
-  await agreed([0, 1, 2].filter(index => index !== silent), nodes => nodes.some(({ Url, ServerRole }) => Url === cluster.urls[silent] && ServerRole === "Rehab"))
+  await awaitAgreement([0, 1, 2].filter(index => index !== silent), nodes => nodes.some(({ Url, ServerRole }) => Url === cluster.urls[silent] && ServerRole === "Rehab"))
   child.kill("SIGCONT")
-  await agreed([0, 1, 2], nodes => nodes.every(({ ServerRole }) => ServerRole === "Member"))
+  await awaitAgreement([0, 1, 2], nodes => nodes.every(({ ServerRole }) => ServerRole === "Member"))
 
   await cluster.transfer(await cluster.leader())
   const next = await cluster.leader()
-  await agreed([0, 1, 2], nodes => nodes.length === 3 && nodes[0].Url === cluster.urls[next])
+  await awaitAgreement([0, 1, 2], nodes => nodes.length === 3 && nodes[0].Url === cluster.urls[next])
 })

@@ -5,6 +5,8 @@ namespace Rookery.Raft.Tests.Histories;
 /// <summary>Checks that each checker accepts the histories of a correct store and rejects each kind of error.</summary>
 public sealed class HistoryTests
 {
+    // Operations are written Put(value, invoked, completed), Get(value, etag, invoked, completed) and
+    // Swap(expected, value, invoked, completed).
     private static readonly Dictionary<string, Operation[]> Good = new(StringComparer.Ordinal)
     {
         ["one after another"] = [Put(1, 0, 10), Get(1, 1, 11, 20), Put(2, 21, 30, etag: 2), Get(2, 2, 31, 40)],
@@ -82,6 +84,7 @@ public sealed class HistoryTests
         ["a version under another etag"] = [Put(1, 0, 10), Get(1, 5, 11, 20)],
     };
 
+    // Transactions are written Append(list, element, invoked, completed) and Read(invoked, completed, lists).
     private static readonly Dictionary<string, Operation[]> GoodLists = new(StringComparer.Ordinal)
     {
         ["one after another"] = [Append("a", 1, 0, 10), Append("b", 2, 11, 20), Read(30, 40, ("a", [1]), ("b", [2]))],
@@ -294,12 +297,12 @@ public sealed class HistoryTests
             .Range(92, 60)
             .Select(number => Put(number, number * 10, (number * 10) + 5, number))
             .ToList();
-        var cut = HistoryReport.Of([.. known, .. unknown, .. later]);
-        Assert.True(cut is { Violations.Count: 0, Undecided: 0, IsProof: false }, cut.ToString());
-        Assert.Equal(90.0 / 151, cut.SearchedShare, 6);
-        Assert.Contains("too little was searched", cut.ToString(), StringComparison.Ordinal);
+        var report = HistoryReport.Of([.. known, .. unknown, .. later]);
+        Assert.True(report is { Violations.Count: 0, Undecided: 0, IsProof: false }, report.ToString());
+        Assert.Equal(90.0 / 151, report.SearchedShare, 6);
+        Assert.Contains("too little was searched", report.ToString(), StringComparison.Ordinal);
         Assert.True(HistoryReport.Of([.. known, .. later]).IsProof);
-        Assert.False((cut with { SearchedShare = 1, Undecided = 1 }).IsProof);
+        Assert.False((report with { SearchedShare = 1, Undecided = 1 }).IsProof);
         Assert.True(HistoryReport.Of([]).IsProof);
     }
 
@@ -321,6 +324,7 @@ public sealed class HistoryTests
         Assert.Equal(1, good.Searched);
     }
 
+    /// <summary>Returns a history of twenty operations that a single register could have.</summary>
     private static List<Operation> RandomHistory(Random random)
     {
         List<Operation> history = [];
@@ -377,6 +381,7 @@ public sealed class HistoryTests
             Kind = OperationKind.Get,
         };
 
+    /// <summary>An operation whose answer was lost.</summary>
     private static Operation Lost(Operation operation) =>
         operation with
         {

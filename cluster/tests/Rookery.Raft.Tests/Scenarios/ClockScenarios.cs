@@ -68,10 +68,10 @@ internal static class ClockScenarios
         world.Propose(1, payload: 7);
         Assert.False(world[1].Core!.ReadClock(world.Now).IsSure, "the time is not known");
         world.SetClock(1970, isSure: false, 2);
-        world.SetClockRight(isSure: false, 3);
+        world.SetClockToTrueTime(isSure: false, 3);
         world.PassForAll(1);
         Assert.Equal(ClockAnswer.ClocksDiffer, world[1].ConfirmClock());
-        world.SetClockRight(isSure: false, 1, 2, 3);
+        world.SetClockToTrueTime(isSure: false, 1, 2, 3);
         world.PassForAll(1);
         Assert.False(world[1].Core!.ReadClock(world.Now).IsSure, "nobody has confirmed it");
         Assert.Equal(ClockAnswer.NotLeader, world[2].ConfirmClock());
@@ -93,7 +93,7 @@ internal static class ClockScenarios
         world.Propose(1, payload: 7);
         Assert.False(world[1].Core!.ReadClock(world.Now).IsSure, "a majority says another time");
         Assert.True(world.ErrorOf(1) < TimeSpan.FromMinutes(1), "the time goes on as it was");
-        world.SetClockRight(isSure: false, 3);
+        world.SetClockToTrueTime(isSure: false, 3);
         world.PassForAll(1);
         Assert.True(world[1].Core!.ReadClock(world.Now).IsSure, "two agree, and it is no jump");
     }
@@ -104,7 +104,7 @@ internal static class ClockScenarios
         world.Elect(1);
         world.PassForAll(1);
         world.Propose(1, payload: 7);
-        world.SetClockRight(isSure: true, 1, 2, 3);
+        world.SetClockToTrueTime(isSure: true, 1, 2, 3);
         world.PassForAll(1);
         world.Propose(1, payload: 8);
         world.Propose(1, payload: 9);

@@ -296,7 +296,7 @@ internal static class DamageScenarios
         world.Propose(1, payload: 7);
         Assert.Equal(2, world.Oracle.Acknowledged);
         world.Connect(2, 3);
-        world.Rot(3, behind: 1);
+        world.Rot(3, lastReadable: 1);
         for (int i = 0; i < restarts; i++)
         {
             world.Restart(3);
@@ -320,8 +320,8 @@ internal static class DamageScenarios
         world.Elect(1);
         world.Propose(1, payload: 7);
         world.Propose(1, payload: 8);
-        world.Rot(1, behind: 2);
-        world.Rot(2, behind: 1);
+        world.Rot(1, lastReadable: 2);
+        world.Rot(2, lastReadable: 1);
         world.Elect(3);
         world.PassForAll(3);
         Assert.False(world[1].Core!.IsDamaged || world[2].Core!.IsDamaged, "both are healed");
@@ -336,7 +336,7 @@ internal static class DamageScenarios
         world.Propose(1, payload: 7);
         world.Propose(1, payload: 8);
         world[1].Flush(0);
-        world[1].TellOfManifest();
+        world[1].ReportManifest();
         world.Connect(1, 2, 3);
         world.Passes = message =>
             message.To != three || message.Kind != MessageKind.Append || message.LastIndex == message.Position.Index;

@@ -193,6 +193,7 @@ internal static class MembershipScenarios
         Assert.Equal(Role.PreCandidate, world[2].Core!.Role);
     }
 
+    /// <summary>Lets the leader, 1, learn from several rounds of heartbeats that the learner has caught up.</summary>
     private static void CatchUp(ScriptedWorld world)
     {
         for (int round = 0; round < 6; round++)

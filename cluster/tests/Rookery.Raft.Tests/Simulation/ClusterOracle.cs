@@ -46,17 +46,18 @@ internal sealed class ClusterOracle
     /// </summary>
     public void SeesApplied(NodeId node, in StoredEntry entry, long? stateHash)
     {
-        var what = (entry.Entry.Term, entry.Payload, stateHash);
+        var applied = (entry.Entry.Term, entry.Payload, stateHash);
         if (!_committed.TryGetValue(entry.Entry.Index, out var before) || before.StateHash is null)
         {
-            _committed[entry.Entry.Index] = what;
+            _committed[entry.Entry.Index] = applied;
             Committed = Math.Max(Committed, entry.Entry.Index);
             return;
         }
 
         Assert.True(
-            before == what || (stateHash is null && (before.Term, before.Payload) == (what.Term, what.Payload)),
-            $"{node} applied {what} at {entry.Entry.Index}, another {_committed[entry.Entry.Index]}"
+            before == applied
+                || (stateHash is null && (before.Term, before.Payload) == (applied.Term, applied.Payload)),
+            $"{node} applied {applied} at {entry.Entry.Index}, another {_committed[entry.Entry.Index]}"
         );
     }
 
@@ -99,6 +100,6 @@ internal sealed class ClusterOracle
 
     private static bool Holds(SimulatedStore store, LogPosition position) =>
         store.Base.Position.Index >= position.Index
-        || (store.At(position.Index) is { } held && held.Entry.Term == position.Term)
-        || store.KnowsThatItLost(position);
+        || (store.At(position.Index) is { } stored && stored.Entry.Term == position.Term)
+        || store.KnowsLossOf(position);
 }

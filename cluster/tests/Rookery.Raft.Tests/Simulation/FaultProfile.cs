@@ -2,7 +2,7 @@ namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
 /// The kinds and rates of faults in a run. A seed selects one profile, because faults of all kinds at once would hide
-/// each other's effects.
+/// each other's effects. Where nothing else is said, a fault's number is how often it occurs in ten seconds.
 /// </summary>
 internal sealed record FaultProfile(string Name)
 {

@@ -14,6 +14,7 @@ internal interface INodeWorld
 
     ClusterOracle Oracle { get; }
 
+    /// <summary>Microseconds since the simulation's start.</summary>
     long Now { get; }
 
     /// <summary>The true time, whatever clocks show.</summary>
@@ -36,19 +37,25 @@ internal interface INodeWorld
 
     SimulatedStore StoreOf(NodeId id);
 
-    void Saw(string mark);
+    /// <summary>Counts an event, so that tests can check that it occurs at all.</summary>
+    void Mark(string mark);
 
     void Send(Message message, StoredEntry[] entries);
 
+    /// <summary>Completes a node's journal write once its disk has synced it.</summary>
     void CompleteLater(SimulatedNode node, long write);
 
+    /// <summary>Installs the snapshot of another node once it is fetched.</summary>
     void FetchLater(SimulatedNode node, NodeId from);
 
     /// <summary>Handles a running node whose core must stop.</summary>
-    void Failed(SimulatedNode node);
+    void HandleFailure(SimulatedNode node);
 
     /// <summary>Whether the node must end just after installing a snapshot.</summary>
     bool DiesInInstall(SimulatedNode node);
 
+    /// <summary>May crash a node after a step that sent or wrote something.</summary>
+    /// <param name="node">The node.</param>
+    /// <param name="hasVoted">Whether it requested or granted a vote in that step.</param>
     void PerhapsCrash(SimulatedNode node, bool hasVoted);
 }

@@ -2,7 +2,8 @@ namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
 /// A simulated cluster controlled by a script. Time passes only for named nodes, messages reach connected nodes if they
-/// pass the filter, and disks sync immediately unless held. For bugs so rare that random runs do not find them.
+/// pass the filter, and disks sync immediately unless held. For bugs so rare that random runs do not find them. A node
+/// that becomes leader appends an empty entry, so a script's first proposal has index 2.
 /// </summary>
 internal sealed class ScriptedWorld : INodeWorld
 {
@@ -12,19 +13,21 @@ internal sealed class ScriptedWorld : INodeWorld
     private readonly Queue<(SimulatedNode Node, int Process)> _syncs = new();
     private readonly Queue<(SimulatedNode Node, NodeId From)> _fetches = new();
     private readonly HashSet<int> _reachable = [];
+
+    // The ids of the nodes whose syncs wait, with the time since when.
     private readonly Dictionary<int, long> _heldDisks = [];
     private readonly Dictionary<int, (long AheadTicks, bool IsSure)> _clocks = [];
     private readonly PlantedBug _bug;
     private long _reads;
 
-    public ScriptedWorld(PlantedBug bug, int voters, int learners = 0, int strangers = 0)
+    public ScriptedWorld(PlantedBug bug, int voters, int learners = 0, int unknownPeers = 0)
     {
         _bug = bug;
         var configuration = Configuration.Of(
             Enumerable.Range(1, voters).Select(id => new NodeId(id)),
             Enumerable.Range(voters + 1, learners).Select(id => new NodeId(id))
         );
-        for (int id = 1; id <= voters + learners + strangers; id++)
+        for (int id = 1; id <= voters + learners + unknownPeers; id++)
         {
             _nodes.Add(
                 new SimulatedNode(
@@ -91,7 +94,8 @@ internal sealed class ScriptedWorld : INodeWorld
         ids.ToList().ForEach(id => _clocks[id] = (new DateTime(year, 1, 1).Ticks - TrueTicks, isSure));
 
     /// <summary>Sets clocks to the true time.</summary>
-    public void SetClockRight(bool isSure, params int[] ids) => ids.ToList().ForEach(id => _clocks[id] = (0, isSure));
+    public void SetClockToTrueTime(bool isSure, params int[] ids) =>
+        ids.ToList().ForEach(id => _clocks[id] = (0, isSure));
 
     /// <summary>Returns the error of the leader's cluster time.</summary>
     public TimeSpan ErrorOf(int leader) =>
@@ -109,7 +113,7 @@ internal sealed class ScriptedWorld : INodeWorld
 
     public SimulatedStore StoreOf(NodeId id) => this[(int)id.Value].Store;
 
-    public void Saw(string mark) { }
+    public void Mark(string mark) { }
 
     public void Send(Message message, StoredEntry[] entries) => _messages.Enqueue((message, entries));
 
@@ -117,7 +121,7 @@ internal sealed class ScriptedWorld : INodeWorld
 
     public void FetchLater(SimulatedNode node, NodeId from) => _fetches.Enqueue((node, from));
 
-    public void Failed(SimulatedNode node) => node.Crash();
+    public void HandleFailure(SimulatedNode node) => node.Crash();
 
     public void PerhapsCrash(SimulatedNode node, bool hasVoted) { }
 
@@ -171,6 +175,7 @@ internal sealed class ScriptedWorld : INodeWorld
             }
         );
 
+    /// <summary>Makes the syncs of nodes wait until <see cref="ReleaseDisk"/>.</summary>
     public void HoldDisk(params int[] ids) => ids.ToList().ForEach(id => _heldDisks.TryAdd(id, Now));
 
     public void ReleaseDisk(params int[] ids)
@@ -195,10 +200,10 @@ internal sealed class ScriptedWorld : INodeWorld
     }
 
     /// <summary>Cuts power; afterwards the journal cannot be read after an index.</summary>
-    public void Rot(int id, long behind)
+    public void Rot(int id, long lastReadable)
     {
         this[id].LosePower();
-        this[id].Store.Rot(behind);
+        this[id].Store.Rot(lastReadable);
         this[id].Start();
     }
 
@@ -224,6 +229,9 @@ internal sealed class ScriptedWorld : INodeWorld
         Assert.True(this[id].Core!.Role == Role.Leader, $"{id} leads");
     }
 
+    /// <summary>
+    /// Lets time pass for one node, in one tick. A leader sends its next heartbeats after 300,000 µs at the latest.
+    /// </summary>
     public void Pass(int id, long microseconds)
     {
         Now += microseconds;
@@ -279,15 +287,16 @@ internal sealed class ScriptedWorld : INodeWorld
         Settle();
     }
 
+    /// <summary>Flushes a node's state, and releases its whole journal.</summary>
     public void Flush(int id)
     {
         this[id].Flush(1);
         Settle();
     }
 
-    public ChangeAnswer Change(int id, MemberChange change, int about)
+    public ChangeAnswer Change(int id, MemberChange change, int member)
     {
-        var answer = this[id].Change(change, new NodeId(about));
+        var answer = this[id].Change(change, new NodeId(member));
         Settle();
         return answer;
     }

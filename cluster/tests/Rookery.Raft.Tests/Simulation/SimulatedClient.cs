@@ -15,22 +15,26 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
     private const int AtATime = 3;
 
     private const long EpochMicroseconds = 3_000_000;
-    private const int MostTries = 4;
+    private const int MostAttempts = 4;
 
     private readonly Dictionary<int, long> _lastSeen = [];
     private ClientCommand? _command;
     private long _payload;
     private long _invoked;
     private long _deadline;
-    private int _tries;
+    private int _attempts;
     private int _sequence;
+
+    // Whether the newest attempt may still be answered.
     private bool _isOpen;
+
+    // Whether an earlier attempt may have been done.
     private bool _mayBeDone;
 
     public List<Operation> History { get; } = [];
 
     /// <summary>Sends the next operation, or repeats an unanswered one.</summary>
-    public void GoOn()
+    public void Continue()
     {
         if (_command is null)
         {
@@ -39,7 +43,7 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
         else if (cluster.Now >= _deadline)
         {
             _mayBeDone |= _isOpen;
-            TryElsewhere();
+            TryAnyNode();
         }
     }
 
@@ -54,14 +58,14 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
     }
 
     /// <summary>Handles the answer to one attempt.</summary>
-    private void Hear(ClientCommand asked, int question, CommandResult result)
+    private void ReceiveAnswer(ClientCommand asked, int attempt, CommandResult result)
     {
         if (_command == asked && result != CommandResult.NotLed)
         {
             Record(result);
             _command = null;
         }
-        else if (_command == asked && question == _tries)
+        else if (_command == asked && attempt == _attempts)
         {
             (_isOpen, _deadline) = (false, cluster.Now + 50_000);
         }
@@ -70,20 +74,27 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
     private void Begin()
     {
         var random = cluster.Random;
-        bool looksBack = random.Next(10) == 0;
-        int epoch = (int)(looksBack ? random.NextInt64(cluster.Now + 1) : cluster.Now) / (int)EpochMicroseconds;
+        bool isOfEarlierEpoch = random.Next(10) == 0;
+        int epoch = (int)(isOfEarlierEpoch ? random.NextInt64(cluster.Now + 1) : cluster.Now) / (int)EpochMicroseconds;
         int document = (epoch * AtATime) + random.Next(AtATime);
         int draw = random.Next(10);
         _command = draw switch
         {
-            < 3 => new ClientCommand(number, 0, OperationKind.Get, [document], 0, 0),
-            3 => new ClientCommand(number, 0, OperationKind.Transaction, ListsOf(epoch), 0, 0),
+            < 3 => new ClientCommand(number, Sequence: 0, OperationKind.Get, [document], Value: 0, Expected: 0),
+            3 => new ClientCommand(
+                number,
+                Sequence: 0,
+                OperationKind.Transaction,
+                ListsOf(epoch),
+                Value: 0,
+                Expected: 0
+            ),
             4 or 5 => Write(OperationKind.CompareAndSet, [document], _lastSeen.GetValueOrDefault(document)),
             6 or 7 => Write(OperationKind.Transaction, random.Next(2) == 0 ? [document] : ListsOf(epoch)[..2], 0),
             _ => Write(OperationKind.Put, [document], 0),
         };
-        (_invoked, _tries, _mayBeDone) = (cluster.Now, 0, false);
-        TryElsewhere();
+        (_invoked, _attempts, _mayBeDone) = (cluster.Now, 0, false);
+        TryAnyNode();
     }
 
     private static int[] ListsOf(int epoch) => [.. Enumerable.Range(epoch * AtATime, AtATime)];
@@ -95,17 +106,17 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
         return write;
     }
 
-    private void TryElsewhere()
+    private void TryAnyNode()
     {
-        if (++_tries > MostTries)
+        if (++_attempts > MostAttempts)
         {
             GiveUp();
             return;
         }
 
-        var (asked, question) = (_command!, _tries);
+        var (asked, attempt) = (_command!, _attempts);
         (_isOpen, _deadline) = (true, cluster.Now + 300_000 + cluster.Random.NextInt64(1_500_000));
-        cluster.Ask(asked, _payload, result => Hear(asked, question, result));
+        cluster.Ask(asked, _payload, result => ReceiveAnswer(asked, attempt, result));
     }
 
     private void GiveUp()

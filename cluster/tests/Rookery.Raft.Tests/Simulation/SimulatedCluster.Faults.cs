@@ -21,11 +21,11 @@ internal sealed partial class SimulatedCluster
         Plan(_profile.Bursts, Burst);
         Plan(_profile.MemberChanges, ChangeMembers);
         Plan(_profile.Transfers, Transfer);
-        Plan(_profile.JournalFailures, () => AnyRunning()?.Step(Input.JournalFailed(Now)));
+        Plan(_profile.JournalFailures, () => ChooseRunning()?.Step(Input.JournalFailed(Now)));
         if (_profile.Diverges)
         {
-            _astray = _nodes[Random.Next(_nodes.Count)];
-            After(Random.NextInt64(FaultSeconds * Second), LoseTheWay);
+            _diverging = _nodes[Random.Next(_nodes.Count)];
+            After(Random.NextInt64(FaultSeconds * Second), DivergeOnce);
         }
 
         if (_profile.ClockFaults > 0)
@@ -40,9 +40,12 @@ internal sealed partial class SimulatedCluster
             After(_tablesChance.NextInt64(FaultSeconds * Second), LoseTables);
         }
 
-        Plan(_profile.Manifests, () => AnyRunning()?.Flush(Random.NextDouble()));
+        Plan(_profile.Manifests, () => ChooseRunning()?.Flush(Random.NextDouble()));
     }
 
+    /// <summary>Plans a fault, and the next after it, at random intervals.</summary>
+    /// <param name="inTenSeconds">The mean number of faults in ten seconds; 0 for none.</param>
+    /// <param name="fault">The fault.</param>
     private void Plan(double inTenSeconds, Action fault)
     {
         if (inTenSeconds > 0)
@@ -86,15 +89,15 @@ internal sealed partial class SimulatedCluster
 
     private static bool IsHarmed(SimulatedNode node) => node.IsStuck || node.Store.MayHaveAcknowledged != default;
 
-    private void LoseTheWay()
+    private void DivergeOnce()
     {
-        if (_astray!.IsRunning)
+        if (_diverging!.IsRunning)
         {
-            _astray.Diverge();
+            _diverging.Diverge();
         }
         else
         {
-            After(Second, LoseTheWay);
+            After(Second, DivergeOnce);
         }
     }
 
@@ -105,7 +108,7 @@ internal sealed partial class SimulatedCluster
             return;
         }
 
-        Saw("crash");
+        Mark("crash");
         node.Crash();
         if (_profile.ClockFaults > 0)
         {
@@ -114,10 +117,13 @@ internal sealed partial class SimulatedCluster
 
         // One damaged store at a time: only a minority may lose acknowledged entries. While some log has an uncommitted
         // change to two voters, neither of the two may be damaged, even if it never received that change.
-        if (Chance(_profile.Rot) && _nodes.All(other => other.Store.BearsLoss && (other == node || !IsHarmed(other))))
+        if (
+            Chance(_profile.Rot)
+            && _nodes.All(other => other.Store.ToleratesLoss && (other == node || !IsHarmed(other)))
+        )
         {
             node.Store.Rot(Random);
-            Saw("rot");
+            Mark("rot");
         }
 
         After(
@@ -135,7 +141,7 @@ internal sealed partial class SimulatedCluster
     private void Partition()
     {
         _cuts.Clear();
-        bool oneWay = Random.Next(3) == 0;
+        bool isOneWay = Random.Next(3) == 0;
         var apart = _nodes.Where(_ => Random.Next(2) == 0).Select(node => node.Id).ToHashSet();
         foreach (var from in _nodes)
         {
@@ -144,7 +150,7 @@ internal sealed partial class SimulatedCluster
                 if (apart.Contains(from.Id) && !apart.Contains(to.Id))
                 {
                     _cuts.Add((from.Id, to.Id));
-                    _ = !oneWay && _cuts.Add((to.Id, from.Id));
+                    _ = !isOneWay && _cuts.Add((to.Id, from.Id));
                 }
             }
         }
@@ -199,20 +205,20 @@ internal sealed partial class SimulatedCluster
         var leader = _nodes.Find(node => node.Core?.Role == Role.Leader && Now >= node.PausedUntil);
         if (leader is not null)
         {
-            var about = _nodes[Random.Next(_nodes.Count)];
+            var member = _nodes[Random.Next(_nodes.Count)];
             var configuration = leader.Core!.Configuration;
-            var change = configuration.IsLearner(about.Id)
+            var change = configuration.IsLearner(member.Id)
                 ? Random.Next(3) == 0
                     ? MemberChange.Removed
                     : MemberChange.Voter
-                : configuration.IsVoter(about.Id)
+                : configuration.IsVoter(member.Id)
                     ? Random.Next(2) == 0
                         ? MemberChange.Removed
                         : MemberChange.Learner
                     : MemberChange.Learner;
-            if (change == MemberChange.Voter || !configuration.IsVoter(about.Id) || configuration.Voters.Length > 2)
+            if (change == MemberChange.Voter || !configuration.IsVoter(member.Id) || configuration.Voters.Length > 2)
             {
-                Saw($"change {leader.Change(change, about.Id)}");
+                Mark($"change {leader.Change(change, member.Id)}");
             }
         }
     }

@@ -15,7 +15,7 @@ internal sealed partial class SimulatedCluster
         {
             foreach (var kind in new[] { OperationKind.Get, OperationKind.Transaction })
             {
-                var last = new ClientCommand(Clients, 0, kind, [document], 0, 0);
+                var last = new ClientCommand(Clients, Sequence: 0, kind, [document], Value: 0, Expected: 0);
                 history.Add(
                     SimulatedClient.OperationOf(last, leader.Peek(last)) with
                     {
@@ -46,7 +46,7 @@ internal sealed partial class SimulatedCluster
         {
             var verdict = Linearizability.Check(Linearizability.BeginningOf(document));
             Assert.True(verdict != Verdict.Violated, $"no order explains what was read from {document.Key}");
-            Saw($"search: {verdict}");
+            Mark($"search: {verdict}");
         }
     }
 }

@@ -15,9 +15,13 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
     private readonly PriorityQueue<Action, (long At, long Order)> _events = new();
     private readonly HashSet<(NodeId From, NodeId To)> _cuts = [];
+
+    // When the newest message of each connection arrives.
     private readonly Dictionary<(NodeId From, NodeId To, bool HasEntries), long> _arrivals = [];
     private readonly List<SimulatedNode> _nodes = [];
     private readonly List<SimulatedClient> _clients = [];
+
+    // A command's number, the payload of its entry, is its place; null for entries without a client.
     private readonly List<ClientCommand?> _commands = [null];
     private readonly FaultProfile _profile;
     private readonly bool _searchesHistory;
@@ -32,7 +36,9 @@ internal sealed partial class SimulatedCluster : INodeWorld
     private long _order;
     private long _reads;
     private bool _isHealing;
-    private SimulatedNode? _astray;
+
+    // The node whose state becomes wrong, the one that stopped because of that, and the one with a wrong time source.
+    private SimulatedNode? _diverging;
     private SimulatedNode? _halted;
     private SimulatedNode? _liar;
 
@@ -93,6 +99,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
     public long NextNumber() => ++_reads;
 
+    /// <summary>Stores a command; returns its number.</summary>
     public long Keep(ClientCommand command)
     {
         _commands.Add(command);
@@ -103,7 +110,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
     /// Sends a command to a node: mostly to the leader, sometimes to a node that wrongly believes that it is leader, or
     /// to any node.
     /// </summary>
-    public void Ask(ClientCommand command, long payload, Action<CommandResult> hear)
+    public void Ask(ClientCommand command, long payload, Action<CommandResult> onAnswer)
     {
         var leaders = _nodes.FindAll(node => node.Core?.Role == Role.Leader);
         var node =
@@ -117,7 +124,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
                     node,
                     command,
                     payload,
-                    result => After(Skewed(LongestClientDelay), () => hear(result)),
+                    result => After(Skewed(LongestClientDelay), () => onAnswer(result)),
                     isForwarded: false
                 )
         );
@@ -147,21 +154,21 @@ internal sealed partial class SimulatedCluster : INodeWorld
         }
     }
 
-    public void Saw(string mark) => _marks[mark] = _marks.GetValueOrDefault(mark) + 1;
+    public void Mark(string mark) => _marks[mark] = _marks.GetValueOrDefault(mark) + 1;
 
     public void Run()
     {
         foreach (var node in _nodes)
         {
             node.Start();
-            Every(node, 40_000);
+            ScheduleTick(node, 40_000);
         }
 
         for (int number = 0; number < Clients; number++)
         {
             var client = new SimulatedClient(number, this);
             _clients.Add(client);
-            Think(client);
+            ScheduleClient(client);
         }
 
         PlanFaults();
@@ -180,7 +187,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
     public void Send(Message message, StoredEntry[] entries)
     {
-        Saw($"{message.Kind}{(message.Refused ? " refused" : "")}");
+        Mark($"{message.Kind}{(message.Refused ? " refused" : "")}");
         if (IsCut(message.From, message.To))
         {
             return;
@@ -211,11 +218,11 @@ internal sealed partial class SimulatedCluster : INodeWorld
     /// <summary>
     /// Restarts a node after a failed write. A diverged one stays down, because it needs another member's data.
     /// </summary>
-    public void Failed(SimulatedNode node)
+    public void HandleFailure(SimulatedNode node)
     {
         if (node.HasDiverged)
         {
-            Saw("halted");
+            Mark("halted");
             _halted = node;
             node.Crash();
         }
@@ -230,7 +237,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
         bool dies = Chance(_profile.CrashInInstall);
         if (dies)
         {
-            Saw("crash in install");
+            Mark("crash in install");
             Restart(node);
         }
 
@@ -295,10 +302,10 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
     private void RunUntil(long end)
     {
-        while (_events.TryPeek(out _, out var when) && when.At <= end)
+        while (_events.TryPeek(out _, out var at) && at.At <= end)
         {
             var action = _events.Dequeue();
-            Now = when.At;
+            Now = at.At;
             Events++;
             action();
         }
@@ -306,12 +313,12 @@ internal sealed partial class SimulatedCluster : INodeWorld
         Now = end;
     }
 
-    private void Every(SimulatedNode node, long period) =>
+    private void ScheduleTick(SimulatedNode node, long period) =>
         After(
             period,
             () =>
             {
-                Every(node, period);
+                ScheduleTick(node, period);
                 if (node.IsRunning && Now >= node.PausedUntil)
                 {
                     node.Step(
@@ -344,17 +351,17 @@ internal sealed partial class SimulatedCluster : INodeWorld
         );
 
     /// <summary>Schedules a client's next operation. Frequent during faults, rare afterwards.</summary>
-    private void Think(SimulatedClient client) =>
+    private void ScheduleClient(SimulatedClient client) =>
         After(
             1 + Random.NextInt64(2 * ThinkingMicroseconds * (_isHealing ? 10 : 1)),
             () =>
             {
-                Think(client);
-                client.GoOn();
+                ScheduleClient(client);
+                client.Continue();
             }
         );
 
-    private SimulatedNode? AnyRunning()
+    private SimulatedNode? ChooseRunning()
     {
         var node = _nodes[Random.Next(_nodes.Count)];
         return node.IsRunning && Now >= node.PausedUntil ? node : null;
@@ -403,14 +410,14 @@ internal sealed partial class SimulatedCluster : INodeWorld
             return;
         }
 
-        var giver = _cuts.Contains((from, node.Id)) ? null : Node(from).Core;
-        bool gives = giver is not null && !Node(from).IsStuck;
-        if (gives && node.IsStuck)
+        var senderCore = _cuts.Contains((from, node.Id)) ? null : Node(from).Core;
+        bool canSend = senderCore is not null && !Node(from).IsStuck;
+        if (canSend && node.IsStuck)
         {
             Node(from).Flush(share: 0);
         }
 
-        node.Install(gives ? Node(from).Store.Manifest : null, giver?.Term ?? 0);
+        node.Install(canSend ? Node(from).Store.Manifest : null, senderCore?.Term ?? 0);
     }
 
     private void Heal()
@@ -423,7 +430,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
             (node.PausedUntil, node.StalledUntil) = (Math.Min(node.PausedUntil, Now), Math.Min(node.StalledUntil, Now));
             if (node.IsRunning)
             {
-                node.TellOfManifest();
+                node.ReportManifest();
             }
             else if (node != _halted)
             {

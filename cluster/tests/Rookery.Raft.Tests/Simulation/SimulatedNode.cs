@@ -4,6 +4,8 @@ namespace Rookery.Raft.Tests.Simulation;
 internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld world)
 {
     private readonly Output _output = new();
+
+    // The entries of the core's log, from the one after _mirrorBase on, with their payloads.
     private readonly List<StoredEntry> _mirror = [];
     private readonly Dictionary<
         long,
@@ -15,9 +17,13 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     private long _applied;
     private SimulatedState _state = new();
     private readonly Queue<OutcomeHash> _outcomes = new();
+
+    // Who waits for the proposal of the present step; null when it was accepted.
     private Action<CommandResult>? _proposer;
     private long _seenCommit;
-    private long _toldLogTimeIn;
+
+    // The term in which the core was last told the log time; 0 for none.
+    private long _logTimeReportedIn;
 
     public NodeId Id { get; } = id;
 
@@ -71,20 +77,20 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         _mirrorBase = Store.Base;
         (_applied, _state) = (Store.Manifest.Position.Index, Store.Manifest.State.Copy());
         _seenCommit = _applied;
-        (IsFetching, HasDiverged, _toldLogTimeIn) = (false, false, 0);
+        (IsFetching, HasDiverged, _logTimeReportedIn) = (false, false, 0);
         Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
     }
 
     public void Crash()
     {
         Store.Crash(world.Random);
-        Die();
+        EndProcess();
     }
 
     public void LosePower()
     {
         Store.LosePower();
-        Die();
+        EndProcess();
     }
 
     /// <summary>Makes the result of one applied entry wrong.</summary>
@@ -105,9 +111,9 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         Apply(core);
         ServeReads();
         BeginFetch();
-        foreach (var (what, _) in _output.Events)
+        foreach (var (coreEvent, _) in _output.Events)
         {
-            world.Saw(what.ToString());
+            world.Mark(coreEvent.ToString());
         }
 
         if (core.Role == Role.Leader)
@@ -127,7 +133,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
         if (core.HasFailed && Core == core)
         {
-            world.Failed(this);
+            world.HandleFailure(this);
         }
 
         while (Core == core && _outcomes.TryDequeue(out var outcome))
@@ -138,11 +144,11 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         if (
             Core == core
             && core.Role == Role.Leader
-            && _toldLogTimeIn != core.Term
+            && _logTimeReportedIn != core.Term
             && core.TermAt(_applied) == core.Term
         )
         {
-            _toldLogTimeIn = core.Term;
+            _logTimeReportedIn = core.Term;
             Step(Input.LogTime(world.Now, _state.LastTicks));
         }
     }
@@ -202,6 +208,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     }
 
     /// <summary>Flushes the applied state into the manifest, and releases a part of the journal.</summary>
+    /// <param name="share">The share of the applied entries that the journal releases, from 0 to 1.</param>
     public void Flush(double share)
     {
         var core = Core!;
@@ -214,7 +221,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         if (world.Random.Next(4) > 0)
         {
             // Otherwise the core learns of it later, after the entries were released.
-            TellOfManifest();
+            ReportManifest();
         }
 
         long through = Store.Base.Position.Index + (long)((_applied - Store.Base.Position.Index) * share);
@@ -229,7 +236,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         }
     }
 
-    public void TellOfManifest() => Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
+    public void ReportManifest() => Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
 
     /// <summary>Handles the arrival of a fetched snapshot.</summary>
     /// <param name="manifest">The snapshot; null when the fetch failed.</param>
@@ -264,10 +271,10 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         if (IsStuck)
         {
             IsStuck = false;
-            world.Saw("tables replaced");
+            world.Mark("tables replaced");
         }
 
-        world.Saw(keepsTail ? "manifest kept a tail" : "manifest replaced the log");
+        world.Mark(keepsTail ? "manifest kept a tail" : "manifest replaced the log");
         var configuration =
             world.Mistake == HostMistake.KeepsOldConfiguration ? core.Configuration : manifest.Configuration;
         Step(
@@ -294,7 +301,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     private bool IsForTables(LogPosition manifest, long committedBy) =>
         IsStuck && manifest.Index >= _applied && Core!.MayReplaceTables(manifest, committedBy);
 
-    private void Die()
+    private void EndProcess()
     {
         Core = null;
         _readsAsked.Clear();
@@ -306,11 +313,11 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     private StoredManifest ManifestAt(long index)
     {
         var (configuration, configurationIndex) = (_mirrorBase.Configuration, _mirrorBase.ConfigurationIndex);
-        foreach (var held in _mirror)
+        foreach (var stored in _mirror)
         {
-            if (held.Entry.Index <= index && held.Entry.Configuration is { } newer)
+            if (stored.Entry.Index <= index && stored.Entry.Configuration is { } newer)
             {
-                (configuration, configurationIndex) = (newer, held.Entry.Index);
+                (configuration, configurationIndex) = (newer, stored.Entry.Index);
             }
         }
 
@@ -325,7 +332,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     {
         if (_output.DroppedAfter >= 0 && _output.DroppedAfter < _mirrorBase.Position.Index + _mirror.Count)
         {
-            world.Saw("entries replaced");
+            world.Mark("entries replaced");
             int kept = (int)Math.Max(_output.DroppedAfter - _mirrorBase.Position.Index, 0);
             _mirror.RemoveRange(kept, _mirror.Count - kept);
         }
@@ -350,6 +357,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
         foreach (var made in _output.Made)
         {
+            // A negative payload, so that no client's command has it.
             _mirror.Add(new StoredEntry(made, -made.Index - (made.Term << 32)));
         }
 
@@ -425,7 +433,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             var entry = _mirror[(int)(_applied - _mirrorBase.Position.Index)];
             _applied++;
             Assert.Equal(_applied, entry.Entry.Index);
-            _state.TakeTime(entry);
+            _state.RecordTime(entry);
             var result = _state.Apply(
                 _applied,
                 entry.Payload,
@@ -434,12 +442,12 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             );
             world.Oracle.SeesApplied(Id, entry, HasDiverged ? null : _state.Hash);
             _outcomes.Enqueue(new OutcomeHash(_applied, _state.Hash));
-            if (_proposed.Remove(_applied, out var mine) && mine.Term == entry.Entry.Term)
+            if (_proposed.Remove(_applied, out var proposal) && proposal.Term == entry.Entry.Term)
             {
                 world.Oracle.AcknowledgesWrite(_applied);
                 if (result is not null)
                 {
-                    mine.Answer?.Invoke(result);
+                    proposal.Answer?.Invoke(result);
                 }
             }
         }
@@ -450,12 +458,12 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         _readsReady.AddRange(_output.Reads);
         foreach (var ready in _readsReady)
         {
-            if (_applied >= ready.Index && _readsAsked.Remove(ready.Number, out var asked))
+            if (_applied >= ready.Index && _readsAsked.Remove(ready.Number, out var read))
             {
-                world.Oracle.ServesRead(Id, ready.Index, asked.Before);
-                if (asked.Command is not null)
+                world.Oracle.ServesRead(Id, ready.Index, read.Before);
+                if (read.Command is not null)
                 {
-                    asked.Answer?.Invoke(_state.Read(asked.Command));
+                    read.Answer?.Invoke(_state.Read(read.Command));
                 }
             }
         }

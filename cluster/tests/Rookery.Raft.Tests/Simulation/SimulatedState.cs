@@ -46,7 +46,7 @@ internal sealed class SimulatedState
     public SimulatedState Copy() => new([.. _documents], [.. _lists], [.. _sessions], Hash, _age);
 
     /// <summary>Records and checks the log time of an entry.</summary>
-    public void TakeTime(in StoredEntry entry) => _age = _age.Next(entry);
+    public void RecordTime(in StoredEntry entry) => _age = _age.Next(entry);
 
     /// <summary>
     /// Applies an entry. Returns the client's result; null when the entry has no client, or its client has gone on.

@@ -22,7 +22,7 @@ internal sealed class SimulatedStore(Configuration configuration)
     private readonly List<StoredEntry> _entries = [];
     private readonly Dictionary<long, long> _lostTerms = [];
     private (JournalWrite Write, StoredEntry[] Entries)? _outstanding;
-    private bool _damageIsTold;
+    private bool _damageIsReported;
     private long _notedCommit;
 
     public VoteRecord Vote { get; private set; }
@@ -31,6 +31,7 @@ internal sealed class SimulatedStore(Configuration configuration)
 
     public StoredManifest Manifest { get; private set; } = new(default, configuration, 0, new SimulatedState());
 
+    /// <summary>The state before the journal's first entry.</summary>
     public StoredManifest Base { get; private set; } = new(default, configuration, 0, new SimulatedState());
 
     /// <summary>
@@ -54,7 +55,7 @@ internal sealed class SimulatedStore(Configuration configuration)
     /// Whether a voter may lose entries, according to this log: the other voters must be a majority without it. So of
     /// two voters neither may.
     /// </summary>
-    public bool BearsLoss =>
+    public bool ToleratesLoss =>
         _entries
             .Select(entry => entry.Entry.Configuration)
             .OfType<Configuration>()
@@ -67,7 +68,7 @@ internal sealed class SimulatedStore(Configuration configuration)
     /// <summary>
     /// Whether this entry was stored here, is unreadable, and counts as acknowledged until it is repaired.
     /// </summary>
-    public bool KnowsThatItLost(LogPosition position) =>
+    public bool KnowsLossOf(LogPosition position) =>
         MayHaveAcknowledged.Index >= position.Index && _lostTerms.GetValueOrDefault(position.Index) == position.Term;
 
     public void Begin(in JournalWrite write, StoredEntry[] written)
@@ -107,8 +108,8 @@ internal sealed class SimulatedStore(Configuration configuration)
     public void LosePower() => (WasUnclean, _outstanding) = (true, null);
 
     /// <summary>Loses synced entries without a trace: the disk reported its last syncs wrongly.</summary>
-    public void Forget(long behind) =>
-        _entries.RemoveRange((int)(behind - Base.Position.Index), (int)(Last.Index - behind));
+    public void Forget(long lastKept) =>
+        _entries.RemoveRange((int)(lastKept - Base.Position.Index), (int)(Last.Index - lastKept));
 
     /// <summary>
     /// Makes a part of the journal unreadable. Recovery works as in the program: nothing that the manifest contains is
@@ -125,7 +126,7 @@ internal sealed class SimulatedStore(Configuration configuration)
             }
             else
             {
-                PassOver(reachesAbove: random.Next(2) == 0);
+                SkipDamage(reachesAbove: random.Next(2) == 0);
             }
         }
     }
@@ -134,19 +135,19 @@ internal sealed class SimulatedStore(Configuration configuration)
     /// Makes the journal unreadable after an index. The acknowledged position, the vote and the start number are known
     /// from the readable frames after the gap.
     /// </summary>
-    public void Rot(long behind)
+    public void Rot(long lastReadable)
     {
         MayHaveAcknowledged = MayHaveAcknowledged > Last ? MayHaveAcknowledged : Last;
-        foreach (var entry in _entries.Where(entry => entry.Entry.Index > behind))
+        foreach (var entry in _entries.Where(entry => entry.Entry.Index > lastReadable))
         {
             _lostTerms[entry.Entry.Index] = entry.Entry.Term;
         }
 
-        Forget(behind);
+        Forget(lastReadable);
     }
 
     /// <summary>Restarts the log at the manifest's end, with the intact entries after it.</summary>
-    private void PassOver(bool reachesAbove)
+    private void SkipDamage(bool reachesAbove)
     {
         if (reachesAbove && Last.Index > Manifest.Position.Index)
         {
@@ -158,8 +159,8 @@ internal sealed class SimulatedStore(Configuration configuration)
 
     public StartingPoint Start(NodeId self, int seed, bool countsStarts, bool remembersDamage)
     {
-        MayHaveAcknowledged = _damageIsTold && !remembersDamage ? default : MayHaveAcknowledged;
-        _damageIsTold = MayHaveAcknowledged != default;
+        MayHaveAcknowledged = _damageIsReported && !remembersDamage ? default : MayHaveAcknowledged;
+        _damageIsReported = MayHaveAcknowledged != default;
         StartNumber += countsStarts || StartNumber == 0 ? 1 : 0;
         var log = new EntryLog(Base.Position, Base.Configuration, Base.ConfigurationIndex);
         foreach (var entry in _entries)

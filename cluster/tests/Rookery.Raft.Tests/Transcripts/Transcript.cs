@@ -79,19 +79,19 @@ internal sealed class Transcript
     public string? DifferenceWith(string played)
     {
         string[] expected = [.. Lines],
-            found = played.TrimEnd('\n').Split('\n');
+            actual = played.TrimEnd('\n').Split('\n');
         int line = expected
-            .Zip(found)
+            .Zip(actual)
             .TakeWhile(pair => string.Equals(pair.First, pair.Second, StringComparison.Ordinal))
             .Count();
-        if (line == expected.Length && line == found.Length)
+        if (line == expected.Length && line == actual.Length)
         {
             return null;
         }
 
-        string command = found.Take(line + 1).LastOrDefault(text => text.StartsWith('>')) ?? "the first line";
+        string command = actual.Take(line + 1).LastOrDefault(text => text.StartsWith('>')) ?? "the first line";
         return $"{Path}:{line + 1}, after '{command}': expected '{expected.ElementAtOrDefault(line)}', "
-            + $"found '{found.ElementAtOrDefault(line)}'. When that is right, {RewriteVariable}=1 writes it.";
+            + $"found '{actual.ElementAtOrDefault(line)}'. When that is right, {RewriteVariable}=1 writes it.";
     }
 
     public void Write(string played) => File.WriteAllText(Path, played);

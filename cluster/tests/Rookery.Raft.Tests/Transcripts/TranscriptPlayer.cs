@@ -15,9 +15,12 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
     /// <summary>The commands without immediate effects, for which "nothing" is not printed.</summary>
     private static readonly string[] Quiet = ["partition", "heal", "hold-disk", "drop"];
 
+    // What was last written of each member: its state, its process and the last applied index, and its configuration.
     private readonly Dictionary<int, string> _states = [];
     private readonly Dictionary<int, (int Process, long Index)> _applied = [];
     private readonly Dictionary<int, string> _members = [];
+
+    // The names of proposals; the first has the payload 1.
     private readonly List<string> _names = [];
     private TranscriptWorld? _world;
 
@@ -43,19 +46,19 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
         }
 
         Flight[] before = [.. World.Flights];
-        string[] said = [.. Obey(words[0], words[1..])];
+        string[] answers = [.. Execute(words[0], words[1..])];
         string[] sent =
         [
             .. World
                 .Flights.Where(flight => !before.Contains(flight))
                 .Select(flight => TranscriptText.Of(flight, NameOf)),
         ];
-        string[] lines = [.. said, .. World.Notes, .. Applied(), .. Changes(), .. sent];
+        string[] lines = [.. answers, .. World.Notes, .. Applied(), .. Changes(), .. sent];
         World.Notes.Clear();
         return lines.Length == 0 && !Quiet.Contains(words[0], StringComparer.Ordinal) ? ["nothing"] : lines;
     }
 
-    private IEnumerable<string> Obey(string verb, string[] words)
+    private IEnumerable<string> Execute(string verb, string[] words)
     {
         switch (verb)
         {
@@ -63,7 +66,7 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
                 Campaign(Number(words[0]), Role.PreCandidate, _ => false);
                 break;
             case "elect":
-                Campaign(Number(words[0]), Role.Leader, IsNo(After(words, "without")));
+                Campaign(Number(words[0]), Role.Leader, IsNotOf(After(words, "without")));
                 break;
             case "tick":
                 int ticks = Number(words[1]);
@@ -85,11 +88,11 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
                 Settle(_ => true);
                 break;
             case "deliver":
-                return Said(World.Deliver(Between(words)));
+                return ComplainWhenNone(World.Deliver(Between(words)));
             case "deliver-one":
-                return Said(World.DeliverOne(Between(words)));
+                return ComplainWhenNone(World.DeliverOne(Between(words)));
             case "drop":
-                return Said(World.Drop(Between(words)));
+                return ComplainWhenNone(World.Drop(Between(words)));
             case "partition":
                 World.Partition(string.Join(' ', words).Split('|').Select(group => Numbers(group.Split(' '))));
                 break;
@@ -165,7 +168,7 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
 
     private void Read(int id)
     {
-        var nothing = new ClientCommand(0, 0, OperationKind.Get, [0], 0, 0);
+        var nothing = new ClientCommand(Client: 0, Sequence: 0, OperationKind.Get, [0], Value: 0, Expected: 0);
         World.Do(
             id,
             node =>
@@ -177,7 +180,7 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
         );
     }
 
-    private string Change(string verb, int id, int about)
+    private string Change(string verb, int id, int member)
     {
         var change = verb switch
         {
@@ -186,7 +189,7 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
             _ => MemberChange.Removed,
         };
         var answer = ChangeAnswer.None;
-        World.Do(id, node => answer = node.Change(change, new NodeId(about)));
+        World.Do(id, node => answer = node.Change(change, new NodeId(member)));
         return $"{id} answers {answer}";
     }
 
@@ -255,8 +258,9 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
     }
 
     /// <summary>Merges the lines of members with the same description.</summary>
-    private static IEnumerable<string> Grouped(IEnumerable<(int Id, string What)> said) =>
-        said.GroupBy(one => one.What, one => one.Id, StringComparer.Ordinal)
+    private static IEnumerable<string> Grouped(IEnumerable<(int Id, string Description)> lines) =>
+        lines
+            .GroupBy(line => line.Description, line => line.Id, StringComparer.Ordinal)
             .Select(group => $"{string.Join(' ', group)}: {group.Key}");
 
     private IEnumerable<int> Members(string word) => word is "all" ? World.Ids : [Number(word)];
@@ -286,10 +290,10 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
             );
     }
 
-    private static Predicate<Flight> IsNo(string[] kinds) =>
+    private static Predicate<Flight> IsNotOf(string[] kinds) =>
         flight => !kinds.Contains(flight.Message?.Kind.ToString(), StringComparer.Ordinal);
 
-    private static string[] Said(int count) => count == 0 ? ["there was no such message"] : [];
+    private static string[] ComplainWhenNone(int count) => count == 0 ? ["there was no such message"] : [];
 
     private static string[] Until(string[] words, string mark) =>
         [.. words.TakeWhile(word => !string.Equals(word, mark, StringComparison.Ordinal))];

@@ -44,17 +44,17 @@ public sealed class TranscriptTests
     public void A_planted_bug_breaks_an_expectation(string name, string bug)
     {
         var transcript = Transcript.Read(name);
-        string? found;
+        string? difference;
         try
         {
-            found = transcript.DifferenceWith(transcript.Play(PlantedBugs.All[bug]));
+            difference = transcript.DifferenceWith(transcript.Play(PlantedBugs.All[bug]));
         }
         catch (Exception broken) when (broken is ConsensusException or Xunit.Sdk.XunitException)
         {
-            found = broken.Message;
+            difference = broken.Message;
         }
 
-        Assert.NotNull(found);
+        Assert.NotNull(difference);
     }
 
     [Theory]

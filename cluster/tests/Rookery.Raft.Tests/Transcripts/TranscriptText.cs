@@ -49,24 +49,24 @@ internal static class TranscriptText
 
     public static string Of(in StoredEntry entry, Func<long, string> nameOf)
     {
-        string what = entry.Entry.Type switch
+        string content = entry.Entry.Type switch
         {
             EntryType.NoOp => "no-op",
             EntryType.Configuration => $"[{Of(entry.Entry.Configuration!)}]",
             _ => nameOf(entry.Payload),
         };
-        return $"{Of(new LogPosition(entry.Entry.Term, entry.Entry.Index))} {what}";
+        return $"{Of(new LogPosition(entry.Entry.Term, entry.Entry.Index))} {content}";
     }
 
     public static string Of(Flight flight, Func<long, string> nameOf)
     {
-        string way = $"{flight.From}->{flight.To}";
+        string connection = $"{flight.From}->{flight.To}";
         if (flight.Message is not { } message)
         {
-            return $"{way} state of {flight.From}";
+            return $"{connection} state of {flight.From}";
         }
 
-        return $"{way} {message.Kind} term {message.Term}{DetailsOf(message, flight.Entries, nameOf)}";
+        return $"{connection} {message.Kind} term {message.Term}{DetailsOf(message, flight.Entries, nameOf)}";
     }
 
     private static string DetailsOf(in Message message, StoredEntry[] entries, Func<long, string> nameOf)

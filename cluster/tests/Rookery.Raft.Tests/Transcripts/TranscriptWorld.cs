@@ -71,7 +71,7 @@ internal sealed class TranscriptWorld : INodeWorld
 
     public SimulatedStore StoreOf(NodeId id) => this[(int)id.Value].Store;
 
-    public void Saw(string mark)
+    public void Mark(string mark)
     {
         if (Enum.TryParse<CoreEvent>(mark, out _))
         {
@@ -91,7 +91,7 @@ internal sealed class TranscriptWorld : INodeWorld
 
     public void FetchLater(SimulatedNode node, NodeId from) => _flights.Add(new Flight(from, node.Id));
 
-    public void Failed(SimulatedNode node)
+    public void HandleFailure(SimulatedNode node)
     {
         Notes.Add($"{node.Id} halts");
         node.LosePower();
@@ -157,9 +157,9 @@ internal sealed class TranscriptWorld : INodeWorld
     }
 
     /// <summary>Runs an action on a running member, and syncs the result.</summary>
-    public void Do(int id, Action<SimulatedNode> what)
+    public void Do(int id, Action<SimulatedNode> action)
     {
-        what(this[id]);
+        action(this[id]);
         SyncAll();
     }
 

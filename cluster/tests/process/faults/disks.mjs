@@ -22,16 +22,16 @@ const slowCards = (name, choose) => ({
 })
 
 /** Below its reserve a node refuses writes that grow the data; with no byte free its journal stops it. */
-const fullCard = (name, choose, left) => ({
+const fullCard = (name, choose, freeBytes) => ({
   name,
   excuses: ["failing"],
   isQuiet: choose === aFollower,
   async begin(cluster, chance) {
     const member = await choose(cluster, chance)
-    member.card.fill(left)
+    member.card.fill(freeBytes)
     return {
       mayFail: failure => failure.name === member.name,
-      what: `of ${member.name}, ${left >> 20} MiB left`,
+      what: `of ${member.name}, ${freeBytes >> 20} MiB left`,
       takesHold: () => cardMissed(cluster, member),
       async end() {
         member.card.giveBack()

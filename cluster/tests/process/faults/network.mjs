@@ -1,6 +1,6 @@
 // Faults of the network between nodes. Clients reach all nodes all the time, also those that are cut off.
 import { someoneMissed } from "../sightings.mjs"
-import { aFollower, anybody, done, theLeader } from "./processes.mjs"
+import { aFollower, anybody, faultOf, theLeader } from "./processes.mjs"
 
 const others = (cluster, member) => cluster.members.filter(other => other !== member)
 const outgoing = (cluster, member) => others(cluster, member).map(other => [member, other])

@@ -35,8 +35,13 @@ export const theLeader = cluster => cluster.leader()
 export const aFollower = async (cluster, chance) => chance.pick(await cluster.followers())
 export const anybody = (cluster, chance) => chance.pick(cluster.members)
 
-/** A fault of one process. On the leader it causes an election; on a follower only the leader and that follower's clients notice it. */
-export const done = (name, choose, what, begin) => ({
+/**
+ * A fault of one member. On the leader it causes an election; on a follower only the leader and that follower's clients notice it.
+ * @param choose Returns the member: `theLeader`, `aFollower` or `anybody`.
+ * @param what How the report begins, before the member's name.
+ * @param begin Begins the fault of a member, and returns the function that ends it.
+ */
+export const faultOf = (name, choose, what, begin) => ({
   name,
   isQuiet: choose === aFollower,
   async begin(cluster, chance) {
@@ -48,12 +53,12 @@ export const done = (name, choose, what, begin) => ({
   },
 })
 
-const killOne = (name, choose) => done(name, choose, "kill -9 of ", async (cluster, member) => {
+const killOne = (name, choose) => faultOf(name, choose, "kill -9 of ", async (cluster, member) => {
   await cluster.kill(member)
   return () => cluster.start(member)
 })
 
-const stopOne = (name, choose) => done(name, choose, "SIGSTOP of ", async (cluster, member) => {
+const stopOne = (name, choose) => faultOf(name, choose, "SIGSTOP of ", async (cluster, member) => {
   await cluster.freeze(member)
   return () => cluster.thaw(member)
 })

@@ -12,7 +12,7 @@ const segments = member => filesOf(join(member.data, "journal"), /^journal-.*\.s
 const runs = member => filesOf(join(member.data, "storage"), /\.run$/)
 const nameOf = file => file.split("/").at(-1)
 
-/** Flips bits that a stopped member has written to its journal, except at the beginnings of files: without those it would have to join again. */
+/** Flips bits that a stopped member has written to its journal since `before`, except at the beginnings of files: without those it would have to join again. */
 function rotWritten(member, before, chance) {
   const headerBytes = 4096
   const file = segments(member).sort((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs)[0]
