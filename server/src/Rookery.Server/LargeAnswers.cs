@@ -85,10 +85,10 @@ internal sealed class LargeAnswers
     private async Task<bool> WaitAsync(CancellationToken disconnected)
     {
         using var waitTimeout = new CancellationTokenSource(WaitTimeout, _time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(waitTimeout.Token, disconnected);
+        using var timeoutOrClient = CancellationTokenSource.CreateLinkedTokenSource(waitTimeout.Token, disconnected);
         try
         {
-            await _turns.Reader.ReadAsync(either.Token);
+            await _turns.Reader.ReadAsync(timeoutOrClient.Token);
             return true;
         }
         catch (OperationCanceledException) when (!disconnected.IsCancellationRequested)

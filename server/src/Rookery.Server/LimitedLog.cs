@@ -20,10 +20,12 @@ internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
     private static readonly TimeSpan LinePeriod = TimeSpan.FromMinutes(3);
 
     private readonly Lock _gate = new();
-    private readonly long _begun = time.GetTimestamp();
+    private readonly long _startedAt = time.GetTimestamp();
+
+    // Lines that have passed, and those that were left unused beyond a burst.
     private long _passed;
     private long _dropped;
-    private long _reported;
+    private long _reported; // the dropped lines that a logged line has reported
 
     /// <summary>Number of dropped lines.</summary>
     public long DroppedLines => Interlocked.Read(ref _dropped);
@@ -66,7 +68,7 @@ internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
         lock (_gate)
         {
             // Unused lines accumulate up to the burst only.
-            long due = Burst + (time.GetElapsedTime(_begun).Ticks / LinePeriod.Ticks);
+            long due = Burst + (time.GetElapsedTime(_startedAt).Ticks / LinePeriod.Ticks);
             _passed = Math.Max(_passed, due - Burst);
             if (_passed >= due)
             {

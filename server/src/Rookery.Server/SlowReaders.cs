@@ -30,23 +30,23 @@ internal sealed class SlowReaders(long maxBytes, ILogger log, TimeProvider time)
     /// <summary>Waits until the client has taken the part, or is disconnected.</summary>
     /// <param name="disconnect">Disconnects the client. Called under a lock, and only during the wait.</param>
     /// <param name="bytes">Bytes that the answer holds during the wait.</param>
-    /// <param name="taking">Completes when the client has taken the part.</param>
-    public async Task<FlushResult> WaitAsync(Action disconnect, long bytes, Task<FlushResult> taking)
+    /// <param name="sending">Completes when the client has taken the part.</param>
+    public async Task<FlushResult> WaitAsync(Action disconnect, long bytes, Task<FlushResult> sending)
     {
         var place = Enter(disconnect, bytes);
         try
         {
-            return await taking.WaitAsync(MinReadTime, time);
+            return await sending.WaitAsync(MinReadTime, time);
         }
         catch (TimeoutException)
         {
             // If the part was taken at this moment, there is no need to disconnect anyone.
-            if (!taking.IsCompleted)
+            if (!sending.IsCompleted)
             {
                 DisconnectSlowest();
             }
 
-            return await taking;
+            return await sending;
         }
         finally
         {
@@ -65,7 +65,7 @@ internal sealed class SlowReaders(long maxBytes, ILogger log, TimeProvider time)
 
     private void DisconnectSlowest()
     {
-        int broken = 0;
+        int disconnected = 0;
         lock (_gate)
         {
             while (
@@ -75,21 +75,21 @@ internal sealed class SlowReaders(long maxBytes, ILogger log, TimeProvider time)
             )
             {
                 Remove(longest);
-                broken++;
+                disconnected++;
 
                 // Under the lock: after the request has been removed, its context may serve another request.
                 longest.Value.Disconnect();
             }
         }
 
-        if (broken > 0)
+        if (disconnected > 0)
         {
             log.LogWarning(
                 LogEvents.SlowReader,
                 "Answers that their clients do not read held more than {Bytes} of memory, which is the limit: "
                     + "{Count} connections whose clients read nothing for {Seconds} s or longer were closed.",
                 Amount.Bytes(maxBytes),
-                broken,
+                disconnected,
                 MinReadTime.TotalSeconds
             );
         }

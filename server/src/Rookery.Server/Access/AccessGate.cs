@@ -200,9 +200,9 @@ internal sealed class AccessGate(ServerContext context)
         principal = null;
         var items = http.Features.Get<IConnectionItemsFeature>()?.Items;
         byte[] header = Encoding.ASCII.GetBytes(authorization);
-        if (items is not null && Recall(items, header) is { } known)
+        if (items is not null && Recall(items, header) is { } cached)
         {
-            principal = known;
+            principal = cached;
             return null;
         }
 
@@ -283,9 +283,9 @@ internal sealed class AccessGate(ServerContext context)
 
         var current = Table(node);
         var items = http.Features.Get<IConnectionItemsFeature>()?.Items;
-        if (items is not null && Recall(items, authorization: []) is { } known)
+        if (items is not null && Recall(items, authorization: []) is { } cached)
         {
-            principal = known;
+            principal = cached;
             return null;
         }
 
@@ -347,12 +347,12 @@ internal sealed class AccessGate(ServerContext context)
     public Principal? Recall(IDictionary<object, object?> connection, ReadOnlySpan<byte> authorization) =>
         NodeWithRecords is { } node
         && CurrentTable(node) is { } current
-        && connection.TryGetValue(authorization.IsEmpty ? OfCertificate : OfToken, out object? kept)
-        && kept is CachedPrincipal known
-        && ReferenceEquals(known.From, current)
-        && authorization.SequenceEqual(known.Authorization)
-        && !HasExpired(node, known.Expires)
-            ? known.Principal
+        && connection.TryGetValue(authorization.IsEmpty ? OfCertificate : OfToken, out object? item)
+        && item is CachedPrincipal cached
+        && ReferenceEquals(cached.Table, current)
+        && authorization.SequenceEqual(cached.Authorization)
+        && !HasExpired(node, cached.Expires)
+            ? cached.Principal
             : null;
 
     private AccessTable Table(Node node) => CurrentTable(node) ?? Load(node);
@@ -415,8 +415,13 @@ internal sealed class AccessGate(ServerContext context)
         : "This node has no owner yet: claim it with `rookery claim`, or on its page, and the code that it "
             + "printed at its start or that was preset.";
 
+    /// <summary>The caller of a connection.</summary>
+    /// <param name="Table">The access records in which it was found.</param>
+    /// <param name="Principal">The caller.</param>
+    /// <param name="Expires">When its credential expires.</param>
+    /// <param name="Authorization">The Authorization header; empty for a client certificate.</param>
     private sealed record CachedPrincipal(
-        AccessTable From,
+        AccessTable Table,
         Principal Principal,
         DateTimeOffset Expires,
         byte[] Authorization

@@ -244,7 +244,7 @@ internal sealed class CertificateRoutes(ServerContext context)
                         + "P-384 and P-521."
                 );
         }
-        catch (Exception wrong) when (wrong is CryptographicException or ArgumentException)
+        catch (Exception failure) when (failure is CryptographicException or ArgumentException)
         {
             throw RefusedException.BadRequest("'Request' is no PKCS #10 request in PEM that is signed by its own key.");
         }

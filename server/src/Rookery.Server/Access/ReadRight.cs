@@ -37,7 +37,7 @@ internal static class ReadRight
         new(
             StatusCodes.Status403Forbidden,
             ErrorResponse.Forbidden,
-            $"{http.Request.Method} {http.Request.Path} {what} needs the scope read and write in database "
+            $"{http.Request.Method} {http.Request.Path} {qualifier} needs the scope read and write in database "
                 + $"'{database.Name}', "
                 + $"and '{Principal.Of(http).Name}' has write only: {why} Nothing was stored."
         );

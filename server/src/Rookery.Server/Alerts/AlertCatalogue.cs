@@ -12,8 +12,8 @@ public static class AlertCatalogue
 {
     private const double SlowSyncSeconds = 0.5;
     private const long LagEntries = 10_000;
-    private const double LifeUsed = 0.9;
-    private const int SpareBlocksUsed = 2;
+    private const double LifeUsed = 0.9; // share of the card's life
+    private const int SpareBlocksUsed = 2; // as an eMMC reports it: 2 means over 80 %
     private const double ClockOffSeconds = 60;
     private const int CertificateDays = 30;
     private const int BackupDays = 3;

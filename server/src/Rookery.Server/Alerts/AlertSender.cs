@@ -34,8 +34,14 @@ public sealed class AlertSender : IAsyncDisposable
     private readonly CancellationTokenSource _stopping = new();
     private readonly ITimer _timer;
     private readonly Task _sending;
+
+    // The leader, and the timestamp since when it is known to lead.
     private (string? Tag, long Since) _leader;
+
+    // Whether the webhook did not accept the last message.
     private bool _isFailing;
+
+    // Whether the search for changes has failed, which is logged once.
     private bool _hasFailed;
     private int _isDisposed;
     private int _isSending;
@@ -289,13 +295,20 @@ public sealed class AlertSender : IAsyncDisposable
     {
         Volatile.Write(ref _isSending, 1);
         using var timeout = new CancellationTokenSource(SendTimeout, _context.Time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+        using var timeoutOrCancelled = CancellationTokenSource.CreateLinkedTokenSource(
+            timeout.Token,
+            cancellationToken
+        );
         try
         {
             using var content = new ByteArrayContent(message.Encode(Topic));
             content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
             using var request = new HttpRequestMessage(HttpMethod.Post, Target) { Content = content };
-            using var answer = await _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, either.Token);
+            using var answer = await _client.SendAsync(
+                request,
+                HttpCompletionOption.ResponseHeadersRead,
+                timeoutOrCancelled.Token
+            );
             return answer.IsSuccessStatusCode
                 ? (null, false)
                 : (

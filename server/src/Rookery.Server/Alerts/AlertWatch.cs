@@ -98,15 +98,15 @@ public sealed class AlertWatch : IDisposable
         bool hasChanged = false;
         foreach (var (definition, states) in _watched)
         {
-            var found = definition.Find(facts).ToList();
+            var conditions = definition.Find(facts).ToList();
             states.AddRange(
-                found
+                conditions
                     .Where(one => !states.Exists(state => state.IsAbout(one.Member)))
                     .Select(one => new State(definition, one.Member))
             );
             foreach (var state in states)
             {
-                hasChanged |= UpdateState(state, found.Find(one => state.IsAbout(one.Member)).Sentence);
+                hasChanged |= UpdateState(state, conditions.Find(one => state.IsAbout(one.Member)).Sentence);
             }
 
             states.RemoveAll(static state => state.BegunAt is null);
@@ -178,14 +178,19 @@ public sealed class AlertWatch : IDisposable
     {
         public AlertDefinition Definition => definition;
 
+        /// <summary>What is wrong, as of the last evaluation at which the condition held.</summary>
         public string Sentence { get; set; } = string.Empty;
 
+        /// <summary>Timestamp at which the condition began to hold; null while the alert has not begun.</summary>
         public long? BegunAt { get; set; }
 
+        /// <summary>Timestamp of the last evaluation at which the condition held.</summary>
         public long HeldAt { get; set; }
 
+        /// <summary>Whether the condition held at the last evaluation.</summary>
         public bool Holds { get; set; }
 
+        /// <summary>The time of <see cref="BegunAt"/>.</summary>
         public DateTimeOffset Since { get; set; }
 
         public bool IsActive { get; set; }

@@ -9,7 +9,7 @@ internal sealed class FactsReader(ServerContext context)
 {
     private static readonly TimeSpan RecentSync = TimeSpan.FromMinutes(10);
 
-    private readonly long _begun = context.Time.GetTimestamp();
+    private readonly long _startedAt = context.Time.GetTimestamp();
     private long _syncs;
     private long? _syncSeenAt;
 
@@ -28,7 +28,7 @@ internal sealed class FactsReader(ServerContext context)
         return new AlertFacts
         {
             Now = statistics?.Consensus?.Clock.Time.Known ?? context.Time.GetUtcNow(),
-            Uptime = context.Time.GetElapsedTime(_begun),
+            Uptime = context.Time.GetElapsedTime(_startedAt),
             NotServing = readiness.Reason ?? statistics?.Consensus?.Unready,
             Cluster = isHealthy ? statistics?.Consensus : null,
             Space = statistics?.Space,
@@ -57,7 +57,7 @@ internal sealed class FactsReader(ServerContext context)
             _syncSeenAt = context.Time.GetTimestamp();
         }
 
-        return _syncSeenAt is { } seen && context.Time.GetElapsedTime(seen) < RecentSync
+        return _syncSeenAt is { } seenAt && context.Time.GetElapsedTime(seenAt) < RecentSync
             ? context.Io.PercentileMicroseconds(IoKind.JournalSync, 0.99)
             : null;
     }

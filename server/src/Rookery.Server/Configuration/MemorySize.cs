@@ -15,18 +15,18 @@ public static class MemorySize
     /// <returns>False if the text is not an amount.</returns>
     public static bool TryParse(string text, out long bytes)
     {
-        ReadOnlySpan<char> rest = text.AsSpan().Trim();
-        int digits = rest.IndexOfAnyExceptInRange('0', '9');
+        ReadOnlySpan<char> trimmed = text.AsSpan().Trim();
+        int digits = trimmed.IndexOfAnyExceptInRange('0', '9');
         if (digits < 0)
         {
-            return long.TryParse(rest, NumberStyles.None, CultureInfo.InvariantCulture, out bytes);
+            return long.TryParse(trimmed, NumberStyles.None, CultureInfo.InvariantCulture, out bytes);
         }
 
         bytes = 0;
-        int shift = ShiftOf(rest[digits..].Trim());
+        int shift = ShiftOf(trimmed[digits..].Trim());
         if (
             shift < 0
-            || !long.TryParse(rest[..digits], NumberStyles.None, CultureInfo.InvariantCulture, out long number)
+            || !long.TryParse(trimmed[..digits], NumberStyles.None, CultureInfo.InvariantCulture, out long number)
             || number > long.MaxValue >> shift
         )
         {

@@ -49,10 +49,10 @@ internal sealed class Sessions(TimeProvider time)
 
             if (_sessions.Count >= MaxSessions)
             {
-                _sessions.Remove(_sessions.MinBy(static known => known.Value.Used).Key);
+                _sessions.Remove(_sessions.MinBy(static known => known.Value.UsedAt).Key);
             }
 
-            _sessions.Add(key, new Session(tokenHash.ToArray(), now) { Used = now });
+            _sessions.Add(key, new Session(tokenHash.ToArray(), now) { UsedAt = now });
         }
 
         return secret;
@@ -84,7 +84,7 @@ internal sealed class Sessions(TimeProvider time)
                 return false;
             }
 
-            session.Used = now;
+            session.UsedAt = now;
             tokenHash = session.TokenHash;
             return true;
         }
@@ -116,9 +116,9 @@ internal sealed class Sessions(TimeProvider time)
             }
 
             count++;
-            if (session.Used < used)
+            if (session.UsedAt < used)
             {
-                (oldest, used) = (key, session.Used);
+                (oldest, used) = (key, session.UsedAt);
             }
         }
 
@@ -140,15 +140,16 @@ internal sealed class Sessions(TimeProvider time)
     }
 
     private bool HasEnded(Session session, long now) =>
-        time.GetElapsedTime(session.Used, now) >= Idle || time.GetElapsedTime(session.Begun, now) >= MaxLifetime;
+        time.GetElapsedTime(session.UsedAt, now) >= Idle || time.GetElapsedTime(session.BegunAt, now) >= MaxLifetime;
 
-    private sealed class Session(byte[] tokenHash, long begun)
+    // Its times are timestamps of the clock.
+    private sealed class Session(byte[] tokenHash, long begunAt)
     {
         public byte[] TokenHash => tokenHash;
 
-        public long Begun => begun;
+        public long BegunAt => begunAt;
 
-        public long Used { get; set; }
+        public long UsedAt { get; set; }
     }
 
     /// <summary>

@@ -68,7 +68,7 @@ internal sealed class FastPathHandlers
             return ValueTask.FromResult(0);
         }
 
-        long begun = _context.Time.GetTimestamp();
+        long start = _context.Time.GetTimestamp();
         bool mayReadDisk = !SocketThreads.IsCurrent;
         int length = _get.TryWrite(request, database, output, mayReadDisk, out bool isOnDisk, out int status);
         if (isOnDisk)
@@ -78,7 +78,7 @@ internal sealed class FastPathHandlers
 
         if (length > 0)
         {
-            _context.Metrics.AddFastRead(_route, begun, status);
+            _context.Metrics.AddFastRead(_route, start, status);
         }
 
         return ValueTask.FromResult(length);
@@ -114,7 +114,7 @@ internal sealed class FastPathHandlers
     [AsyncMethodBuilder(typeof(PoolingAsyncValueTaskMethodBuilder<>))]
     private async ValueTask<int> ReadAsync(SimpleRequest request, Database database, PipeWriter output)
     {
-        long begun = _context.Metrics.BeginFast();
+        long start = _context.Metrics.BeginFast();
         int length = 0;
         int status = 0;
         try
@@ -128,7 +128,7 @@ internal sealed class FastPathHandlers
         {
             if (length > 0)
             {
-                _context.Metrics.EndFast(_route, _reads, begun, status);
+                _context.Metrics.EndFast(_route, _reads, start, status);
             }
             else
             {

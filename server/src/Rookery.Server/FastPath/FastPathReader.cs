@@ -14,10 +14,10 @@ namespace Rookery.Server.FastPath;
 /// routing, and requests that a client sends without waiting for answers share one system call.
 /// </summary>
 /// <remarks>
-/// Kestrel reads bodies from the same bytes. To answer there would be to take a body for requests, so this reader must
-/// know where a request begins: at the start of the connection, and after a request of which <see cref="RequestGate"/>
-/// has reported that its body was read to the announced length. After any other request it answers nothing more
-/// until such a report.
+/// Kestrel reads bodies from the same bytes, and this reader must not take the bytes of a body for a request. So it
+/// answers only where a request begins: at the start of the connection, and after a request of which
+/// <see cref="RequestGate"/> has reported that its body was read to the announced length. After any other request it
+/// answers nothing more until such a report.
 /// </remarks>
 internal sealed class FastPathReader : PipeReader
 {
@@ -140,11 +140,11 @@ internal sealed class FastPathReader : PipeReader
             var reading = _input.ReadAsync(cancellationToken);
             _responsesInTurn = reading.IsCompleted ? _responsesInTurn : 0;
             var read = await reading;
-            var rest = read.Buffer;
+            var unanswered = read.Buffer;
             bool isConnected = true;
             _collectedBytes = 0;
             _hasCollectedWrites = false;
-            while (isConnected && !read.IsCanceled && TryParse(rest, out var body, out var end))
+            while (isConnected && !read.IsCanceled && TryParse(unanswered, out var body, out var end))
             {
                 if (_request.Kind == SimpleRequestKind.Query && _collectedBytes > 0)
                 {
@@ -168,7 +168,7 @@ internal sealed class FastPathReader : PipeReader
                     await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
                 }
 
-                rest = rest.Slice(end);
+                unanswered = unanswered.Slice(end);
                 _collectedBytes += bytes;
                 _hasCollectedWrites |= _request.IsWrite;
                 isConnected = _collectedBytes < MaxCollectedBytes || await SendAsync(cancellationToken);
@@ -177,15 +177,15 @@ internal sealed class FastPathReader : PipeReader
             if (!isConnected || (_collectedBytes > 0 && !await SendAsync(cancellationToken)))
             {
                 // The client has left: its further requests are not executed.
-                return HandOver(new ReadResult(rest.Slice(rest.End), isCanceled: false, isCompleted: true));
+                return HandOver(new ReadResult(unanswered.Slice(unanswered.End), isCanceled: false, isCompleted: true));
             }
 
-            if (!rest.IsEmpty || read.IsCanceled || read.IsCompleted)
+            if (!unanswered.IsEmpty || read.IsCanceled || read.IsCompleted)
             {
-                return HandOver(new ReadResult(rest, read.IsCanceled, read.IsCompleted));
+                return HandOver(new ReadResult(unanswered, read.IsCanceled, read.IsCompleted));
             }
 
-            _input.AdvanceTo(rest.Start);
+            _input.AdvanceTo(unanswered.Start);
         }
     }
 
@@ -240,17 +240,17 @@ internal sealed class FastPathReader : PipeReader
         using var stop = isRead
             ? _context.ReadsEnd.UnsafeRegister(static reader => ((FastPathReader)reader!).Abort(), this)
             : default;
-        int held = RookeryServer.ConnectionBufferBytes + bytes;
-        var taking = _context.SlowReaders.WaitAsync(Abort, held, sending);
+        int heldBytes = RookeryServer.ConnectionBufferBytes + bytes;
+        var waiting = _context.SlowReaders.WaitAsync(Abort, heldBytes, sending);
         try
         {
-            var limit = SendGrace + TimeSpan.FromSeconds(held / MinBytesPerSecond);
-            return IsConnectedAfter(await taking.WaitAsync(limit, _time));
+            var limit = SendGrace + TimeSpan.FromSeconds(heldBytes / MinBytesPerSecond);
+            return IsConnectedAfter(await waiting.WaitAsync(limit, _time));
         }
         catch (TimeoutException)
         {
             Abort();
-            await taking;
+            await waiting;
             return false;
         }
     }

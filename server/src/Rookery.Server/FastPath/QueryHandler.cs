@@ -60,7 +60,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
             return 0;
         }
 
-        long begun = context.Metrics.BeginFast();
+        long requestStart = context.Metrics.BeginFast();
         (int Length, int Status) response = default;
         try
         {
@@ -92,7 +92,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         }
 
         _attempts.AddSuccess();
-        context.Metrics.EndFast(_route, _total, begun, response.Status);
+        context.Metrics.EndFast(_route, _total, requestStart, response.Status);
         return response.Length;
     }
 

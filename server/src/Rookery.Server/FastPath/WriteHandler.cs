@@ -53,7 +53,7 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
             return 0;
         }
 
-        long begun = context.Metrics.BeginFast();
+        long start = context.Metrics.BeginFast();
         int status = StatusCodes.Status500InternalServerError;
         try
         {
@@ -89,8 +89,8 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
                     // proposal would be journaled too.
                     status = StatusCodes.Status409Conflict;
                     return WriteError(request, "409 Conflict"u8, RavenType.Concurrency, conflict.Message, output);
-                case { Kind: RejectionKind.NoLeader } without:
-                    int length = SimpleError.WriteNoLeader(request, without, context, output, DateLine, out status);
+                case { Kind: RejectionKind.NoLeader } noLeader:
+                    int length = SimpleError.WriteNoLeader(request, noLeader, context, output, DateLine, out status);
                     status = length == 0 ? LeftToPipeline : status;
                     return length;
                 default:
@@ -120,7 +120,7 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
             else
             {
                 var route = request.Kind == SimpleRequestKind.Batch ? _batchRoute : _putRoute;
-                context.Metrics.EndFast(route, _total, begun, status);
+                context.Metrics.EndFast(route, _total, start, status);
             }
         }
     }

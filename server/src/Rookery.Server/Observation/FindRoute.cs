@@ -20,7 +20,7 @@ internal sealed class FindRoute(ServerContext context)
 
     private readonly Lock _access = new();
     private IDisposable? _blinking;
-    private long _ends;
+    private long _endsAt;
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
         routes
@@ -49,7 +49,7 @@ internal sealed class FindRoute(ServerContext context)
 
         lock (_access)
         {
-            _ends = context.Time.GetTimestamp() + (long)(seconds * context.Time.TimestampFrequency);
+            _endsAt = context.Time.GetTimestamp() + (long)(seconds * context.Time.TimestampFrequency);
             if (_blinking is null)
             {
                 _blinking =
@@ -82,9 +82,9 @@ internal sealed class FindRoute(ServerContext context)
     {
         try
         {
-            while (ReadRemaining() is { } rest && rest > TimeSpan.Zero)
+            while (ReadRemaining() is { } remaining && remaining > TimeSpan.Zero)
             {
-                await Task.Delay(rest, context.Time, context.Stopping);
+                await Task.Delay(remaining, context.Time, context.Stopping);
             }
         }
         catch (OperationCanceledException)
@@ -106,7 +106,7 @@ internal sealed class FindRoute(ServerContext context)
         lock (_access)
         {
             return TimeSpan.FromSeconds(
-                (_ends - context.Time.GetTimestamp()) / (double)context.Time.TimestampFrequency
+                (_endsAt - context.Time.GetTimestamp()) / (double)context.Time.TimestampFrequency
             );
         }
     }

@@ -229,7 +229,7 @@ internal sealed class ForwardedRequests(ServerContext context)
 
     private static string QueryWithoutNode(HttpContext http)
     {
-        var rest = new System.Text.StringBuilder();
+        var query = new System.Text.StringBuilder();
         foreach (
             string pair in (http.Request.QueryString.Value ?? string.Empty)
                 .TrimStart('?')
@@ -238,11 +238,11 @@ internal sealed class ForwardedRequests(ServerContext context)
         {
             if (!pair.StartsWith(Parameter + "=", StringComparison.OrdinalIgnoreCase))
             {
-                rest.Append(rest.Length == 0 ? '?' : '&').Append(pair);
+                query.Append(query.Length == 0 ? '?' : '&').Append(pair);
             }
         }
 
-        return rest.ToString();
+        return query.ToString();
     }
 
     private static void CopyHead(HttpResponseMessage answer, HttpResponse response)

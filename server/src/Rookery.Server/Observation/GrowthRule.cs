@@ -30,7 +30,7 @@ internal static class GrowthRule
             return "this node's card is full";
         }
 
-        string off =
+        string others =
             full.Length < voters.Length && voters.Any(static node => node.State == NodeState.Down)
                 ? ", and others do not answer"
                 : string.Empty;
@@ -50,7 +50,7 @@ internal static class GrowthRule
         }
 
         return $"{(full.Length == 1 ? "the card of" : "the cards of")} {JoinNames(full)} "
-            + $"{(full.Length == 1 ? "is" : "are")} full{off}";
+            + $"{(full.Length == 1 ? "is" : "are")} full{others}";
     }
 
     private static string JoinNames(LiveNode[] nodes) =>

@@ -86,7 +86,7 @@ internal static class HealthRule
                 : $"{string.Join(", ", down[..^1].Select(static node => node.DisplayName))} and {down[^1].DisplayName}";
         int margin =
             cluster.Nodes.Count(static node => node is { IsVoter: true, State: NodeState.Up }) - cluster.Majority;
-        string rest = margin switch
+        string consequence = margin switch
         {
             < 0 => "Nothing is written until one returns.",
             0 => "Writes go on, and no other may fail.",
@@ -98,7 +98,7 @@ internal static class HealthRule
             string.Create(
                 CultureInfo.InvariantCulture,
                 $"{names} {(down.Length == 1 ? "does" : "do")} not answer; {up} of {cluster.Nodes.Count} "
-                    + $"nodes {(up == 1 ? "runs" : "run")}. {rest}"
+                    + $"nodes {(up == 1 ? "runs" : "run")}. {consequence}"
             )
         );
     }

@@ -38,17 +38,17 @@ internal readonly ref struct LatencyWindow(ReadOnlySpan<long> now, ReadOnlySpan<
         }
 
         var bounds = RouteMetrics.BucketBounds;
-        double seen = 0;
+        double countBelow = 0;
         for (int bucket = 0; bucket < bounds.Length; bucket++)
         {
             long count = CountIn(bucket);
-            if (count > 0 && seen + count >= rank)
+            if (count > 0 && countBelow + count >= rank)
             {
                 double lower = bucket == 0 ? 0 : bounds[bucket - 1];
-                return (lower + ((bounds[bucket] - lower) * (rank - seen) / count)) / MicrosecondsPerMillisecond;
+                return (lower + ((bounds[bucket] - lower) * (rank - countBelow) / count)) / MicrosecondsPerMillisecond;
             }
 
-            seen += count;
+            countBelow += count;
         }
 
         // Slower than the last bound: the value is unknown, so return the bound.

@@ -138,7 +138,7 @@ internal sealed record LiveCluster(
         bool isLeadersSight = sight.IsLeader || leaderReport is not null;
         sight = leaderReport?.Sight ?? sight;
         return new LiveCluster(
-            [.. own.Members.Select(one => NodeOf(one, sight, observation, watchedFor, self, reason))],
+            [.. own.Members.Select(statistics => NodeOf(statistics, sight, observation, watchedFor, self, reason))],
             sight.LeaderTag,
             sight.SuccessorTag,
             sight.LimitedBy,
@@ -148,7 +148,7 @@ internal sealed record LiveCluster(
     }
 
     private static LiveNode NodeOf(
-        MemberStatistics one,
+        MemberStatistics statistics,
         ClusterReport sight,
         NodeObservation observation,
         TimeSpan watchedFor,
@@ -156,8 +156,8 @@ internal sealed record LiveCluster(
         string? reason
     )
     {
-        var member = one.Member;
-        var seen = sight.Members.FirstOrDefault(known =>
+        var member = statistics.Member;
+        var reported = sight.Members.FirstOrDefault(known =>
             string.Equals(known.Tag, member.Tag, StringComparison.Ordinal)
         );
         var node = new LiveNode(
@@ -169,27 +169,27 @@ internal sealed record LiveCluster(
         )
         {
             Url = member.Url,
-            LagEntries = seen?.LagEntries ?? one.LagEntries,
-            SyncP99Milliseconds = seen?.SyncP99Milliseconds ?? one.SyncMicroseconds / 1000.0,
-            SpareBytes = seen?.SpareBytes ?? one.SpareBytes,
+            LagEntries = reported?.LagEntries ?? statistics.LagEntries,
+            SyncP99Milliseconds = reported?.SyncP99Milliseconds ?? statistics.SyncMicroseconds / 1000.0,
+            SpareBytes = reported?.SpareBytes ?? statistics.SpareBytes,
         };
         if (string.Equals(member.Tag, self, StringComparison.Ordinal))
         {
             return node with { State = NodeState.Up, SeenSeconds = 0, Reason = reason };
         }
 
-        var heard = observation.Find(member.Tag);
-        bool? isHeard = heard?.IsAnswering(watchedFor);
+        var observed = observation.Find(member.Tag);
+        bool? isHeard = observed?.IsAnswering(watchedFor);
         return node with
         {
             // If this node and the leader disagree, a member that one of them reaches counts as up.
             State =
-                isHeard is true || seen?.IsReachable is true ? NodeState.Up
-                : isHeard is false || seen?.IsReachable is false ? NodeState.Down
+                isHeard is true || reported?.IsReachable is true ? NodeState.Up
+                : isHeard is false || reported?.IsReachable is false ? NodeState.Down
                 : NodeState.Unknown,
-            SeenSeconds = seen?.HeardSeconds ?? heard?.SeenSeconds,
-            Reason = heard?.LastAnswer?.Reason,
-            Sample = heard?.LastAnswer?.Sample,
+            SeenSeconds = reported?.HeardSeconds ?? observed?.SeenSeconds,
+            Reason = observed?.LastAnswer?.Reason,
+            Sample = observed?.LastAnswer?.Sample,
         };
     }
 }

@@ -177,7 +177,7 @@ internal sealed class LiveState(ServerContext context)
         {
             return ShownIndex.All(host, database);
         }
-        catch (Exception unread) when (unread is DamagedException or IOException or ObjectDisposedException)
+        catch (Exception failure) when (failure is DamagedException or IOException or ObjectDisposedException)
         {
             return [];
         }

@@ -45,8 +45,8 @@ internal sealed class LiveStream(ServerContext context)
 
             if (name is not null)
             {
-                int own = _byName.GetValueOrDefault(name);
-                if (own == MaximumPerName)
+                int ofName = _byName.GetValueOrDefault(name);
+                if (ofName == MaximumPerName)
                 {
                     refusal =
                         $"{MaximumPerName} pages follow this node as '{name}' already, which is the most for one "
@@ -54,7 +54,7 @@ internal sealed class LiveStream(ServerContext context)
                     return null;
                 }
 
-                _byName[name] = own + 1;
+                _byName[name] = ofName + 1;
             }
 
             _listeners++;

@@ -10,7 +10,12 @@ namespace Rookery.Server.Observation;
 /// page is open in a browser, the poll is every second. Requests follow each other on one connection, because a new
 /// connection costs a TLS handshake.
 /// </summary>
-internal sealed class MemberWatch(ServerContext context, NodeObservation observation, ObservedNode seen, string nodeId)
+internal sealed class MemberWatch(
+    ServerContext context,
+    NodeObservation observation,
+    ObservedNode observed,
+    string nodeId
+)
 {
     // A client is replaced after this time, because certificate and addresses may have changed.
     private static readonly TimeSpan ClientLifetime = TimeSpan.FromMinutes(10);
@@ -63,7 +68,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
                 && !(failure is OperationCanceledException && !isWatched && observation.IsWatched)
             )
             {
-                seen.RecordFailure();
+                observed.RecordFailure();
                 await PauseAsync(isWatched ? WatchedInterval : SampleHistory.Span, startedAt, isWatched, stopping);
             }
 
@@ -77,8 +82,8 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
 
     private async Task PauseAsync(TimeSpan atLeast, long startedAt, bool isWatched, CancellationToken stopping)
     {
-        var rest = atLeast - context.Time.GetElapsedTime(startedAt);
-        if (rest <= TimeSpan.Zero)
+        var remaining = atLeast - context.Time.GetElapsedTime(startedAt);
+        if (remaining <= TimeSpan.Zero)
         {
             return;
         }
@@ -89,7 +94,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         );
         try
         {
-            await Task.Delay(rest, context.Time, either.Token);
+            await Task.Delay(remaining, context.Time, either.Token);
         }
         catch (OperationCanceledException)
         {
@@ -124,12 +129,12 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
 
         string path = string.Create(
             CultureInfo.InvariantCulture,
-            $"{MemberRequests.SamplesPath}?since={seen.History.NewestUnixMilliseconds}"
-                + $"&slowSince={seen.Slow.NewestUnixMicroseconds}&show={(isWatched ? "true" : "false")}"
+            $"{MemberRequests.SamplesPath}?since={observed.History.NewestUnixMilliseconds}"
+                + $"&slowSince={observed.Slow.NewestUnixMicroseconds}&show={(isWatched ? "true" : "false")}"
         );
         using var answer = await GetAsync(path, isWatched, stopping);
         var root = answer.RootElement;
-        seen.RecordAnswer(
+        observed.RecordAnswer(
             new MemberAnswer(
                 JsonMarshal.GetRawUtf8Value(root.GetProperty("Sample"u8)).ToArray(),
                 root.GetProperty("Sample"u8).GetProperty("Reason"u8).GetString(),
@@ -141,7 +146,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
                     : null
             )
         );
-        return !RecordHistory(root, seen);
+        return !RecordHistory(root, observed);
     }
 
     /// <summary>Restores this node's history from before its start, which the other member remembers.</summary>

@@ -48,8 +48,8 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     public IReadOnlyList<ObservedNode> Others =>
         [
             .. _others
-                .Values.Select(static member => member.Seen)
-                .OrderBy(static seen => seen.Tag, StringComparer.Ordinal),
+                .Values.Select(static member => member.Observed)
+                .OrderBy(static observed => observed.Tag, StringComparer.Ordinal),
         ];
 
     /// <summary>Whether a browser has the page open.</summary>
@@ -83,8 +83,8 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         string.Equals(tag, Self.Tag, StringComparison.Ordinal)
             ? Self
             : _others
-                .Values.FirstOrDefault(member => string.Equals(member.Seen.Tag, tag, StringComparison.Ordinal))
-                ?.Seen;
+                .Values.FirstOrDefault(member => string.Equals(member.Observed.Tag, tag, StringComparison.Ordinal))
+                ?.Observed;
 
     /// <summary>
     /// Returns all slow events of this node: those since its start from its own timeline, earlier ones from what other
@@ -94,7 +94,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     {
         var own = _context
             .Io.SlowEventsSince(sinceUnixMicroseconds)
-            .Select(static happened => SlowEvent.Of(happened))
+            .Select(static ioEvent => SlowEvent.Of(ioEvent))
             .ToList();
         var known = own.ToHashSet();
         return
@@ -207,7 +207,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
                 current.Count > 0
                 && (
                     !current.TryGetValue(nodeId, out var member)
-                    || !string.Equals(member.Tag, known.Seen.Tag, StringComparison.Ordinal)
+                    || !string.Equals(member.Tag, known.Observed.Tag, StringComparison.Ordinal)
                 )
                 && _others.TryRemove(nodeId, out _)
             )
@@ -227,16 +227,18 @@ internal sealed class NodeObservation : IHostedService, IDisposable
 
     private Member BeginPolling(string nodeId, ClusterViewMember member)
     {
-        var seen = new ObservedNode(member.Tag, Memory, _context.Time);
+        var observed = new ObservedNode(member.Tag, Memory, _context.Time);
         var stop = CancellationTokenSource.CreateLinkedTokenSource(_stopping.Token);
         return new Member(
-            seen,
+            observed,
             stop,
-            SocketThreads.RunOnPoolAsync(() => RunAsync(new MemberWatch(_context, this, seen, nodeId), seen, stop))
+            SocketThreads.RunOnPoolAsync(() =>
+                RunAsync(new MemberWatch(_context, this, observed, nodeId), observed, stop)
+            )
         );
     }
 
-    private async Task RunAsync(MemberWatch watch, ObservedNode seen, CancellationTokenSource stop)
+    private async Task RunAsync(MemberWatch watch, ObservedNode observed, CancellationTokenSource stop)
     {
         try
         {
@@ -258,8 +260,8 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         // Releases the memory of a removed member here: its last answer may have arrived during the removal.
         if (stop.IsCancellationRequested && !_stopping.IsCancellationRequested)
         {
-            seen.History.Clear();
-            seen.Slow.Clear();
+            observed.History.Clear();
+            observed.Slow.Clear();
             stop.Dispose();
         }
     }
@@ -274,7 +276,7 @@ internal sealed class NodeObservation : IHostedService, IDisposable
 
     private static TaskCompletionSource NewSignal() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    private sealed record Member(ObservedNode Seen, CancellationTokenSource Stopping, Task Watching);
+    private sealed record Member(ObservedNode Observed, CancellationTokenSource Stopping, Task Watching);
 
     private sealed class Watching(NodeObservation observation) : IDisposable
     {

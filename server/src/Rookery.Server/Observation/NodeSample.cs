@@ -92,7 +92,7 @@ internal sealed record NodeSample(long UnixMilliseconds)
         }
     }
 
-    private void WriteFlags(Utf8JsonWriter json, string name, Throttling held)
+    private void WriteFlags(Utf8JsonWriter json, string name, Throttling flags)
     {
         if (KnownFlags == Throttling.None)
         {
@@ -101,7 +101,7 @@ internal sealed record NodeSample(long UnixMilliseconds)
         }
 
         json.WriteStartArray(name);
-        BoardHealth.WriteNames(json, held);
+        BoardHealth.WriteNames(json, flags);
         json.WriteEndArray();
     }
 

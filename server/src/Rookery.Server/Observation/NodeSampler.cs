@@ -35,15 +35,15 @@ internal sealed class NodeSampler(ServerContext context)
     /// </summary>
     public NodeSample TakeToKeep()
     {
-        long? counted = CountDocuments();
+        long? documents = CountDocuments();
         Counts? since;
         lock (_access)
         {
-            _documents = counted;
+            _documents = documents;
             since = _latestKept;
         }
 
-        var (sample, counts) = TakeSample(since, counted);
+        var (sample, counts) = TakeSample(since, documents);
         lock (_access)
         {
             (_previousKept, _latestKept) = (_latestKept, counts);
@@ -59,7 +59,7 @@ internal sealed class NodeSampler(ServerContext context)
     public NodeSample TakeToShow()
     {
         Counts? since;
-        long? counted;
+        long? documents;
         lock (_access)
         {
             if (
@@ -72,16 +72,16 @@ internal sealed class NodeSampler(ServerContext context)
 
             _isTaking = true;
             since = ChooseEarlierCounts();
-            counted = _documents;
+            documents = _documents;
         }
 
         try
         {
-            counted ??= CountDocuments();
-            var (sample, counts) = TakeSample(since, counted);
+            documents ??= CountDocuments();
+            var (sample, counts) = TakeSample(since, documents);
             lock (_access)
             {
-                _documents ??= counted;
+                _documents ??= documents;
                 (_lastShown, _shownCounts) = (sample, counts);
             }
 
@@ -110,7 +110,7 @@ internal sealed class NodeSampler(ServerContext context)
             ?? latest.LastOrDefault();
     }
 
-    private (NodeSample Sample, Counts Counts) TakeSample(Counts? since, long? counted)
+    private (NodeSample Sample, Counts Counts) TakeSample(Counts? since, long? documents)
     {
         var watch = context.Options.Board;
         var reading = watch?.Reading ?? default;
@@ -144,7 +144,7 @@ internal sealed class NodeSampler(ServerContext context)
             : null;
         if (statistics is not null)
         {
-            sample[Figure.Documents] = counted;
+            sample[Figure.Documents] = documents;
             FillNode(sample, statistics);
         }
 
@@ -187,8 +187,8 @@ internal sealed class NodeSampler(ServerContext context)
             .. context
                 .Io.EventsSince(since)
                 // After the clock was set back, there are events of later times.
-                .Where(happened => happened.Kind == IoKind.JournalSync && happened.EndUnixMicroseconds <= now)
-                .Select(static happened => happened.DurationMicroseconds)
+                .Where(ioEvent => ioEvent.Kind == IoKind.JournalSync && ioEvent.EndUnixMicroseconds <= now)
+                .Select(static ioEvent => ioEvent.DurationMicroseconds)
                 .Order(),
         ];
         sample[Figure.SyncP50Milliseconds] = Percentile(durations, 0.5);
@@ -222,17 +222,17 @@ internal sealed class NodeSampler(ServerContext context)
         if (context.Readiness.Indexes is { } indexes)
         {
             long stale = 0,
-                left = 0,
+                documentsLeft = 0,
                 errors = 0;
             foreach (var index in node.Databases.All.SelectMany(indexes.ReadStatus))
             {
                 stale += index.IsStale ? 1 : 0;
-                left += index.Progress.Total - index.Progress.Done;
+                documentsLeft += index.Progress.Total - index.Progress.Done;
                 errors += index.ErrorCount;
             }
 
             sample[Figure.IndexesStale] = stale;
-            sample[Figure.IndexDocumentsLeft] = left;
+            sample[Figure.IndexDocumentsLeft] = documentsLeft;
             sample[Figure.IndexErrors] = errors;
         }
     }
@@ -258,7 +258,7 @@ internal sealed class NodeSampler(ServerContext context)
 
             return count;
         }
-        catch (Exception unread) when (unread is DamagedException or IOException or ObjectDisposedException)
+        catch (Exception failure) when (failure is DamagedException or IOException or ObjectDisposedException)
         {
             return null;
         }

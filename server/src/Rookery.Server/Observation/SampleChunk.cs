@@ -56,11 +56,11 @@ internal sealed class SampleChunk
             FirstUnixMilliseconds = LastUnixMilliseconds = unixMilliseconds;
         }
 
-        int at = Used;
-        WriteNumber(ref at, unixMilliseconds - LastUnixMilliseconds);
-        int mask = at;
+        int position = Used;
+        WriteNumber(ref position, unixMilliseconds - LastUnixMilliseconds);
+        int mask = position;
         _bytes.AsSpan(mask, MaskBytes).Clear();
-        at += MaskBytes;
+        position += MaskBytes;
         for (int figure = 0; figure < _lastSteps.Length; figure++)
         {
             long steps = StepsOf((Figure)figure, figures[figure]);
@@ -71,7 +71,7 @@ internal sealed class SampleChunk
 
             _bytes[mask + (figure / 8)] |= (byte)(1 << (figure % 8));
             WriteNumber(
-                ref at,
+                ref position,
                 steps == Unknown
                     ? 0
                     : EncodeZigzag(steps - (_lastSteps[figure] == Unknown ? 0 : _lastSteps[figure])) + 1
@@ -84,7 +84,7 @@ internal sealed class SampleChunk
         EarliestUnixMilliseconds = Math.Min(EarliestUnixMilliseconds, unixMilliseconds);
         LatestUnixMilliseconds = Math.Max(LatestUnixMilliseconds, unixMilliseconds);
         Count++;
-        Used = at;
+        Used = position;
         return true;
     }
 
@@ -93,17 +93,17 @@ internal sealed class SampleChunk
     {
         long time = FirstUnixMilliseconds;
         long[] steps = NewSteps();
-        for (int at = 0; at < used; )
+        for (int position = 0; position < used; )
         {
-            time += ReadNumber(ref at);
-            int mask = at;
-            at += MaskBytes;
+            time += ReadNumber(ref position);
+            int mask = position;
+            position += MaskBytes;
             double[] figures = new double[Figures.Count];
             for (int figure = 0; figure < figures.Length; figure++)
             {
                 if ((_bytes[mask + (figure / 8)] & (1 << (figure % 8))) != 0)
                 {
-                    long number = ReadNumber(ref at);
+                    long number = ReadNumber(ref position);
                     steps[figure] =
                         number == 0
                             ? Unknown
@@ -138,24 +138,24 @@ internal sealed class SampleChunk
     }
 
     // As a varint: 7 bits a byte, the lowest first; the top bit of a byte means that more follow.
-    private void WriteNumber(ref int at, long number)
+    private void WriteNumber(ref int position, long number)
     {
-        ulong rest = (ulong)number;
-        while (rest >= 0x80)
+        ulong remaining = (ulong)number;
+        while (remaining >= 0x80)
         {
-            _bytes[at++] = (byte)(rest | 0x80);
-            rest >>= 7;
+            _bytes[position++] = (byte)(remaining | 0x80);
+            remaining >>= 7;
         }
 
-        _bytes[at++] = (byte)rest;
+        _bytes[position++] = (byte)remaining;
     }
 
-    private long ReadNumber(ref int at)
+    private long ReadNumber(ref int position)
     {
         ulong number = 0;
         for (int shift = 0; ; shift += 7)
         {
-            byte part = _bytes[at++];
+            byte part = _bytes[position++];
             number |= (ulong)(part & 0x7f) << shift;
             if (part < 0x80)
             {

@@ -19,13 +19,8 @@ internal readonly record struct SlowEvent(
     public long EndUnixMicroseconds => StartUnixMicroseconds + DurationMicroseconds;
 
     /// <summary>Converts an event of this node's timeline.</summary>
-    public static SlowEvent Of(in IoEvent happened) =>
-        new(
-            IoKindName.Of(happened.Kind),
-            happened.StartUnixMicroseconds,
-            happened.DurationMicroseconds,
-            happened.Bytes
-        );
+    public static SlowEvent Of(in IoEvent ioEvent) =>
+        new(IoKindName.Of(ioEvent.Kind), ioEvent.StartUnixMicroseconds, ioEvent.DurationMicroseconds, ioEvent.Bytes);
 }
 
 /// <summary>The last slow events of a node. Thread-safe.</summary>

@@ -86,7 +86,7 @@ internal static class BoardHealth
         AddStorage(text, watch.Board.ReadStorage());
     }
 
-    private static void WriteFlags(Utf8JsonWriter json, string name, Throttling known, Throttling held)
+    private static void WriteFlags(Utf8JsonWriter json, string name, Throttling known, Throttling flags)
     {
         if (known == Throttling.None)
         {
@@ -94,29 +94,29 @@ internal static class BoardHealth
         }
 
         json.WriteStartArray(name);
-        WriteNames(json, held);
+        WriteNames(json, flags);
         json.WriteEndArray();
     }
 
     /// <summary>Writes the names of the flags that are set, as values of an array.</summary>
-    public static void WriteNames(Utf8JsonWriter json, Throttling held)
+    public static void WriteNames(Utf8JsonWriter json, Throttling flags)
     {
         foreach (var (flag, kind) in Flags)
         {
-            if ((held & flag) != Throttling.None)
+            if ((flags & flag) != Throttling.None)
             {
                 json.WriteStringValue(kind);
             }
         }
     }
 
-    private static void AddFlags(PrometheusText text, string when, Throttling known, Throttling held)
+    private static void AddFlags(PrometheusText text, string when, Throttling known, Throttling flags)
     {
         foreach (var (flag, kind) in Flags)
         {
             if ((known & flag) != Throttling.None)
             {
-                text.Sample((held & flag) != Throttling.None ? 1 : 0, ("kind", kind), ("when", when));
+                text.Sample((flags & flag) != Throttling.None ? 1 : 0, ("kind", kind), ("when", when));
             }
         }
     }

@@ -255,10 +255,10 @@ internal static class ChangesStreamRoute
     )
     {
         using var quiet = new CancellationTokenSource(KeepAliveInterval, time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(stopping, quiet.Token);
+        using var stoppingOrQuiet = CancellationTokenSource.CreateLinkedTokenSource(stopping, quiet.Token);
         try
         {
-            if (!await subscription.WaitAsync(either.Token))
+            if (!await subscription.WaitAsync(stoppingOrQuiet.Token))
             {
                 return false;
             }

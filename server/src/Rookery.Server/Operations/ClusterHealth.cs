@@ -47,7 +47,7 @@ internal static class ClusterHealth
         json.WriteStartArray("Members"u8);
         foreach (var one in cluster.Members)
         {
-            var seen = leaderReport?.Sight.Members.FirstOrDefault(member =>
+            var reported = leaderReport?.Sight.Members.FirstOrDefault(member =>
                 string.Equals(member.Tag, one.Member.Tag, StringComparison.Ordinal)
             );
             json.WriteStartObject();
@@ -58,22 +58,22 @@ internal static class ClusterHealth
                     : one.Member.IsVoter ? "voter"
                     : "learner"
             );
-            if ((one.IsReachable ?? seen?.IsReachable) is { } isReachable)
+            if ((one.IsReachable ?? reported?.IsReachable) is { } isReachable)
             {
                 json.WriteBoolean("IsReachable"u8, isReachable);
             }
 
-            if ((one.LagEntries ?? seen?.LagEntries) is { } lag)
+            if ((one.LagEntries ?? reported?.LagEntries) is { } lag)
             {
                 json.WriteNumber("LagEntries"u8, lag);
             }
 
-            if ((one.SyncMicroseconds / 1000.0 ?? seen?.SyncP99Milliseconds) is { } sync)
+            if ((one.SyncMicroseconds / 1000.0 ?? reported?.SyncP99Milliseconds) is { } sync)
             {
                 json.WriteNumber("SyncP99Milliseconds"u8, sync);
             }
 
-            if ((one.HeardSeconds ?? seen?.HeardSeconds) is { } heard)
+            if ((one.HeardSeconds ?? reported?.HeardSeconds) is { } heard)
             {
                 json.WriteNumber("HeardSeconds"u8, Math.Round(heard, 1));
             }
@@ -84,7 +84,7 @@ internal static class ClusterHealth
                 json.WriteBoolean("IsClockSynchronised"u8, isSynchronised);
             }
 
-            if ((one.SpareBytes ?? seen?.SpareBytes) is { } spare)
+            if ((one.SpareBytes ?? reported?.SpareBytes) is { } spare)
             {
                 json.WriteNumber("SpareBytes"u8, spare);
             }

@@ -138,13 +138,13 @@ internal static class DebugIoRoute
 
         WriteColumns(json, "Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes");
         json.WriteStartArray("Rows"u8);
-        foreach (var happened in events)
+        foreach (var ioEvent in events)
         {
             json.WriteStartArray();
-            json.WriteStringValue(IoKindName.Of(happened.Kind));
-            json.WriteNumberValue(happened.StartUnixMicroseconds);
-            json.WriteNumberValue(happened.DurationMicroseconds);
-            json.WriteNumberValue(happened.Bytes);
+            json.WriteStringValue(IoKindName.Of(ioEvent.Kind));
+            json.WriteNumberValue(ioEvent.StartUnixMicroseconds);
+            json.WriteNumberValue(ioEvent.DurationMicroseconds);
+            json.WriteNumberValue(ioEvent.Bytes);
             json.WriteEndArray();
         }
 

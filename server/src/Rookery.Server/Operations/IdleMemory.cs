@@ -15,6 +15,8 @@ public sealed class IdleMemory : IDisposable
     private readonly Action _release;
     private readonly ITimer _timer;
     private long _lastWork = -1;
+
+    // The resident bytes: the least since the last work or release (0 right after work), and those of the last check.
     private long _leastBytes;
     private long _lastBytes;
 

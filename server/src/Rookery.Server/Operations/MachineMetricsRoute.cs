@@ -92,12 +92,12 @@ internal sealed class MachineMetricsRoute : IDisposable
         await content.CopyToAsync(http.Response.Body, http.RequestAborted);
     }
 
-    private Task RefuseAsync(HttpContext http, string what) =>
+    private Task RefuseAsync(HttpContext http, string problem) =>
         ErrorResponse.WriteAsync(
             http,
             StatusCodes.Status502BadGateway,
             ErrorResponse.RavenException,
-            $"node_exporter at {_context.Options.MachineMetrics} {what}. `systemctl status "
+            $"node_exporter at {_context.Options.MachineMetrics} {problem}. `systemctl status "
                 + $"prometheus-node-exporter` on this machine shows why. If it listens elsewhere, set machineMetrics."
         );
 }

@@ -57,9 +57,12 @@ public static class StatusWords
             lines.Add(forming.GetString()!);
         }
 
-        if (status.TryGetProperty("Board", out var board) && board.GetProperty("Trouble").GetString() is { } wrong)
+        if (
+            status.TryGetProperty("Board", out var board)
+            && board.GetProperty("Trouble").GetString() is { } boardTrouble
+        )
         {
-            lines.Add(wrong);
+            lines.Add(boardTrouble);
         }
 
         if (!status.TryGetProperty("Cluster", out var cluster))

@@ -166,9 +166,9 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
     }
 
     /// <summary>Enumerates the parameters and skips empty ones.</summary>
-    public ref struct Enumerator(ReadOnlySpan<char> rest)
+    public ref struct Enumerator(ReadOnlySpan<char> remaining)
     {
-        private ReadOnlySpan<char> _rest = rest;
+        private ReadOnlySpan<char> _remaining = remaining;
         private ReadOnlySpan<char> _pair;
 
         public readonly Parameter Current
@@ -184,11 +184,11 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
 
         public bool MoveNext()
         {
-            while (!_rest.IsEmpty)
+            while (!_remaining.IsEmpty)
             {
-                int end = _rest.IndexOf('&');
-                _pair = end < 0 ? _rest : _rest[..end];
-                _rest = end < 0 ? default : _rest[(end + 1)..];
+                int end = _remaining.IndexOf('&');
+                _pair = end < 0 ? _remaining : _remaining[..end];
+                _remaining = end < 0 ? default : _remaining[(end + 1)..];
                 if (!_pair.IsEmpty)
                 {
                     return true;

@@ -261,19 +261,19 @@ internal sealed class ResponseBuffer : IResultBuffer, IDisposable
     // 128 KiB of the managed heap here, beside the copy of the same bytes in its connection.
     private void KeepFrom(int from)
     {
-        int rest = _length - from;
+        int keptBytes = _length - from;
         PooledMemory kept = default;
-        if (rest > 0)
+        if (keptBytes > 0)
         {
-            kept = PooledMemory.Rent(rest);
-            _memory.Span.Slice(from, rest).CopyTo(kept.Span);
+            kept = PooledMemory.Rent(keptBytes);
+            _memory.Span.Slice(from, keptBytes).CopyTo(kept.Span);
         }
 
         _capacityBeforeWait = Math.Max(_capacityBeforeWait, Math.Min(_memory.Length, MaxKeptBytes));
         _allResponses.Add(kept.Length - _memory.Length);
         _memory.Return();
         _memory = kept;
-        _length = rest;
+        _length = keptBytes;
     }
 
     private async ValueTask<FlushResult> WaitForClientAsync(
@@ -283,25 +283,25 @@ internal sealed class ResponseBuffer : IResultBuffer, IDisposable
         Action? pause
     )
     {
-        var taking = sending.AsTask();
+        var waiting = sending.AsTask();
         if (SlowReaders.Of(http) is { } readers)
         {
-            taking = readers.WaitAsync(http.Abort, _memory.Length + length, taking);
+            waiting = readers.WaitAsync(http.Abort, _memory.Length + length, waiting);
         }
 
         if (pause is null)
         {
-            return await taking;
+            return await waiting;
         }
 
         try
         {
-            return await taking.WaitAsync(SlowClientTimeout, TimeOf(http));
+            return await waiting.WaitAsync(SlowClientTimeout, TimeOf(http));
         }
         catch (TimeoutException)
         {
             pause();
-            return await taking;
+            return await waiting;
         }
     }
 

@@ -51,19 +51,19 @@ internal static class ImportRoute
                 await body.CompleteAsync();
             }
         }
-        catch (Exception broken)
-            when (broken is InvalidDataException or TrailingBytesException or BadHttpRequestException
-                || broken.InnerException is OverflowException
+        catch (Exception failure)
+            when (failure is InvalidDataException or TrailingBytesException or BadHttpRequestException
+                || failure.InnerException is OverflowException
             )
         {
             await import.StoreRestAsync(http.RequestAborted);
-            string what = broken switch
+            string problem = failure switch
             {
                 InvalidDataException => "The gzip of the import is damaged or cut off",
                 TrailingBytesException trailing => $"In the import {trailing.Message}",
                 _ => "The import came too slowly, broke off or is malformed HTTP",
             };
-            import.Break($"{what} after line {import.Line}.");
+            import.Break($"{problem} after line {import.Line}.");
         }
 
         await report.EndAsync();
@@ -83,8 +83,8 @@ internal static class ImportRoute
     )
     {
         using var ends = CancellationTokenSource.CreateLinkedTokenSource(stopping, cancellation);
-        bool complete = false;
-        while (!complete)
+        bool isComplete = false;
+        while (!isComplete)
         {
             var reading = room.ReadAsync(cancellation);
             var read =
@@ -127,10 +127,10 @@ internal static class ImportRoute
                 body.AdvanceTo(read.Buffer.End);
             }
 
-            complete = read.IsCompleted || import.Rejection is not null;
+            isComplete = read.IsCompleted || import.Rejection is not null;
         }
 
-        if (!complete)
+        if (!isComplete)
         {
             // Store all documents read so far first, so that the report names the line from which the client must
             // continue.

@@ -161,7 +161,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
     )
     {
         long startedAt = context.Time.GetTimestamp();
-        var left = Timeout;
+        var remaining = Timeout;
         bool isOpen = context.Indexes.ReadPosition(database, name) is not null;
         if (!isOpen && context.Indexes.WhyNotKept(database, name) is not null)
         {
@@ -171,7 +171,16 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         if (!isOpen && Names.Count == 0)
         {
             // The collections of an index are known once this node has opened it.
-            if (!await context.Indexes.WaitAsync(database, name, etag: 0, left, cancellationToken, evenAtRest: true))
+            if (
+                !await context.Indexes.WaitAsync(
+                    database,
+                    name,
+                    etag: 0,
+                    remaining,
+                    cancellationToken,
+                    evenAtRest: true
+                )
+            )
             {
                 return false;
             }
@@ -181,10 +190,10 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
                 return true;
             }
 
-            left -= context.Time.GetElapsedTime(startedAt);
+            remaining -= context.Time.GetElapsedTime(startedAt);
         }
 
-        return await context.Indexes.WaitAsync(database, name, etag, left, cancellationToken, evenAtRest: true);
+        return await context.Indexes.WaitAsync(database, name, etag, remaining, cancellationToken, evenAtRest: true);
     }
 
     // As in RavenDB, a disabled index is waited for only if the request names it. An index that this node does not keep

@@ -24,7 +24,9 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         );
         var parameters = new QueryParameters(http);
         bool skipUnchanged = parameters.Flag("skipOverwriteIfUnchanged");
-        long id = parameters.Number("id", defaultValue: 0) is > 0 and var given ? given : operations.NextId();
+        long id = parameters.Number("id", defaultValue: 0) is > 0 and var requestedId
+            ? requestedId
+            : operations.NextId();
         var operation = operations.Begin(new BulkOperation(database.Number, id), Principal.Of(http));
         try
         {

@@ -62,11 +62,11 @@ internal sealed class GetCompareExchange(ServerContext context)
     private async Task WriteKeysAsync(HttpContext http, DocumentResponse answer, AnswerReader reader, List<byte[]> keys)
     {
         var slices = new RequestTimeSlices(context, http);
-        int found = 0;
+        int writtenCount = 0;
         foreach (byte[] key in keys)
         {
             await slices.YieldWhenDueAsync();
-            while (!TryWrite(answer, reader, key, ref found, out long neededBytes))
+            while (!TryWrite(answer, reader, key, ref writtenCount, out long neededBytes))
             {
                 reader.Pause();
                 await answer.WaitForMemoryAsync(neededBytes);
@@ -82,7 +82,7 @@ internal sealed class GetCompareExchange(ServerContext context)
         DocumentResponse answer,
         AnswerReader reader,
         byte[] key,
-        ref int found,
+        ref int writtenCount,
         out long neededBytes
     )
     {
@@ -100,9 +100,9 @@ internal sealed class GetCompareExchange(ServerContext context)
                 return false;
             }
 
-            answer.Write(found == 0 ? ""u8 : ","u8);
+            answer.Write(writtenCount == 0 ? ""u8 : ","u8);
             CompareExchangeJson.WriteItem(answer.Buffer, value.View, value.Etag, reader.Database);
-            found++;
+            writtenCount++;
             return true;
         }
     }
@@ -126,7 +126,7 @@ internal sealed class GetCompareExchange(ServerContext context)
         // takes to find the row that has the time.
         long expiryTicks = reader.Current.ReadExpiryTicks();
         using var cursor = reader.Current.SeekCompareExchange(prefixBytes);
-        int found = 0;
+        int writtenCount = 0;
         while (remaining > 0 && cursor.MoveNext())
         {
             slices.CountSkipped();
@@ -147,9 +147,9 @@ internal sealed class GetCompareExchange(ServerContext context)
                 continue;
             }
 
-            answer.Write(found == 0 ? ""u8 : ","u8);
+            answer.Write(writtenCount == 0 ? ""u8 : ","u8);
             CompareExchangeJson.WriteItem(answer.Buffer, cursor.View, cursor.Etag, reader.Database);
-            found++;
+            writtenCount++;
             remaining--;
             await answer.SendWhenDueAsync(Pause);
         }

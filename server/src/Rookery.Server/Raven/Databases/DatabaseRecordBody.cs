@@ -40,14 +40,14 @@ internal static class DatabaseRecordBody
     /// <exception cref="RefusedException">The record names another database (400).</exception>
     public static string? ReadName(ReadOnlySpan<byte> body, string? name)
     {
-        string? found = name;
+        string? result = name;
         ReadMembers(
             body,
             (string member, ref Utf8JsonReader value) =>
             {
                 if (member is "DatabaseName")
                 {
-                    found = RequireSame(name, JsonBody.ReadText(ref value, member));
+                    result = RequireSame(name, JsonBody.ReadText(ref value, member));
                 }
                 else
                 {
@@ -55,7 +55,7 @@ internal static class DatabaseRecordBody
                 }
             }
         );
-        return found;
+        return result;
     }
 
     /// <summary>

@@ -224,7 +224,7 @@ internal sealed class GetDocuments(ServerContext context)
         using var values = new IncludePaths(ReadPaths(http, "cmpxchg"), context.QueryMemory, slices.CheckCancelled);
         bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
         answer.Write("{\"Results\":["u8);
-        int found = 0;
+        int foundCount = 0;
         for (int i = 0; i < ids.Count; i++)
         {
             await slices.YieldWhenDueAsync();
@@ -249,11 +249,11 @@ internal sealed class GetDocuments(ServerContext context)
                 await answer.WaitForMemoryAsync(neededBytes);
             }
 
-            found += isFound ? 1 : 0;
+            foundCount += isFound ? 1 : 0;
             await answer.SendIfLongerAsync(WholeAnswerBytes, reader.Pause);
         }
 
-        if (found == 0 && ids.Count == 1)
+        if (foundCount == 0 && ids.Count == 1)
         {
             return (false, tag);
         }

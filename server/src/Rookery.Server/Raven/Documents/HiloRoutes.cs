@@ -15,7 +15,7 @@ internal sealed class HiloRoutes(ServerContext context)
     {
         var parameters = new QueryParameters(http);
         string tag = ReadTag(parameters);
-        string separator = parameters.Text("identityPartsSeparator") is { Length: > 0 } given ? given : "/";
+        string separator = parameters.Text("identityPartsSeparator") is { Length: > 0 } requested ? requested : "/";
         if (separator.Length != 1 || !char.IsAscii(separator[0]) || char.IsControl(separator[0]) || separator[0] == '|')
         {
             throw RefusedException.BadRequest("'identityPartsSeparator' must be one ASCII character other than '|'.");

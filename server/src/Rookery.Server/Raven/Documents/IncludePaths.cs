@@ -328,9 +328,9 @@ internal sealed class IncludePaths : IReferenceCollector, IDisposable
                 }
             }
 
-            var made = new Step();
-            Members.Add((name, made));
-            return made;
+            var added = new Step();
+            Members.Add((name, added));
+            return added;
         }
     }
 

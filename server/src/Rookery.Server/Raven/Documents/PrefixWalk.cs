@@ -134,7 +134,8 @@ internal sealed class PrefixWalk : IDisposable
         }
 
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
-        var rest = lower[..DocumentId.ToLower(_cursor.Head.Id, lower)][_lowerPrefixBytes..];
-        return (_matches.IsEmpty || _matches.IsMatch(rest)) && (_exclude.IsEmpty || !_exclude.IsMatch(rest));
+        var afterPrefix = lower[..DocumentId.ToLower(_cursor.Head.Id, lower)][_lowerPrefixBytes..];
+        return (_matches.IsEmpty || _matches.IsMatch(afterPrefix))
+            && (_exclude.IsEmpty || !_exclude.IsMatch(afterPrefix));
     }
 }

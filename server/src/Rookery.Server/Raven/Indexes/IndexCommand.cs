@@ -46,13 +46,13 @@ internal static class IndexCommand
     public static List<IndexRecord> Find(Database database, IEnumerable<string> names)
     {
         using var reader = database.OpenReader();
-        var found = new List<IndexRecord>();
+        var records = new List<IndexRecord>();
         foreach (string name in names)
         {
-            found.Add(reader.FindIndex(name) ?? throw Missing(name));
+            records.Add(reader.FindIndex(name) ?? throw Missing(name));
         }
 
-        return found;
+        return records;
     }
 
     /// <summary>Returns the error for an unknown index: 404, as RavenDB's clients expect.</summary>

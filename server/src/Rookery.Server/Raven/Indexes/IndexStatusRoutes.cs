@@ -251,9 +251,9 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         json.WriteString("State"u8, index.State);
         json.WriteString("IndexRunningStatus"u8, index.RunningStatus);
         json.WriteNumber("ProcessedPerSecond"u8, index.Status?.Progress.PerSecond ?? 0);
-        if (index.Status?.Progress.TimeLeft is { } left)
+        if (index.Status?.Progress.TimeLeft is { } timeLeft)
         {
-            json.WriteNumber("SecondsLeft"u8, Math.Ceiling(left.TotalSeconds));
+            json.WriteNumber("SecondsLeft"u8, Math.Ceiling(timeLeft.TotalSeconds));
         }
         else
         {
