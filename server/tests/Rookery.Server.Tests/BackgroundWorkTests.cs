@@ -2,6 +2,7 @@ namespace Rookery.Server.Tests;
 
 public sealed class BackgroundWorkTests
 {
+    // Ends a test that would otherwise hang; a passing test never waits for it.
     private static readonly TimeSpan Guard = TimeSpan.FromSeconds(30);
 
     private readonly BackgroundWork _work = new(new RecordedLog());

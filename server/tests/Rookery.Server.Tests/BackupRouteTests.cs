@@ -24,6 +24,8 @@ public sealed class BackupRouteTests : IAsyncLifetime
     {
         string db = await _server.CreateDatabaseAsync();
         var random = new Random(1);
+
+        // More than the connection buffers, so the backup waits for its reader.
         byte[] incompressible = new byte[5 << 20];
         for (int i = 0; i < 3; i++)
         {
@@ -105,9 +107,9 @@ public sealed class BackupRouteTests : IAsyncLifetime
     {
         var member = new RunningServer
         {
-            Before = static alone => new OneOfThree(alone, static _ => Task.CompletedTask)
+            WrapConsensus = static alone => new OneOfThree(alone, static _ => Task.CompletedTask)
             {
-                Refuses = new Rejection(RejectionKind.NoLeader, "Nobody leads."),
+                WriteRejection = new Rejection(RejectionKind.NoLeader, "Nobody leads."),
             },
         };
         await member.InitializeAsync();

@@ -81,24 +81,24 @@ public sealed class BoardHealthTests
     public void The_answer_says_what_is_wrong_and_that_the_board_is_simulated()
     {
         using var watch = new BoardWatch(Board(), new SimulatedTimeProvider());
-        var said = HealthOf(watch).GetProperty("Board");
+        var health = HealthOf(watch).GetProperty("Board");
         Assert.StartsWith(
             "(Simulated board.) The firmware throttles the processor because of heat or low power (83 °C now).",
-            said.GetProperty("Trouble").GetString(),
+            health.GetProperty("Trouble").GetString(),
             StringComparison.Ordinal
         );
-        Assert.True(said.GetProperty("IsSimulated").GetBoolean());
-        Assert.Equal(["throttled"], said.GetProperty("Now").EnumerateArray().Select(static flag => flag.GetString()));
+        Assert.True(health.GetProperty("IsSimulated").GetBoolean());
+        Assert.Equal(["throttled"], health.GetProperty("Now").EnumerateArray().Select(static flag => flag.GetString()));
         Assert.Equal(
             ["under_voltage", "throttled"],
-            said.GetProperty("SinceBoot").EnumerateArray().Select(static flag => flag.GetString())
+            health.GetProperty("SinceBoot").EnumerateArray().Select(static flag => flag.GetString())
         );
 
         using var unknown = new BoardWatch(new SimulatedBoard(), new SimulatedTimeProvider());
-        said = HealthOf(unknown).GetProperty("Board");
-        Assert.Equal(JsonValueKind.Null, said.GetProperty("Trouble").ValueKind);
-        Assert.False(said.TryGetProperty("TemperatureCelsius", out _));
-        Assert.False(said.TryGetProperty("Now", out _));
+        health = HealthOf(unknown).GetProperty("Board");
+        Assert.Equal(JsonValueKind.Null, health.GetProperty("Trouble").ValueKind);
+        Assert.False(health.TryGetProperty("TemperatureCelsius", out _));
+        Assert.False(health.TryGetProperty("Now", out _));
     }
 
     private static string MetricsOf(BoardWatch watch)
@@ -118,7 +118,7 @@ public sealed class BoardHealthTests
             json.WriteEndObject();
         }
 
-        using var said = JsonDocument.Parse(bytes.WrittenMemory);
-        return said.RootElement.Clone();
+        using var health = JsonDocument.Parse(bytes.WrittenMemory);
+        return health.RootElement.Clone();
     }
 }

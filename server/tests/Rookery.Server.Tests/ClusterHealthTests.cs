@@ -45,8 +45,8 @@ public sealed class ClusterHealthTests
             json.WriteEndObject();
         }
 
-        using var said = JsonDocument.Parse(bytes.WrittenMemory);
-        var cluster = said.RootElement.GetProperty("Cluster");
+        using var health = JsonDocument.Parse(bytes.WrittenMemory);
+        var cluster = health.RootElement.GetProperty("Cluster");
         Assert.False(cluster.TryGetProperty("SyncP99Milliseconds", out _));
         var (self, other) = (cluster.GetProperty("Members")[0], cluster.GetProperty("Members")[1]);
         Assert.Equal(0, self.GetProperty("LagEntries").GetInt64());

@@ -10,27 +10,27 @@ public sealed class ConnectionsByAddressTests
     private readonly SimulatedTimeProvider _time = new();
     private readonly ConnectionsByAddress _connections;
 
-    public ConnectionsByAddressTests() => _connections = new ConnectionsByAddress(3, _log, _time);
+    public ConnectionsByAddressTests() => _connections = new ConnectionsByAddress(max: 3, _log, _time);
 
     [Fact]
     public async Task One_address_cannot_use_up_all_connections()
     {
-        var first = Come("192.168.1.66");
-        Come("192.168.1.66");
-        Come("::ffff:192.168.1.66");
+        var first = Connect("192.168.1.66");
+        Connect("192.168.1.66");
+        Connect("::ffff:192.168.1.66");
         for (int more = 0; more < 100; more++)
         {
-            Assert.True(Come("192.168.1.66").IsRefused);
+            Assert.True(Connect("192.168.1.66").IsRefused);
         }
 
-        Assert.False(Come("192.168.1.67").IsRefused);
+        Assert.False(Connect("192.168.1.67").IsRefused);
         Assert.Contains("192.168.1.66 has 3 connections", Assert.Single(_log.Lines), StringComparison.Ordinal);
         _time.Advance(TimeSpan.FromMinutes(1));
-        Assert.True(Come("192.168.1.66").IsRefused);
+        Assert.True(Connect("192.168.1.66").IsRefused);
         Assert.Equal(2, _log.Lines.Count);
         await first.EndAsync();
-        Assert.False(Come("192.168.1.66").IsRefused);
-        Assert.True(Come("192.168.1.66").IsRefused);
+        Assert.False(Connect("192.168.1.66").IsRefused);
+        Assert.True(Connect("192.168.1.66").IsRefused);
     }
 
     [Fact]
@@ -38,19 +38,19 @@ public sealed class ConnectionsByAddressTests
     {
         for (int host = 1; host <= 3; host++)
         {
-            Assert.False(Come($"2001:db8:1:2::{host}").IsRefused);
+            Assert.False(Connect($"2001:db8:1:2::{host}").IsRefused);
         }
 
-        Assert.True(Come("2001:db8:1:2:ffff::1").IsRefused);
-        Assert.False(Come("2001:db8:1:3::1").IsRefused);
+        Assert.True(Connect("2001:db8:1:2:ffff::1").IsRefused);
+        Assert.False(Connect("2001:db8:1:3::1").IsRefused);
         for (int own = 0; own < 10; own++)
         {
-            Assert.False(Come("127.0.0.1").IsRefused);
-            Assert.False(Come("::1").IsRefused);
+            Assert.False(Connect("127.0.0.1").IsRefused);
+            Assert.False(Connect("::1").IsRefused);
         }
     }
 
-    private Connection Come(string address)
+    private Connection Connect(string address)
     {
         var connection = new Connection { RemoteEndPoint = new IPEndPoint(IPAddress.Parse(address), 50_000) };
         connection.Carried = _connections.RunAsync(connection, static carried => ((Connection)carried).End.Task);

@@ -31,7 +31,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
     public EarlyEndTests() =>
         _server = new RunningServer
         {
-            Before = alone => _member = new OneOfThree(alone, static _ => Task.CompletedTask),
+            WrapConsensus = alone => _member = new OneOfThree(alone, static _ => Task.CompletedTask),
             IndexTroubleFound = static _ => { },
 
             // So small that most of the documents must be read from disk.
@@ -127,11 +127,11 @@ public sealed class EarlyEndTests : IAsyncLifetime
         string asked = JsonSerializer.Serialize($$"""{"Query":{{JsonSerializer.Serialize(query)}}}""");
         string part = $$"""{"Url":"{{_db}}/queries","Method":"POST","Content":{{asked}}}""";
         string body = $$"""{"Requests":[{{string.Join(',', Enumerable.Repeat(part, 1000))}}]}""";
-        using var leaves = new CancellationTokenSource();
+        using var clientLeaves = new CancellationTokenSource();
         using var content = new StringContent(body, Encoding.UTF8, "application/json");
-        var asking = _server.Http.PostAsync(_db + "/multi_get", content, leaves.Token);
+        var asking = _server.Http.PostAsync(_db + "/multi_get", content, clientLeaves.Token);
         await UntilAsync(() => _server.Context.Metrics.InFlight == 1);
-        await leaves.CancelAsync();
+        await clientLeaves.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => asking);
         await UntilAsync(() => _server.Context.Metrics.InFlight == 0);
     }
@@ -174,14 +174,14 @@ public sealed class EarlyEndTests : IAsyncLifetime
         using var content = new SteppedContent(async stream =>
         {
             await WriteAsync(stream, 0, 10_000);
-            await UntilAsync(() => Stored() > 0);
-            _member.Refuses = new Rejection(kind, "Another took this node's place.");
+            await UntilAsync(() => CountStored() > 0);
+            _member.WriteRejection = new Rejection(kind, "Another took this node's place.");
             await WriteAsync(stream, 10_000, 20_000);
         });
         using var answer = await _server.Http.PostAsync(_db + "/import", content);
         string text = await answer.Content.ReadAsStringAsync();
         Assert.Contains("Another took this node's place.", text, StringComparison.Ordinal);
-        long stored = Stored();
+        long stored = CountStored();
         Assert.InRange(stored, 1, 19_999);
         if (answer.StatusCode == HttpStatusCode.OK)
         {
@@ -214,14 +214,14 @@ public sealed class EarlyEndTests : IAsyncLifetime
     {
         await FillAsync(2000);
         long operation = await ChangeAsync(method);
-        await UntilAsync(() => Changed(method) > 0);
-        _member.Refuses = new Rejection(RejectionKind.NoLeader, "Nobody leads now.");
+        await UntilAsync(() => CountChanged(method) > 0);
+        _member.WriteRejection = new Rejection(RejectionKind.NoLeader, "Nobody leads now.");
         await Task.Delay(300);
-        _member.Refuses = null;
-        var state = await EndAsync(operation);
+        _member.WriteRejection = null;
+        var state = await AwaitEndAsync(operation);
         Assert.Equal("Completed", state.GetProperty("Status").GetString());
         Assert.Equal(2000, state.GetProperty("Result").GetProperty("Total").GetInt64());
-        Assert.Equal(2000, Changed(method));
+        Assert.Equal(2000, CountChanged(method));
     }
 
     [Theory]
@@ -231,32 +231,32 @@ public sealed class EarlyEndTests : IAsyncLifetime
     {
         await FillAsync(2000);
         long operation = await ChangeAsync(method);
-        await UntilAsync(() => Changed(method) > 0);
-        _member.Refuses = new Rejection(RejectionKind.Diagnosis, "Another took this node's place.");
-        var state = await EndAsync(operation);
+        await UntilAsync(() => CountChanged(method) > 0);
+        _member.WriteRejection = new Rejection(RejectionKind.Diagnosis, "Another took this node's place.");
+        var state = await AwaitEndAsync(operation);
         Assert.Equal("Faulted", state.GetProperty("Status").GetString());
-        long changed = Changed(method);
+        long changed = CountChanged(method);
         Assert.InRange(changed, 1, 1999);
         Assert.Contains(
-            $"Another took this node's place. {changed:N0} of 2,000 documents were {Done(method)} before, and stay "
-                + $"{Done(method)}.",
+            $"Another took this node's place. {changed:N0} of 2,000 documents were {PastOf(method)} before, and stay "
+                + $"{PastOf(method)}.",
             state.GetProperty("Result").GetProperty("Message").GetString(),
             StringComparison.Ordinal
         );
     }
 
-    private static string Done(string method) => method is "PATCH" ? "changed" : "deleted";
+    private static string PastOf(string method) => method is "PATCH" ? "changed" : "deleted";
 
     private async Task<long> ChangeAsync(string method)
     {
         string body = method is "PATCH"
             ? """{"Query":{"Query":"from Ds update { this.n = -1 - this.n }"}}"""
             : """{"Query":"from Ds"}""";
-        var begun = await _server.SendAsync(method, _db + "/queries?maxOpsPerSec=1000", body);
-        return begun.Json.GetProperty("OperationId").GetInt64();
+        var started = await _server.SendAsync(method, _db + "/queries?maxOpsPerSec=1000", body);
+        return started.Json.GetProperty("OperationId").GetInt64();
     }
 
-    private async Task<JsonElement> EndAsync(long operation)
+    private async Task<JsonElement> AwaitEndAsync(long operation)
     {
         string path = string.Create(CultureInfo.InvariantCulture, $"{_db}/operations/state?id={operation}");
         while (true)
@@ -274,7 +274,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
     /// <summary>
     /// Returns the number of documents that were deleted, or patched once: a second patch would undo the first.
     /// </summary>
-    private long Changed(string method)
+    private long CountChanged(string method)
     {
         Assert.True(_server.Node.Databases.TryGet(_db.Split('/')[^1], out var database));
         using var reader = database.OpenReader();
@@ -293,7 +293,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
         return changed;
     }
 
-    private long Stored()
+    private long CountStored()
     {
         Assert.True(_server.Node.Databases.TryGet(_db.Split('/')[^1], out var database));
         using var reader = database.OpenReader();
@@ -302,13 +302,14 @@ public sealed class EarlyEndTests : IAsyncLifetime
 
     private static async Task UntilAsync(Func<bool> holds)
     {
-        using var bound = new CancellationTokenSource(Guard);
+        using var patience = new CancellationTokenSource(Guard);
         while (!holds())
         {
-            await Task.Delay(10, bound.Token);
+            await Task.Delay(10, patience.Token);
         }
     }
 
+    /// <summary>Returns the sum of the counts of all facets or groups in an answer.</summary>
     private static long CountIn(JsonElement answer)
     {
         long sum = 0;
@@ -334,6 +335,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
     private Task FillForAsync(string route) =>
         route.Contains("changes", StringComparison.Ordinal) ? FillAsync(40_000, isShort: true) : FillAsync(Documents);
 
+    /// <summary>Stores documents d0…0 and so on, in batches of 250: the count must be a multiple of it.</summary>
     private async Task FillAsync(int count, string prefix = "", bool isShort = false)
     {
         var random = new Random(1);

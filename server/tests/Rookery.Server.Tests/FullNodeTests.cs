@@ -26,9 +26,9 @@ public sealed class FullNodeTests : IAsyncLifetime
         await _server.InitializeAsync();
         _db = await _server.CreateDatabaseAsync();
         string user = """{"name":"Ann","@metadata":{"@collection":"Users"}}""";
-        await IsAsync(201, "PUT", "docs?id=users/1", user);
-        await IsAsync(201, "PUT", "admin/indexes", Index.Replace("New", "Old", StringComparison.Ordinal));
-        await IsAsync(200, "GET", "indexes/progress?wait=15000", null);
+        await ExpectAsync(201, "PUT", "docs?id=users/1", user);
+        await ExpectAsync(201, "PUT", "admin/indexes", Index.Replace("New", "Old", StringComparison.Ordinal));
+        await ExpectAsync(200, "GET", "indexes/progress?wait=15000", null);
         _server.Disk.CapacityBytes = _server.Disk.UsedBytes;
 
         // Free space is checked once a second.
@@ -90,8 +90,8 @@ public sealed class FullNodeTests : IAsyncLifetime
     [Fact]
     public async Task On_a_full_disk_growing_writes_are_507_on_every_route_and_the_rest_works()
     {
-        var asked = Requests.Select(request => $"{request.Method} {request.Path.Split('?')[0]}").ToHashSet();
-        string[] unasked =
+        var tested = Requests.Select(request => $"{request.Method} {request.Path.Split('?')[0]}").ToHashSet();
+        string[] untested =
         [
             .. _server
                 .Routes.Where(static route =>
@@ -105,12 +105,12 @@ public sealed class FullNodeTests : IAsyncLifetime
                             $"{method} {route.RoutePattern.RawText!["/databases/{database}/".Length..]}"
                         )
                 )
-                .Where(route => !asked.Contains(route)),
+                .Where(route => !tested.Contains(route)),
         ];
-        Assert.Empty(unasked);
+        Assert.Empty(untested);
         foreach (var (status, method, path, body) in Requests)
         {
-            await IsAsync(status, method, path, body);
+            await ExpectAsync(status, method, path, body);
         }
 
         (await _server.SendAsync("PUT", "/admin/databases?name=more", """{"DatabaseName":"more"}""")).IsRefusal(
@@ -123,14 +123,14 @@ public sealed class FullNodeTests : IAsyncLifetime
     [Fact]
     public async Task Long_operations_fail_with_the_full_disk_as_their_reason()
     {
-        var begun = await _server.SendAsync(
+        var started = await _server.SendAsync(
             "PATCH",
             _db + "/queries",
             """{"Query":{"Query":"from Users update { this.n = 1 }"}}"""
         );
-        long id = begun.Json.GetProperty("OperationId").GetInt64();
+        long id = started.Json.GetProperty("OperationId").GetInt64();
         Assert.Contains("507", await FaultOfAsync(id), StringComparison.Ordinal);
-        await IsAsync(507, "POST", "bulk_insert?id=7000", """[{"Id":"a","Type":"PUT","Document":{}}]""");
+        await ExpectAsync(507, "POST", "bulk_insert?id=7000", """[{"Id":"a","Type":"PUT","Document":{}}]""");
         Assert.Contains("507", await FaultOfAsync(7000), StringComparison.Ordinal);
     }
 
@@ -149,7 +149,7 @@ public sealed class FullNodeTests : IAsyncLifetime
         }
     }
 
-    private async Task IsAsync(int status, string method, string path, string? body)
+    private async Task ExpectAsync(int status, string method, string path, string? body)
     {
         var answer = await _server.SendAsync(method, $"{_db}/{path}", body);
         Assert.True(answer.Status == status, $"{method} {path}: {answer.Status} {answer.Body}");

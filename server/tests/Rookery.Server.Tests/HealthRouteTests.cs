@@ -16,24 +16,24 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
-public sealed class HealthRouteTests(NodeInDiagnosis broken) : IClassFixture<NodeInDiagnosis>
+public sealed class HealthRouteTests(NodeInDiagnosis inDiagnosis) : IClassFixture<NodeInDiagnosis>
 {
     [Fact]
     public async Task A_node_in_diagnosis_mode_is_live_and_reports_why_it_is_not_ready()
     {
-        Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/livez")).StatusCode);
-        Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/metrics")).StatusCode);
-        Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/debug/io")).StatusCode);
-        var ready = await broken.Http.GetAsync("/readyz?verbose");
+        Assert.Equal(HttpStatusCode.OK, (await inDiagnosis.Http.GetAsync("/livez")).StatusCode);
+        Assert.Equal(HttpStatusCode.OK, (await inDiagnosis.Http.GetAsync("/metrics")).StatusCode);
+        Assert.Equal(HttpStatusCode.OK, (await inDiagnosis.Http.GetAsync("/debug/io")).StatusCode);
+        var ready = await inDiagnosis.Http.GetAsync("/readyz?verbose");
         Assert.Equal(HttpStatusCode.ServiceUnavailable, ready.StatusCode);
-        using var said = JsonDocument.Parse(await ready.Content.ReadAsStringAsync());
-        Assert.False(said.RootElement.GetProperty("Ready").GetBoolean());
-        Assert.Contains("format 9", said.RootElement.GetProperty("Reason").GetString(), StringComparison.Ordinal);
-        var words = await broken.Http.GetAsync("/readyz?words");
+        using var health = JsonDocument.Parse(await ready.Content.ReadAsStringAsync());
+        Assert.False(health.RootElement.GetProperty("Ready").GetBoolean());
+        Assert.Contains("format 9", health.RootElement.GetProperty("Reason").GetString(), StringComparison.Ordinal);
+        var words = await inDiagnosis.Http.GetAsync("/readyz?words");
         Assert.Equal(HttpStatusCode.ServiceUnavailable, words.StatusCode);
         Assert.Equal("text/plain", words.Content.Headers.ContentType?.MediaType);
         Assert.Equal(
-            string.Join('\n', StatusWords.Describe(said.RootElement)) + "\n",
+            string.Join('\n', StatusWords.Describe(health.RootElement)) + "\n",
             await words.Content.ReadAsStringAsync()
         );
         Assert.Equal([StatusWords.Unwell], ready.Headers.GetValues(StatusWords.Header));

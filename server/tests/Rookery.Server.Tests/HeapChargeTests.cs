@@ -19,6 +19,9 @@ public sealed class HeapChargeTests
         _runtime = _memory.Shares.Single();
     }
 
+    /// <summary>
+    /// The runtime is charged 36 MiB and what the heap has committed, but at least 36 MiB and an eighth of the budget.
+    /// </summary>
     [Fact]
     public void The_charge_follows_the_heap_without_what_shares_hold_of_it()
     {

@@ -7,89 +7,91 @@ public sealed class IdleMemoryTests
 {
     private const long Mebibyte = 1 << 20;
     private readonly SimulatedTimeProvider _time = new();
-    private long _work;
+    private long _workDone;
     private long _resident = 90 * Mebibyte;
-    private int _givenBack;
+    private int _releases;
 
     [Fact]
     public void Memory_is_released_once_after_work_and_again_when_the_idle_process_has_grown()
     {
-        using var idle = New(restBytes: 60 * Mebibyte);
-        Assert.Equal(0, After(seconds: 10));
-        Assert.Equal(1, After(seconds: 10));
-        Assert.Equal(1, After(seconds: 1_000));
+        using var idle = New(bytesAfterRelease: 60 * Mebibyte);
+        Assert.Equal(0, ReleasesAfter(seconds: 10));
+        Assert.Equal(1, ReleasesAfter(seconds: 10));
+        Assert.Equal(1, ReleasesAfter(seconds: 1_000));
 
         _resident += 3 * Mebibyte;
-        Assert.Equal(1, After(seconds: 1_000));
+        Assert.Equal(1, ReleasesAfter(seconds: 1_000));
         _resident += 1 * Mebibyte;
-        Assert.Equal(2, After(seconds: 20));
-        Assert.Equal(2, After(seconds: 1_000));
+        Assert.Equal(2, ReleasesAfter(seconds: 20));
+        Assert.Equal(2, ReleasesAfter(seconds: 1_000));
     }
 
     /// <summary>Memory of a running compilation is freed only after it.</summary>
     [Fact]
     public void Nothing_is_released_while_the_process_grows()
     {
-        using var idle = New(restBytes: 60 * Mebibyte);
-        Assert.Equal(1, After(seconds: 20));
+        using var idle = New(bytesAfterRelease: 60 * Mebibyte);
+        Assert.Equal(1, ReleasesAfter(seconds: 20));
         for (int round = 0; round < 9; round++)
         {
             _resident += Mebibyte;
-            Assert.Equal(1, After(seconds: 10));
+            Assert.Equal(1, ReleasesAfter(seconds: 10));
         }
 
-        Assert.Equal(2, After(seconds: 10));
+        Assert.Equal(2, ReleasesAfter(seconds: 10));
     }
 
     [Fact]
     public void Memory_that_cannot_be_released_is_not_retried()
     {
-        using var idle = New(restBytes: long.MaxValue);
-        Assert.Equal(1, After(seconds: 20));
+        using var idle = New(bytesAfterRelease: long.MaxValue);
+        Assert.Equal(1, ReleasesAfter(seconds: 20));
         _resident += 5 * Mebibyte;
-        Assert.Equal(2, After(seconds: 1_000));
+        Assert.Equal(2, ReleasesAfter(seconds: 1_000));
     }
 
     [Fact]
     public void Growth_is_counted_from_the_smallest_size_seen()
     {
-        using var idle = New(restBytes: 60 * Mebibyte);
-        Assert.Equal(1, After(seconds: 20));
+        using var idle = New(bytesAfterRelease: 60 * Mebibyte);
+        Assert.Equal(1, ReleasesAfter(seconds: 20));
         _resident = 30 * Mebibyte;
-        Assert.Equal(1, After(seconds: 10));
+        Assert.Equal(1, ReleasesAfter(seconds: 10));
         _resident += 4 * Mebibyte;
-        Assert.Equal(2, After(seconds: 20));
+        Assert.Equal(2, ReleasesAfter(seconds: 20));
     }
 
     [Fact]
     public void Nothing_is_released_during_work()
     {
-        using var idle = New(restBytes: 60 * Mebibyte);
+        using var idle = New(bytesAfterRelease: 60 * Mebibyte);
         for (int round = 0; round < 100; round++)
         {
-            _work++;
+            _workDone++;
             _resident += Mebibyte;
-            Assert.Equal(0, After(seconds: 10));
+            Assert.Equal(0, ReleasesAfter(seconds: 10));
         }
 
-        Assert.Equal(1, After(seconds: 10));
+        Assert.Equal(1, ReleasesAfter(seconds: 10));
     }
 
-    private IdleMemory New(long restBytes) =>
+    /// <param name="bytesAfterRelease">Resident bytes of the process after memory was released.</param>
+    private IdleMemory New(long bytesAfterRelease) =>
         new(
-            () => _work,
+            () => _workDone,
             () => _resident,
             () =>
             {
-                _givenBack++;
-                _resident = Math.Min(_resident, restBytes);
+                _releases++;
+                _resident = Math.Min(_resident, bytesAfterRelease);
             },
             _time
         );
 
-    private int After(int seconds)
+    /// <summary>Advances the clock and returns how often memory was released since the start.</summary>
+    private int ReleasesAfter(int seconds)
     {
         _time.Advance(TimeSpan.FromSeconds(seconds));
-        return _givenBack;
+        return _releases;
     }
 }

@@ -25,6 +25,13 @@ internal static class Indexing
         return new IndexingThread(indexes, node.Databases, TimeProvider.System);
     }
 
+    /// <summary>Opens the indexes without a thread that works on them.</summary>
+    /// <param name="node">The node whose databases are indexed.</param>
+    /// <param name="disk">The disk of the indexes.</param>
+    /// <param name="directory">The data directory.</param>
+    /// <param name="mayWork">Whether indexing may go on now; null for always.</param>
+    /// <param name="time">The clock of waits for an index; null for the machine's.</param>
+    /// <param name="troubleFound">Called for trouble of an index; null to throw instead.</param>
     public static IndexHost Of(
         Node node,
         IDisk disk,

@@ -11,7 +11,7 @@ namespace Rookery.Server.Tests;
 /// <summary>The metrics that nodes export, and those that an expression uses.</summary>
 internal static partial class KnownMetrics
 {
-    private static readonly HashSet<string> Words = new(StringComparer.Ordinal)
+    private static readonly HashSet<string> Keywords = new(StringComparer.Ordinal)
     {
         "on",
         "by",
@@ -49,7 +49,14 @@ internal static partial class KnownMetrics
                         LifeUsedA = 0.1,
                         LifeUsedB = 0.1,
                         SpareBlocksUsed = 1,
-                        Card = new CardRegisters("MMC", null, null, null, null, null),
+                        Card = new CardRegisters(
+                            "MMC",
+                            Name: null,
+                            ManufacturerId: null,
+                            OemId: null,
+                            Date: null,
+                            Classes: null
+                        ),
                     },
                 ],
             },
@@ -82,9 +89,9 @@ internal static partial class KnownMetrics
     /// <summary>Returns the metrics in a PromQL expression, without functions, keywords and labels.</summary>
     public static IEnumerable<string> In(string expression) =>
         Name()
-            .Matches(Apart().Replace(expression, string.Empty))
+            .Matches(NotMetrics().Replace(expression, string.Empty))
             .Select(static match => match.Value)
-            .Where(static name => !Words.Contains(name));
+            .Where(static name => !Keywords.Contains(name));
 
     /// <summary>Returns the name of a metric in the manual: without the suffix of a histogram or summary.</summary>
     public static string FamilyOf(string name) => Suffix().Replace(name, string.Empty);
@@ -110,7 +117,7 @@ internal static partial class KnownMetrics
             [
                 new MemberStatistics(
                     new ClusterViewMember("A", "A", "pi-1", [], null, IsVoter: true, IsLeader: true, IsSelf: true),
-                    1,
+                    RecordVersion: 1,
                     IsReachable: true,
                     LagEntries: 0,
                     SyncMicroseconds: 1
@@ -145,7 +152,7 @@ internal static partial class KnownMetrics
         RegexOptions.ExplicitCapture | RegexOptions.CultureInvariant,
         matchTimeoutMilliseconds: 10_000
     )]
-    private static partial Regex Apart();
+    private static partial Regex NotMetrics();
 
     [GeneratedRegex(@"[a-zA-Z_:]\w*\b(?!\s*\()", RegexOptions.CultureInvariant, matchTimeoutMilliseconds: 10_000)]
     private static partial Regex Name();

@@ -35,11 +35,11 @@ public sealed class LargeAnswersTests
         var time = new SimulatedTimeProvider();
         var answers = new LargeAnswers(time);
         var slow = Enumerable.Range(0, LargeAnswers.MaxConcurrent).Select(_ => new SlowReader()).ToArray();
-        var sending = slow.Select(reader => answers.SendAsync(Of(reader), () => reader.Left.Task)).ToArray();
+        var sending = slow.Select(reader => answers.SendAsync(Of(reader), () => reader.Aborted.Task)).ToArray();
         time.Advance(TimeSpan.FromSeconds(59));
         Assert.DoesNotContain(sending, static one => one.IsCompleted);
         time.Advance(TimeSpan.FromSeconds(1));
-        Assert.All(slow, static reader => Assert.True(reader.Left.Task.IsCompleted));
+        Assert.All(slow, static reader => Assert.True(reader.Aborted.Task.IsCompleted));
         await Task.WhenAll(sending);
         bool isLetIn = false;
         await answers.SendAsync(new DefaultHttpContext(), () => Task.FromResult(isLetIn = true));
@@ -56,10 +56,10 @@ public sealed class LargeAnswersTests
     /// <summary>A connection that blocks until it is aborted.</summary>
     private sealed class SlowReader : IHttpRequestLifetimeFeature
     {
-        public TaskCompletionSource Left { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        public TaskCompletionSource Aborted { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
         public CancellationToken RequestAborted { get; set; }
 
-        public void Abort() => Left.TrySetResult();
+        public void Abort() => Aborted.TrySetResult();
     }
 }

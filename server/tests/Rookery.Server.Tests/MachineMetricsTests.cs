@@ -30,7 +30,7 @@ public sealed class MachineMetricsTests : IAsyncLifetime
     [Fact]
     public async Task The_exporters_answer_is_forwarded_unchanged()
     {
-        var asked = AnswerAsync(
+        var answered = AnswerAsync(
             "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: 10\r\n\r\nnode_up 1\n"u8.ToArray()
         );
         using var http = _node.NewClient();
@@ -40,7 +40,7 @@ public sealed class MachineMetricsTests : IAsyncLifetime
 
         Assert.Equal("node_up 1\n", await answer.Content.ReadAsStringAsync());
         Assert.Equal("text/plain; version=0.0.4; charset=utf-8", answer.Content.Headers.ContentType?.ToString());
-        string head = await asked;
+        string head = await answered;
         Assert.StartsWith("GET /metrics HTTP/1.1\r\n", head, StringComparison.Ordinal);
         Assert.DoesNotContain("Bearer", head, StringComparison.Ordinal);
         Assert.DoesNotContain("gzip", head, StringComparison.Ordinal);
@@ -49,17 +49,17 @@ public sealed class MachineMetricsTests : IAsyncLifetime
     [Fact]
     public async Task A_client_that_accepts_gzip_gets_the_exporters_gzip()
     {
-        using var packed = new MemoryStream();
-        using (var gzip = new GZipStream(packed, CompressionMode.Compress, leaveOpen: true))
+        using var compressed = new MemoryStream();
+        using (var gzip = new GZipStream(compressed, CompressionMode.Compress, leaveOpen: true))
         {
             gzip.Write("node_up 1\n"u8);
         }
 
-        var asked = AnswerAsync([
+        var answered = AnswerAsync([
             .. Encoding.ASCII.GetBytes(
-                $"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {packed.Length}\r\n\r\n"
+                $"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {compressed.Length}\r\n\r\n"
             ),
-            .. packed.ToArray(),
+            .. compressed.ToArray(),
         ]);
         using var http = _node.NewClient();
         using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(_node.Address, "/metrics/machine"));
@@ -67,9 +67,9 @@ public sealed class MachineMetricsTests : IAsyncLifetime
         request.Headers.TryAddWithoutValidation("Accept-Encoding", "gzip");
         using var answer = await http.SendAsync(request);
 
-        Assert.Equal(packed.ToArray(), await answer.Content.ReadAsByteArrayAsync());
+        Assert.Equal(compressed.ToArray(), await answer.Content.ReadAsByteArrayAsync());
         Assert.Equal(["gzip"], answer.Content.Headers.ContentEncoding);
-        Assert.Contains("Accept-Encoding: gzip\r\n", await asked, StringComparison.Ordinal);
+        Assert.Contains("Accept-Encoding: gzip\r\n", await answered, StringComparison.Ordinal);
     }
 
     [Theory]
@@ -79,9 +79,9 @@ public sealed class MachineMetricsTests : IAsyncLifetime
     [InlineData("SSH-2.0-OpenSSH\r\n\r\n", "gave no answer that can be read")]
     public async Task An_invalid_answer_of_the_exporter_is_reported(string said, string sentence)
     {
-        var asked = AnswerAsync(Encoding.ASCII.GetBytes(said));
+        var answered = AnswerAsync(Encoding.ASCII.GetBytes(said));
         (await _node.SendAsync("GET", "/metrics/machine", _token)).IsRefusal(502, sentence);
-        await asked;
+        await answered;
     }
 
     [Fact]

@@ -22,7 +22,7 @@ public sealed class StopOnDiskTests
         var server = new RunningServer
         {
             Time = _time,
-            BehindDisk = behind => disk = new HeldSyncs(behind, static path => path.Contains("journal-")),
+            WrapDisk = behind => disk = new HeldSyncs(behind, static path => path.Contains("journal-")),
         };
         await server.InitializeAsync();
         string db = await server.CreateDatabaseAsync();

@@ -42,7 +42,7 @@ public sealed class StopTests : IAsyncLifetime
         {
             Time = _watched,
             IndexTime = _time,
-            Before = alone => _member = new OneOfThree(alone, _ => _readsGoOn),
+            WrapConsensus = alone => _member = new OneOfThree(alone, _ => _readsGoOn),
         };
     }
 
@@ -160,7 +160,7 @@ public sealed class StopTests : IAsyncLifetime
     public async Task A_query_whose_index_is_being_defined_is_answered_503_at_a_stop()
     {
         await FillAsync(300);
-        _member.WritesGoOn = _goOn.Task;
+        _member.WritesMayContinue = _goOn.Task;
         var query = await SendAsync("POST", "/queries", """{"Query":"from Ds where n = 7"}""");
         var stopped = _server.StopAsync();
         (await query.WaitAsync(Guard)).IsRefusal(503, "The node is stopping.");
@@ -320,7 +320,7 @@ public sealed class StopTests : IAsyncLifetime
     [InlineData("GET", "/hilo/next?tag=Users", null, 200)]
     public async Task A_write_in_flight_is_still_acknowledged(string method, string path, string? body, int status)
     {
-        _member.WritesGoOn = _goOn.Task;
+        _member.WritesMayContinue = _goOn.Task;
         var write = await SendAsync(method, path, body);
         var stopped = _server.StopAsync();
         _time.Advance(RookeryServer.StopTimeout - TimeSpan.FromSeconds(1));
@@ -334,7 +334,7 @@ public sealed class StopTests : IAsyncLifetime
     [Fact]
     public async Task A_write_unanswered_for_ten_seconds_is_cut_off_and_logged()
     {
-        _member.WritesGoOn = _goOn.Task;
+        _member.WritesMayContinue = _goOn.Task;
         var write = await SendAsync("PUT", "/docs?id=a", "{}");
         var stopped = _server.StopAsync();
         _time.Advance(RookeryServer.StopTimeout);

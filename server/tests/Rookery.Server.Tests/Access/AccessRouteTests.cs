@@ -11,6 +11,8 @@ public class AccessRouteTests : IAsyncLifetime
 {
     private const string Tokens = "/admin/access/tokens";
     private const string Certificates = "/admin/access/certificates";
+
+    // A read of a missing document: 404 means that the credential was accepted.
     private const string Docs = "/databases/Shop/docs?id=none";
 
     private readonly SecureServer _server = new();
@@ -56,6 +58,7 @@ public class AccessRouteTests : IAsyncLifetime
     [Fact]
     public async Task Credentials_are_refused_when_all_together_are_too_large()
     {
+        // A token takes about 52 KB, and all credentials together may take 1 MiB.
         string databases = string.Join(',', Enumerable.Range(0, 500).Select(i => $"\"{new string('d', 100)}{i}\""));
         Answer made;
         int count = 0;
@@ -90,6 +93,7 @@ public class AccessRouteTests : IAsyncLifetime
     [Fact]
     public async Task Credentials_created_at_the_same_time_do_not_exceed_their_room()
     {
+        // A token takes about 58 KB, and all credentials together may take 1 MiB.
         string databases = string.Join(',', Enumerable.Range(0, 550).Select(i => $"\"{new string('d', 100)}{i}\""));
         var made = await Task.WhenAll(
             Enumerable
@@ -153,6 +157,7 @@ public class AccessRouteTests : IAsyncLifetime
     public async Task Invalid_token_requests_are_refused(string body, string sentence) =>
         (await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, body)).IsRefusal(400, sentence);
 
+    /// <summary>The leader knows the owner, and this member learns of it at the read barrier.</summary>
     [Fact]
     public async Task A_lagging_member_does_not_claim_that_the_cluster_has_no_owner()
     {

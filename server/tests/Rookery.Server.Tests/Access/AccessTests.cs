@@ -9,6 +9,7 @@ namespace Rookery.Server.Tests.Access;
 
 public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
 {
+    // A read of a missing document: 404 means that the credential was accepted.
     private const string Docs = "/databases/Shop/docs?id=none";
 
     [Fact]
@@ -85,11 +86,11 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     [Theory]
     [InlineData("read", true)]
     [InlineData("write", false)]
-    public async Task Index_definitions_in_a_database_record_need_the_scope_read(string scope, bool isTold)
+    public async Task Index_definitions_in_a_database_record_need_the_scope_read(string scope, bool isShown)
     {
         string token = await server.GiveTokenAsync([scope]);
         var record = (await server.SendAsync("GET", "/admin/databases?name=Shop", token)).Json;
-        Assert.All(["Indexes", "AutoIndexes"], member => Assert.Equal(isTold, record.TryGetProperty(member, out _)));
+        Assert.All(["Indexes", "AutoIndexes"], member => Assert.Equal(isShown, record.TryGetProperty(member, out _)));
     }
 
     [Fact]
@@ -187,7 +188,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
                 )
             ).Status
         );
-        Assert.Equal(2026, node.Identity.Signed.Year);
+        Assert.Equal(2026, node.Identity.LastSignedAt.Year);
         await node.DisposeAsync();
     }
 
@@ -260,14 +261,14 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     {
         using var certificate = server.Identity.NewClient("app");
         await server.RegisterAsync(certificate, isAdmin: true);
-        server.Identity.Refuses = "It ended.";
+        server.Identity.RefusalReason = "It ended.";
         try
         {
             (await server.SendAsync("GET", Docs, certificate: certificate)).IsRefusal(403, "It ended. Make another");
         }
         finally
         {
-            server.Identity.Refuses = null;
+            server.Identity.RefusalReason = null;
         }
     }
 

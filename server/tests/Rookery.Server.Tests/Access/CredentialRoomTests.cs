@@ -13,11 +13,12 @@ namespace Rookery.Server.Tests.Access;
 /// </summary>
 public sealed class CredentialRoomTests : IAsyncLifetime
 {
+    // Bytes that all credentials together may take.
     private const int MaxBytes = 1 << 20;
 
     private readonly RunningServer _server = new()
     {
-        Before = alone => new OneOfThree(alone, static _ => Task.CompletedTask),
+        WrapConsensus = alone => new OneOfThree(alone, static _ => Task.CompletedTask),
     };
 
     private OneOfThree Consensus => (OneOfThree)_server.Node.Consensus;
@@ -29,23 +30,27 @@ public sealed class CredentialRoomTests : IAsyncLifetime
     [Fact]
     public async Task The_member_whose_proposal_is_second_counts_again_and_stores_its_credential()
     {
-        var ends = await CreateOnBothAsync();
-        Assert.All(ends, Assert.Null);
+        var outcomes = await CreateOnBothAsync();
+        Assert.All(outcomes, Assert.Null);
         Assert.Equal(["access/one", "access/two"], Credentials());
-        Assert.Equal(3, Consensus.Proposed);
+
+        // The second of the two is rejected, and proposed again.
+        Assert.Equal(3, Consensus.ProposedWrites);
     }
 
     [Fact]
     public async Task Two_members_do_not_exceed_the_room_together()
     {
         await FillAsync(MaxBytes - 10);
-        int before = Consensus.Proposed;
-        var ends = await CreateOnBothAsync();
-        var refused = Assert.IsType<RefusedException>(Assert.Single(ends, static end => end is not null));
+        int before = Consensus.ProposedWrites;
+        var outcomes = await CreateOnBothAsync();
+        var refused = Assert.IsType<RefusedException>(Assert.Single(outcomes, static outcome => outcome is not null));
         Assert.Equal(409, refused.Status);
         Assert.Contains("which is the most", refused.Message, StringComparison.Ordinal);
         Assert.Single(Credentials(), static key => key is "access/one" or "access/two");
-        Assert.Equal(before + 2, Consensus.Proposed);
+
+        // The member that was second finds no room when it counts again, and proposes nothing.
+        Assert.Equal(before + 2, Consensus.ProposedWrites);
     }
 
     [Fact]
@@ -68,41 +73,42 @@ public sealed class CredentialRoomTests : IAsyncLifetime
     private async Task<IReadOnlyList<Exception?>> CreateOnBothAsync()
     {
         var bothCounted = new TaskCompletionSource();
-        int before = Consensus.Proposed;
-        Consensus.WritesGoOn = bothCounted.Task;
+        int before = Consensus.ProposedWrites;
+        Consensus.WritesMayContinue = bothCounted.Task;
         Task[] members = [CreateAsync(NewRoom(), "one"), CreateAsync(NewRoom(), "two")];
-        while (Consensus.Proposed < before + 2)
+        while (Consensus.ProposedWrites < before + 2)
         {
             await Task.Yield();
         }
 
-        Consensus.WritesGoOn = Task.CompletedTask;
+        Consensus.WritesMayContinue = Task.CompletedTask;
         bothCounted.SetResult();
         return [.. await Task.WhenAll(members.Select(static member => Record.ExceptionAsync(() => member)))];
     }
 
     private CredentialRoom NewRoom() => new(_server.Context, new SemaphoreSlim(1));
 
-    private static Task CreateAsync(CredentialRoom member, string name) =>
-        member.CommitAsync(
+    private static Task CreateAsync(CredentialRoom room, string name) =>
+        room.CommitAsync(
             writer => writer.Set($"access/{name}", "{\"Name\":\"of a test\"}"u8, ClusterRecord.Absent),
             taken: null
         );
 
+    /// <summary>Stores credentials, keys included, of a number of bytes.</summary>
     private async Task FillAsync(int bytes)
     {
-        const int RecordBytes = 32 << 10;
+        const int MaxRecordBytes = 32 << 10;
         for (int index = 0; bytes > 0; index++)
         {
             using var writer = new ClusterRecordWriter();
             string key = string.Create(CultureInfo.InvariantCulture, $"access/fill-{index:000}");
-            int part = Math.Min(bytes, RecordBytes);
-            byte[] value = new byte[part - key.Length];
+            int recordBytes = Math.Min(bytes, MaxRecordBytes);
+            byte[] value = new byte[recordBytes - key.Length];
             value.AsSpan().Fill((byte)' ');
             writer.Set(key, value, ClusterRecord.Absent);
             var outcome = await Consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
             Assert.Null(outcome.Rejection);
-            bytes -= part;
+            bytes -= recordBytes;
         }
     }
 

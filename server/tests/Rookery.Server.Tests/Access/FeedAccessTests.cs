@@ -39,9 +39,9 @@ public sealed class FeedAccessTests : IAsyncLifetime
         byte[] buffer = new byte[4096];
         await socket.ReceiveAsync(buffer, CancellationToken.None);
         _server.Time.Advance(TimeSpan.FromMinutes(1));
-        var next = socket.ReceiveAsync(buffer, CancellationToken.None);
-        await RevokeAsync(isRevoked, token);
-        while (!next.IsCompleted)
+        var closing = socket.ReceiveAsync(buffer, CancellationToken.None);
+        await RevokeUnlessExpiringAsync(isRevoked, token);
+        while (!closing.IsCompleted)
         {
             _server.Time.Advance(FeedAccess.Interval);
             await Task.Yield();
@@ -49,7 +49,7 @@ public sealed class FeedAccessTests : IAsyncLifetime
 
         Assert.Equal(
             (WebSocketMessageType.Close, WebSocketCloseStatus.PolicyViolation),
-            ((await next).MessageType, socket.CloseStatus)
+            ((await closing).MessageType, socket.CloseStatus)
         );
         Assert.Contains("revoked", socket.CloseStatusDescription, StringComparison.Ordinal);
     }
@@ -73,19 +73,19 @@ public sealed class FeedAccessTests : IAsyncLifetime
         using var events = new StreamReader(await response.Content.ReadAsStreamAsync(), Encoding.UTF8);
         Assert.Equal(": changes", await events.ReadLineAsync());
         _server.Time.Advance(TimeSpan.FromMinutes(1));
-        await RevokeAsync(isRevoked, token);
-        var rest = events.ReadToEndAsync();
-        while (!rest.IsCompleted)
+        await RevokeUnlessExpiringAsync(isRevoked, token);
+        var ending = events.ReadToEndAsync();
+        while (!ending.IsCompleted)
         {
             _server.Time.Advance(FeedAccess.Interval);
             await Task.Yield();
         }
 
-        string end = (await rest).TrimEnd().Split("\n\n")[^1];
+        string end = (await ending).TrimEnd().Split("\n\n")[^1];
         Assert.StartsWith("event: end\ndata: {\"Reason\":\"The token ", end, StringComparison.Ordinal);
         Assert.Contains(isRevoked ? "was revoked" : "ended at", end, StringComparison.Ordinal);
     }
 
-    private Task RevokeAsync(bool isRevoked, string token) =>
+    private Task RevokeUnlessExpiringAsync(bool isRevoked, string token) =>
         isRevoked ? _server.RevokeAsync(token) : Task.CompletedTask;
 }

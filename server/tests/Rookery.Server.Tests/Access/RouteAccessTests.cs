@@ -25,6 +25,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
     private const string Elsewhere = "Other";
     private const string ElsewhereSecret = "swordfish";
 
+    // The callers that a route admits, by the scope of the route.
     private static readonly Dictionary<string, string[]> Admitted = new()
     {
         ["open"] = ["nobody", "read", "write", "read and write", "metrics", "admin"],
@@ -254,7 +255,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
     /// </summary>
     private static string QueryOf(Route route, string database)
     {
-        (string Name, string Value)[] about =
+        (string Name, string Value)[] parameters =
         [
             ("id", "users/1"),
             ("name", database),
@@ -267,10 +268,10 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
             ("index", "1"),
             ("query", "from%20@all_docs%20where%20startsWith(s,'hun')"),
         ];
-        var taken = about.Where(asked =>
-            route.Parameters?.Obeyed.Contains(asked.Name, StringComparer.OrdinalIgnoreCase) ?? true
+        var accepted = parameters.Where(parameter =>
+            route.Parameters?.Obeyed.Contains(parameter.Name, StringComparer.OrdinalIgnoreCase) ?? true
         );
-        return "?" + string.Join('&', taken.Select(static asked => $"{asked.Name}={asked.Value}"));
+        return "?" + string.Join('&', accepted.Select(static parameter => $"{parameter.Name}={parameter.Value}"));
     }
 
     private static string BodyOf(Route route) =>

@@ -24,8 +24,10 @@ namespace Rookery.Server.Tests.Access;
 /// <summary>A node in memory behind TLS on a free port.</summary>
 public sealed class SecureServer : IAsyncLifetime
 {
+    /// <summary>The token for commands on the node's own machine; it has every right.</summary>
     public const string LocalKey = "rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
+    /// <summary>The code with which the first owner claims the node.</summary>
     public const string ClaimCode = "ABCDEFGH23456789";
 
     private WebApplication? _app;
@@ -56,7 +58,8 @@ public sealed class SecureServer : IAsyncLifetime
     public IReadOnlyList<ShownSetting> Settings { get; init; } = [];
 
     /// <summary>
-    /// Makes the node one of three, and runs before each read barrier as the leader's update; null for a single node.
+    /// Runs before each read barrier, to store what the leader has and this node lacks until then; the node is then the
+    /// second of three. Null for a single node.
     /// </summary>
     public Func<IConsensus, Task>? AtBarrier { get; init; }
 
@@ -123,6 +126,9 @@ public sealed class SecureServer : IAsyncLifetime
         Assert.Null((await Node.Consensus.ProposeAsync(command, CancellationToken.None)).Rejection);
 
     /// <summary>Registers a token and returns it.</summary>
+    /// <param name="scopes">Rights of the token.</param>
+    /// <param name="databases">Databases in which it has them; null for all.</param>
+    /// <param name="expires">When it expires; null for never.</param>
     internal async Task<string> GiveTokenAsync(
         string[] scopes,
         string[]? databases = null,
@@ -137,6 +143,10 @@ public sealed class SecureServer : IAsyncLifetime
         return token;
     }
 
+    /// <summary>Registers a client certificate, or replaces its rights.</summary>
+    /// <param name="certificate">The certificate.</param>
+    /// <param name="isAdmin">Whether it has every right.</param>
+    /// <param name="rights">"ro" or "rw" for each database that it may use.</param>
     internal async Task RegisterAsync(
         X509Certificate2 certificate,
         bool isAdmin,

@@ -33,17 +33,17 @@ internal sealed class TestIdentity : IServerIdentity, IDisposable
     public X509Certificate2Collection Authorities { get; }
 
     /// <summary>The reason why client certificates are refused; null to accept them.</summary>
-    public string? Refuses { get; set; }
+    public string? RefusalReason { get; set; }
 
     public string? WhyRefused(X509Certificate2 client, ClusterTime now) =>
-        Refuses ?? (now.IsPast(new DateTimeOffset(client.NotAfter)) ? "It ended." : null);
+        RefusalReason ?? (now.IsPast(new DateTimeOffset(client.NotAfter)) ? "It ended." : null);
 
-    /// <summary>When the last certificate was signed.</summary>
-    public DateTimeOffset Signed { get; private set; }
+    /// <summary>The time for which the last client certificate was signed.</summary>
+    public DateTimeOffset LastSignedAt { get; private set; }
 
     public X509Certificate2 SignClient(PublicKey key, string name, DateTimeOffset now)
     {
-        Signed = now;
+        LastSignedAt = now;
         var request = new CertificateRequest(new X500DistinguishedName("CN=" + name), key, HashAlgorithmName.SHA256);
         return request.Create(_authority, Begins, Begins.AddMonths(6), RandomNumberGenerator.GetBytes(8));
     }

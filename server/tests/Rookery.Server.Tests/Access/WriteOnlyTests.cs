@@ -82,13 +82,13 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
     {
         await StoreAsync();
         string admin = await server.GiveTokenAsync(["admin"]);
-        var begun = await server.SendAsync(
+        var started = await server.SendAsync(
             "PATCH",
             "/databases/Shop/queries",
             SecureServer.LocalKey,
             $$"""{"Query":{"Query":"from @all_docs where s = '{{Secret}}' update { this.a = 1 }"} }"""
         );
-        string state = $"/databases/Shop/operations/state?id={begun.Json.GetProperty("OperationId").GetInt64()}";
+        string state = $"/databases/Shop/operations/state?id={started.Json.GetProperty("OperationId").GetInt64()}";
         Assert.Equal(200, (await server.SendAsync("GET", state, admin)).Status);
         (await server.SendAsync("GET", state, await WriterAsync())).IsRefusal(400, "knows no operation");
         (
@@ -99,7 +99,7 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
             )
         ).IsRefusal(400, "knows no operation");
 
-        await WaitForOperationAsync(begun);
+        await WaitForOperationAsync(started);
 
         string writer = await WriterAsync();
         long id = (await server.SendAsync("GET", "/databases/Shop/operations/next-operation-id", writer))
@@ -143,9 +143,9 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
         $$"""{"s":"{{answer.Json.GetProperty("Results")[0].GetProperty("s").GetString()}}"}""";
 
     // An operation by query that is still running would change documents of the next test.
-    private async Task WaitForOperationAsync(Raven.Answer begun)
+    private async Task WaitForOperationAsync(Raven.Answer started)
     {
-        if (begun.Status >= 400 || !begun.Json.TryGetProperty("OperationId", out var id))
+        if (started.Status >= 400 || !started.Json.TryGetProperty("OperationId", out var id))
         {
             return;
         }

@@ -71,12 +71,12 @@ public sealed partial class AlertCatalogueTests
     [Fact]
     public async Task Every_metric_in_an_alerts_expression_is_exported_by_a_node()
     {
-        var told = await KnownMetrics.ReadAsync();
-        var asked = AlertCatalogue
+        var exported = await KnownMetrics.ReadAsync();
+        var used = AlertCatalogue
             .All.SelectMany(static alert => KnownMetrics.In(alert.Expression))
             .ToHashSet(StringComparer.Ordinal);
-        Assert.True(asked.Count > 15);
-        Assert.DoesNotContain(asked, name => !told.Contains(name) && name is not "up");
+        Assert.True(used.Count > 15);
+        Assert.DoesNotContain(used, name => !exported.Contains(name) && name is not "up");
     }
 
     [Theory]
@@ -112,18 +112,27 @@ public sealed partial class AlertCatalogueTests
     public void An_alert_is_judged_by_the_nodes_own_facts_and_names_its_figures(string name, string sentence)
     {
         var alert = AlertCatalogue.Find(name)!;
-        Assert.Equal(sentence, string.Join(' ', alert.Find(Wrong(name)).Select(static found => found.Sentence)));
-        Assert.Empty(alert.Find(Well()));
+        Assert.Equal(
+            sentence,
+            string.Join(' ', alert.Find(FactsThatRaise(name)).Select(static finding => finding.Sentence))
+        );
+        Assert.Empty(alert.Find(HealthyFacts()));
     }
 
     [Fact]
     public void Alerts_about_the_cluster_are_reported_by_the_leader_only()
     {
-        var follower = Cluster("B", "Follower", Member("A", isLeader: true), Member("B", isSelf: true), Member("C"));
+        var follower = ClusterLedBy(
+            "B",
+            "Follower",
+            Member("A", isLeader: true),
+            Member("B", isSelf: true),
+            Member("C")
+        );
         string[] ofLeader = ["no_margin", "member_down", "member_lag", "backup_old"];
         Assert.All(
             ofLeader,
-            name => Assert.Empty(AlertCatalogue.Find(name)!.Find(Wrong(name) with { Cluster = follower }))
+            name => Assert.Empty(AlertCatalogue.Find(name)!.Find(FactsThatRaise(name) with { Cluster = follower }))
         );
         Assert.Equal(
             ofLeader,
@@ -135,37 +144,37 @@ public sealed partial class AlertCatalogueTests
     public void A_missing_backup_is_reported_after_three_days()
     {
         var judge = AlertCatalogue.All.Single(static alert => alert.Name is "backup_old").Judge!;
-        Assert.Null(judge(Well() with { Notes = MachineNotes.None, Uptime = TimeSpan.FromDays(2.9) }));
+        Assert.Null(judge(HealthyFacts() with { Notes = MachineNotes.None, Uptime = TimeSpan.FromDays(2.9) }));
         Assert.Equal(
             "No backup is known to this node since it started 4 days ago.",
-            judge(Well() with { Notes = MachineNotes.None, Uptime = TimeSpan.FromDays(4) })
+            judge(HealthyFacts() with { Notes = MachineNotes.None, Uptime = TimeSpan.FromDays(4) })
         );
     }
 
-    private static AlertFacts Wrong(string name) =>
+    private static AlertFacts FactsThatRaise(string name) =>
         name switch
         {
-            "not_serving" => Well() with { NotServing = "It opens." },
-            "halted" => Well() with
+            "not_serving" => HealthyFacts() with { NotServing = "It opens." },
+            "halted" => HealthyFacts() with
             {
-                Cluster = Cluster("A", ConsensusStatistics.NoRole) with { Trouble = "It was removed." },
+                Cluster = ClusterLedBy("A", ConsensusStatistics.NoRole) with { Trouble = "It was removed." },
             },
-            "no_writes" => Well() with
+            "no_writes" => HealthyFacts() with
             {
-                Cluster = Cluster("A", "Follower", Member("A", isSelf: true)) with
+                Cluster = ClusterLedBy("A", "Follower", Member("A", isSelf: true)) with
                 {
                     Trouble = "No leader is known here.",
                 },
             },
-            "damage" => Well() with { DamagedPlaces = 1 },
-            "disk_full" => Well() with { Space = new ReserveState(100 << 20, 256 << 20) },
-            "no_margin" => Well() with
+            "damage" => HealthyFacts() with { DamagedPlaces = 1 },
+            "disk_full" => HealthyFacts() with { Space = new ReserveState(100 << 20, 256 << 20) },
+            "no_margin" => HealthyFacts() with
             {
-                Cluster = Led(Member("B") with { IsReachable = false }, Member("C") with { IsReachable = true }),
+                Cluster = LedByA(Member("B") with { IsReachable = false }, Member("C") with { IsReachable = true }),
             },
-            "member_down" => Well() with
+            "member_down" => HealthyFacts() with
             {
-                Cluster = Led(
+                Cluster = LedByA(
                     Member("B") with
                     {
                         IsReachable = false,
@@ -177,9 +186,9 @@ public sealed partial class AlertCatalogueTests
                     }
                 ),
             },
-            "member_lag" => Well() with
+            "member_lag" => HealthyFacts() with
             {
-                Cluster = Led(
+                Cluster = LedByA(
                     Member("B") with
                     {
                         IsReachable = true,
@@ -192,12 +201,12 @@ public sealed partial class AlertCatalogueTests
                     }
                 ),
             },
-            "sync_slow" => Well() with { SyncMicroseconds = 600_000 },
-            "card_worn" => Well() with
+            "sync_slow" => HealthyFacts() with { SyncMicroseconds = 600_000 },
+            "card_worn" => HealthyFacts() with
             {
                 Devices = [new StorageReading("mmcblk0") { LifeUsedA = 0.9, LifeUsedB = 0.1 }],
             },
-            "throttled" or "hot" => Well() with
+            "throttled" or "hot" => HealthyFacts() with
             {
                 Board = new BoardReading
                 {
@@ -206,11 +215,11 @@ public sealed partial class AlertCatalogueTests
                     TemperatureCelsius = 82,
                 },
             },
-            "storage_fails" => Well() with { StorageTrouble = "The card is read-only." },
-            "index_trouble" => Well() with { IndexTroubles = ["shop/Orders: no room"] },
-            "clock_in_doubt" => Well() with
+            "storage_fails" => HealthyFacts() with { StorageTrouble = "The card is read-only." },
+            "index_trouble" => HealthyFacts() with { IndexTroubles = ["shop/Orders: no room"] },
+            "clock_in_doubt" => HealthyFacts() with
             {
-                Cluster = Led() with
+                Cluster = LedByA() with
                 {
                     Clock = new ClockStatistics(
                         new ClusterTime(Now.Ticks, IsSure: false),
@@ -220,9 +229,9 @@ public sealed partial class AlertCatalogueTests
                     ),
                 },
             },
-            "clock_off" => Well() with
+            "clock_off" => HealthyFacts() with
             {
-                Cluster = Led() with
+                Cluster = LedByA() with
                 {
                     Clock = new ClockStatistics(
                         new ClusterTime(Now.Ticks, IsSure: true),
@@ -232,17 +241,17 @@ public sealed partial class AlertCatalogueTests
                     ),
                 },
             },
-            "certificate_ends" => Well() with { CertificateEnds = Now.AddDays(25) },
-            "backup_old" => Well() with { Notes = MachineNotes.None with { LastBackup = Now.AddDays(-3.5) } },
-            "slot_not_committed" => Well() with { Notes = Well().Notes with { IsSlotOnTrial = true } },
-            _ => Well() with { Notes = Well().Notes with { HasSlotFallenBack = true } },
+            "certificate_ends" => HealthyFacts() with { CertificateEnds = Now.AddDays(25) },
+            "backup_old" => HealthyFacts() with { Notes = MachineNotes.None with { LastBackup = Now.AddDays(-3.5) } },
+            "slot_not_committed" => HealthyFacts() with { Notes = HealthyFacts().Notes with { IsSlotOnTrial = true } },
+            _ => HealthyFacts() with { Notes = HealthyFacts().Notes with { HasSlotFallenBack = true } },
         };
 
-    private static AlertFacts Well() =>
+    private static AlertFacts HealthyFacts() =>
         new()
         {
             Now = Now,
-            Cluster = Led(
+            Cluster = LedByA(
                 Member("B") with
                 {
                     IsReachable = true,
@@ -270,10 +279,10 @@ public sealed partial class AlertCatalogueTests
             Notes = new MachineNotes(Now.AddDays(-1), IsSlotOnTrial: false, HasSlotFallenBack: false),
         };
 
-    private static ConsensusStatistics Led(params MemberStatistics[] others) =>
-        Cluster("A", "Leader", [Member("A", isSelf: true, isLeader: true) with { IsReachable = true }, .. others]);
+    private static ConsensusStatistics LedByA(params MemberStatistics[] others) =>
+        ClusterLedBy("A", "Leader", [Member("A", isSelf: true, isLeader: true) with { IsReachable = true }, .. others]);
 
-    private static ConsensusStatistics Cluster(string leader, string role, params MemberStatistics[] members) =>
+    private static ConsensusStatistics ClusterLedBy(string leader, string role, params MemberStatistics[] members) =>
         new(
             role,
             Term: 2,
@@ -305,12 +314,12 @@ public sealed partial class AlertCatalogueTests
         string severity = string.Equals(alert.Severity, AlertSeverity.Critical, StringComparison.Ordinal)
             ? "Critical"
             : "Warning";
-        string begins = alert.For > TimeSpan.Zero ? $" after {Minutes(alert.For)}" : " at once";
-        string ends =
+        string start = alert.For > TimeSpan.Zero ? $" after {Minutes(alert.For)}" : " at once";
+        string end =
             alert.KeepFiring > TimeSpan.Zero
                 ? $"; it ends when the condition was absent for {Minutes(alert.KeepFiring)}"
                 : string.Empty;
-        return $"**{severity}**{begins}{ends}{(!alert.IsOwn ? "; only Prometheus detects it" : string.Empty)}.";
+        return $"**{severity}**{start}{end}{(!alert.IsOwn ? "; only Prometheus detects it" : string.Empty)}.";
     }
 
     private static string Minutes(TimeSpan time) =>

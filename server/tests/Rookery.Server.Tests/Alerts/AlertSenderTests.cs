@@ -13,12 +13,14 @@ public sealed class AlertSenderTests : IAsyncLifetime
 {
     private const string Token = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2";
 
-    // Not an HTTP status: the webhook hangs instead of answering.
+    // Not HTTP statuses: the webhook hangs or closes the connection instead of answering.
     private const int Hangs = 999;
     private const int Closes = 998;
 
     private readonly SecureServer _node = new();
     private readonly Channel<Received> _received = Channel.CreateUnbounded<Received>();
+
+    // How the webhook answers the next requests; afterwards it answers with 200.
     private readonly Queue<int> _statuses = new();
     private readonly List<ActiveAlert> _active = [];
     private WebApplication _hook = null!;
@@ -200,18 +202,18 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [InlineData(Hangs, "did not answer within 10 seconds.")]
     [InlineData(Closes, "cannot be reached (")]
     [InlineData(500, "answered with 500.")]
-    public async Task A_webhook_that_hangs_closes_or_fails_is_logged_and_retried(int does, string said)
+    public async Task A_webhook_that_hangs_closes_or_fails_is_logged_and_retried(int behaviour, string sentence)
     {
         lock (_statuses)
         {
-            _statuses.Enqueue(does);
+            _statuses.Enqueue(behaviour);
         }
 
         await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
         _active.Add(Hot());
         _node.Time.Advance(TimeSpan.FromSeconds(10));
         Assert.Equal("firing", StateOf((await NextAsync()).Body));
-        if (does == Hangs)
+        if (behaviour == Hangs)
         {
             _node.Time.Advance(TimeSpan.FromSeconds(10));
         }
@@ -219,7 +221,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
         await PassUntilAsync(sender, () => _received.Reader.Count > 0);
         Assert.Equal("firing", StateOf((await NextAsync()).Body));
         Assert.Contains(
-            said,
+            sentence,
             Assert.Single(_node.Log.Lines, static line => line.Contains("could not be sent", StringComparison.Ordinal)),
             StringComparison.Ordinal
         );
@@ -283,17 +285,19 @@ public sealed class AlertSenderTests : IAsyncLifetime
         MemberAlert[] all = [new("B", Hot()), new("C", Hot())];
         Assert.Equal(
             [("firing", "B"), ("firing", "C")],
-            leader.Update(all, static _ => true, Over, now).Select(static told => (told.State, told.Alert.Node))
+            leader
+                .Update(all, static _ => true, MayBeOver, now)
+                .Select(static message => (message.State, message.Alert.Node))
         );
-        Assert.Empty(next.Update(all, static _ => false, Over, now));
-        Assert.Empty(next.Update(all, static _ => false, Over, now.AddSeconds(30)));
+        Assert.Empty(next.Update(all, static _ => false, MayBeOver, now));
+        Assert.Empty(next.Update(all, static _ => false, MayBeOver, now.AddSeconds(30)));
 
         // The first leader has failed.
-        Assert.Empty(next.Update(all, static _ => true, Over, now.AddSeconds(40)));
+        Assert.Empty(next.Update(all, static _ => true, MayBeOver, now.AddSeconds(40)));
         Assert.Equal(
             [("resolved", "B")],
-            next.Update([all[1]], static _ => true, Over, now.AddSeconds(50))
-                .Select(static told => (told.State, told.Alert.Node))
+            next.Update([all[1]], static _ => true, MayBeOver, now.AddSeconds(50))
+                .Select(static message => (message.State, message.Alert.Node))
         );
     }
 
@@ -302,8 +306,8 @@ public sealed class AlertSenderTests : IAsyncLifetime
     {
         var next = new AlertOutbox();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
-        Assert.Empty(next.Update([new("B", Hot())], static _ => false, Over, now));
-        Assert.Single(next.Update([new("B", Hot())], static _ => true, Over, now.AddSeconds(10)));
+        Assert.Empty(next.Update([new("B", Hot())], static _ => false, MayBeOver, now));
+        Assert.Single(next.Update([new("B", Hot())], static _ => true, MayBeOver, now.AddSeconds(10)));
     }
 
     [Fact]
@@ -312,13 +316,13 @@ public sealed class AlertSenderTests : IAsyncLifetime
         var outbox = new AlertOutbox();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
         MemberAlert[] standing = [new("B", Hot())];
-        Assert.Single(outbox.Update(standing, static _ => true, Over, now));
+        Assert.Single(outbox.Update(standing, static _ => true, MayBeOver, now));
         Assert.Empty(outbox.Update([], static _ => true, static _ => false, now.AddSeconds(10)));
         Assert.Empty(outbox.Update(standing, static _ => true, static _ => false, now.AddSeconds(20)));
         Assert.Empty(outbox.Update([], static _ => true, static _ => false, now.AddSeconds(30)));
         Assert.Equal(
             ["resolved"],
-            outbox.Update([], static _ => true, Over, now.AddSeconds(40)).Select(static told => told.State)
+            outbox.Update([], static _ => true, MayBeOver, now.AddSeconds(40)).Select(static message => message.State)
         );
     }
 
@@ -327,26 +331,39 @@ public sealed class AlertSenderTests : IAsyncLifetime
     {
         var outbox = new AlertOutbox();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
-        MemberAlert Down(string says, string member) => new(says, Hot() with { Name = "member_down", Member = member });
-        MemberAlert NoMargin(string says) => new(says, Hot() with { Name = "no_margin" });
+        MemberAlert Down(string reporter, string member) =>
+            new(reporter, Hot() with { Name = "member_down", Member = member });
+        MemberAlert NoMargin(string reporter) => new(reporter, Hot() with { Name = "no_margin" });
         Assert.Equal(
             ["D"],
-            outbox.Update([Down("A", "D")], static _ => true, Over, now).Select(static told => told.Alert.Alert.Member)
+            outbox
+                .Update([Down("A", "D")], static _ => true, MayBeOver, now)
+                .Select(static message => message.Alert.Alert.Member)
         );
         Assert.Equal(
             ["E", null],
             outbox
-                .Update([Down("A", "D"), Down("A", "E"), NoMargin("A")], static _ => true, Over, now.AddSeconds(10))
-                .Select(static told => told.Alert.Alert.Member)
+                .Update(
+                    [Down("A", "D"), Down("A", "E"), NoMargin("A")],
+                    static _ => true,
+                    MayBeOver,
+                    now.AddSeconds(10)
+                )
+                .Select(static message => message.Alert.Alert.Member)
         );
         Assert.Empty(
-            outbox.Update([Down("B", "D"), Down("B", "E"), NoMargin("B")], static _ => true, Over, now.AddSeconds(20))
+            outbox.Update(
+                [Down("B", "D"), Down("B", "E"), NoMargin("B")],
+                static _ => true,
+                MayBeOver,
+                now.AddSeconds(20)
+            )
         );
         Assert.Equal(
             [("resolved", "D")],
             outbox
-                .Update([Down("B", "E"), NoMargin("B")], static _ => true, Over, now.AddSeconds(30))
-                .Select(static told => (told.State, told.Alert.Alert.Member!))
+                .Update([Down("B", "E"), NoMargin("B")], static _ => true, MayBeOver, now.AddSeconds(30))
+                .Select(static message => (message.State, message.Alert.Alert.Member!))
         );
     }
 
@@ -458,7 +475,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
             "/help/reference/alerts.md#hot"
         );
 
-    private static bool Over(MemberAlert alert) => true;
+    private static bool MayBeOver(MemberAlert alert) => true;
 
     private static string StateOf(string body)
     {
@@ -472,6 +489,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     private async Task<Received> NextAsync() =>
         await _received.Reader.ReadAsync().AsTask().WaitAsync(TimeSpan.FromSeconds(60));
 
+    /// <summary>Advances the clock by the interval at which the sender works, as often as it fits.</summary>
     private async Task PassAsync(AlertSender sender, int seconds)
     {
         for (int i = 0; i < seconds; i += 10)

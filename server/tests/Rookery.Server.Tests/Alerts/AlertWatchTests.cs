@@ -17,7 +17,7 @@ public sealed class AlertWatchTests : IDisposable
 
     public AlertWatchTests()
     {
-        _facts = Well();
+        _facts = HealthyFacts();
         _watch = new AlertWatch(() => _facts, _time, _log) { Changed = () => _changes++ };
     }
 
@@ -26,7 +26,7 @@ public sealed class AlertWatchTests : IDisposable
     [Fact]
     public void An_alert_becomes_active_after_its_period_and_is_logged_once_with_figures()
     {
-        _facts = Well() with { Space = new ReserveState(300 << 20, 256 << 20) };
+        _facts = HealthyFacts() with { Space = new ReserveState(300 << 20, 256 << 20) };
         Pass(minutes: 9);
         Assert.Empty(_watch.Active);
 
@@ -67,25 +67,34 @@ public sealed class AlertWatchTests : IDisposable
                 Trouble: null,
                 [
                     .. ((string[])["A", "B", "C", "D", "E"]).Select(tag => new MemberStatistics(
-                        new ClusterViewMember(tag, tag, "pi-" + tag, [], null, IsVoter: true, tag is "A", tag is "A"),
-                        1,
-                        !down.Contains(tag),
+                        new ClusterViewMember(
+                            tag,
+                            tag,
+                            "pi-" + tag,
+                            Urls: [],
+                            PublicUrl: null,
+                            IsVoter: true,
+                            IsLeader: tag is "A",
+                            IsSelf: tag is "A"
+                        ),
+                        RecordVersion: 1,
+                        IsReachable: !down.Contains(tag),
                         LagEntries: 0,
                         SyncMicroseconds: null
                     )),
                 ]
             );
-        _facts = Well() with { Cluster = Led("B") };
+        _facts = HealthyFacts() with { Cluster = Led("B") };
         Pass(minutes: 6);
         Assert.Equal(("member_down", "B"), (Assert.Single(_watch.Active).Name, _watch.Active[0].Member));
-        _facts = Well() with { Cluster = Led("B", "C") };
+        _facts = HealthyFacts() with { Cluster = Led("B", "C") };
         Pass(minutes: 6);
         Assert.Equal(
             ["B", "C"],
             _watch.Active.Where(static alert => alert.Name is "member_down").Select(static alert => alert.Member)
         );
         Assert.NotEqual(_watch.Active[^1].Since, _watch.Active[^2].Since);
-        _facts = Well() with { Cluster = Led("C") };
+        _facts = HealthyFacts() with { Cluster = Led("C") };
         Pass(minutes: 1);
         Assert.Equal(
             ["C"],
@@ -96,9 +105,9 @@ public sealed class AlertWatchTests : IDisposable
     [Fact]
     public void Figures_are_updated_while_an_alert_holds()
     {
-        _facts = Well() with { Space = new ReserveState(300 << 20, 256 << 20) };
+        _facts = HealthyFacts() with { Space = new ReserveState(300 << 20, 256 << 20) };
         Pass(minutes: 11);
-        _facts = Well() with { Space = new ReserveState(290 << 20, 256 << 20) };
+        _facts = HealthyFacts() with { Space = new ReserveState(290 << 20, 256 << 20) };
         Pass(minutes: 1);
         Assert.Contains("290 MiB free", Assert.Single(_watch.Active).Sentence, StringComparison.Ordinal);
     }
@@ -106,11 +115,11 @@ public sealed class AlertWatchTests : IDisposable
     [Fact]
     public void A_condition_that_ends_within_its_period_is_not_reported()
     {
-        _facts = Well() with { Space = new ReserveState(300 << 20, 256 << 20) };
+        _facts = HealthyFacts() with { Space = new ReserveState(300 << 20, 256 << 20) };
         Pass(minutes: 9);
-        _facts = Well();
+        _facts = HealthyFacts();
         Pass(minutes: 1);
-        _facts = Well() with { Space = new ReserveState(300 << 20, 256 << 20) };
+        _facts = HealthyFacts() with { Space = new ReserveState(300 << 20, 256 << 20) };
         Pass(minutes: 9);
         Assert.Empty(_watch.Active);
         Assert.Equal(0, _changes);
@@ -119,7 +128,7 @@ public sealed class AlertWatchTests : IDisposable
     [Fact]
     public void A_condition_that_comes_and_goes_is_one_alert()
     {
-        var under = Well() with
+        var under = HealthyFacts() with
         {
             Board = new BoardReading { KnownFlags = Throttling.All, Now = Throttling.UnderVoltage },
         };
@@ -128,14 +137,14 @@ public sealed class AlertWatchTests : IDisposable
         Assert.Equal("under_voltage", Assert.Single(_watch.Active).Name);
         for (int i = 0; i < 10; i++)
         {
-            _facts = Well();
+            _facts = HealthyFacts();
             Pass(minutes: 14);
             _facts = under;
             Pass(minutes: 1);
         }
 
         Assert.Equal(1, _changes);
-        _facts = Well();
+        _facts = HealthyFacts();
         Pass(minutes: 16);
         Assert.Empty(_watch.Active);
         Assert.Equal(2, _changes);
@@ -144,13 +153,13 @@ public sealed class AlertWatchTests : IDisposable
     [Fact]
     public void An_active_alert_whose_condition_ended_says_so()
     {
-        _facts = Well() with { Space = new ReserveState(136 << 20, 256 << 20) };
+        _facts = HealthyFacts() with { Space = new ReserveState(136 << 20, 256 << 20) };
         Pass(minutes: 2);
         Assert.Equal(
             ("disk_full", AlertSeverity.Critical),
             (Assert.Single(_watch.Active).Name, _watch.Active[0].Severity)
         );
-        _facts = Well();
+        _facts = HealthyFacts();
         Pass(minutes: 1);
         var lingering = Assert.Single(_watch.Active);
         Assert.Equal(AlertSeverity.Warning, lingering.Severity);
@@ -174,7 +183,7 @@ public sealed class AlertWatchTests : IDisposable
     [Fact]
     public void Active_alerts_stay_while_the_node_stops()
     {
-        _facts = Well() with { DamagedPlaces = 2 };
+        _facts = HealthyFacts() with { DamagedPlaces = 2 };
         Pass(minutes: 1);
         _facts = null;
         Pass(minutes: 60);
@@ -186,7 +195,7 @@ public sealed class AlertWatchTests : IDisposable
     {
         bool fails = false;
         using var watch = new AlertWatch(
-            () => fails ? throw new IOException("no answer") : Well() with { DamagedPlaces = 1 },
+            () => fails ? throw new IOException("no answer") : HealthyFacts() with { DamagedPlaces = 1 },
             _time,
             NullLogger.Instance
         );
@@ -202,7 +211,7 @@ public sealed class AlertWatchTests : IDisposable
     {
         bool fails = true;
         using var watch = new AlertWatch(
-            () => fails ? throw new FormatException("odd") : Well() with { DamagedPlaces = 1 },
+            () => fails ? throw new FormatException("odd") : HealthyFacts() with { DamagedPlaces = 1 },
             _time,
             _log
         );
@@ -213,7 +222,7 @@ public sealed class AlertWatchTests : IDisposable
         Assert.Single(watch.Active);
     }
 
-    private static AlertFacts Well() =>
+    private static AlertFacts HealthyFacts() =>
         new()
         {
             Now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero),

@@ -26,15 +26,15 @@ public sealed class CommandLineTests
     [InlineData("", " [command] [options]", "status")]
     [InlineData("cluster", "cluster [command] [options]", "join")]
     [InlineData("db", "db [command] [options]", "ls")]
-    public async Task Help_is_printed_if_the_command_is_missing(string said, string usage, string named)
+    public async Task Help_is_printed_if_the_command_is_missing(string line, string usage, string subcommand)
     {
         using var error = new StringWriter();
         Assert.Equal(
             ExitCode.Configuration,
-            await global::Rookery.CommandLine.RunAsync(said.Split(' ', StringSplitOptions.RemoveEmptyEntries), error)
+            await global::Rookery.CommandLine.RunAsync(line.Split(' ', StringSplitOptions.RemoveEmptyEntries), error)
         );
         Assert.Contains(usage, error.ToString(), StringComparison.Ordinal);
-        Assert.Contains($"\n  {named} ", error.ToString(), StringComparison.Ordinal);
+        Assert.Contains($"\n  {subcommand} ", error.ToString(), StringComparison.Ordinal);
         Assert.DoesNotContain("Required command", error.ToString(), StringComparison.Ordinal);
     }
 
@@ -49,10 +49,10 @@ public sealed class CommandLineTests
     [InlineData("import shop ", "FILE is empty")]
     [InlineData("get  users/1", "DB is empty")]
     [InlineData("export --data ", "--data is empty")]
-    public async Task Missing_or_empty_arguments_are_named(string said, string sentence)
+    public async Task Missing_or_empty_arguments_are_named(string line, string sentence)
     {
         using var error = new StringWriter();
-        Assert.Equal(ExitCode.Configuration, await global::Rookery.CommandLine.RunAsync(said.Split(' '), error));
+        Assert.Equal(ExitCode.Configuration, await global::Rookery.CommandLine.RunAsync(line.Split(' '), error));
         Assert.StartsWith(sentence, error.ToString(), StringComparison.Ordinal);
     }
 
@@ -149,9 +149,9 @@ public sealed class CommandLineTests
     [InlineData("a=", "a", "\"\"")]
     [InlineData("a=say \"hi\"", "a", "\"say \\u0022hi\\u0022\"")]
     [InlineData("a=null", "a", "null")]
-    public void A_parameter_is_JSON_where_it_is_and_text_otherwise(string said, string name, string json)
+    public void A_parameter_is_JSON_where_it_is_and_text_otherwise(string option, string name, string json)
     {
-        var (read, value) = AskedQuery.ReadParameter(said);
+        var (read, value) = AskedQuery.ReadParameter(option);
         Assert.Equal(name, read);
         Assert.Equal(json, value.GetRawText());
     }
@@ -160,8 +160,11 @@ public sealed class CommandLineTests
     [InlineData("=5")]
     [InlineData("x")]
     [InlineData("$=1")]
-    public void A_parameter_needs_a_name(string said) =>
-        Assert.Equal(ExitCode.Configuration, Assert.Throws<AdminException>(() => AskedQuery.ReadParameter(said)).Code);
+    public void A_parameter_needs_a_name(string option) =>
+        Assert.Equal(
+            ExitCode.Configuration,
+            Assert.Throws<AdminException>(() => AskedQuery.ReadParameter(option)).Code
+        );
 
     [Theory]
     [InlineData("""{"n":1}""", true)]
@@ -175,7 +178,7 @@ public sealed class CommandLineTests
     public void A_document_without_an_id_gets_the_same_one_each_time(string document, bool getsOne)
     {
         var json = Encoding.UTF8.GetBytes(document);
-        string once = Encoding.UTF8.GetString(new RecordId("seed").Complete(json, 7).Span);
+        string once = Encoding.UTF8.GetString(new RecordId("seed").Complete(json, number: 7).Span);
         Assert.Equal(once, Encoding.UTF8.GetString(new RecordId("seed").Complete(json, 7).Span));
         if (!getsOne)
         {
@@ -204,8 +207,8 @@ public sealed class CommandLineTests
     [InlineData("It is wrong ($.n, line 12, byte 7). Do so.", "It is wrong ($.n, byte 7). Do so.")]
     [InlineData("It is wrong ($.n, line 12). Do so.", "It is wrong ($.n). Do so.")]
     [InlineData("A line is wrong.", "A line is wrong.")]
-    public void A_reason_is_shown_without_the_line_within_its_part(string reason, string told) =>
-        Assert.Equal(told, Import.WithoutLine(reason));
+    public void A_reason_is_shown_without_the_line_within_its_part(string reason, string expected) =>
+        Assert.Equal(expected, Import.WithoutLine(reason));
 
     [Fact]
     public void A_percentile_is_the_nearest_rank()
@@ -234,8 +237,8 @@ public sealed class CommandLineTests
                     Sync(99, 1),
                     Sync(104, 1),
                 ],
-                100,
-                4
+                fromSecond: 100,
+                seconds: 4
             )
         );
     }
@@ -275,8 +278,8 @@ public sealed class CommandLineTests
     [InlineData(1023, "1023 B")]
     [InlineData(1536, "1.5 KiB")]
     [InlineData(300 * 1024 * 1024, "300 MiB")]
-    public void Bytes_are_shown_in_a_suitable_unit(double bytes, string told) =>
-        Assert.Equal(told, Platform.Amount.Bytes(bytes));
+    public void Bytes_are_shown_in_a_suitable_unit(double bytes, string expected) =>
+        Assert.Equal(expected, Platform.Amount.Bytes(bytes));
 
     [Theory]
     [InlineData("""{"url":"http://a:1"}""", 1)]

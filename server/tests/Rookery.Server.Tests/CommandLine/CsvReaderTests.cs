@@ -137,12 +137,14 @@ public sealed class CsvReaderTests
         Assert.StartsWith($"{{\"a\":{json},", Encoding.UTF8.GetString(record.Json.Span), StringComparison.Ordinal);
     }
 
+    /// <summary>Opens a table whose bytes are those of a text in Latin-1; so they need not be valid UTF-8.</summary>
     private static CsvSource Table(string latin1, char separator = ',', bool infers = false)
     {
         var text = CsvSource.TextOf(new MemoryStream(Encoding.Latin1.GetBytes(latin1)));
         return new CsvSource(text, new CsvOptions("Rooks", IdColumn: null, infers, separator));
     }
 
+    /// <summary>A text that repeats a character for ever after its beginning. It counts those that are read.</summary>
     private sealed class EndlessText(string begin, char next) : TextReader
     {
         public int Count { get; private set; }

@@ -29,8 +29,8 @@ public sealed class DownloadTests
     [InlineData("other-rookery-debug-x.tar.gz", "rookery-debug.tar.gz")]
     [InlineData("rookery-debug-/../../x.tar.gz", "rookery-debug.tar.gz")]
     [InlineData("rookery-debug-\u001b[2J.tar.gz", "rookery-debug.tar.gz")]
-    public void A_debug_package_gets_a_safe_name_whatever_the_node_sends(string? told, string name) =>
-        Assert.Equal(name, DebugPackageCommand.NameOf(told));
+    public void A_debug_package_gets_a_safe_name_whatever_the_node_sends(string? sent, string name) =>
+        Assert.Equal(name, DebugPackageCommand.NameOf(sent));
 
     [Fact]
     public void An_export_is_private_and_follows_no_planted_link()
@@ -208,15 +208,15 @@ public sealed class DownloadTests
         listener.Start();
         var address = new Uri($"http://{listener.LocalEndpoint}");
         using var client = new NodeClient(new NodeConnection(address, Token: null, Authorities: null));
-        var told = new List<string>();
-        var sending = new ImportUpload(client, "Shop", time, told.Add).SendAsync("{}\n"u8.ToArray());
+        var reports = new List<string>();
+        var sending = new ImportUpload(client, "Shop", time, reports.Add).SendAsync("{}\n"u8.ToArray());
         using var silent = await listener.AcceptTcpClientAsync();
         time.Advance(TimeSpan.FromSeconds(9));
-        Assert.Empty(told);
+        Assert.Empty(reports);
         time.Advance(TimeSpan.FromSeconds(1));
         Assert.StartsWith(
             $"The node at {address} has not answered for 10 s. The import keeps trying",
-            Assert.Single(told),
+            Assert.Single(reports),
             StringComparison.Ordinal
         );
         Assert.False(sending.IsCompleted);
@@ -377,8 +377,8 @@ public sealed class DownloadTests
         "began its response but did not complete it within 60 s: the node or its disk hangs"
     )]
     public async Task A_request_to_a_hanging_node_times_out_with_its_address(
-        string said,
-        int megabytesBehind,
+        string answer,
+        int blankMebibytesAfterIt,
         string sentence
     )
     {
@@ -392,12 +392,12 @@ public sealed class DownloadTests
         var asking = client.SendAsync(HttpMethod.Get, "/readyz?verbose", acceptsUnready: true);
         using var node = await listener.AcceptTcpClientAsync();
         Assert.True(await node.GetStream().ReadAsync(new byte[4096]) > 0);
-        await node.GetStream().WriteAsync(Encoding.ASCII.GetBytes(said));
+        await node.GetStream().WriteAsync(Encoding.ASCII.GetBytes(answer));
 
         // More than the connection buffers, so once all is sent the beginning of the answer was read.
         byte[] blanks = new byte[1 << 20];
         blanks.AsSpan().Fill((byte)' ');
-        for (int sent = 0; sent < megabytesBehind; sent++)
+        for (int sent = 0; sent < blankMebibytesAfterIt; sent++)
         {
             await node.GetStream().WriteAsync(blanks);
         }
@@ -454,7 +454,7 @@ public sealed class DownloadTests
     [InlineData(0)]
     [InlineData(1)]
     [InlineData(2)]
-    public async Task An_export_from_a_hanging_node_times_out_with_a_message(int answers)
+    public async Task An_export_from_a_hanging_node_times_out_with_a_message(int answersBeforeItHangs)
     {
         string directory = Directory.CreateTempSubdirectory("rookery-export-").FullName;
         var time = new SimulatedTimeProvider();
@@ -474,7 +474,7 @@ public sealed class DownloadTests
             );
             using var node = await listener.AcceptTcpClientAsync();
             byte[] request = new byte[4096];
-            foreach (string answer in ((string[])[CountAnswer, ExportAnswer]).Take(answers))
+            foreach (string answer in ((string[])[CountAnswer, ExportAnswer]).Take(answersBeforeItHangs))
             {
                 Assert.True(await node.GetStream().ReadAsync(request) > 0);
                 await node.GetStream().WriteAsync(Encoding.ASCII.GetBytes(answer));

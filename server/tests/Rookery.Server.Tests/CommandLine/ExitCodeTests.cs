@@ -6,7 +6,10 @@ namespace Rookery.Server.Tests.CommandLine;
 /// <summary>The exit codes of commands that a node refuses: the table of docs/reference/command-line.md.</summary>
 public sealed class ExitCodeTests
 {
-    /// <summary>Commands for documents, databases and indexes: 409 and 412 are their code 75.</summary>
+    /// <summary>
+    /// Commands for documents, databases and indexes: 409 and 412 are their code 75. Blanks separate arguments; a
+    /// bracket is a blank within an argument.
+    /// </summary>
     public static TheoryData<string> OfData =>
         [
             "db ls",

@@ -25,6 +25,7 @@ public sealed class ForeignAnswerTests
         "<html>",
     ];
 
+    /// <summary>Blanks separate arguments; a bracket is a blank within an argument, or ends it.</summary>
     public static TheoryData<string> Commands =>
         [
             "status",
@@ -72,6 +73,7 @@ public sealed class ForeignAnswerTests
     [InlineData("debug-package --to [")]
     public async Task An_answer_that_is_copied_is_refused_unless_it_is_a_nodes_and_shows_its_end(string command)
     {
+        // A bracket alone stands for the file.
         string file = Path.GetTempFileName();
         string[] words =
         [

@@ -72,7 +72,7 @@ public sealed partial class StandardStreamTests : IDisposable
         // The signal arrives at a random moment, nearly always during the wait for room.
         for (int sent = 1; sent <= 50; sent++)
         {
-            Assert.Equal(0, SignalThread(Environment.ProcessId, thread, Continue));
+            Assert.Equal(0, SignalThread(Environment.ProcessId, thread, SigCont));
             await Task.Delay(5);
         }
 
@@ -92,6 +92,7 @@ public sealed partial class StandardStreamTests : IDisposable
         Assert.Throws<OutputClosedException>(() => _pipe.Stream.WriteWithin("x"u8, TimeSpan.Zero));
         Assert.Throws<OutputClosedException>(_pipe.Stream.ThrowIfUnread);
 
+        // No descriptor is open under this number.
         var closed = new StandardStream(9_999);
         Assert.True(Assert.Throws<OutputFailedException>(() => closed.Write("x"u8)).IsClosed);
         Assert.True(Assert.Throws<OutputFailedException>(() => closed.WriteWithin("x"u8, TimeSpan.Zero)).IsClosed);
@@ -114,7 +115,7 @@ public sealed partial class StandardStreamTests : IDisposable
         }
     }
 
-    private const int Continue = 18;
+    private const int SigCont = 18;
 
     [LibraryImport("libc", EntryPoint = "gettid")]
     private static partial int ThreadId();

@@ -17,14 +17,14 @@ public sealed class SessionTests : IAsyncLifetime
     [Fact]
     public async Task A_token_sent_once_becomes_a_cookie_that_no_script_can_read()
     {
-        var begun = await SignInAsync(await _server.GiveTokenAsync(["metrics"]));
-        Assert.Equal(204, begun.Status);
+        var started = await SignInAsync(await _server.GiveTokenAsync(["metrics"]));
+        Assert.Equal(204, started.Status);
         Assert.Matches(
             "^rookery_session=[A-Za-z0-9_-]{43}; Path=/; HttpOnly; SameSite=Strict; Secure$",
-            begun.Headers.GetValues("Set-Cookie").Single()
+            started.Headers.GetValues("Set-Cookie").Single()
         );
-        Assert.Equal(200, (await AskAsync("GET", "/metrics", CookieOf(begun))).Status);
-        (await AskAsync("GET", "/admin/access/tokens", CookieOf(begun))).IsRefusal(403, "needs the scope admin");
+        Assert.Equal(200, (await AskAsync("GET", "/metrics", CookieOf(started))).Status);
+        (await AskAsync("GET", "/admin/access/tokens", CookieOf(started))).IsRefusal(403, "needs the scope admin");
     }
 
     [Theory]
@@ -111,8 +111,8 @@ public sealed class SessionTests : IAsyncLifetime
         for (var age = step; age < Sessions.MaxLifetime; age += step)
         {
             time.Advance(step);
-            Assert.True(sessions.TryUse(used, out byte[]? found));
-            Assert.Equal(hash, found);
+            Assert.True(sessions.TryUse(used, out byte[]? tokenHash));
+            Assert.Equal(hash, tokenHash);
         }
 
         Assert.False(sessions.TryUse(idle, out _));
@@ -253,12 +253,12 @@ public sealed class PlainSessionTests : IAsyncLifetime
     [Fact]
     public async Task On_plain_http_a_session_has_its_tokens_rights_only()
     {
-        var begun = await _server.SendAsync(
+        var started = await _server.SendAsync(
             "POST",
             "/session",
             body: $$"""{"Token":"{{await _server.GiveTokenAsync(["metrics"])}}"}"""
         );
-        string cookie = begun.Headers.GetValues("Set-Cookie").Single();
+        string cookie = started.Headers.GetValues("Set-Cookie").Single();
         Assert.DoesNotContain("Secure", cookie, StringComparison.Ordinal);
         using var http = _server.NewClient();
         http.DefaultRequestHeaders.Add("Cookie", cookie.Split(';')[0]);

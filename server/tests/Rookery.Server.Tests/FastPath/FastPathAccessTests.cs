@@ -9,7 +9,7 @@ public sealed class FastPathAccessTests : IAsyncLifetime
 
     private readonly SecureServer _server = new();
 
-    private long Answered => _server.Context.Metrics.FastPathRequests;
+    private long FastPathAnswers => _server.Context.Metrics.FastPathRequests;
 
     public async Task InitializeAsync()
     {
@@ -110,8 +110,8 @@ public sealed class FastPathAccessTests : IAsyncLifetime
         string? body = null
     )
     {
-        long before = Answered;
+        long before = FastPathAnswers;
         var answer = await _server.SendAsync(http, method, url, token, body ?? (method is "PUT" ? "{}" : null));
-        Assert.Equal((status, isFast), (answer.Status, Answered > before));
+        Assert.Equal((status, isFast), (answer.Status, FastPathAnswers > before));
     }
 }

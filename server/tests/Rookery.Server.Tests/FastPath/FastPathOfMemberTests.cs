@@ -6,7 +6,8 @@ namespace Rookery.Server.Tests.FastPath;
 /// <summary>The fast path of a leader with other members: reads wait for the barrier, writes may be refused.</summary>
 public sealed class FastPathOfMemberTests : IAsyncLifetime
 {
-    private const string Unknown = "X-Other: 1\r\n";
+    // Makes a request one for the full pipeline.
+    private const string UnknownHeader = "X-Other: 1\r\n";
 
     private readonly RunningServer _server;
     private OneOfThree? _member;
@@ -15,7 +16,7 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
     public FastPathOfMemberTests() =>
         _server = new RunningServer
         {
-            Before = alone =>
+            WrapConsensus = alone =>
             {
                 var member = new OneOfThree(alone, _ => _barrier);
                 _member = member;
@@ -23,7 +24,7 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
             },
         };
 
-    private long Answered => _server.Context.Metrics.FastPathRequests;
+    private long FastPathAnswers => _server.Context.Metrics.FastPathRequests;
 
     public async Task InitializeAsync()
     {
@@ -39,7 +40,7 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
     {
         var reached = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         _barrier = reached.Task;
-        long before = Answered;
+        long before = FastPathAnswers;
         using var connection = await RawConnection.OpenAsync(_server);
         await connection.SendAsync("GET /databases/db/docs?id=a HTTP/1.1\r\nHost: localhost\r\n\r\n");
         var reading = connection.ReadAsync();
@@ -47,22 +48,23 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
         Assert.False(reading.IsCompleted);
         reached.SetResult();
         Assert.Equal("HTTP/1.1 200 OK", (await reading)!.Status);
-        Assert.Equal(before + 1, Answered);
+        Assert.Equal(before + 1, FastPathAnswers);
     }
 
+    // The current version of the topology is 7.
     [Theory]
     [InlineData("7", true)]
     [InlineData("6", false)]
     public async Task A_client_with_an_outdated_topology_is_told_by_the_full_pipeline(string etag, bool isFast)
     {
-        long before = Answered;
+        long before = FastPathAnswers;
         using var connection = await RawConnection.OpenAsync(_server);
         await connection.SendAsync(
             $"GET /databases/db/docs?id=a HTTP/1.1\r\nHost: localhost\r\nTopology-Etag: {etag}\r\n\r\n"
         );
         var answer = (await connection.ReadAsync())!;
         Assert.Equal(isFast, !answer.Headers.Contains("Refresh-Topology: true", StringComparison.Ordinal));
-        Assert.Equal(before + (isFast ? 1 : 0), Answered);
+        Assert.Equal(before + (isFast ? 1 : 0), FastPathAnswers);
     }
 
     [Theory]
@@ -78,11 +80,11 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
         int proposedByFastPath
     )
     {
-        _member!.Refuses = new Rejection(kind, "It was refused, for this test.");
-        int before = _member.Proposed;
+        _member!.WriteRejection = new Rejection(kind, "It was refused, for this test.");
+        int before = _member.ProposedWrites;
         var fast = await PutAsync("");
-        Assert.Equal(proposedByFastPath, _member.Proposed - before);
-        var full = await PutAsync(Unknown);
+        Assert.Equal(proposedByFastPath, _member.ProposedWrites - before);
+        var full = await PutAsync(UnknownHeader);
         Assert.Equal((status, full), (fast.Code, fast));
 
         // The full pipeline counts after it has answered.
@@ -93,17 +95,18 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
         }
     }
 
+    // The node completes an id that ends with a slash, so a retry would store a second document: 504 would ask for one.
     [Theory]
     [InlineData("a", 504)]
     [InlineData("a/", 500)]
     public async Task A_batch_of_unknown_outcome_is_answered_as_by_the_full_pipeline(string id, int status)
     {
-        _member!.Refuses = new Rejection(RejectionKind.OutcomeUnknown, "Nobody knows, for this test.");
-        int before = _member.Proposed;
+        _member!.WriteRejection = new Rejection(RejectionKind.OutcomeUnknown, "Nobody knows, for this test.");
+        int before = _member.ProposedWrites;
         var fast = await PostBatchAsync(id, "");
-        var full = await PostBatchAsync(id, Unknown);
+        var full = await PostBatchAsync(id, UnknownHeader);
         Assert.Equal((status, full), (fast.Code, fast));
-        Assert.Equal(2, _member.Proposed - before);
+        Assert.Equal(2, _member.ProposedWrites - before);
     }
 
     /// <summary>The full pipeline would wait for the barrier again.</summary>
@@ -112,23 +115,23 @@ public sealed class FastPathOfMemberTests : IAsyncLifetime
     [InlineData("POST", "queries", """{"Query":"from Users where a = 1"}""")]
     public async Task A_read_without_a_barrier_is_refused_at_once(string method, string route, string body)
     {
-        _member!.Refuses = new Rejection(RejectionKind.NoLeader, "Nobody leads.");
-        long before = Answered;
+        _member!.WriteRejection = new Rejection(RejectionKind.NoLeader, "Nobody leads.");
+        long before = FastPathAnswers;
         string length = body.Length == 0 ? "" : $"Content-Length: {body.Length}\r\n";
         string line = $"{method} /databases/db/{route} HTTP/1.1\r\nHost: localhost\r\n{length}";
         var fast = await SendAsync(_server, $"{line}\r\n{body}");
-        Assert.Equal((503, before + 1), (fast.Code, Answered));
-        Assert.Equal(await SendAsync(_server, $"{line}{Unknown}\r\n{body}"), fast);
-        Assert.Equal(before + 1, Answered);
+        Assert.Equal((503, before + 1), (fast.Code, FastPathAnswers));
+        Assert.Equal(await SendAsync(_server, $"{line}{UnknownHeader}\r\n{body}"), fast);
+        Assert.Equal(before + 1, FastPathAnswers);
     }
 
     [Fact]
     public async Task A_member_that_knows_no_leader_leaves_requests_to_the_full_pipeline()
     {
         _member!.HasLeader = false;
-        long before = Answered;
+        long before = FastPathAnswers;
         Assert.Equal(201, (await PutAsync("")).Code);
-        Assert.Equal(before, Answered);
+        Assert.Equal(before, FastPathAnswers);
     }
 
     private static async Task<RawResponse> SendAsync(RunningServer server, string request)

@@ -15,8 +15,10 @@ namespace Rookery.Server.Tests.FastPath;
 public sealed partial class FastPathQueryTests : IAsyncLifetime
 {
     private const string Host = "Host: localhost\r\n";
-    private const string Unknown = "X-Other: 1\r\n";
-    private const int LongTexts = 40;
+
+    // Makes a request one for the full pipeline.
+    private const string UnknownHeader = "X-Other: 1\r\n";
+    private const int Users = 40;
 
     private readonly SteppingTime _time = new();
     private readonly RunningServer _server;
@@ -24,14 +26,14 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
 
     public FastPathQueryTests() => _server = new RunningServer { Time = _time };
 
-    private long Answered => _server.Context.Metrics.FastPathRequests;
+    private long FastPathAnswers => _server.Context.Metrics.FastPathRequests;
 
     public async Task InitializeAsync()
     {
         await _server.InitializeAsync();
         _database = await _server.CreateDatabaseAsync();
         string longText = new('x', 4000);
-        for (int i = 0; i < LongTexts; i++)
+        for (int i = 0; i < Users; i++)
         {
             await PutAsync(
                 $"users/{i}",
@@ -53,7 +55,11 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
             $$"""{"Indexes":[{{definition}}]}"""
         );
         Assert.Equal(201, defined.Status);
-        await SendAsync("""{"Query":"from index 'Users/ByAge'","WaitForNonStaleResults":true}""", "/queries", Unknown);
+        await SendAsync(
+            """{"Query":"from index 'Users/ByAge'","WaitForNonStaleResults":true}""",
+            "/queries",
+            UnknownHeader
+        );
     }
 
     public Task DisposeAsync() => _server.DisposeAsync();
@@ -74,11 +80,11 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
     [InlineData("from Users where name = 'n1' order by random() select age limit 40", false)]
     public async Task A_query_that_needs_no_wait_is_answered_as_by_the_full_pipeline(string text, bool hasTag = true)
     {
-        long before = Answered;
+        long before = FastPathAnswers;
         var fast = await AnswerAsync(text);
-        Assert.Equal(before + 1, Answered);
-        var full = await AnswerAsync(text, Unknown);
-        Assert.Equal(before + 1, Answered);
+        Assert.Equal(before + 1, FastPathAnswers);
+        var full = await AnswerAsync(text, UnknownHeader);
+        Assert.Equal(before + 1, FastPathAnswers);
         Assert.Equal(200, fast.Code);
         Assert.Equal(hasTag, fast.Headers.Contains("ETag: ", StringComparison.Ordinal));
         if (hasTag)
@@ -93,9 +99,9 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
         const string Body =
             """{"Query":"from Users where age >= $p order by age","QueryParameters":{"p":7},"Start":1,"PageSize":2}""";
         const string Target = "/queries?queryHash=89a7d&addTimeSeriesNames=true";
-        long before = Answered;
+        long before = FastPathAnswers;
         var fast = await SendAsync(Body, Target);
-        Assert.Equal(before + 1, Answered);
+        Assert.Equal(before + 1, FastPathAnswers);
         using var answer = JsonDocument.Parse(fast.Body);
         Assert.Equal(
             [8, 9],
@@ -105,7 +111,7 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
                 .Select(each => each.GetProperty("age").GetInt32())
         );
         Assert.Equal(33, answer.RootElement.GetProperty("TotalResults").GetInt32());
-        Assert.Equal(WithoutTimes(await SendAsync(Body, Target, Unknown)), WithoutTimes(fast));
+        Assert.Equal(WithoutTimes(await SendAsync(Body, Target, UnknownHeader)), WithoutTimes(fast));
     }
 
     [Fact]
@@ -117,10 +123,10 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
             .Headers.Split('\n')
             .Single(static line => line.StartsWith("ETag: ", StringComparison.Ordinal));
         string known = $"If-None-Match: {tag["ETag: ".Length..]}\r\n";
-        long before = Answered;
+        long before = FastPathAnswers;
         var fast = await AnswerAsync(Text, known);
-        Assert.Equal((304, before + 1), (fast.Code, Answered));
-        Assert.Equal(await AnswerAsync(Text, known + Unknown), fast);
+        Assert.Equal((304, before + 1), (fast.Code, FastPathAnswers));
+        Assert.Equal(await AnswerAsync(Text, known + UnknownHeader), fast);
         await PutAsync("users/x", new { name = "n2", age = -1 });
         Assert.Contains("\"age\":-1", (await AnswerAsync(Text, known)).Body, StringComparison.Ordinal);
     }
@@ -137,10 +143,10 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
     [InlineData("from Users where age >= 0")]
     public async Task Any_other_query_is_left_to_the_full_pipeline(string text)
     {
-        long before = Answered;
+        long before = FastPathAnswers;
         var answer = await AnswerAsync(text);
-        Assert.Equal(WithoutTimes(await AnswerAsync(text, Unknown)), WithoutTimes(answer));
-        Assert.Equal(before, Answered);
+        Assert.Equal(WithoutTimes(await AnswerAsync(text, UnknownHeader)), WithoutTimes(answer));
+        Assert.Equal(before, FastPathAnswers);
     }
 
     [Theory]
@@ -157,12 +163,12 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
     public async Task Any_other_target_is_left_to_the_full_pipeline(string target)
     {
         const string Body = """{"Query":"from Users where name = 'n1' limit 1"}""";
-        long before = Answered;
+        long before = FastPathAnswers;
         using var connection = await RawConnection.OpenAsync(_server);
         string head = $"POST {_database}{target} HTTP/1.1\r\n{Host}Content-Length: {Body.Length}\r\n\r\n";
         await connection.SendAsync(head + Body);
         Assert.NotNull(await connection.ReadAsync());
-        Assert.Equal(before, Answered);
+        Assert.Equal(before, FastPathAnswers);
     }
 
     [Fact]
@@ -199,11 +205,11 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
             JsonSerializer.Serialize(new { Commands = commands })
         );
         Assert.Equal(201, stored.Status);
-        long before = Answered;
+        long before = FastPathAnswers;
         Assert.Contains("\"IndexName\":\"Auto/Dogs/", await DogAsync(7), StringComparison.Ordinal);
-        Assert.Equal(before, Answered);
+        Assert.Equal(before, FastPathAnswers);
         Assert.Contains("\"TotalResults\":1,", await DogAsync(8), StringComparison.Ordinal);
-        Assert.Equal(before + 1, Answered);
+        Assert.Equal(before + 1, FastPathAnswers);
         await PutAsync("users/late", new { name = "late" });
         Assert.Contains("\"TotalResults\":1,", await DogAsync(9), StringComparison.Ordinal);
 
@@ -215,9 +221,9 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
     {
         const string Text = "from Users where city = 'c1' and age = 7";
         _time.Step = QueryHandler.MaxDuration / 2;
-        long before = Answered;
+        long before = FastPathAnswers;
         Assert.Contains("\"age\":7", (await AnswerAsync(Text)).Body, StringComparison.Ordinal);
-        Assert.Equal(before, Answered);
+        Assert.Equal(before, FastPathAnswers);
     }
 
     /// <summary>The reservation for a result counts its document, not what a script loads.</summary>
@@ -227,18 +233,18 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
         await PutAsync("big/1", new { text = new string('y', LargeRequests.FreeBytes) });
         await PutAsync("small/1", new { big = "big/1" });
         const string Text = "from Users as u where id() = 'small/1' load u.big as b select { t: b.text }";
-        long before = Answered;
+        long before = FastPathAnswers;
         string body = JsonSerializer.Serialize(new { Query = Text });
         var answer = await _server.SendAsync("POST", _database + "/queries", body);
         Assert.InRange(answer.Body.Length, LargeRequests.FreeBytes, 2 * LargeRequests.FreeBytes);
-        Assert.Equal(before, Answered);
+        Assert.Equal(before, FastPathAnswers);
     }
 
     [Fact]
     public async Task Responses_keep_the_order_of_pipelined_requests()
     {
         var requests = new StringBuilder();
-        for (int i = 0; i < LongTexts; i++)
+        for (int i = 0; i < Users; i++)
         {
             string body = JsonSerializer.Serialize(new { Query = $"from Users where age = {i}" });
             requests.Append($"POST {_database}/queries HTTP/1.1\r\n{Host}Content-Length: {body.Length}\r\n\r\n{body}");
@@ -247,14 +253,14 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
 
         using var connection = await RawConnection.OpenAsync(_server);
         await connection.SendAsync(requests.ToString());
-        for (int i = 0; i < LongTexts; i++)
+        for (int i = 0; i < Users; i++)
         {
-            var found = (await connection.ReadAsync())!;
-            Assert.Contains($"\"age\":{i},", found.Body, StringComparison.Ordinal);
-            Assert.Contains("\"TotalResults\":1,", found.Body, StringComparison.Ordinal);
-            var read = (await connection.ReadAsync())!;
-            Assert.Contains($"\"age\":{i},", read.Body, StringComparison.Ordinal);
-            Assert.DoesNotContain("TotalResults", read.Body, StringComparison.Ordinal);
+            var ofQuery = (await connection.ReadAsync())!;
+            Assert.Contains($"\"age\":{i},", ofQuery.Body, StringComparison.Ordinal);
+            Assert.Contains("\"TotalResults\":1,", ofQuery.Body, StringComparison.Ordinal);
+            var ofRead = (await connection.ReadAsync())!;
+            Assert.Contains($"\"age\":{i},", ofRead.Body, StringComparison.Ordinal);
+            Assert.DoesNotContain("TotalResults", ofRead.Body, StringComparison.Ordinal);
         }
     }
 

@@ -14,14 +14,14 @@ namespace Rookery.Server.Tests.FastPath;
 public sealed class FastPathTests : IAsyncLifetime
 {
     private const string Host = "Host: localhost\r\n";
-    private const string Unknown = "X-Other: 1\r\n";
+    private const string UnknownHeader = "X-Other: 1\r\n";
 
     private readonly RunningServer _server = new();
     private string _database = "";
 
-    private string Last => $"GET {_database}/docs?id=users/1 HTTP/1.1\r\n{Host}Connection: close\r\n\r\n";
+    private string LastRequest => $"GET {_database}/docs?id=users/1 HTTP/1.1\r\n{Host}Connection: close\r\n\r\n";
 
-    private long Answered => _server.Context.Metrics.FastPathRequests;
+    private long FastPathAnswers => _server.Context.Metrics.FastPathRequests;
 
     public async Task InitializeAsync()
     {
@@ -112,13 +112,13 @@ public sealed class FastPathTests : IAsyncLifetime
     )
     {
         headers = await CompleteAsync(headers, body);
-        long before = Answered;
+        long before = FastPathAnswers;
         var fast = await AnswerAsync(method, target, Host + headers, body);
-        long answered = Answered - before;
-        var full = await AnswerAsync(method, target, Host + headers + Unknown, body);
+        long answered = FastPathAnswers - before;
+        var full = await AnswerAsync(method, target, Host + headers + UnknownHeader, body);
         Assert.Equal(WithoutVersion(full, method), WithoutVersion(fast, method));
         Assert.Equal(1, answered);
-        Assert.Equal(before + 1, Answered);
+        Assert.Equal(before + 1, FastPathAnswers);
     }
 
     [Theory]
@@ -206,6 +206,7 @@ public sealed class FastPathTests : IAsyncLifetime
         string body = ""
     )
     {
+        // A number after @ repeats the last header so often.
         if (headers.Split('@') is [var once, var times])
         {
             int end = once.TrimEnd().LastIndexOf('\n') + 1;
@@ -215,11 +216,11 @@ public sealed class FastPathTests : IAsyncLifetime
         }
 
         headers = await CompleteAsync(headers, body);
-        long before = Answered;
+        long before = FastPathAnswers;
         var answer = await AnswerAsync(method, target, headers, body);
-        var full = await AnswerAsync(method, target, headers + Unknown, body);
+        var full = await AnswerAsync(method, target, headers + UnknownHeader, body);
         Assert.Equal(WithoutVersion(full, method), WithoutVersion(answer, method));
-        Assert.Equal(before, Answered);
+        Assert.Equal(before, FastPathAnswers);
     }
 
     /// <summary>The results of many operations take a lease of memory.</summary>
@@ -228,9 +229,9 @@ public sealed class FastPathTests : IAsyncLifetime
     {
         string operation = """{"Type":"DELETE","Id":"no"}""";
         string body = $$"""{"Commands":[{{string.Join(',', Enumerable.Repeat(operation, 300))}}]}""";
-        long before = Answered;
+        long before = FastPathAnswers;
         var answer = await AnswerAsync("POST", "/bulk_docs", $"{Host}Content-Length: {body.Length}\r\n", body);
-        Assert.Equal((201, before), (answer.Code, Answered));
+        Assert.Equal((201, before), (answer.Code, FastPathAnswers));
     }
 
     [Theory]
@@ -242,11 +243,11 @@ public sealed class FastPathTests : IAsyncLifetime
     [InlineData("GET http://localhost/databases/db1/docs?id=users/1 HTTP/1.1\r\n" + Host, "HTTP/1.1 200 OK")]
     public async Task A_strange_request_line_is_left_to_the_full_pipeline(string head, string status)
     {
-        long before = Answered;
+        long before = FastPathAnswers;
         using var connection = await RawConnection.OpenAsync(_server);
         await connection.SendAsync(head + "\r\n");
         Assert.Equal(status, (await connection.ReadAsync())!.Status);
-        Assert.Equal(before, Answered);
+        Assert.Equal(before, FastPathAnswers);
     }
 
     /// <summary>The bytes of a body that a handler has not read would be requests of their own.</summary>
@@ -268,7 +269,7 @@ public sealed class FastPathTests : IAsyncLifetime
             string length = isChunked ? "Transfer-Encoding: chunked\r\n" : $"Content-Length: {inner.Length}\r\n";
             using var connection = await RawConnection.OpenAsync(_server);
             await connection.SendAsync(
-                $"{method} {_database}{target} HTTP/1.1\r\n{Host}{headers}{length}\r\n{body}{inner}{Last}"
+                $"{method} {_database}{target} HTTP/1.1\r\n{Host}{headers}{length}\r\n{body}{inner}{LastRequest}"
             );
             var answers = await connection.ReadAllAsync();
             Assert.StartsWith($"HTTP/1.1 {status} ", answers[0].Status, StringComparison.Ordinal);
@@ -285,8 +286,8 @@ public sealed class FastPathTests : IAsyncLifetime
         for (int round = 0; round < rounds; round++)
         {
             string body = $$"""{"n":{{round}},"text":"{{new string('x', 2000)}}"}""";
-            string other = round % 3 == 0 ? Unknown : "";
-            string another = round % 7 == 0 ? Unknown : "";
+            string other = round % 3 == 0 ? UnknownHeader : "";
+            string another = round % 7 == 0 ? UnknownHeader : "";
             requests.Append(
                 $"PUT {_database}/docs?id=n/{round % 5} HTTP/1.1\r\n{Host}{other}"
                     + $"Content-Length: {body.Length}\r\n\r\n{body}"
@@ -294,9 +295,9 @@ public sealed class FastPathTests : IAsyncLifetime
             requests.Append($"GET {_database}/docs?id=n/{round % 5} HTTP/1.1\r\n{Host}{another}\r\n");
         }
 
-        long before = Answered;
+        long before = FastPathAnswers;
         using var connection = await RawConnection.OpenAsync(_server);
-        var sending = connection.SendAsync(requests + Last);
+        var sending = connection.SendAsync(requests + LastRequest);
         var answers = await connection.ReadAllAsync();
         await sending;
         Assert.Equal((2 * rounds) + 1, answers.Count);
@@ -306,7 +307,7 @@ public sealed class FastPathTests : IAsyncLifetime
             Assert.Contains($"\"n\":{round},", answers[(2 * round) + 1].Body, StringComparison.Ordinal);
         }
 
-        Assert.True(Answered > before + (rounds / 2));
+        Assert.True(FastPathAnswers > before + (rounds / 2));
     }
 
     [Fact]
@@ -329,7 +330,7 @@ public sealed class FastPathTests : IAsyncLifetime
         string text = new('x', 12_000);
         string body = $$"""{"text":"{{text}}"}""";
         using var connection = await RawConnection.OpenAsync(_server);
-        long before = Answered;
+        long before = FastPathAnswers;
         do
         {
             // Whether all of it has arrived at once is up to the network.
@@ -337,7 +338,7 @@ public sealed class FastPathTests : IAsyncLifetime
                 $"PUT {_database}/docs?id=long HTTP/1.1\r\n{Host}Content-Length: {body.Length}\r\n\r\n{body}"
             );
             Assert.Equal(201, (await connection.ReadAsync())!.Code);
-        } while (Answered == before);
+        } while (FastPathAnswers == before);
         await connection.SendAsync($"GET {_database}/docs?id=long HTTP/1.1\r\n{Host}\r\n");
         Assert.Contains(text, (await connection.ReadAsync())!.Body, StringComparison.Ordinal);
     }
@@ -397,6 +398,7 @@ public sealed class FastPathTests : IAsyncLifetime
         Assert.Equal("HTTP/1.1 503 Service Unavailable", (await connection.ReadAsync())!.Status);
     }
 
+    /// <summary>Replaces TAG by the version of users/1, and # by the length of the body.</summary>
     private async Task<string> CompleteAsync(string headers, string body) =>
         headers
             .Replace("TAG", await TagAsync(), StringComparison.Ordinal)

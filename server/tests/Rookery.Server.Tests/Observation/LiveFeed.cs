@@ -16,6 +16,7 @@ internal sealed class LiveFeed : IDisposable
         _events = new StreamReader(stream, Encoding.UTF8);
     }
 
+    /// <summary>Opens the stream and reads the head of its answer.</summary>
     public static async Task<LiveFeed> OpenAsync(RunningServer server)
     {
         var answer = await server.Http.GetAsync(
@@ -47,14 +48,14 @@ internal sealed class LiveFeed : IDisposable
         while (!patience.IsCancellationRequested)
         {
             var state =
-                await NextAsync() ?? throw new InvalidOperationException("The live view ended before it told it.");
+                await NextAsync() ?? throw new InvalidOperationException("The stream ended before the condition held.");
             if (holds(state))
             {
                 return state;
             }
         }
 
-        throw new TimeoutException("The live view never told it.");
+        throw new TimeoutException("The condition never held.");
     }
 
     public void Dispose()

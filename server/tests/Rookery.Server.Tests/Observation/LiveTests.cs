@@ -7,7 +7,10 @@ namespace Rookery.Server.Tests.Observation;
 /// <summary>The live stream of a single node.</summary>
 public sealed class LiveTests : IAsyncLifetime
 {
-    private readonly RunningServer _server = new() { With = static options => options with { IsObserved = true } };
+    private readonly RunningServer _server = new()
+    {
+        ChangeOptions = static options => options with { IsObserved = true },
+    };
 
     public Task InitializeAsync() => _server.InitializeAsync();
 

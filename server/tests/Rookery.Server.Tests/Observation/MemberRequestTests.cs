@@ -95,7 +95,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
     public async Task A_follower_shows_the_leaders_view_with_the_same_last_heard_time()
     {
         _members.IsCutOff = true;
-        var told = await TwoMembers.UntilAsync(async () =>
+        var answerOfB = await TwoMembers.UntilAsync(async () =>
         {
             var answer = await _members.B.SendAsync("GET", "/readyz?verbose");
             return
@@ -106,16 +106,16 @@ public sealed class MemberRequestTests : IAsyncLifetime
                 ? answer
                 : null;
         });
-        var unheard = told.Json.GetProperty("Cluster").GetProperty("Members")[1];
+        var unheard = answerOfB.Json.GetProperty("Cluster").GetProperty("Members")[1];
         Assert.InRange(unheard.GetProperty("HeardSeconds").GetDouble(), 4_200, 5_000);
         Assert.Equal(7, unheard.GetProperty("SyncP99Milliseconds").GetDouble());
-        var said = StatusWords.Describe(told.Json);
+        var lines = StatusWords.Describe(answerOfB.Json);
         Assert.Contains(
-            said,
+            lines,
             static line => line.StartsWith("B voter, not reachable (heard 42", StringComparison.Ordinal)
         );
         Assert.Contains(
-            said,
+            lines,
             static line =>
                 line.StartsWith("The state of the others is what the leader reported ", StringComparison.Ordinal)
         );
@@ -165,19 +165,21 @@ public sealed class MemberRequestTests : IAsyncLifetime
     public async Task A_restart_with_another_clock_loses_nothing_that_others_remember(double hoursAhead)
     {
         using var feed = await LiveFeed.OpenAsync(_members.A);
-        await TwoMembers.UntilAsync(() => Task.FromResult(ByA().Count > 0 ? "told" : null));
-        var kept = ByA();
+        await TwoMembers.UntilAsync(() => Task.FromResult(RememberedByA().Count > 0 ? "told" : null));
+        var rememberedBefore = RememberedByA();
 
         (_members.ClockOfB, _members.IsTimeKnown) = (TimeSpan.FromHours(hoursAhead), false);
         await _members.RestartBAsync();
-        await TwoMembers.UntilAsync(() => Task.FromResult(ByA().Count > kept.Count ? "told" : null));
-        Assert.Equal(kept, ByA().Intersect(kept));
+        await TwoMembers.UntilAsync(() =>
+            Task.FromResult(RememberedByA().Count > rememberedBefore.Count ? "told" : null)
+        );
+        Assert.Equal(rememberedBefore, RememberedByA().Intersect(rememberedBefore));
         Assert.Equal(
             _members.B.Context.Observation.Self.History.NewestUnixMilliseconds,
             _members.A.Context.Observation.Find("B")!.History.NewestUnixMilliseconds
         );
 
-        List<long> ByA() =>
+        List<long> RememberedByA() =>
             [
                 .. _members
                     .A.Context.Observation.Find("B")
@@ -249,13 +251,13 @@ public sealed class MemberRequestTests : IAsyncLifetime
         _members.B.Context.ActiveAlerts = () => [alert];
         using var feed = await LiveFeed.OpenAsync(_members.A);
         var state = await feed.FirstAsync(state => state.GetProperty("Alerts").GetArrayLength() > 0);
-        var told = state.GetProperty("Alerts").EnumerateArray().Single();
+        var shown = state.GetProperty("Alerts").EnumerateArray().Single();
         Assert.Equal(
             ("B", "sync_slow", "Syncs take long."),
             (
-                told.GetProperty("Node").GetString(),
-                told.GetProperty("Name").GetString(),
-                told.GetProperty("Sentence").GetString()
+                shown.GetProperty("Node").GetString(),
+                shown.GetProperty("Name").GetString(),
+                shown.GetProperty("Sentence").GetString()
             )
         );
         _members.IsCutOff = true;
@@ -265,12 +267,12 @@ public sealed class MemberRequestTests : IAsyncLifetime
     [Fact]
     public async Task A_request_for_another_member_is_forwarded_and_its_answer_returned_unchanged()
     {
-        long begun = _members.B.Context.Io.Begin();
-        _members.B.Context.Io.Record(IoKind.Scrub, begun, 4711);
-        var passed = await _members.A.SendAsync("GET", "/debug/io?node=B&span=1");
-        Assert.Equal(200, passed.Status);
+        long startedAt = _members.B.Context.Io.Begin();
+        _members.B.Context.Io.Record(IoKind.Scrub, startedAt, bytes: 4711);
+        var forwarded = await _members.A.SendAsync("GET", "/debug/io?node=B&span=1");
+        Assert.Equal(200, forwarded.Status);
         Assert.Contains(
-            passed.Json.GetProperty("Events").GetProperty("Rows").EnumerateArray(),
+            forwarded.Json.GetProperty("Events").GetProperty("Rows").EnumerateArray(),
             row => row[0].GetString() is "scrub" && row[3].GetInt64() == 4711
         );
         Assert.DoesNotContain(
@@ -292,7 +294,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
     [InlineData("/debug/i%6f?node=B&span=1")]
     public async Task A_request_is_forwarded_whatever_the_case_of_its_path(string path)
     {
-        _members.B.Context.Io.Record(IoKind.Scrub, _members.B.Context.Io.Begin(), 4711);
+        _members.B.Context.Io.Record(IoKind.Scrub, _members.B.Context.Io.Begin(), bytes: 4711);
         var answer = await _members.A.SendAsync("GET", path);
         Assert.Equal(200, answer.Status);
         Assert.Contains("4711", answer.Body, StringComparison.Ordinal);
@@ -302,19 +304,19 @@ public sealed class MemberRequestTests : IAsyncLifetime
     public async Task Concurrent_forwarded_requests_are_limited()
     {
         var slow = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        _members.Slow = slow.Task;
-        const string Asked = "/admin/node/settings?node=B";
+        _members.ForwardedMayContinue = slow.Task;
+        const string SettingsOfB = "/admin/node/settings?node=B";
         var asking = Enumerable
             .Range(0, ForwardedRequests.MaxConcurrent)
-            .Select(_ => _members.A.SendAsync("GET", Asked))
+            .Select(_ => _members.A.SendAsync("GET", SettingsOfB))
             .ToArray();
         await TwoMembers.UntilAsync(() => Task.FromResult(_members.Waiting == asking.Length ? "all" : null));
-        var refused = await _members.A.SendAsync("GET", Asked);
+        var refused = await _members.A.SendAsync("GET", SettingsOfB);
         refused.IsRefusal(429, "ask B itself");
         Assert.Equal("1", refused.Headers.RetryAfter?.ToString());
         slow.SetResult();
         Assert.All(await Task.WhenAll(asking), answer => Assert.Equal(200, answer.Status));
-        Assert.Equal(200, (await _members.A.SendAsync("GET", Asked)).Status);
+        Assert.Equal(200, (await _members.A.SendAsync("GET", SettingsOfB)).Status);
     }
 
     [Fact]
@@ -400,13 +402,13 @@ public sealed class MemberRequestTests : IAsyncLifetime
         var io = server.Context.Io;
         for (int quick = 0; quick < 16; quick++)
         {
-            io.Record(IoKind.Scrub, io.Begin(), 0);
+            io.Record(IoKind.Scrub, io.Begin(), bytes: 0);
         }
 
-        long begun = io.Begin();
+        long startedAt = io.Begin();
         SpinWait.SpinUntil(() =>
-            TimeProvider.System.GetElapsedTime(begun) > TimeSpan.FromMicroseconds(SlowMicroseconds)
+            TimeProvider.System.GetElapsedTime(startedAt) > TimeSpan.FromMicroseconds(SlowMicroseconds)
         );
-        io.Record(IoKind.Scrub, begun, 0);
+        io.Record(IoKind.Scrub, startedAt, bytes: 0);
     }
 }

@@ -11,7 +11,7 @@ namespace Rookery.Server.Tests.Observation;
 [SuppressMessage("Design", "CA1001", Justification = "xunit calls DisposeAsync of IAsyncLifetime.")]
 public sealed class MemberWatchTests : IAsyncLifetime
 {
-    private const string Nothing =
+    private const string NoHistory =
         """{"History":{"Columns":["UnixMilliseconds"],"Rows":[]},"HasMore":false,"Slow":{"Rows":[]}}""";
     private const string Sample = """
         {"Tag":"B","Sample":{"Reason":null,"UptimeSeconds":5},"Sight":null,"Alerts":[],"History":{"Columns":["UnixMilliseconds"],"Rows":[[1000]]},"HasMore":false,"Slow":{"Rows":[]}}
@@ -25,7 +25,7 @@ public sealed class MemberWatchTests : IAsyncLifetime
         _server = new RunningServer
         {
             Time = _time,
-            With = options =>
+            ChangeOptions = options =>
                 options with
                 {
                     ConnectToMember = _ => new HttpClient(_port, disposeHandler: false)
@@ -66,21 +66,23 @@ public sealed class MemberWatchTests : IAsyncLifetime
     [InlineData(null)]
     public async Task A_member_with_unreadable_answers_counts_as_silent_and_is_polled_on(string? nonsense)
     {
-        _port.Say = path => path.StartsWith(MemberRequests.KeptPath, StringComparison.Ordinal) ? Nothing : nonsense;
+        _port.AnswerTo = path =>
+            path.StartsWith(MemberRequests.KeptPath, StringComparison.Ordinal) ? NoHistory : nonsense;
         var observation = _server.Context.Observation;
-        var seen = new ObservedNode("B", observation.Memory, _time);
+        var member = new ObservedNode("B", observation.Memory, _time);
         using var watched = observation.Watch();
         using var stop = new CancellationTokenSource();
-        var watching = new MemberWatch(_server.Context, observation, seen, "B").RunAsync(stop.Token);
-        await PassUntilAsync(() => _port.Asked >= 5);
-        Assert.False(seen.IsAnswering(TimeSpan.Zero));
+        var watching = new MemberWatch(_server.Context, observation, member, "B").RunAsync(stop.Token);
+        await PassUntilAsync(() => _port.Requests >= 5);
+        Assert.False(member.IsAnswering(TimeSpan.Zero));
         Assert.False(watching.IsCompleted);
 
-        _port.Say = path => path.StartsWith(MemberRequests.KeptPath, StringComparison.Ordinal) ? Nothing : Sample;
+        _port.AnswerTo = path =>
+            path.StartsWith(MemberRequests.KeptPath, StringComparison.Ordinal) ? NoHistory : Sample;
         await PassUntilAsync(() =>
-            seen.IsAnswering(TimeSpan.Zero) == true && seen.History.NewestUnixMilliseconds == 1000
+            member.IsAnswering(TimeSpan.Zero) == true && member.History.NewestUnixMilliseconds == 1000
         );
-        Assert.Equal(TimeSpan.FromSeconds(5), seen.LastAnswer!.Uptime);
+        Assert.Equal(TimeSpan.FromSeconds(5), member.LastAnswer!.Uptime);
         await stop.CancelAsync();
         await watching;
     }
@@ -88,9 +90,9 @@ public sealed class MemberWatchTests : IAsyncLifetime
     [Fact]
     public async Task A_restore_that_breaks_off_releases_its_memory()
     {
-        const string Some =
+        const string FirstPart =
             """{"History":{"Columns":["UnixMilliseconds"],"Rows":[[1000],[2000]]},"HasMore":true,"Slow":{"Rows":[]}}""";
-        _port.Say = path => path.Contains("since=0&", StringComparison.Ordinal) ? Some : "no JSON";
+        _port.AnswerTo = path => path.Contains("since=0&", StringComparison.Ordinal) ? FirstPart : "no JSON";
         var observation = _server.Context.Observation;
         using var watched = observation.Watch();
         using var stop = new CancellationTokenSource();
@@ -100,7 +102,7 @@ public sealed class MemberWatchTests : IAsyncLifetime
             new ObservedNode("B", observation.Memory, _time),
             "B"
         ).RunAsync(stop.Token);
-        await PassUntilAsync(() => _port.Asked >= 7);
+        await PassUntilAsync(() => _port.Requests >= 7);
         await stop.CancelAsync();
         await watching;
         Assert.Equal(0, observation.Memory.UsedBytes);
@@ -116,22 +118,23 @@ public sealed class MemberWatchTests : IAsyncLifetime
         }
     }
 
-    /// <summary>Answers each request with a text; with 500 for null.</summary>
+    /// <summary>The port of the member: answers each request with a text, or with status 500 for null.</summary>
     private sealed class Answers : HttpMessageHandler
     {
-        private int _asked;
+        private int _requests;
 
-        public Func<string, string?> Say { get; set; } = static _ => null;
+        /// <summary>Returns the answer to a path with its query.</summary>
+        public Func<string, string?> AnswerTo { get; set; } = static _ => null;
 
-        public int Asked => Volatile.Read(ref _asked);
+        public int Requests => Volatile.Read(ref _requests);
 
         protected override Task<HttpResponseMessage> SendAsync(
             HttpRequestMessage request,
             CancellationToken cancellationToken
         )
         {
-            Interlocked.Increment(ref _asked);
-            string? body = Say(request.RequestUri!.PathAndQuery);
+            Interlocked.Increment(ref _requests);
+            string? body = AnswerTo(request.RequestUri!.PathAndQuery);
             return Task.FromResult(
                 new HttpResponseMessage(body is null ? HttpStatusCode.InternalServerError : HttpStatusCode.OK)
                 {

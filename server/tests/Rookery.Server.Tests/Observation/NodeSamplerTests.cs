@@ -18,7 +18,7 @@ public sealed class NodeSamplerTests
         var server = new RunningServer
         {
             Time = new SimulatedTimeProvider(),
-            With = options => options with { Board = watch },
+            ChangeOptions = options => options with { Board = watch },
         };
         await server.InitializeAsync();
         try
@@ -26,15 +26,15 @@ public sealed class NodeSamplerTests
             var sampler = server.Context.Observation.Sampler;
             Assert.Equal(4711, sampler.TakeToKeep()[Figure.DeviceWrittenBytes]);
 
-            board.Answers.Reset();
+            board.MayAnswer.Reset();
             var kept = Task.Run(sampler.TakeToKeep);
-            await Task.Run(() => board.Asked.Wait(Patience));
+            await Task.Run(() => board.IsBlocked.Wait(Patience));
             var shown = await Task.Run(sampler.TakeToShow).WaitAsync(Patience);
             Assert.Null(shown[Figure.DeviceWrittenBytes]);
             Assert.Equal(1, shown[Figure.ReadyRatio]);
             Assert.Null((await kept.WaitAsync(Patience))[Figure.DeviceWrittenBytes]);
 
-            board.Answers.Set();
+            board.MayAnswer.Set();
             ((SimulatedTimeProvider)server.Time).Advance(TimeSpan.FromSeconds(1));
             await TwoMembers.UntilAsync(() =>
                 Task.FromResult(sampler.TakeToKeep()[Figure.DeviceWrittenBytes] is 4711 ? "known" : null)
@@ -42,7 +42,7 @@ public sealed class NodeSamplerTests
         }
         finally
         {
-            board.Answers.Set();
+            board.MayAnswer.Set();
             await server.DisposeAsync();
         }
     }
@@ -83,9 +83,9 @@ public sealed class NodeSamplerTests
         await server.InitializeAsync();
         var sampler = server.Context.Observation.Sampler;
         time.Advance(2 * SampleHistory.Span); // after the syncs of the start
-        long begun = server.Context.Io.Begin();
+        long startedAt = server.Context.Io.Begin();
         time.Advance(TimeSpan.FromMilliseconds(100));
-        server.Context.Io.Record(IoKind.JournalSync, begun, 0);
+        server.Context.Io.Record(IoKind.JournalSync, startedAt, 0);
         Assert.Equal(100, sampler.TakeToKeep()[Figure.SyncP99Milliseconds]);
         time.Advance(TimeSpan.FromSeconds(5));
         Assert.Equal(100, sampler.TakeToShow()[Figure.SyncP99Milliseconds]);
@@ -107,9 +107,9 @@ public sealed class NodeSamplerTests
 
     private sealed class HangingBoard : IBoard
     {
-        public ManualResetEventSlim Answers { get; } = new(initialState: true);
+        public ManualResetEventSlim MayAnswer { get; } = new(initialState: true);
 
-        public ManualResetEventSlim Asked { get; } = new();
+        public ManualResetEventSlim IsBlocked { get; } = new();
 
         public bool IsSimulated => true;
 
@@ -123,10 +123,10 @@ public sealed class NodeSamplerTests
 
         public IReadOnlyList<StorageReading> ReadStorage()
         {
-            if (!Answers.IsSet)
+            if (!MayAnswer.IsSet)
             {
-                Asked.Set();
-                Answers.Wait();
+                IsBlocked.Set();
+                MayAnswer.Wait();
             }
 
             return [new StorageReading("mmcblk0") { WrittenBytes = 4711 }];
@@ -136,8 +136,8 @@ public sealed class NodeSamplerTests
 
         public void Dispose()
         {
-            Answers.Dispose();
-            Asked.Dispose();
+            MayAnswer.Dispose();
+            IsBlocked.Dispose();
         }
     }
 }

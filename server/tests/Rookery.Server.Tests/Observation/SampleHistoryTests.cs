@@ -5,6 +5,7 @@ namespace Rookery.Server.Tests.Observation;
 
 public sealed class SampleHistoryTests
 {
+    // A sample every ten seconds.
     private const int SamplesOfADay = 24 * 60 * 6;
 
     private readonly MemoryBudget _budget = new(64 << 20);
@@ -61,9 +62,9 @@ public sealed class SampleHistoryTests
     }
 
     [Theory]
-    [InlineData(0)]
-    [InlineData(1)]
-    public void A_day_of_three_nodes_takes_at_most_4_MiB_idle_and_busy(int busy)
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_day_of_three_nodes_takes_at_most_4_MiB_idle_and_busy(bool isBusy)
     {
         SampleHistory[] nodes = [new(_memory), new(_memory), new(_memory)];
         var random = new Random(7);
@@ -71,10 +72,7 @@ public sealed class SampleHistoryTests
         {
             foreach (var node in nodes)
             {
-                node.Add(
-                    1_700_000_000_000 + (sample * 10_000L),
-                    busy == 1 ? Busy(random, sample) : Idle(random, sample)
-                );
+                node.Add(1_700_000_000_000 + (sample * 10_000L), isBusy ? Busy(random, sample) : Idle(random, sample));
             }
         }
 
@@ -139,9 +137,11 @@ public sealed class SampleHistoryTests
         }
 
         var kept = history.Between(long.MinValue, long.MaxValue).Select(row => row.UnixMilliseconds).ToList();
-        long other = kept[^1] + (seconds * 1000);
-        history.Add(other, Temperature(1));
-        history.Add(other + 10_000, Temperature(2));
+
+        // The clock is changed for two samples, and then put right.
+        long changedTime = kept[^1] + (seconds * 1000);
+        history.Add(changedTime, Temperature(1));
+        history.Add(changedTime + 10_000, Temperature(2));
         history.Add(kept[^1] + 60_000, Temperature(3));
         var read = history.Between(long.MinValue, long.MaxValue).ToList();
         Assert.Equal(kept, read.Select(row => row.UnixMilliseconds).Intersect(kept));
@@ -151,7 +151,10 @@ public sealed class SampleHistoryTests
             [1.0, 2.0, 3.0],
             history.After(kept[^1]).Select(row => row.Figures[(int)Figure.TemperatureCelsius])
         );
-        Assert.Equal([3.0], history.After(other + 10_000).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
+        Assert.Equal(
+            [3.0],
+            history.After(changedTime + 10_000).Select(row => row.Figures[(int)Figure.TemperatureCelsius])
+        );
         Assert.Equal(kept[^1] + 60_000, history.NewestUnixMilliseconds);
     }
 
@@ -208,7 +211,7 @@ public sealed class SampleHistoryTests
     [Fact]
     public void Wider_spans_hold_means_of_most_figures_and_the_largest_of_percentiles()
     {
-        double[] One(double celsius, double sync, double applied)
+        double[] SampleOf(double celsius, double sync, double applied)
         {
             double[] figures = Temperature(celsius);
             figures[(int)Figure.SyncP99Milliseconds] = sync;
@@ -218,10 +221,10 @@ public sealed class SampleHistoryTests
 
         SampleRow[] samples =
         [
-            new(0, One(40, 5, 1)),
-            new(10_000, One(50, 90, 2)),
-            new(20_000, One(double.NaN, 7, 3)),
-            new(60_000, One(70, 1, 9)),
+            new(0, SampleOf(40, 5, 1)),
+            new(10_000, SampleOf(50, 90, 2)),
+            new(20_000, SampleOf(double.NaN, 7, 3)),
+            new(60_000, SampleOf(70, 1, 9)),
         ];
         var widened = new MergedHistory(0, 60, points: 3);
         Assert.Equal(30, widened.SpanSeconds);
@@ -238,6 +241,7 @@ public sealed class SampleHistoryTests
         Assert.True(double.IsNaN(rows[1].Figures[(int)Figure.Documents]));
     }
 
+    /// <summary>Returns figures of which only the temperature is known.</summary>
     private static double[] Temperature(double celsius)
     {
         double[] figures = new double[Figures.Count];

@@ -31,9 +31,9 @@ public sealed class TwoMembers : IAsyncLifetime
     public bool IsCutOff { get; set; }
 
     /// <summary>What forwarded requests to B wait for; null for nothing.</summary>
-    public Task? Slow { get; set; }
+    public Task? ForwardedMayContinue { get; set; }
 
-    /// <summary>Number of requests that wait for <see cref="Slow"/>.</summary>
+    /// <summary>Number of requests that wait for <see cref="ForwardedMayContinue"/>.</summary>
     public int Waiting => _waiting;
 
     /// <summary>Whether A is leader; otherwise there is no leader.</summary>
@@ -85,14 +85,15 @@ public sealed class TwoMembers : IAsyncLifetime
         await OpenPortAsync("B", B);
     }
 
-    /// <summary>Waits until a condition holds.</summary>
-    public static async Task<T> UntilAsync<T>(Func<Task<T?>> look)
+    /// <summary>Waits until a function returns a value, and returns it. It is called every 20 ms.</summary>
+    /// <param name="read">Returns null as long as the wait goes on.</param>
+    public static async Task<T> UntilAsync<T>(Func<Task<T?>> read)
         where T : class
     {
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
         while (true)
         {
-            if (await look() is { } found)
+            if (await read() is { } found)
             {
                 return found;
             }
@@ -104,7 +105,7 @@ public sealed class TwoMembers : IAsyncLifetime
     private async Task WaitAsync(HttpRequestMessage request)
     {
         if (
-            Slow is { } slow
+            ForwardedMayContinue is { } slow
             && request.RequestUri!.AbsolutePath.StartsWith("/observe/on-any/", StringComparison.Ordinal)
         )
         {
@@ -117,12 +118,12 @@ public sealed class TwoMembers : IAsyncLifetime
         new()
         {
             Time = new ClockAhead(tag is "B" ? ClockOfB : TimeSpan.Zero),
-            Before = alone => new Told(
+            WrapConsensus = alone => new ReportingConsensus(
                 alone,
                 own => StatisticsOf(own, tag),
                 IsTimeKnown || tag is "A" ? TimeProvider.System : null
             ),
-            With = options =>
+            ChangeOptions = options =>
                 options with
                 {
                     NodeTag = tag,
@@ -160,16 +161,16 @@ public sealed class TwoMembers : IAsyncLifetime
                         member,
                         member,
                         "pi-" + member,
-                        [],
-                        null,
+                        Urls: [],
+                        PublicUrl: null,
                         IsVoter: true,
                         IsLeader: HasLeader && member is "A",
                         IsSelf: string.Equals(member, tag, StringComparison.Ordinal)
                     ),
-                    1,
-                    HasLeader && tag is "A" ? member is "A" || !IsCutOff : null,
-                    HasLeader && tag is "A" ? 0 : null,
-                    HasLeader && tag is "A" ? 7_000 : null
+                    RecordVersion: 1,
+                    IsReachable: HasLeader && tag is "A" ? member is "A" || !IsCutOff : null,
+                    LagEntries: HasLeader && tag is "A" ? 0 : null,
+                    SyncMicroseconds: HasLeader && tag is "A" ? 7_000 : null
                 )
                 {
                     HeardSeconds =
@@ -208,10 +209,13 @@ public sealed class TwoMembers : IAsyncLifetime
         }
     }
 
-    /// <summary>Consensus of a single node that reports other statistics.</summary>
-    private sealed class Told(
+    /// <summary>Consensus of a single node that reports other statistics and another time.</summary>
+    /// <param name="alone">Consensus of the single node.</param>
+    /// <param name="change">Returns the statistics to report instead of its own.</param>
+    /// <param name="time">The cluster's time; null if it is not known.</param>
+    private sealed class ReportingConsensus(
         IConsensusHost alone,
-        Func<ConsensusStatistics, ConsensusStatistics> tell,
+        Func<ConsensusStatistics, ConsensusStatistics> change,
         TimeProvider? time
     ) : IConsensusHost
     {
@@ -256,7 +260,7 @@ public sealed class TwoMembers : IAsyncLifetime
 
         public CommitStatistics ReadStatistics() => alone.ReadStatistics();
 
-        public ConsensusStatistics ReadCluster() => tell(alone.ReadCluster());
+        public ConsensusStatistics ReadCluster() => change(alone.ReadCluster());
 
         public void Dispose() => alone.Dispose();
     }

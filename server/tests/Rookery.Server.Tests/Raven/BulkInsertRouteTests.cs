@@ -70,13 +70,13 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         {
             // The server hangs up on a client that is silent for a second. A slow client is no silent one here.
             Time = new SimulatedTimeProvider(),
-            Before = alone => member = new OneOfThree(alone, static _ => Task.CompletedTask),
+            WrapConsensus = alone => member = new OneOfThree(alone, static _ => Task.CompletedTask),
         };
         await full.InitializeAsync();
         try
         {
             string db = await full.CreateDatabaseAsync();
-            member!.Refuses = new Rejection(RejectionKind.InsufficientSpace, "The disk is full.");
+            member!.WriteRejection = new Rejection(RejectionKind.InsufficientSpace, "The disk is full.");
             using var stream = await BulkStream.OpenAsync(full, $"{db}/bulk_insert?id=77", compressed);
             await stream.SendAsync("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Docu""");
             while (

@@ -310,24 +310,24 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         OneOfThree? member = null;
         var follower = new RunningServer
         {
-            Before = alone => member = new OneOfThree(alone, static _ => Task.CompletedTask),
+            WrapConsensus = alone => member = new OneOfThree(alone, static _ => Task.CompletedTask),
         };
         await follower.InitializeAsync();
         try
         {
             string db = await FillAsync(10, follower);
-            member!.Refuses = new Rejection(RejectionKind.OutcomeUnknown, "The leader was lost.");
+            member!.WriteRejection = new Rejection(RejectionKind.OutcomeUnknown, "The leader was lost.");
             var begun = await PatchAsync(
                 db,
                 "from Items update { this.times = (this.times || 0) + 1 }",
                 other: follower
             );
             Assert.Equal("B", begun.Json.GetProperty("OperationNodeTag").GetString());
-            member.Refuses = null;
+            member.WriteRejection = null;
             Assert.Equal("Completed", (await EndAsync(db, begun, follower)).GetProperty("Status").GetString());
             Assert.Equal(10, await CountAsync(db, "from Items where times = 1", follower));
 
-            member.Refuses = new Rejection(RejectionKind.InsufficientSpace, "The disk is full.");
+            member.WriteRejection = new Rejection(RejectionKind.InsufficientSpace, "The disk is full.");
             var refused = await EndAsync(
                 db,
                 await PatchAsync(db, "from Items update { this.times++ }", other: follower),

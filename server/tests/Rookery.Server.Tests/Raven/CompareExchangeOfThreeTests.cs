@@ -15,7 +15,7 @@ public sealed class CompareExchangeOfThreeTests : IAsyncLifetime
     public CompareExchangeOfThreeTests() =>
         _server = new RunningServer
         {
-            Before = alone =>
+            WrapConsensus = alone =>
             {
                 var member = new OneOfThree(alone, consensus => _atBarrier(consensus));
                 _endWaitingReads = member.EndWaitingReads;

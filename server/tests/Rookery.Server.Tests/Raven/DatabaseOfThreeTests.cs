@@ -10,7 +10,10 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
     private Func<IConsensus, Task> _atBarrier = static _ => Task.CompletedTask;
 
     public DatabaseOfThreeTests() =>
-        _server = new RunningServer { Before = alone => new OneOfThree(alone, consensus => _atBarrier(consensus)) };
+        _server = new RunningServer
+        {
+            WrapConsensus = alone => new OneOfThree(alone, consensus => _atBarrier(consensus)),
+        };
 
     public Task InitializeAsync() => _server.InitializeAsync();
 
@@ -61,7 +64,7 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
     public async Task A_node_without_a_read_barrier_names_the_cause_and_local_reads()
     {
         Assert.Equal(201, (await _server.SendAsync("PUT", "/admin/databases?name=shop", "{}")).Status);
-        ((OneOfThree)_server.Node.Consensus).Refuses = new Rejection(RejectionKind.NoLeader, "Nobody leads.");
+        ((OneOfThree)_server.Node.Consensus).WriteRejection = new Rejection(RejectionKind.NoLeader, "Nobody leads.");
         const string why =
             "This node cannot confirm the latest state now, because it does not reach a majority of the voters. "
             + "Try again in a second, or use another node; `rookery status` shows what is missing.";

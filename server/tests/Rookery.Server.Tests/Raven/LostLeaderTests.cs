@@ -19,10 +19,10 @@ public sealed class LostLeaderTests : IAsyncLifetime
     public LostLeaderTests() =>
         _server = new RunningServer
         {
-            Before = alone =>
+            WrapConsensus = alone =>
             {
                 var member = new OneOfThree(alone, static _ => Task.CompletedTask);
-                _refuse = rejection => member.Refuses = rejection;
+                _refuse = rejection => member.WriteRejection = rejection;
                 _member = member;
                 return member;
             },
@@ -90,11 +90,11 @@ public sealed class LostLeaderTests : IAsyncLifetime
         string? kept
     )
     {
-        _member!.Refuses = null;
+        _member!.WriteRejection = null;
         var first = new TaskCompletionSource();
         var second = new TaskCompletionSource();
-        _member.WritesGoOn = first.Task;
-        int before = _member.Proposed;
+        _member.WritesMayContinue = first.Task;
+        int before = _member.ProposedWrites;
         string lines = string.Join(
             '\n',
             Enumerable
@@ -103,13 +103,13 @@ public sealed class LostLeaderTests : IAsyncLifetime
         );
         var import = _server.SendAsync("POST", "/databases/db/import", lines);
         using var bound = new CancellationTokenSource(TimeSpan.FromSeconds(60));
-        while (_member.Proposed == before)
+        while (_member.ProposedWrites == before)
         {
             await Task.Delay(10, bound.Token);
         }
 
         // The second command of an import waits for the first.
-        _member.WritesGoOn = second.Task;
+        _member.WritesMayContinue = second.Task;
         first.SetResult();
         long stored;
         while ((stored = await _server.CountAsync("/databases/db")) == 0)

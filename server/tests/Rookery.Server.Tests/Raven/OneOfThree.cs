@@ -41,25 +41,27 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
 
     public long AppliedIndex => alone.AppliedIndex;
 
-    /// <summary>Rejection of all writes; null to store them.</summary>
-    public Rejection? Refuses { get; set; }
+    /// <summary>
+    /// Rejection of all writes, and of read barriers if no leader is its kind; null to store writes.
+    /// </summary>
+    public Rejection? WriteRejection { get; set; }
 
-    /// <summary>What writes wait for before they are stored.</summary>
-    public Task WritesGoOn { get; set; } = Task.CompletedTask;
+    /// <summary>What writes wait for before they are stored or rejected.</summary>
+    public Task WritesMayContinue { get; set; } = Task.CompletedTask;
 
     /// <summary>Runs before each write is stored, as what other members store meanwhile.</summary>
     public Func<IConsensus, Task> BeforeWrite { get; set; } = static _ => Task.CompletedTask;
 
     /// <summary>Number of proposed writes.</summary>
-    public int Proposed { get; private set; }
+    public int ProposedWrites { get; private set; }
 
     public async ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken)
     {
-        var goOn = WritesGoOn;
-        Proposed++;
+        var goOn = WritesMayContinue;
+        ProposedWrites++;
         await goOn;
         await BeforeWrite(alone);
-        if (Refuses is not { } rejection)
+        if (WriteRejection is not { } rejection)
         {
             return await alone.ProposeAsync(command, cancellationToken);
         }
@@ -75,7 +77,7 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
             return false;
         }
 
-        return Refuses is not { Kind: RejectionKind.NoLeader } && await alone.ReadBarrierAsync();
+        return WriteRejection is not { Kind: RejectionKind.NoLeader } && await alone.ReadBarrierAsync();
     }
 
     public void EndWaitingReads() => _readWaitIsOver.TrySetResult();

@@ -52,17 +52,17 @@ public sealed class RunningServer : IAsyncLifetime
     /// <summary>The room for large requests is a quarter of it.</summary>
     public MemoryBudget Memory { get; init; } = new(256 << 20);
 
-    /// <summary>Wraps consensus for the routes.</summary>
-    public Func<IConsensusHost, IConsensusHost> Before { get; init; } = static consensus => consensus;
+    /// <summary>Wraps the consensus of the single node, for example in <see cref="OneOfThree"/>.</summary>
+    public Func<IConsensusHost, IConsensusHost> WrapConsensus { get; init; } = static consensus => consensus;
 
     /// <summary>The disk of data and indexes, under /data.</summary>
     public SimulatedDisk Disk { get; } = new();
 
     /// <summary>Wraps the disk for the node.</summary>
-    public Func<IDisk, IDisk> BehindDisk { get; init; } = static disk => disk;
+    public Func<IDisk, IDisk> WrapDisk { get; init; } = static disk => disk;
 
     /// <summary>Changes the options.</summary>
-    public Func<ServerOptions, ServerOptions> With { get; init; } = static options => options;
+    public Func<ServerOptions, ServerOptions> ChangeOptions { get; init; } = static options => options;
 
     internal ServerContext Context { get; private set; } = null!;
 
@@ -81,14 +81,14 @@ public sealed class RunningServer : IAsyncLifetime
         var io = new IoTimeline(Time, "memory");
         _node = Node.Open(
             new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 },
-            BehindDisk(Disk),
+            WrapDisk(Disk),
             Memory,
             io,
             NodeTime,
-            store => Before(RaftConsensus.Alone(store))
+            store => WrapConsensus(RaftConsensus.Alone(store))
         );
         Context = new ServerContext(
-            With(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }),
+            ChangeOptions(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }),
             Time,
             Log,
             Memory,
