@@ -61,8 +61,8 @@ public sealed class RequestGateTests : IAsyncLifetime
             Assert.Equal(500, http.Response.StatusCode);
         }
 
-        string told = Assert.Single(log.Lines, static line => line.Contains("fault of", StringComparison.Ordinal));
-        Assert.Contains("fault of read", told, StringComparison.Ordinal);
+        string logged = Assert.Single(log.Lines, static line => line.Contains("fault of", StringComparison.Ordinal));
+        Assert.Contains("fault of read", logged, StringComparison.Ordinal);
     }
 
     [Theory]

@@ -19,7 +19,7 @@ public sealed class SlowReadersTests
         var waits = new List<Task>();
         foreach (var client in clients)
         {
-            waits.Add(readers.WaitAsync(client.Http.Abort, 100, client.Taken.Task));
+            waits.Add(readers.WaitAsync(client.Http.Abort, bytes: 100, client.Taken.Task));
             _time.Advance(TimeSpan.FromSeconds(1));
         }
 
@@ -47,7 +47,7 @@ public sealed class SlowReadersTests
     {
         var readers = new SlowReaders(250, _log, _time);
         var reader = new Reader();
-        var wait = readers.WaitAsync(reader.Http.Abort, 1000, reader.Taken.Task);
+        var wait = readers.WaitAsync(reader.Http.Abort, bytes: 1000, reader.Taken.Task);
         _time.Advance(SlowReaders.MinReadTime - TimeSpan.FromSeconds(1));
         reader.Taken.SetResult(default);
         await wait;

@@ -22,7 +22,7 @@ public sealed class StopOnDiskTests
         var server = new RunningServer
         {
             Time = _time,
-            WrapDisk = behind => disk = new HeldSyncs(behind, static path => path.Contains("journal-")),
+            WrapDisk = inner => disk = new HeldSyncs(inner, static path => path.Contains("journal-")),
         };
         await server.InitializeAsync();
         string db = await server.CreateDatabaseAsync();
@@ -42,10 +42,10 @@ public sealed class StopOnDiskTests
         disk.Release();
         await closed.WaitAsync(Guard);
         disk.Dispose();
-        Assert.Contains("a", Of(server.Disk, db));
+        Assert.Contains("a", DocumentsAfterStart(server.Disk, db));
 
         // The write was in progress, and its client was not told that it failed.
-        Assert.Contains("b", Of(server.Disk, db));
+        Assert.Contains("b", DocumentsAfterStart(server.Disk, db));
     }
 
     [Fact]
@@ -67,7 +67,7 @@ public sealed class StopOnDiskTests
 
         await server.StopAsync().WaitAsync(Guard);
         await server.DisposeAsync().WaitAsync(Guard);
-        Assert.Equal(acknowledged.Count, acknowledged.Count(Of(server.Disk, db).Contains));
+        Assert.Equal(acknowledged.Count, acknowledged.Count(DocumentsAfterStart(server.Disk, db).Contains));
 
         async Task<bool> StoreAsync(int bytes)
         {
@@ -104,7 +104,7 @@ public sealed class StopOnDiskTests
         await server.DisposeAsync().WaitAsync(Guard);
         Assert.Contains("journal-", server.Node.Diagnosis, StringComparison.Ordinal);
         server.Disk.KillProcess();
-        Assert.Contains("a", Of(server.Disk.AfterPowerLoss(1), db));
+        Assert.Contains("a", DocumentsAfterStart(server.Disk.AfterPowerLoss(1), db));
     }
 
     private static async Task PutAsync(RunningServer server, string db, string id) =>
@@ -119,7 +119,7 @@ public sealed class StopOnDiskTests
     }
 
     /// <summary>Returns the documents after the next start.</summary>
-    private static HashSet<string> Of(SimulatedDisk disk, string db)
+    private static HashSet<string> DocumentsAfterStart(SimulatedDisk disk, string db)
     {
         disk.CapacityBytes = 1L << 40;
         using var node = Node.Open(

@@ -31,8 +31,8 @@ public sealed class StopTests : IAsyncLifetime
     private readonly WatchedTime _watched;
     private readonly RunningServer _server;
     private OneOfThree _member = null!;
-    private readonly TaskCompletionSource _goOn = new();
-    private Task _readsGoOn = Task.CompletedTask;
+    private readonly TaskCompletionSource _mayContinue = new();
+    private Task _readsMayContinue = Task.CompletedTask;
     private string _db = "";
 
     public StopTests()
@@ -42,7 +42,7 @@ public sealed class StopTests : IAsyncLifetime
         {
             Time = _watched,
             IndexTime = _time,
-            WrapConsensus = alone => _member = new OneOfThree(alone, _ => _readsGoOn),
+            WrapConsensus = alone => _member = new OneOfThree(alone, _ => _readsMayContinue),
         };
     }
 
@@ -54,7 +54,7 @@ public sealed class StopTests : IAsyncLifetime
 
     public Task DisposeAsync()
     {
-        _goOn.TrySetResult();
+        _mayContinue.TrySetResult();
         _time.Advance(RookeryServer.StopTimeout);
         return _server.DisposeAsync();
     }
@@ -83,12 +83,12 @@ public sealed class StopTests : IAsyncLifetime
         // Feed events do not contain documents, so there are many of them, with long ids.
         await FillAsync(route.Contains("changes", StringComparison.Ordinal) ? ManyDocuments : Documents);
         using var answer = await BeginAsync(route, query);
-        await UntilNothingIsTakenAsync();
+        await AwaitFullBuffersAsync();
         var stopped = _server.StopAsync();
         _time.Advance(RookeryServer.ReadStopTimeout);
         await stopped.WaitAsync(Guard);
         Assert.DoesNotContain(_server.Log.Lines, IsCutOff);
-        await IsBrokenOffAsync(answer);
+        await ExpectBrokenOffAsync(answer);
     }
 
     [Fact]
@@ -97,11 +97,11 @@ public sealed class StopTests : IAsyncLifetime
         await FillAsync(Documents);
         string part = $$"""{"Url":"{{_db}}/docs","Query":"?startsWith=d","Method":"GET"}""";
         using var answer = await BeginAsync("POST /multi_get", body: $$"""{"Requests":[{{part}},{{part}}]}""");
-        await UntilNothingIsTakenAsync();
+        await AwaitFullBuffersAsync();
         var stopped = _server.StopAsync();
         _time.Advance(RookeryServer.ReadStopTimeout);
         await stopped.WaitAsync(Guard);
-        await IsBrokenOffAsync(answer);
+        await ExpectBrokenOffAsync(answer);
     }
 
     [Fact]
@@ -109,7 +109,7 @@ public sealed class StopTests : IAsyncLifetime
     {
         using var answer = await BeginAsync("GET /changes/stream", null);
         await _server.StopAsync().WaitAsync(Guard);
-        await IsBrokenOffAsync(answer);
+        await ExpectBrokenOffAsync(answer);
     }
 
     [Fact]
@@ -119,7 +119,7 @@ public sealed class StopTests : IAsyncLifetime
         using var answer = await _server.Http.GetAsync("/admin/node/backup", HttpCompletionOption.ResponseHeadersRead);
         Assert.Equal(200, (int)answer.StatusCode);
         await _server.StopAsync().WaitAsync(Guard);
-        await IsBrokenOffAsync(answer);
+        await ExpectBrokenOffAsync(answer);
     }
 
     [Fact]
@@ -149,7 +149,7 @@ public sealed class StopTests : IAsyncLifetime
         string? body
     )
     {
-        _readsGoOn = _goOn.Task;
+        _readsMayContinue = _mayContinue.Task;
         var read = await SendAsync(method, path, body);
         var stopped = _server.StopAsync();
         (await read.WaitAsync(Guard)).IsRefusal(503, "The node is stopping.");
@@ -160,7 +160,7 @@ public sealed class StopTests : IAsyncLifetime
     public async Task A_query_whose_index_is_being_defined_is_answered_503_at_a_stop()
     {
         await FillAsync(300);
-        _member.WritesMayContinue = _goOn.Task;
+        _member.WritesMayContinue = _mayContinue.Task;
         var query = await SendAsync("POST", "/queries", """{"Query":"from Ds where n = 7"}""");
         var stopped = _server.StopAsync();
         (await query.WaitAsync(Guard)).IsRefusal(503, "The node is stopping.");
@@ -191,7 +191,7 @@ public sealed class StopTests : IAsyncLifetime
             "/bulk_docs?waitForIndexesTimeout=15000&waitForSpecificIndex=ByN" + parameter,
             """{"Commands":[{"Id":"a","Type":"PUT","Document":{"@metadata":{"@collection":"Ds"}}}]}"""
         );
-        await UntilNothingIsTakenAsync();
+        await AwaitFullBuffersAsync();
         var stopped = _server.StopAsync();
         var answer = await batch.WaitAsync(Guard);
         Assert.Equal(status, answer.Status);
@@ -221,9 +221,9 @@ public sealed class StopTests : IAsyncLifetime
         await PutAsync("e", $$"""{"t":"{{new string('x', 1 << 20)}}"}""");
         using var others = await TakeAllRoomAsync();
         using var answer = await BeginAsync("GET /streams/docs?startsWith=");
-        await UntilNothingIsTakenAsync();
+        await AwaitFullBuffersAsync();
         await _server.StopAsync().WaitAsync(Guard);
-        await IsBrokenOffAsync(answer);
+        await ExpectBrokenOffAsync(answer);
     }
 
     [Fact]
@@ -236,15 +236,15 @@ public sealed class StopTests : IAsyncLifetime
             HttpCompletionOption.ResponseHeadersRead
         );
         using var lines = new StreamReader(await answer.Content.ReadAsStreamAsync());
-        int told = 0;
+        int puts = 0;
         await Assert.ThrowsAnyAsync<IOException>(async () =>
         {
             while (await lines.ReadLineAsync() is { } line)
             {
-                told += line.StartsWith("event: put", StringComparison.Ordinal) ? 1 : 0;
+                puts += line.StartsWith("event: put", StringComparison.Ordinal) ? 1 : 0;
             }
         });
-        Assert.InRange(told, 0, 2000);
+        Assert.InRange(puts, 0, 2000);
     }
 
     [Fact]
@@ -252,7 +252,7 @@ public sealed class StopTests : IAsyncLifetime
     {
         await PutAsync("deep", ManyPaths.Document);
         var read = await SendAsync("GET", "/docs?id=deep" + ManyPaths.Includes, null);
-        await UntilNothingIsTakenAsync();
+        await AwaitFullBuffersAsync();
         Assert.False(read.IsCompleted);
         var stopped = _server.StopAsync();
         (await read.WaitAsync(Guard)).IsRefusal(503, "The node is stopping.");
@@ -284,16 +284,16 @@ public sealed class StopTests : IAsyncLifetime
 
         // This many lines are stored only when the node waits for more, so a read is pending at the stop.
         await lines.FlushAsync();
-        using var bound = new CancellationTokenSource(Guard);
-        while (Stored() < (laterMegabytes > 0 ? 9_000 : 1))
+        using var patience = new CancellationTokenSource(Guard);
+        while (CountStored() < (laterMegabytes > 0 ? 9_000 : 1))
         {
-            await Task.Delay(10, bound.Token);
+            await Task.Delay(10, patience.Token);
         }
 
         var stopped = _server.StopAsync();
         for (int sent = 0; sent < laterMegabytes; sent++)
         {
-            await connection.WriteAsync(new byte[1 << 20], bound.Token);
+            await connection.WriteAsync(new byte[1 << 20], patience.Token);
         }
 
         using var reader = new StreamReader(connection, leaveOpen: true);
@@ -306,7 +306,7 @@ public sealed class StopTests : IAsyncLifetime
         }
 
         Assert.StartsWith("HTTP/1.1 503 ", text, StringComparison.Ordinal);
-        long line = Stored();
+        long line = CountStored();
         Assert.InRange(line, 1, 10_000);
         Assert.Contains($"The import ended after line {line}:", text, StringComparison.Ordinal);
         Assert.Contains($"{line} documents of the import were stored before.", text, StringComparison.Ordinal);
@@ -320,12 +320,12 @@ public sealed class StopTests : IAsyncLifetime
     [InlineData("GET", "/hilo/next?tag=Users", null, 200)]
     public async Task A_write_in_flight_is_still_acknowledged(string method, string path, string? body, int status)
     {
-        _member.WritesMayContinue = _goOn.Task;
+        _member.WritesMayContinue = _mayContinue.Task;
         var write = await SendAsync(method, path, body);
         var stopped = _server.StopAsync();
         _time.Advance(RookeryServer.StopTimeout - TimeSpan.FromSeconds(1));
         Assert.False(stopped.IsCompleted);
-        _goOn.SetResult();
+        _mayContinue.SetResult();
         Assert.Equal(status, (await write.WaitAsync(Guard)).Status);
         await stopped.WaitAsync(Guard);
         Assert.DoesNotContain(_server.Log.Lines, IsCutOff);
@@ -334,7 +334,7 @@ public sealed class StopTests : IAsyncLifetime
     [Fact]
     public async Task A_write_unanswered_for_ten_seconds_is_cut_off_and_logged()
     {
-        _member.WritesMayContinue = _goOn.Task;
+        _member.WritesMayContinue = _mayContinue.Task;
         var write = await SendAsync("PUT", "/docs?id=a", "{}");
         var stopped = _server.StopAsync();
         _time.Advance(RookeryServer.StopTimeout);
@@ -343,7 +343,7 @@ public sealed class StopTests : IAsyncLifetime
         Assert.Single(_server.Log.Lines, IsCutOff);
     }
 
-    private long Stored()
+    private long CountStored()
     {
         Assert.True(_server.Node.Databases.TryGet(_db.Split('/')[^1], out var database));
         using var reader = database.OpenReader();
@@ -370,14 +370,14 @@ public sealed class StopTests : IAsyncLifetime
     /// Waits until the connection's buffers are full: the handler, which reads the clock for each document, then reads
     /// it no more.
     /// </summary>
-    private async Task UntilNothingIsTakenAsync()
+    private async Task AwaitFullBuffersAsync()
     {
         long before;
         do
         {
-            before = _watched.Looks;
+            before = _watched.Reads;
             await Task.Delay(200);
-        } while (_watched.Looks != before);
+        } while (_watched.Reads != before);
     }
 
     /// <summary>Waits for all room: a request releases its room only after the client has read the answer.</summary>
@@ -442,7 +442,7 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     /// <summary>Asserts that the connection ended without the last chunk of the answer.</summary>
-    private static async Task IsBrokenOffAsync(HttpResponseMessage answer)
+    private static async Task ExpectBrokenOffAsync(HttpResponseMessage answer)
     {
         Assert.True(answer.Headers.TransferEncodingChunked);
         await Assert.ThrowsAsync<HttpRequestException>(() => answer.Content.ReadAsStringAsync().WaitAsync(Guard));
@@ -482,9 +482,9 @@ public sealed class StopTests : IAsyncLifetime
     /// <summary>Counts how often the clock is read.</summary>
     private sealed class WatchedTime(SimulatedTimeProvider time) : TimeProvider
     {
-        private long _looks;
+        private long _reads;
 
-        public long Looks => Interlocked.Read(ref _looks);
+        public long Reads => Interlocked.Read(ref _reads);
 
         public override long TimestampFrequency => time.TimestampFrequency;
 
@@ -492,7 +492,7 @@ public sealed class StopTests : IAsyncLifetime
 
         public override long GetTimestamp()
         {
-            Interlocked.Increment(ref _looks);
+            Interlocked.Increment(ref _reads);
             return time.GetTimestamp();
         }
 

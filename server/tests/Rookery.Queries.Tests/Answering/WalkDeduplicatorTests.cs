@@ -9,13 +9,13 @@ public sealed class WalkDeduplicatorTests
     public void A_document_written_during_the_scan_is_returned_once()
     {
         var walk = new WalkDeduplicator(lastEtag: 10);
-        Assert.False(walk.EndsAt(10, Never));
+        Assert.False(walk.EndsAt(10, NotCalled));
         Assert.True(walk.TryRegister(Id("users/1")));
         Assert.False(walk.EndsAt(11, static () => 12));
         Assert.False(walk.TryRegister(Id("USERS/1")));
         Assert.True(walk.TryRegister(Id("users/2")));
-        Assert.False(walk.EndsAt(12, Never));
-        Assert.True(walk.EndsAt(13, Never), "continued writes do not lengthen the walk");
+        Assert.False(walk.EndsAt(12, NotCalled));
+        Assert.True(walk.EndsAt(13, NotCalled), "continued writes do not lengthen the walk");
     }
 
     [Fact]
@@ -27,10 +27,10 @@ public sealed class WalkDeduplicatorTests
             Assert.True(walk.TryRegister(Id($"users/{i}")));
         }
 
-        Assert.True(walk.EndsAt(11, Never));
+        Assert.True(walk.EndsAt(11, NotCalled));
     }
 
     private static byte[] Id(string text) => Encoding.UTF8.GetBytes(text);
 
-    private static long Never() => throw new InvalidOperationException("not called");
+    private static long NotCalled() => throw new InvalidOperationException("not called");
 }

@@ -86,7 +86,7 @@ public sealed class UnplugRuleTests
     public void The_unplug_answer_names_the_next_leader_and_the_remaining_margin(
         string nodes,
         string? successor,
-        string asked,
+        string unplugged,
         bool mayI,
         string sentence
     )
@@ -96,7 +96,7 @@ public sealed class UnplugRuleTests
             (mayI, sentence),
             UnplugRule.Judge(
                 cluster,
-                cluster.Nodes.First(node => string.Equals(node.Tag, asked, StringComparison.Ordinal))
+                cluster.Nodes.First(node => string.Equals(node.Tag, unplugged, StringComparison.Ordinal))
             )
         );
     }
@@ -208,6 +208,9 @@ public sealed class UnplugRuleTests
     private static MemberAlert Alert(string severity, string sentence) =>
         new("B", new ActiveAlert("some", severity, DateTimeOffset.UnixEpoch, sentence, "Look.", "/help"));
 
+    /// <summary>Returns the view of node A, which is the first one.</summary>
+    /// <param name="nodes">Two letters for each node, from A on: its role and its state.</param>
+    /// <param name="successor">Tag of the next leader; null if there is none.</param>
     private static LiveCluster ClusterOf(string nodes, string? successor)
     {
         var all = nodes

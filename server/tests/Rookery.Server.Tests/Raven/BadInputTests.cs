@@ -36,7 +36,7 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
 
     [Theory]
     [MemberData(nameof(BadDocuments))]
-    public async Task A_bad_document_is_refused(string what, string json, int status, string named)
+    public async Task A_bad_document_is_refused(string flaw, string json, int status, string named)
     {
         string db = await server.CreateDatabaseAsync();
         (await server.SendAsync("PUT", db + "/docs?id=a", json)).IsRefusal(status, named);
@@ -51,7 +51,7 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
             ).IsRefusal(400, "");
         }
 
-        Assert.True(await server.CountAsync(db) == 0, what);
+        Assert.True(await server.CountAsync(db) == 0, flaw);
     }
 
     [Fact]

@@ -66,21 +66,21 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
     public async Task An_error_during_a_pause_arrives_although_the_client_keeps_sending(bool compressed)
     {
         OneOfThree? member = null;
-        var full = new RunningServer
+        var ofFullDisk = new RunningServer
         {
             // The server hangs up on a client that is silent for a second. A slow client is no silent one here.
             Time = new SimulatedTimeProvider(),
             WrapConsensus = alone => member = new OneOfThree(alone, static _ => Task.CompletedTask),
         };
-        await full.InitializeAsync();
+        await ofFullDisk.InitializeAsync();
         try
         {
-            string db = await full.CreateDatabaseAsync();
+            string db = await ofFullDisk.CreateDatabaseAsync();
             member!.WriteRejection = new Rejection(RejectionKind.InsufficientSpace, "The disk is full.");
-            using var stream = await BulkStream.OpenAsync(full, $"{db}/bulk_insert?id=77", compressed);
+            using var stream = await BulkStream.OpenAsync(ofFullDisk, $"{db}/bulk_insert?id=77", compressed);
             await stream.SendAsync("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Docu""");
             while (
-                (await full.SendAsync("GET", $"{db}/operations/state?id=77")) is not { Status: 200 } state
+                (await ofFullDisk.SendAsync("GET", $"{db}/operations/state?id=77")) is not { Status: 200 } state
                 || state.Json.GetProperty("Status").GetString() is not "Faulted"
             )
             {
@@ -99,7 +99,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         }
         finally
         {
-            await full.DisposeAsync();
+            await ofFullDisk.DisposeAsync();
         }
     }
 

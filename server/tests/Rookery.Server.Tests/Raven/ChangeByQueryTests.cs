@@ -24,7 +24,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     public async Task A_patch_by_query_changes_what_it_finds(string query, int found, int changed)
     {
         string db = await FillAsync(10);
-        var state = await EndAsync(db, await PatchAsync(db, query));
+        var state = await AwaitEndAsync(db, await PatchAsync(db, query));
         Assert.Equal("Completed", state.GetProperty("Status").GetString());
         Assert.Equal((found, found), (Number(state, "Progress", "Total"), Number(state, "Progress", "Processed")));
         Assert.Equal((found, found), (Number(state, "Result", "Total"), Number(state, "Result", "DocumentsProcessed")));
@@ -39,13 +39,13 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("from Items where startsWith(id(), 'items/')", 0)]
     [InlineData("from Items order by n as long limit 2, 3", 7)]
     [InlineData("from Others", 10)]
-    public async Task A_delete_by_query_deletes_what_it_finds(string query, int left)
+    public async Task A_delete_by_query_deletes_what_it_finds(string query, int remaining)
     {
         string db = await FillAsync(10);
-        var begun = await server.SendAsync("DELETE", db + "/queries?allowStale=&details=", Body(query));
-        Assert.Equal("A", begun.Json.GetProperty("OperationNodeTag").GetString());
-        Assert.Equal(10 - left, Number(await EndAsync(db, begun), "Result", "Total"));
-        Assert.Equal(left, await CountAsync(db, "from Items"));
+        var started = await server.SendAsync("DELETE", db + "/queries?allowStale=&details=", Body(query));
+        Assert.Equal("A", started.Json.GetProperty("OperationNodeTag").GetString());
+        Assert.Equal(10 - remaining, Number(await AwaitEndAsync(db, started), "Result", "Total"));
+        Assert.Equal(remaining, await CountAsync(db, "from Items"));
     }
 
     /// <summary>A patched document becomes the newest of its collection, yet is found once.</summary>
@@ -56,7 +56,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(
             2000,
             Number(
-                await EndAsync(
+                await AwaitEndAsync(
                     db,
                     await PatchAsync(
                         db,
@@ -71,7 +71,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(
             2000,
             Number(
-                await EndAsync(db, await PatchAsync(db, "from Items where times > 0 update { this.times++ }")),
+                await AwaitEndAsync(db, await PatchAsync(db, "from Items where times > 0 update { this.times++ }")),
                 "Result",
                 "Total"
             )
@@ -83,7 +83,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     public async Task Details_report_the_outcome_of_each_document()
     {
         string db = await FillAsync(3);
-        var patched = await EndAsync(
+        var patched = await AwaitEndAsync(
             db,
             await PatchAsync(db, "from Items update { if (this.n > 0) { this.a = 1 } }", "?details=true")
         );
@@ -96,7 +96,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         Assert.Equal(
             ["items/0 Deleted"],
             Details(
-                await EndAsync(
+                await AwaitEndAsync(
                     db,
                     await server.SendAsync("DELETE", db + "/queries?details=true", Body("from Items where n = 0"))
                 )
@@ -121,15 +121,15 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     {
         string db = await FillAsync(1);
         string query = $"from Items where a = '{new string('x', 250_000)}'";
-        var begun = new List<Answer>();
+        var started = new List<Answer>();
         for (int number = 0; number < 12; number++)
         {
-            begun.Add(await server.SendAsync("DELETE", db + "/queries", Body(query)));
-            var state = await EndAsync(db, begun[number]);
+            started.Add(await server.SendAsync("DELETE", db + "/queries", Body(query)));
+            var state = await AwaitEndAsync(db, started[number]);
             Assert.Equal(query, state.GetProperty("Result").GetProperty("Query").GetString());
         }
 
-        string path = $"{db}/operations/state?id={Id(begun[0])}";
+        string path = $"{db}/operations/state?id={Id(started[0])}";
         (await server.SendAsync("GET", path)).IsRefusal(400, "or many other operations ended after it");
     }
 
@@ -137,7 +137,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     public async Task A_failing_patch_ends_the_operation_and_earlier_changes_stay()
     {
         string db = await FillAsync(10);
-        var state = await EndAsync(
+        var state = await AwaitEndAsync(
             db,
             await PatchAsync(db, "from Items as i update { if (i.n == 7) { i.none.deeper = 1 } i.by = 7 }")
         );
@@ -162,7 +162,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     {
         string db = await FillAsync(250);
         const string Costly = "let s = 0; for (const a of $many) for (const b of $many) s += b; this.s = s";
-        var state = await EndAsync(db, await PatchAsync(db, $"from Items update {{ {Costly} }}"));
+        var state = await AwaitEndAsync(db, await PatchAsync(db, $"from Items update {{ {Costly} }}"));
         Assert.Equal(("Completed", 250), (state.GetProperty("Status").GetString(), Number(state, "Result", "Total")));
         Assert.Equal(250, await CountAsync(db, "from Items where exists(s)"));
     }
@@ -171,15 +171,15 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     public async Task A_killed_operation_stops_between_two_batches()
     {
         string db = await FillAsync(10);
-        var begun = await PatchAsync(db, "from Items update { this.by = 7 }", "?maxOpsPerSec=1");
-        string state = $"{db}/operations/state?id={Id(begun)}";
+        var started = await PatchAsync(db, "from Items update { this.by = 7 }", "?maxOpsPerSec=1");
+        string state = $"{db}/operations/state?id={Id(started)}";
         while (Number((await server.SendAsync("GET", state)).Json, "Progress", "Processed") == 0)
         {
             await Task.Yield();
         }
 
-        Assert.Equal(204, (await server.SendAsync("POST", $"{db}/operations/kill?id={Id(begun)}", "")).Status);
-        var ended = await EndAsync(db, begun);
+        Assert.Equal(204, (await server.SendAsync("POST", $"{db}/operations/kill?id={Id(started)}", "")).Status);
+        var ended = await AwaitEndAsync(db, started);
         Assert.Equal("Canceled", ended.GetProperty("Status").GetString());
         Assert.InRange(Number(ended, "Progress", "Processed"), 1, 9);
         Assert.Equal(Number(ended, "Progress", "Processed"), await CountAsync(db, "from Items where by = 7"));
@@ -188,53 +188,53 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [Fact]
     public async Task Concurrent_changes_by_query_are_limited()
     {
-        var own = new RunningServer();
-        await own.InitializeAsync();
-        string db = await FillAsync(10, own);
-        Answer[] begun = new Answer[4];
-        for (int i = 0; i < begun.Length; i++)
+        var ownServer = new RunningServer();
+        await ownServer.InitializeAsync();
+        string db = await FillAsync(10, ownServer);
+        Answer[] started = new Answer[4];
+        for (int i = 0; i < started.Length; i++)
         {
-            begun[i] = await PatchAsync(db, "from Items update { this.by = 7 }", "?maxOpsPerSec=1", own);
-            Assert.Equal(200, begun[i].Status);
+            started[i] = await PatchAsync(db, "from Items update { this.by = 7 }", "?maxOpsPerSec=1", ownServer);
+            Assert.Equal(200, started[i].Status);
         }
 
-        (await PatchAsync(db, "from Items update { this.by = 7 }", other: own)).IsRefusal(
+        (await PatchAsync(db, "from Items update { this.by = 7 }", other: ownServer)).IsRefusal(
             429,
             "4 changes by query at once"
         );
-        await own.SendAsync("POST", $"{db}/operations/kill?id={Id(begun[0])}", "");
-        await EndAsync(db, begun[0], own);
-        while ((await own.SendAsync("DELETE", db + "/queries", Body("from Others"))).Status == 429)
+        await ownServer.SendAsync("POST", $"{db}/operations/kill?id={Id(started[0])}", "");
+        await AwaitEndAsync(db, started[0], ownServer);
+        while ((await ownServer.SendAsync("DELETE", db + "/queries", Body("from Others"))).Status == 429)
         {
             await Task.Yield();
         }
 
         // The remaining operations end with the node, without an error.
-        await own.DisposeAsync();
-        Assert.Empty(own.Log.Lines);
-        Assert.Equal(0, own.Memory.Shares.Single(static share => share.Name is "queries").UsedBytes);
+        await ownServer.DisposeAsync();
+        Assert.Empty(ownServer.Log.Lines);
+        Assert.Equal(0, ownServer.Memory.Shares.Single(static share => share.Name is "queries").UsedBytes);
     }
 
     [Fact]
     public async Task Caches_yield_memory_to_a_change_by_query_and_its_details()
     {
-        var own = new RunningServer();
-        await own.InitializeAsync();
+        var ownServer = new RunningServer();
+        await ownServer.InitializeAsync();
         try
         {
-            string db = await FillAsync(10, own);
-            var cache = own.Memory.AddShare("test cache", own.Memory.TotalBytes);
+            string db = await FillAsync(10, ownServer);
+            var cache = ownServer.Memory.AddShare("test cache", ownServer.Memory.TotalBytes);
             cache.AllowYielding(() => cache.UsedBytes, cache.Release);
-            own.Context.QueryMemory.Reserve(own.Context.QueryMemory.AssuredBytes);
-            cache.Reserve(own.Memory.TotalBytes - own.Memory.UsedBytes);
-            var begun = await PatchAsync(db, "from Items update { this.by = 7 }", "?details=true", own);
-            var ended = await EndAsync(db, begun, own);
+            ownServer.Context.QueryMemory.Reserve(ownServer.Context.QueryMemory.AssuredBytes);
+            cache.Reserve(ownServer.Memory.TotalBytes - ownServer.Memory.UsedBytes);
+            var started = await PatchAsync(db, "from Items update { this.by = 7 }", "?details=true", ownServer);
+            var ended = await AwaitEndAsync(db, started, ownServer);
             Assert.Equal("Completed", ended.GetProperty("Status").GetString());
             Assert.Equal(10, ended.GetProperty("Result").GetProperty("Details").GetArrayLength());
         }
         finally
         {
-            await own.DisposeAsync();
+            await ownServer.DisposeAsync();
         }
     }
 
@@ -317,18 +317,18 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         {
             string db = await FillAsync(10, follower);
             member!.WriteRejection = new Rejection(RejectionKind.OutcomeUnknown, "The leader was lost.");
-            var begun = await PatchAsync(
+            var started = await PatchAsync(
                 db,
                 "from Items update { this.times = (this.times || 0) + 1 }",
                 other: follower
             );
-            Assert.Equal("B", begun.Json.GetProperty("OperationNodeTag").GetString());
+            Assert.Equal("B", started.Json.GetProperty("OperationNodeTag").GetString());
             member.WriteRejection = null;
-            Assert.Equal("Completed", (await EndAsync(db, begun, follower)).GetProperty("Status").GetString());
+            Assert.Equal("Completed", (await AwaitEndAsync(db, started, follower)).GetProperty("Status").GetString());
             Assert.Equal(10, await CountAsync(db, "from Items where times = 1", follower));
 
             member.WriteRejection = new Rejection(RejectionKind.InsufficientSpace, "The disk is full.");
-            var refused = await EndAsync(
+            var refused = await AwaitEndAsync(
                 db,
                 await PatchAsync(db, "from Items update { this.times++ }", other: follower),
                 follower
@@ -383,12 +383,13 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         }
     }
 
+    // The patches refer to the parameters.
     private static string Body(string query) =>
         JsonSerializer.Serialize(
             new { Query = query, QueryParameters = new { by = 7, many = Enumerable.Range(0, 100) } }
         );
 
-    private static long Id(Answer begun) => begun.Json.GetProperty("OperationId").GetInt64();
+    private static long Id(Answer started) => started.Json.GetProperty("OperationId").GetInt64();
 
     private static int Number(JsonElement state, string part, string member) =>
         state.GetProperty(part).GetProperty(member).GetInt32();
@@ -401,13 +402,13 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     ) => (other ?? server).SendAsync("PATCH", db + "/queries" + parameters, $$"""{ "Query": {{Body(query)}} }""");
 
     /// <summary>Returns the state of an operation after its end.</summary>
-    private async Task<JsonElement> EndAsync(string db, Answer begun, RunningServer? other = null)
+    private async Task<JsonElement> AwaitEndAsync(string db, Answer started, RunningServer? other = null)
     {
-        Assert.True(begun.Status == 200, begun.Body);
+        Assert.True(started.Status == 200, started.Body);
         while (true)
         {
             var state = (
-                await (other ?? server).SendAsync("GET", $"{db}/operations/state?id={Id(begun)}&nodeTag=A")
+                await (other ?? server).SendAsync("GET", $"{db}/operations/state?id={Id(started)}&nodeTag=A")
             ).Json;
             if (state.GetProperty("Status").GetString() is not "InProgress")
             {

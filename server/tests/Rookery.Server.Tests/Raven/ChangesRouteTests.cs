@@ -85,7 +85,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         await server.SendAsync(
             "POST",
             db + "/bulk_docs",
-            $$"""{"Commands":[{{string.Join(',', Enumerable.Range(0, 600).Select(Item))}}]}"""
+            $$"""{"Commands":[{{string.Join(',', Enumerable.Range(0, 600).Select(PutOf))}}]}"""
         );
         using var socket = await ConnectAsync(db);
         await AskAsync(socket, """{"CommandId":1,"Command":"watch-operations","Param":null}""");
@@ -113,23 +113,23 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         using var socket = await ConnectAsync(db);
         await AskAsync(socket, """{"CommandId":1,"Command":"watch-operations","Param":null}""");
         string query = $$"""{"Query":"from Nothing where a = '{{new string('x', 50_000)}}'"}""";
-        for (int begun = 0; begun < Operations; )
+        for (int started = 0; started < Operations; )
         {
             // Four run at once; a further one is refused and tried again.
             var answer = await server.SendAsync("DELETE", db + "/queries", query);
-            begun += answer.Status == 200 ? 1 : 0;
+            started += answer.Status == 200 ? 1 : 0;
         }
 
-        var told = new HashSet<long>();
+        var reported = new HashSet<long>();
         while (await ReceiveAsync(socket) is { Length: > 0 } message)
         {
             var value = JsonDocument.Parse(message).RootElement[0].GetProperty("Value");
-            told.Add(value.GetProperty("OperationId").GetInt64());
+            reported.Add(value.GetProperty("OperationId").GetInt64());
         }
 
         Assert.Equal(WebSocketCloseStatus.InternalServerError, socket.CloseStatus);
         Assert.Contains("Changes were lost", socket.CloseStatusDescription, StringComparison.Ordinal);
-        Assert.InRange(told.Count, 1, Operations - 1);
+        Assert.InRange(reported.Count, 1, Operations - 1);
     }
 
     [Fact]
@@ -265,7 +265,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     public async Task A_plain_HTTP_request_is_refused_with_a_hint_to_WebSocket() =>
         (await server.SendAsync("GET", await server.CreateDatabaseAsync() + "/changes")).IsRefusal(400, "WebSocket");
 
-    private static string Item(int number) => $$"""{"Id":"items/{{number}}","Type":"PUT","Document":{} }""";
+    private static string PutOf(int number) => $$"""{"Id":"items/{{number}}","Type":"PUT","Document":{} }""";
 
     private static async Task<string> AskAsync(ClientWebSocket socket, string command)
     {

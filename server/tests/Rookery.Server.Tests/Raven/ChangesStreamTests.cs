@@ -52,18 +52,18 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", "{}");
-        string put = (await BlocksAsync(2, db, since: "0"))[1];
+        string put = (await ReadBlocksAsync(2, db, since: "0"))[1];
         string position = IdOf(put);
         Assert.StartsWith("event: put", put, StringComparison.Ordinal);
-        Assert.Equal(["id: " + position], await BlocksAsync(1, db, position));
+        Assert.Equal(["id: " + position], await ReadBlocksAsync(1, db, position));
 
         // As after a restore: etags that were already assigned, under another history.
         string name = db["/databases/".Length..];
         await server.SendAsync("DELETE", "/admin/databases", $$"""{"DatabaseNames":["{{name}}"],"HardDelete":true}""");
         await server.SendAsync("PUT", $"/admin/databases?name={name}", $$"""{"DatabaseName":"{{name}}"}""");
         await server.SendAsync("PUT", db + "/docs?id=b", "{}");
-        Assert.Equal(Reset, (await BlocksAsync(1, db, position))[0]);
-        var again = await BlocksAsync(2, db, since: "", lastEventId: position);
+        Assert.Equal(Reset, (await ReadBlocksAsync(1, db, position))[0]);
+        var again = await ReadBlocksAsync(2, db, since: "", lastEventId: position);
         Assert.Equal(Reset, again[0]);
         Assert.Contains("\"Id\":\"b\"", again[1], StringComparison.Ordinal);
     }
@@ -86,7 +86,7 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
         );
 
         // More than one part contains: each part begins below the horizon.
-        var ids = (await BlocksAsync(Documents + 1, db, since: "0")).Where(static block =>
+        var ids = (await ReadBlocksAsync(Documents + 1, db, since: "0")).Where(static block =>
             block.StartsWith("event: put", StringComparison.Ordinal)
         );
         Assert.Equal(Documents, ids.Select(IdOf).Distinct(StringComparer.Ordinal).Count());
@@ -97,7 +97,7 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", "{}");
-        Assert.Equal([Reset], await BlocksAsync(1, db, since: "4000000000"));
+        Assert.Equal([Reset], await ReadBlocksAsync(1, db, since: "4000000000"));
     }
 
     [Fact]
@@ -105,11 +105,11 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", "{}");
-        string begun = IdOf((await BlocksAsync(1, db, since: ""))[0]);
+        string startPosition = IdOf((await ReadBlocksAsync(1, db, since: ""))[0]);
         await server.SendAsync("PUT", db + "/docs?id=b", "{}");
         Assert.Contains(
             "\"Id\":\"b\"",
-            (await BlocksAsync(2, db, since: "", lastEventId: begun))[1],
+            (await ReadBlocksAsync(2, db, since: "", lastEventId: startPosition))[1],
             StringComparison.Ordinal
         );
     }
@@ -125,7 +125,7 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
         ).IsRefusal(400, "since");
 
     /// <summary>Returns the first blocks of the feed, without comments.</summary>
-    private async Task<List<string>> BlocksAsync(int count, string db, string since, string lastEventId = "")
+    private async Task<List<string>> ReadBlocksAsync(int count, string db, string since, string lastEventId = "")
     {
         using var request = new HttpRequestMessage(
             HttpMethod.Get,

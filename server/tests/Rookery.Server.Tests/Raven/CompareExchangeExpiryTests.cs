@@ -59,13 +59,13 @@ public sealed class CompareExchangeExpiryTests : IAsyncLifetime
     public async Task A_change_by_query_ends_a_value_whose_time_has_passed()
     {
         Pass();
-        var begun = await _server.SendAsync(
+        var started = await _server.SendAsync(
             "DELETE",
             $"{_db}/queries",
             """{"Query":"from Users where id() = cmpxchg('gone')"}"""
         );
-        Assert.True(begun.Status == 200, begun.Body);
-        long id = begun.Json.GetProperty("OperationId").GetInt64();
+        Assert.True(started.Status == 200, started.Body);
+        long id = started.Json.GetProperty("OperationId").GetInt64();
         JsonElement state;
         do
         {

@@ -35,7 +35,7 @@ public sealed class CompareExchangeOfThreeTests : IAsyncLifetime
         _atBarrier = async consensus =>
         {
             _atBarrier = static _ => Task.CompletedTask;
-            Assert.Null((await consensus.ProposeAsync(Put(database), CancellationToken.None)).Rejection);
+            Assert.Null((await consensus.ProposeAsync(PutTheirs(database), CancellationToken.None)).Rejection);
         };
         var refused = await _server.SendAsync("PUT", $"{db}/cmpxchg?key=lock&index=5", """{"Object":"mine"}""");
         Assert.False(refused.Json.GetProperty("Successful").GetBoolean());
@@ -53,11 +53,12 @@ public sealed class CompareExchangeOfThreeTests : IAsyncLifetime
         answer.IsRefusal(503, "cannot confirm the latest state");
     }
 
-    private static CommandBuffer Put(Database database) =>
+    /// <summary>Encodes a command that creates the key "lock" with the value "theirs".</summary>
+    private static CommandBuffer PutTheirs(Database database) =>
         CommandEncoder.PutCompareExchange(
             database.Number,
             "lock"u8,
-            0,
+            index: 0,
             new ParsedDocument { BodyHead = "\"Object\":\"theirs\""u8 },
             default
         );

@@ -91,7 +91,13 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
     [InlineData("PUT", "key=a%01&index=0", """{"Object":1}""", 400, "control character")]
     [InlineData("DELETE", "key=a&key=b&index=0", null, 400, "twice")]
     [InlineData("GET", "keys=a", null, 501, "keys")]
-    public async Task What_is_wrong_is_named(string method, string query, string? body, int status, string text)
+    public async Task An_invalid_request_is_refused_with_its_flaw(
+        string method,
+        string query,
+        string? body,
+        int status,
+        string text
+    )
     {
         string db = await server.CreateDatabaseAsync();
         (await server.SendAsync(method, $"{db}/cmpxchg?{query}", body)).IsRefusal(status, text);

@@ -46,10 +46,10 @@ public sealed class DamagedIndexTests : IAsyncLifetime
     [Fact]
     public async Task A_query_on_a_damaged_index_is_refused_and_the_index_is_rebuilt()
     {
-        await BreakBehindAsync(1);
+        await FailReadsAfterAsync(1);
         const string Query = """{"Query":"from index 'Texts' select name, text limit 3 offset 150"}""";
         (await _server.SendAsync("POST", _database + "/queries", Query)).IsRefusal(503, "turned out to be damaged");
-        await MendAsync();
+        await EndFailuresAsync();
         var again = await _server.SendAsync(
             "POST",
             _database + "/queries",
@@ -62,7 +62,7 @@ public sealed class DamagedIndexTests : IAsyncLifetime
     [Fact]
     public async Task A_request_in_a_multi_get_on_a_damaged_index_is_refused()
     {
-        await BreakBehindAsync(1);
+        await FailReadsAfterAsync(1);
         string body = JsonSerializer.Serialize(
             new
             {
@@ -85,7 +85,7 @@ public sealed class DamagedIndexTests : IAsyncLifetime
     [Fact]
     public async Task A_started_stream_is_cut_off_at_a_damaged_index()
     {
-        await BreakBehindAsync(60);
+        await FailReadsAfterAsync(60);
         using var request = new HttpRequestMessage(
             HttpMethod.Post,
             new Uri(_server.Address, _database + "/streams/queries?format=jsonl")
@@ -94,7 +94,7 @@ public sealed class DamagedIndexTests : IAsyncLifetime
         using var response = await _server.Http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
         Assert.Equal(200, (int)response.StatusCode);
         await Assert.ThrowsAnyAsync<Exception>(() => response.Content.ReadAsStringAsync());
-        await MendAsync();
+        await EndFailuresAsync();
         var whole = await _server.SendAsync(
             "POST",
             _database + "/streams/queries?format=jsonl",
@@ -104,7 +104,7 @@ public sealed class DamagedIndexTests : IAsyncLifetime
     }
 
     /// <summary>Lets the disk fail to read rows of the index after the first <paramref name="rows"/>.</summary>
-    private async Task BreakBehindAsync(int rows)
+    private async Task FailReadsAfterAsync(int rows)
     {
         await _server.SendAsync(
             "POST",
@@ -121,13 +121,13 @@ public sealed class DamagedIndexTests : IAsyncLifetime
         );
     }
 
-    private async Task MendAsync()
+    private async Task EndFailuresAsync()
     {
         _server.Disk.ClearFaults();
-        await WaitAsync();
+        await AwaitIndexesAsync();
     }
 
-    private async Task WaitAsync()
+    private async Task AwaitIndexesAsync()
     {
         while (
             (await _server.SendAsync("GET", _database + "/stats"))

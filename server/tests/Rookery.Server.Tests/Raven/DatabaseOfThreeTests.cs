@@ -76,10 +76,10 @@ public sealed class DatabaseOfThreeTests : IAsyncLifetime
             );
 
             // A user of the page cannot add the parameter.
-            var told = await _server.SendAsync("GET", read, (string?)null, ("Rookery-Request", "dashboard"));
+            var answer = await _server.SendAsync("GET", read, (string?)null, ("Rookery-Request", "dashboard"));
             Assert.Equal(
                 $"{why} The page of this node shows what it has meanwhile, which may be older.",
-                told.Json.GetProperty("Message").GetString()
+                answer.Json.GetProperty("Message").GetString()
             );
         }
 

@@ -88,16 +88,17 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [Fact]
     public async Task The_number_of_databases_follows_from_the_memory()
     {
-        var own = new RunningServer { Memory = new MemoryBudget(16 << 20) };
-        await own.InitializeAsync();
+        // Room for 341 databases.
+        var small = new RunningServer { Memory = new MemoryBudget(16 << 20) };
+        await small.InitializeAsync();
         for (int i = 0; i < 341; i++)
         {
-            Assert.Equal(201, (await own.SendAsync("PUT", $"/admin/databases?name=d{i}", "{}")).Status);
+            Assert.Equal(201, (await small.SendAsync("PUT", $"/admin/databases?name=d{i}", "{}")).Status);
         }
 
-        (await own.SendAsync("PUT", "/admin/databases?name=one-more", "{}")).IsRefusal(507, "at most 341");
-        (await own.SendAsync("PUT", "/admin/databases?name=d0", "{}")).IsRefusal(409, "d0");
-        await own.DisposeAsync();
+        (await small.SendAsync("PUT", "/admin/databases?name=one-more", "{}")).IsRefusal(507, "at most 341");
+        (await small.SendAsync("PUT", "/admin/databases?name=d0", "{}")).IsRefusal(409, "d0");
+        await small.DisposeAsync();
     }
 
     [Theory]
@@ -451,8 +452,8 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
                     $$$"""{"Id":"{{{i}}}","Type":"PUT","Document":{"@metadata":{"@collection":"{{{Name(i)}}}"} } }"""
                 )
         );
-        var put = await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""");
-        Assert.Equal(201, put.Status);
+        var stored = await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{commands}}]}""");
+        Assert.Equal(201, stored.Status);
         var answer = await server.SendAsync("GET", db + route);
         Assert.True(answer.Headers.TransferEncodingChunked);
         Assert.Equal(

@@ -18,18 +18,18 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         string vector = put.Json.GetProperty("ChangeVector").GetString()!;
         Assert.Matches(@"^A:\d+-\S{22}$", vector);
 
-        var got = await server.SendAsync("GET", db + "/docs?&id=USERS%2Fann");
-        Assert.Equal(200, got.Status);
-        Assert.Equal($"\"{vector}\"", got.Tag);
-        Assert.Equal("7.2.0.0", Assert.Single(got.Headers.GetValues("Raven-Server-Version")));
-        Assert.Equal(got.Body.Length + 1, got.ContentLength); // Ø takes two bytes
+        var read = await server.SendAsync("GET", db + "/docs?&id=USERS%2Fann");
+        Assert.Equal(200, read.Status);
+        Assert.Equal($"\"{vector}\"", read.Tag);
+        Assert.Equal("7.2.0.0", Assert.Single(read.Headers.GetValues("Raven-Server-Version")));
+        Assert.Equal(read.Body.Length + 1, read.ContentLength); // Ø takes two bytes
         Assert.StartsWith(
             "{\"Results\":[{\"name\":\"Ann Øst\",\"n\":1.50,\"@metadata\":{",
-            got.Body,
+            read.Body,
             StringComparison.Ordinal
         );
-        Assert.EndsWith("}}],\"Includes\":{}}", got.Body, StringComparison.Ordinal);
-        var metadata = got.Json.GetProperty("Results")[0].GetProperty("@metadata");
+        Assert.EndsWith("}}],\"Includes\":{}}", read.Body, StringComparison.Ordinal);
+        var metadata = read.Json.GetProperty("Results")[0].GetProperty("@metadata");
         Assert.Equal("users/Ann", metadata.GetProperty("@id").GetString());
         Assert.Equal("Users", metadata.GetProperty("@collection").GetString());
         Assert.Equal("User", metadata.GetProperty("Raven-Node-Type").GetString());
@@ -69,7 +69,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         Assert.False((await server.SendAsync("PUT", db + "/docs?id=a", Ann)).Headers.Contains("Rookery-Receipt"));
         foreach (string method in new[] { "PUT", "DELETE" })
         {
-            var asked = await server.SendAsync(
+            var withReceipt = await server.SendAsync(
                 method,
                 db + "/docs?id=a",
                 method is "PUT" ? Ann : null,
@@ -77,7 +77,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
             );
             Assert.Matches(
                 @"^entry=\d+, bytes=4096, commands=1, synced=\(A;ms=\d+\.\d{1,3}\)$",
-                Assert.Single(asked.Headers.GetValues("Rookery-Receipt"))
+                Assert.Single(withReceipt.Headers.GetValues("Rookery-Receipt"))
             );
         }
     }
@@ -160,11 +160,11 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
             db + "/docs?id=orders/1",
             """{"buyer":{"id":"users/1"},"lines":[{"product":"products/1"},{"product":"products/2"},{"product":"Products/1"},{"product":null},{"product":"none"}],"self":"orders/1"}"""
         );
-        var got = await server.SendAsync(
+        var read = await server.SendAsync(
             "GET",
             db + "/docs?id=orders/1&include=buyer.id&include=lines[].product&include=self&include=nothing.here"
         );
-        var includes = got.Json.GetProperty("Includes");
+        var includes = read.Json.GetProperty("Includes");
         Assert.Equal(
             ["products/1", "products/2", "users/1"],
             includes.EnumerateObject().Select(member => member.Name).Order(StringComparer.Ordinal)
@@ -180,10 +180,10 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         await server.SendAsync("PUT", db + "/docs?id=large", $$"""{"t":"{{text}}"}""");
         for (int i = 0; i < 6; i++) // more than fit together
         {
-            var got = await server.SendAsync("GET", db + "/docs?id=large");
-            Assert.Equal(200, got.Status);
-            Assert.Equal(got.Body.Length, got.ContentLength);
-            Assert.Equal(text, got.Json.GetProperty("Results")[0].GetProperty("t").GetString());
+            var read = await server.SendAsync("GET", db + "/docs?id=large");
+            Assert.Equal(200, read.Status);
+            Assert.Equal(read.Body.Length, read.ContentLength);
+            Assert.Equal(text, read.Json.GetProperty("Results")[0].GetProperty("t").GetString());
         }
     }
 
@@ -192,8 +192,8 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", Ann);
-        var got = await server.SendAsync("GET", db + "/docs?id=a&metadataOnly=true");
-        Assert.Equal("@metadata", Assert.Single(got.Json.GetProperty("Results")[0].EnumerateObject().ToArray()).Name);
+        var read = await server.SendAsync("GET", db + "/docs?id=a&metadataOnly=true");
+        Assert.Equal("@metadata", Assert.Single(read.Json.GetProperty("Results")[0].EnumerateObject().ToArray()).Name);
     }
 
     [Fact]

@@ -24,7 +24,7 @@ public sealed class EarlyResponseTests(RunningServer server) : IClassFixture<Run
     public async Task An_error_arrives_although_the_client_keeps_sending(
         string method,
         string route,
-        string begin,
+        string firstBytes,
         string headers,
         string status
     )
@@ -41,7 +41,7 @@ public sealed class EarlyResponseTests(RunningServer server) : IClassFixture<Run
                 stream,
                 $"{method} {db}{route} HTTP/1.1\r\nHost: {server.Address.Authority}\r\n{headers}{length}\r\n\r\n"
             );
-            await SendBodyAsync(stream, begin.PadRight(PieceBytes, 'x'), Bytes / PieceBytes, isChunked);
+            await SendBodyAsync(stream, firstBytes.PadRight(PieceBytes, 'x'), Bytes / PieceBytes, isChunked);
 
             // Read only now: what arrived before the client looked must not be lost.
             string answer = await ReadAnswerAsync(stream);
@@ -109,11 +109,11 @@ public sealed class EarlyResponseTests(RunningServer server) : IClassFixture<Run
         http.Features.Set<IHttpRequestLifetimeFeature>(lifetime);
         var time = new SimulatedTimeProvider();
         var reading = EarlyResponse.ReadOnAsync(http, time, CancellationToken.None);
-        using var bound = new CancellationTokenSource(TimeSpan.FromMinutes(1));
+        using var patience = new CancellationTokenSource(TimeSpan.FromMinutes(1));
         while (!reading.IsCompleted)
         {
             time.Advance(TimeSpan.FromSeconds(1));
-            await Task.Delay(1, bound.Token);
+            await Task.Delay(1, patience.Token);
         }
 
         await reading;

@@ -49,7 +49,7 @@ public sealed class FirstQueryTests : IAsyncLifetime
     [InlineData("from Us group by n select n, count()", 3)]
     public async Task A_query_is_answered_by_a_scan_if_its_index_is_not_built_in_time(string query, int total)
     {
-        for (int asked = 0; asked < 2; asked++)
+        for (int attempt = 0; attempt < 2; attempt++)
         {
             var answering = _server.SendAsync(
                 "POST",

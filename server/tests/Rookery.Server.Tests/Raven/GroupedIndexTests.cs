@@ -161,7 +161,7 @@ public sealed class GroupedIndexTests : IndexedDatabase
         Assert.Equal(3003, answer.GetProperty("TotalResults").GetInt32());
         Assert.Equal(
             """[{"k":"a","n":300},{"k":"b0","n":150},{"k":"b1","n":150}]""",
-            $"[{string.Join(',', answer.GetProperty("Results").EnumerateArray().Select(static one => $$"""{"k":{{one.GetProperty("k").GetRawText()}},"n":{{one.GetProperty("n")}}}"""))}"
+            $"[{string.Join(',', answer.GetProperty("Results").EnumerateArray().Select(static group => $$"""{"k":{{group.GetProperty("k").GetRawText()}},"n":{{group.GetProperty("n")}}}"""))}"
                 + $"]"
         );
         await WaitAsync();
@@ -194,8 +194,8 @@ public sealed class GroupedIndexTests : IndexedDatabase
             answer
                 .GetProperty("Results")
                 .EnumerateArray()
-                .Select(static one =>
-                    $"{one.GetProperty("city").GetString()} {one.GetProperty("n")} {one.GetProperty("sum")}"
+                .Select(static group =>
+                    $"{group.GetProperty("city").GetString()} {group.GetProperty("n")} {group.GetProperty("sum")}"
                 )
         );
 }

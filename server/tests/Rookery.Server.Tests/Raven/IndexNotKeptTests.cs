@@ -10,10 +10,10 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class IndexNotKeptTests : IAsyncLifetime
 {
     // Its reduce makes rows that cannot be reduced again.
-    private const string Refused =
+    private const string RefusedDefinition =
         """{"Type":"Static","Maps":["map('Users', u => ({ k: u.k, d: u.d }))"],"Reduce":"groupBy(x => x.k).aggregate(g => ({ k: g.key, d: 'none' + g.values.length }))","Fields":[],"Configuration":{}}""";
 
-    private const string OfAUser =
+    private const string UserBatch =
         """{"Commands":[{"Id":"users/1","Type":"PUT","Document":{"City":"Ulm","@metadata":{"@collection":"Users"}}}]}""";
 
     private readonly RunningServer _server = new() { IndexTroubleFound = static _ => { } };
@@ -25,7 +25,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     public static TheoryData<string> Definitions { get; } =
         new()
         {
-            Refused,
+            RefusedDefinition,
             """{"Type":"Later","Maps":["from u in docs.Users select new { u.City }"]}""",
             """{"Type":"Static","Maps":[{"Text":"of another version"}],"Reduce":7}""",
             """{"Type":"Static","Maps":[null]}""",
@@ -71,7 +71,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
         int status
     )
     {
-        string db = await StoreAsync(Refused);
+        string db = await StoreAsync(RefusedDefinition);
         var stats = (await _server.SendAsync("GET", db + "/indexes/stats")).Json.GetProperty("Results")[0];
         string why = stats.GetProperty("Trouble").GetString()!["Not kept on this node. ".Length..];
         (await _server.SendAsync(method, $"{db}/{route}")).IsRefusal(
@@ -87,15 +87,15 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     [Fact]
     public async Task A_batch_waiting_for_an_index_that_is_not_kept_fails_at_once()
     {
-        string db = await StoreAsync(Refused);
-        var answer = await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=01:00:00", OfAUser);
+        string db = await StoreAsync(RefusedDefinition);
+        var answer = await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=01:00:00", UserBatch);
         answer.IsRefusal(500, "The batch is stored. The index 'Old' is not kept on this node: ");
         Assert.Equal("Raven.Client.Exceptions.RavenTimeoutException", answer.Json.GetProperty("Type").GetString());
         Assert.Equal(1, await _server.CountAsync(db));
         string lenient = "/bulk_docs?waitForIndexesTimeout=01:00:00&waitForIndexThrow=false";
-        Assert.Equal(201, (await _server.SendAsync("POST", db + lenient, OfAUser)).Status);
+        Assert.Equal(201, (await _server.SendAsync("POST", db + lenient, UserBatch)).Status);
         string named = "/bulk_docs?waitForIndexesTimeout=01:00:00&waitForSpecificIndex=Old";
-        (await _server.SendAsync("POST", db + named, OfAUser)).IsRefusal(500, "The index 'Old' is not");
+        (await _server.SendAsync("POST", db + named, UserBatch)).IsRefusal(500, "The index 'Old' is not");
     }
 
     [Theory]
@@ -106,9 +106,9 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     [InlineData("a map of another version", 500)]
     public async Task A_batch_waits_for_indexes_that_may_cover_its_changes(string map, int status)
     {
-        string db = await StoreAsync(Refused.Replace("map('Users', u => ({ k: u.k, d: u.d }))", map));
+        string db = await StoreAsync(RefusedDefinition.Replace("map('Users', u => ({ k: u.k, d: u.d }))", map));
         string path = db + "/bulk_docs?waitForIndexesTimeout=300";
-        Assert.Equal(status, (await _server.SendAsync("POST", path, OfAUser)).Status);
+        Assert.Equal(status, (await _server.SendAsync("POST", path, UserBatch)).Status);
     }
 
     [Fact]
@@ -118,21 +118,21 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
             """{"Type":"Static","Maps":["from d in docs.Dogs select new { d.Name }"],"Reduce":"of another version","Fields":[],"Configuration":{}}"""
         );
         string path = db + "/bulk_docs?waitForIndexesTimeout=300";
-        Assert.Equal(201, (await _server.SendAsync("POST", path, OfAUser)).Status);
+        Assert.Equal(201, (await _server.SendAsync("POST", path, UserBatch)).Status);
     }
 
     [Fact]
     public async Task A_definition_that_replaces_a_refused_one_is_waited_for()
     {
-        string db = await StoreAsync(Refused);
+        string db = await StoreAsync(RefusedDefinition);
         string definition = """{"Indexes":[{"Name":"Old","Maps":["from u in docs.Users select new { u.City }"]}]}""";
         _server.HoldsIndexing = true;
         Assert.Equal(201, (await _server.SendAsync("PUT", db + "/admin/indexes", definition)).Status);
-        (await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=300", OfAUser)).IsRefusal(
+        (await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=300", UserBatch)).IsRefusal(
             500,
             "The index 'Old' did not catch up"
         );
-        var waiting = _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=30000", OfAUser);
+        var waiting = _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=30000", UserBatch);
         _server.HoldsIndexing = false;
         Assert.Equal(201, (await waiting).Status);
     }
@@ -145,11 +145,11 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
             """{"Indexes":[{"Name":"New","Maps":["from u in docs.Users select new { u.City }"]},{"Name":"Other","Maps":["from d in docs.Dogs select new { d.Name }"]}]}""";
         _server.HoldsIndexing = true;
         Assert.Equal(201, (await _server.SendAsync("PUT", db + "/admin/indexes", definition)).Status);
-        (await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=300", OfAUser)).IsRefusal(
+        (await _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=300", UserBatch)).IsRefusal(
             500,
             "The index 'New' did not catch up"
         );
-        var waiting = _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=30000", OfAUser);
+        var waiting = _server.SendAsync("POST", db + "/bulk_docs?waitForIndexesTimeout=30000", UserBatch);
         _server.HoldsIndexing = false;
         Assert.Equal(201, (await waiting).Status);
         var stats = (await _server.SendAsync("GET", db + "/indexes/stats?name=New")).Json.GetProperty("Results")[0];
@@ -167,10 +167,10 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
         writer.Put("Old", Encoding.UTF8.GetBytes(definition), default);
         var outcome = await _server.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
         Assert.Null(outcome.Rejection);
-        using var bound = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
         while (_server.Context.Indexes.WhyNotKept(database, "Old") is null)
         {
-            await Task.Delay(10, bound.Token);
+            await Task.Delay(10, patience.Token);
         }
 
         return db;

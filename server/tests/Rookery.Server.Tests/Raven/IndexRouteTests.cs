@@ -31,8 +31,8 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
             (await GetAsync(database + "/indexes?start=1&namesOnly=true")).GetProperty("Results").GetArrayLength()
         );
         (await server.SendAsync("GET", database + "/indexes?name=None")).IsRefusal(404, "There is no index 'None'");
-        var behind = await GetAsync(database + "/indexes?name=Auto/Users/ByageAndname&start=1");
-        Assert.Equal(0, behind.GetProperty("Results").GetArrayLength());
+        var afterTheLast = await GetAsync(database + "/indexes?name=Auto/Users/ByageAndname&start=1");
+        Assert.Equal(0, afterTheLast.GetProperty("Results").GetArrayLength());
     }
 
     [Fact]
@@ -196,7 +196,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
             """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.age }"]}]}""";
         Assert.Equal(201, (await server.SendAsync("PUT", database + "/admin/indexes", Definition)).Status);
         await WaitAsync(database);
-        await NoContentAsync("POST", database + "/admin/indexes/stop?name=Ages");
+        await ExpectNoContentAsync("POST", database + "/admin/indexes/stop?name=Ages");
         const string Batch =
             """{"Commands":[{"Id":"users/1","Type":"PUT","Document":{"age":7,"@metadata":{"@collection":"Users"}}}]}""";
         var answer = await server.SendAsync(
@@ -220,7 +220,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
 
         // The wait continues if the index is resumed meanwhile.
         var waiting = server.SendAsync("POST", $"{database}/bulk_docs?waitForIndexesTimeout=00:00:30&{wait}", Batch);
-        await NoContentAsync("POST", database + "/admin/indexes/start?name=Ages");
+        await ExpectNoContentAsync("POST", database + "/admin/indexes/start?name=Ages");
         Assert.Equal(201, (await waiting).Status);
     }
 
@@ -235,7 +235,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
                 .GetProperty("IsStale")
                 .GetBoolean()
         );
-        await NoContentAsync("POST", database + "/admin/indexes/stop");
+        await ExpectNoContentAsync("POST", database + "/admin/indexes/stop");
         await PutAsync(database, "users/2", """{"age":7,"@metadata":{"@collection":"Users"}}""");
         Assert.True(
             (await GetAsync(database + "/indexes/progress?wait=15000"))
@@ -253,13 +253,13 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         await WaitAsync(database);
         foreach (string which in (string[])["?name=" + ByAge, ""])
         {
-            await NoContentAsync("POST", database + "/admin/indexes/stop" + which);
+            await ExpectNoContentAsync("POST", database + "/admin/indexes/stop" + which);
             Assert.Equal("Paused", (await GetAsync(database + "/indexes/status")).GetProperty("Status").GetString());
             await PutAsync(database, "users/1", """{"age":7,"@metadata":{"@collection":"Users"}}""");
             Assert.True(
                 (await GetAsync(database + "/indexes/staleness?name=" + ByAge)).GetProperty("IsStale").GetBoolean()
             );
-            await NoContentAsync("POST", database + "/admin/indexes/start" + which);
+            await ExpectNoContentAsync("POST", database + "/admin/indexes/start" + which);
             await WaitAsync(database);
         }
     }
@@ -268,12 +268,12 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     public async Task An_index_is_disabled_and_enabled_again()
     {
         string database = await DefineAsync("age");
-        await NoContentAsync("POST", database + "/admin/indexes/disable?name=" + ByAge + "&clusterWide=true");
+        await ExpectNoContentAsync("POST", database + "/admin/indexes/disable?name=" + ByAge + "&clusterWide=true");
         Assert.Equal(
             "Disabled",
             (await GetAsync(database + "/indexes/stats")).GetProperty("Results")[0].GetProperty("State").GetString()
         );
-        await NoContentAsync("POST", database + "/admin/indexes/enable?name=" + ByAge);
+        await ExpectNoContentAsync("POST", database + "/admin/indexes/enable?name=" + ByAge);
         Assert.Equal(
             "Normal",
             (await GetAsync(database + "/indexes/stats")).GetProperty("Results")[0].GetProperty("State").GetString()
@@ -284,12 +284,12 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     public async Task Lock_mode_and_priority_are_stored_with_the_definition()
     {
         string database = await DefineAsync("age");
-        await NoContentAsync(
+        await ExpectNoContentAsync(
             "POST",
             database + "/indexes/set-lock",
             $$"""{"IndexNames":["{{ByAge}}"],"Mode":"LockedIgnore"}"""
         );
-        await NoContentAsync(
+        await ExpectNoContentAsync(
             "POST",
             database + "/indexes/set-priority",
             $$"""{"IndexNames":["{{ByAge}}"],"Priority":"High"}"""
@@ -319,9 +319,9 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         string database = await DefineAsync("age");
         await PutAsync(database, "users/1", """{"age":7,"@metadata":{"@collection":"Users"}}""");
         await WaitAsync(database);
-        await NoContentAsync("RESET", database + "/indexes?name=" + ByAge);
+        await ExpectNoContentAsync("RESET", database + "/indexes?name=" + ByAge);
         await WaitAsync(database);
-        await NoContentAsync("DELETE", database + "/indexes?name=" + ByAge);
+        await ExpectNoContentAsync("DELETE", database + "/indexes?name=" + ByAge);
         Assert.Equal(0, (await GetAsync(database + "/indexes")).GetProperty("Results").GetArrayLength());
         (await server.SendAsync("DELETE", database + "/indexes?name=" + ByAge)).IsRefusal(404, ByAge);
     }
@@ -455,6 +455,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.True((await GetAsync("/readyz?verbose")).GetProperty("Indexes").GetInt32() > 0);
     }
 
+    /// <summary>Creates a database with an automatic index of users, and returns the database's path.</summary>
     private async Task<string> DefineAsync(params string[] fields)
     {
         string path = await server.CreateDatabaseAsync();
@@ -479,13 +480,13 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         return answer.Json;
     }
 
-    private async Task NoContentAsync(string method, string path, string? body = null)
+    private async Task ExpectNoContentAsync(string method, string path, string? body = null)
     {
         var answer = await server.SendAsync(method, path, body);
         Assert.True(answer.Status == 204, $"{answer.Status}: {answer.Body}");
     }
 
-    // As RavenDB's test helpers wait.
+    // Waits until no index is stale, as RavenDB's test helpers do.
     private async Task WaitAsync(string database)
     {
         while (

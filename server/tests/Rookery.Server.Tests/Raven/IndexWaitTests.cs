@@ -11,12 +11,12 @@ public sealed class IndexWaitTests : IAsyncLifetime
     private const string ByCity =
         """{"Indexes":[{"Name":"ByCity","Maps":["from u in docs.Users select new { u.City }"]}]}""";
 
-    private const string Reducing = """
+    private const string ByCityReduced = """
         {"Indexes":[{"Name":"ByCity","Maps":["from u in docs.Users select new { u.City, n = 1 }"],
         "Reduce":"from r in results group r by r.City into g select new { City = g.Key, n = g.Sum(x => x.n) }"}]}
         """;
 
-    private const string OfAUser = """
+    private const string UserBatch = """
         {"Commands":[{"Id":"users/1","Type":"PUT",
         "Document":{"City":"Ulm","@metadata":{"@collection":"Users"}}}]}
         """;
@@ -39,7 +39,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
         var database = await DefineAsync(ByCity);
         string db = "/databases/" + database.Name;
         _server.HoldsIndexing = true;
-        Assert.Equal(201, (await _server.SendAsync("POST", db + "/bulk_docs", OfAUser)).Status);
+        Assert.Equal(201, (await _server.SendAsync("POST", db + "/bulk_docs", UserBatch)).Status);
         var query = _server.SendAsync("POST", db + "/queries", QueryOf("ByCity"));
         await UntilAwaitedAsync(database, "ByCity");
         Assert.Equal(204, (await _server.SendAsync("POST", $"{db}/{route}")).Status);
@@ -112,10 +112,10 @@ public sealed class IndexWaitTests : IAsyncLifetime
         {
             string db = await held.DefineAsync(0);
             Assert.Equal(201, (await held.Server.SendAsync("PUT", db + "/admin/indexes", ByCity)).Status);
-            Assert.Equal(201, (await held.Server.SendAsync("POST", db + "/bulk_docs", OfAUser)).Status);
+            Assert.Equal(201, (await held.Server.SendAsync("POST", db + "/bulk_docs", UserBatch)).Status);
             var query = held.Server.SendAsync("POST", db + "/queries?metadataOnly=true", QueryOf("ByCity"));
             await Task.WhenAny(query, Task.Delay(500));
-            Assert.Equal(201, (await held.Server.SendAsync("PUT", db + "/admin/indexes", Reducing)).Status);
+            Assert.Equal(201, (await held.Server.SendAsync("PUT", db + "/admin/indexes", ByCityReduced)).Status);
             held.GoOn();
             (await query.WaitAsync(Guard)).IsRefusal(501, "'metadataOnly'");
         }
@@ -131,7 +131,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
         var database = await DefineAsync(ByCity);
         string db = "/databases/" + database.Name;
         _server.HoldsIndexing = true;
-        var batch = _server.SendAsync("POST", $"{db}/bulk_docs?waitForIndexesTimeout={LongWait}", OfAUser);
+        var batch = _server.SendAsync("POST", $"{db}/bulk_docs?waitForIndexesTimeout={LongWait}", UserBatch);
         await UntilAwaitedAsync(database, "ByCity");
         Assert.Equal(204, (await _server.SendAsync("POST", db + "/admin/indexes/stop?name=ByCity")).Status);
         Assert.Equal(204, (await _server.SendAsync("POST", db + "/admin/indexes/start?name=ByCity")).Status);
@@ -170,7 +170,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
         );
 
         // An index that stopped earlier is not waited for either.
-        (await _server.SendAsync("POST", route, OfAUser).WaitAsync(Guard)).IsRefusal(500, "'Failing' stopped");
+        (await _server.SendAsync("POST", route, UserBatch).WaitAsync(Guard)).IsRefusal(500, "'Failing' stopped");
     }
 
     private static string QueryOf(string index) =>
@@ -195,10 +195,10 @@ public sealed class IndexWaitTests : IAsyncLifetime
 
     private static async Task UntilAwaitedAsync(Database database, string name, RunningServer server)
     {
-        using var bound = new CancellationTokenSource(Guard);
+        using var patience = new CancellationTokenSource(Guard);
         while (!server.Context.Indexes.TryGetSlot(database, name, out var slot) || !slot.Serving.IsAwaited)
         {
-            await Task.Delay(10, bound.Token);
+            await Task.Delay(10, patience.Token);
         }
     }
 
@@ -208,7 +208,8 @@ public sealed class IndexWaitTests : IAsyncLifetime
         private readonly ManualResetEventSlim _gate = new(initialState: true);
         private readonly TaskCompletionSource _held = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-        public HeldOpening(TimeProvider time) => Server = new RunningServer { IndexTime = time, MayIndex = Pass };
+        public HeldOpening(TimeProvider time) =>
+            Server = new RunningServer { IndexTime = time, MayIndex = WaitWhileHeld };
 
         public RunningServer Server { get; }
 
@@ -235,6 +236,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
             return db;
         }
 
+        /// <summary>Holds the indexing thread, and waits until it stands still.</summary>
         public async Task HoldAsync()
         {
             _gate.Reset();
@@ -242,6 +244,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
             await _held.Task.WaitAsync(Guard);
         }
 
+        /// <summary>Ends the hold.</summary>
         public void GoOn() => _gate.Set();
 
         public Task EndAsync()
@@ -252,7 +255,7 @@ public sealed class IndexWaitTests : IAsyncLifetime
 
         public void Dispose() => _gate.Dispose();
 
-        private bool Pass()
+        private bool WaitWhileHeld()
         {
             if (!_gate.IsSet)
             {

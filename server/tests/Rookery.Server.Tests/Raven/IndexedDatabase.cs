@@ -25,7 +25,7 @@ public abstract class IndexedDatabase : IAsyncLifetime
         var commands = Enumerable
             .Range(0, Users)
             .Select(number =>
-                $$$"""{"Id":"users/{{{number}}}","Type":"PUT","Document":{{{User(MembersOf(number))}}} }"""
+                $$$"""{"Id":"users/{{{number}}}","Type":"PUT","Document":{{{DocumentOf(MembersOf(number))}}} }"""
             );
         Assert.Equal(
             201,
@@ -46,6 +46,7 @@ public abstract class IndexedDatabase : IAsyncLifetime
 
     protected static string Body(string query) => $$"""{"Query":{{JsonSerializer.Serialize(query)}}}""";
 
+    /// <summary>Stores a user with these members, which are JSON.</summary>
     protected async Task PutAsync(int number, string members) =>
         Assert.Equal(
             201,
@@ -53,16 +54,18 @@ public abstract class IndexedDatabase : IAsyncLifetime
                 await Server.SendAsync(
                     "PUT",
                     FormattableString.Invariant($"{Database}/docs?id=users/{number}"),
-                    User(members)
+                    DocumentOf(members)
                 )
             ).Status
         );
 
     protected async Task<JsonElement> AskAsync(string query, string parameters = "") =>
-        Whole(await Server.SendAsync("POST", Database + "/queries" + parameters, Body(query)));
+        Successful(await Server.SendAsync("POST", Database + "/queries" + parameters, Body(query)));
 
-    protected async Task<JsonElement> GetAsync(string path) => Whole(await Server.SendAsync("GET", Database + path));
+    protected async Task<JsonElement> GetAsync(string path) =>
+        Successful(await Server.SendAsync("GET", Database + path));
 
+    /// <summary>Returns the names of the indexes.</summary>
     protected async Task<string[]> NamesAsync() =>
         [
             .. (await GetAsync("/indexes?namesOnly=true"))
@@ -85,9 +88,9 @@ public abstract class IndexedDatabase : IAsyncLifetime
         }
     }
 
-    private static string User(string members) => $$"""{ {{members}},"@metadata":{"@collection":"Users"} }""";
+    private static string DocumentOf(string members) => $$"""{ {{members}},"@metadata":{"@collection":"Users"} }""";
 
-    private static JsonElement Whole(Answer answer)
+    private static JsonElement Successful(Answer answer)
     {
         Assert.True(answer.Status == 200, $"{answer.Status}: {answer.Body}");
         return answer.Json;

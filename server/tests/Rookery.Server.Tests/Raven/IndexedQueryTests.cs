@@ -95,7 +95,11 @@ public sealed class IndexedQueryTests : IndexedDatabase
     [Theory]
     [InlineData("admin/indexes/disable", "is disabled", "`rookery index enable`")]
     [InlineData("admin/indexes/stop", "is paused on this node", "`rookery index resume`")]
-    public async Task A_paused_index_answers_its_content_and_is_not_waited_for(string how, string state, string remedy)
+    public async Task A_paused_index_answers_its_content_and_is_not_waited_for(
+        string route,
+        string state,
+        string remedy
+    )
     {
         const string Query = "from index 'Ages' where age = 7";
         await Server.SendAsync(
@@ -104,7 +108,7 @@ public sealed class IndexedQueryTests : IndexedDatabase
             """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.age }"]}]}"""
         );
         await WaitAsync();
-        Assert.Equal(204, (await Server.SendAsync("POST", $"{Database}/{how}?name=Ages")).Status);
+        Assert.Equal(204, (await Server.SendAsync("POST", $"{Database}/{route}?name=Ages")).Status);
         await PutAsync(1000, "\"age\":7");
         var stale = await AskAsync(Query);
         Assert.True(stale.GetProperty("IsStale").GetBoolean());
@@ -441,9 +445,9 @@ public sealed class IndexedQueryTests : IndexedDatabase
             "holds no field 'city'"
         );
 
-        async Task<string[]> TermsAsync(string asked) =>
+        async Task<string[]> TermsAsync(string parameters) =>
             [
-                .. (await GetAsync("/indexes/terms?name=Auto/Users/ByageAndname&" + asked))
+                .. (await GetAsync("/indexes/terms?name=Auto/Users/ByageAndname&" + parameters))
                     .GetProperty("Terms")
                     .EnumerateArray()
                     .Select(static term => term.GetString()!),

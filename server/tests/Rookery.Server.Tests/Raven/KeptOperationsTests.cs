@@ -23,7 +23,7 @@ public sealed class KeptOperationsTests
         var ended = new List<SetOperation>();
         for (int i = 0; i < 5; i++)
         {
-            var operation = Fill();
+            var operation = BeginWithAllDetails();
             operation.Complete();
             _operations.Announce(operation);
             ended.Add(operation);
@@ -36,13 +36,14 @@ public sealed class KeptOperationsTests
     [Fact]
     public void A_failed_operation_holds_no_details()
     {
-        var operation = Fill();
+        var operation = BeginWithAllDetails();
         operation.Fail(RefusedException.BadRequest("There is no more memory."));
         _operations.Announce(operation);
         Assert.Equal(0, _memory.UsedBytes);
     }
 
-    private SetOperation Fill()
+    /// <summary>Begins an operation and gives it as many details as it may hold.</summary>
+    private SetOperation BeginWithAllDetails()
     {
         var operation = _operations.Begin(
             new SetOperation(1, _operations.NextId(), "from Users", _memory),

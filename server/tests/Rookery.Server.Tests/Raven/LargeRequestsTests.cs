@@ -19,7 +19,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
 
     private readonly SimulatedTimeProvider _time = new();
     private readonly RunningServer _server;
-    private readonly string _megabytes = $$"""{"t":"{{new string('x', 6 << 20)}}"}""";
+    private readonly string _largeDocument = $$"""{"t":"{{new string('x', 6 << 20)}}"}""";
 
     // The room is a quarter of it: 32 MiB.
     public LargeRequestsTests() => _server = new RunningServer { Time = _time, Memory = new MemoryBudget(128 << 20) };
@@ -34,10 +34,10 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     public async Task A_client_that_is_silent_inside_a_large_body_loses_its_room()
     {
         string db = await _server.CreateDatabaseAsync();
-        using var client = await SilentInBodyAsync(db, 8 << 20);
+        using var client = await OpenSilentInBodyAsync(db, 8 << 20);
         await HoldUntilTheDeadlineAsync();
         Assert.StartsWith("HTTP/1.1 408", await client.AnswerAsync(), StringComparison.Ordinal);
-        await AnotherGetsThroughAsync(db);
+        await ExpectAllRoomIsFreeAsync(db);
     }
 
     [Theory]
@@ -45,18 +45,18 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     [InlineData("import", "{\"t\":\"", "400")]
     public async Task A_client_that_is_silent_inside_a_large_document_of_a_stream_loses_its_room(
         string route,
-        string begin,
+        string firstBytes,
         string status
     )
     {
         string db = await _server.CreateDatabaseAsync();
         using var client = await RawClient.OpenAsync(_server, $"POST {db}/{route}", "Transfer-Encoding: chunked");
-        await client.SendChunkAsync(begin + new string('x', 2 << 20));
+        await client.SendChunkAsync(firstBytes + new string('x', 2 << 20));
         await HoldUntilTheDeadlineAsync();
         string answer = await client.AnswerAsync();
         Assert.StartsWith($"HTTP/1.1 {status}", answer, StringComparison.Ordinal);
         Assert.Contains("came too slowly", answer, StringComparison.Ordinal);
-        await AnotherGetsThroughAsync(db);
+        await ExpectAllRoomIsFreeAsync(db);
     }
 
     /// <summary>
@@ -67,12 +67,12 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     [InlineData("import", "{\"t\":\"")]
     public async Task A_client_that_is_silent_inside_a_large_document_loses_its_room_to_those_who_wait(
         string route,
-        string begin
+        string firstBytes
     )
     {
         string db = await _server.CreateDatabaseAsync();
         using var client = await RawClient.OpenAsync(_server, $"POST {db}/{route}", "Transfer-Encoding: chunked");
-        await client.SendChunkAsync(begin + new string('x', 2 << 20));
+        await client.SendChunkAsync(firstBytes + new string('x', 2 << 20));
         await UntilAsync(() => HeldBytes > 32 << 20);
 
         var answer = client.AnswerAsync();
@@ -80,7 +80,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         int status;
         do
         {
-            var waiting = _server.SendAsync("PUT", db + "/docs?id=b", _megabytes);
+            var waiting = _server.SendAsync("PUT", db + "/docs?id=b", _largeDocument);
             await UntilAsync(() =>
             {
                 _time.Advance(TimeSpan.FromMilliseconds(100));
@@ -117,12 +117,16 @@ public sealed class LargeRequestsTests : IAsyncLifetime
 
         Assert.InRange(slowSeconds, 10, 12);
 
+        // Reads bytes of the body that arrive after some seconds.
         async Task<ReadResult> ReadAsync(int seconds, int bytes, bool othersWait)
         {
             var reading = room.ReadAsync(body.Reader);
-            using var left = new CancellationTokenSource();
+            using var clientLeft = new CancellationTokenSource();
             var other = othersWait
-                ? requests.Begin(new DefaultHttpContext()).GrowAsync(1 << 20, waitsLong: true, left.Token).AsTask()
+                ? requests
+                    .Begin(new DefaultHttpContext())
+                    .GrowAsync(1 << 20, waitsLong: true, clientLeft.Token)
+                    .AsTask()
                 : Task.FromCanceled(new CancellationToken(canceled: true));
             for (int second = 0; second < seconds; second++)
             {
@@ -131,7 +135,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
 
             await body.Writer.WriteAsync(new byte[bytes]);
             var read = await reading.AsTask().WaitAsync(Patience);
-            await left.CancelAsync();
+            await clientLeft.CancelAsync();
             await Assert.ThrowsAnyAsync<OperationCanceledException>(() => other);
             body.Reader.AdvanceTo(read.Buffer.End);
             return read;
@@ -142,22 +146,22 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     [Fact]
     public async Task Requests_that_wait_for_room_share_the_timer_that_ends_slow_bodies()
     {
-        const int count = 20;
+        const int requestCount = 20;
         var requests = new LargeRequests(new MemoryBudget(128 << 20), _time);
         using var room = requests.Begin(new DefaultHttpContext());
         await room.GrowAsync(32 << 20);
         int before = _time.ActiveTimers;
-        using var left = new CancellationTokenSource();
+        using var clientLeft = new CancellationTokenSource();
         var waiting = Enumerable
-            .Range(0, count)
+            .Range(0, requestCount)
             .Select(_ =>
-                requests.Begin(new DefaultHttpContext()).GrowAsync(1 << 20, waitsLong: true, left.Token).AsTask()
+                requests.Begin(new DefaultHttpContext()).GrowAsync(1 << 20, waitsLong: true, clientLeft.Token).AsTask()
             )
             .ToArray();
 
         // One timeout each, the timer that tries again, and the one that ends slow bodies.
-        Assert.Equal(before + count + 2, _time.ActiveTimers);
-        await left.CancelAsync();
+        Assert.Equal(before + requestCount + 2, _time.ActiveTimers);
+        await clientLeft.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => Task.WhenAll(waiting));
         Assert.Equal(before, _time.ActiveTimers);
     }
@@ -166,11 +170,11 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     public async Task A_client_that_does_not_read_a_large_answer_loses_its_room()
     {
         string db = await _server.CreateDatabaseAsync();
-        await _server.SendAsync("PUT", db + "/docs?id=a", _megabytes);
+        await _server.SendAsync("PUT", db + "/docs?id=a", _largeDocument);
         using var client = await RawClient.OpenAsync(_server, $"GET {db}/docs?id=a", "");
         await HoldUntilTheDeadlineAsync();
-        Assert.InRange(await client.CountAsync(), 0, _megabytes.Length - 1);
-        await AnotherGetsThroughAsync(db);
+        Assert.InRange(await client.CountAsync(), 0, _largeDocument.Length - 1);
+        await ExpectAllRoomIsFreeAsync(db);
     }
 
     [Theory]
@@ -181,7 +185,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     public async Task A_stream_that_pauses_between_documents_holds_no_room(
         string route,
         string document,
-        string begin,
+        string firstBytes,
         bool isLastLarge
     )
     {
@@ -191,7 +195,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             ? document
             : document.Replace("0", $"\"{new string('x', 200_000)}\"", StringComparison.Ordinal);
         string documents = string.Concat(Enumerable.Repeat(document, 8000)) + last;
-        await client.SendChunkAsync(begin + (begin.Length == 0 ? documents : documents[1..]));
+        await client.SendChunkAsync(firstBytes + (firstBytes.Length == 0 ? documents : documents[1..]));
         await UntilAsync(async () => await _server.CountAsync(db) == 8001 && HeldBytes == 0);
     }
 
@@ -223,8 +227,8 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     public async Task A_batch_waiting_for_room_for_its_patches_keeps_its_commands_room()
     {
         string db = await _server.CreateDatabaseAsync();
-        await _server.SendAsync("PUT", db + "/docs?id=a", _megabytes);
-        using var client = await SilentInBodyAsync(db, 6 << 20);
+        await _server.SendAsync("PUT", db + "/docs?id=a", _largeDocument);
+        using var client = await OpenSilentInBodyAsync(db, 6 << 20);
         long others = HeldBytes;
         string put = $$"""{"Id":"b","Type":"PUT","Document":{"t":"{{new string('x', 1 << 20)}}"} }""";
         var waiting = _server.SendAsync(
@@ -238,7 +242,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             return HeldBytes - others is >= 1 << 20 and <= 2 << 20;
         });
 
-        await WaitInVainAsync(waiting);
+        await AwaitRefusalAsync(waiting);
         (await waiting).IsRefusal(429, "MiB of memory");
 
         // The room is released after the answer.
@@ -249,10 +253,10 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     public async Task A_document_refused_for_lack_of_room_has_no_ETag()
     {
         string db = await _server.CreateDatabaseAsync();
-        await _server.SendAsync("PUT", db + "/docs?id=a", _megabytes);
-        using var client = await SilentInBodyAsync(db, 10 << 20);
+        await _server.SendAsync("PUT", db + "/docs?id=a", _largeDocument);
+        using var client = await OpenSilentInBodyAsync(db, 10 << 20);
         var waiting = _server.SendAsync("GET", db + "/docs?id=a");
-        await WaitInVainAsync(waiting);
+        await AwaitRefusalAsync(waiting);
         var refused = await waiting;
         refused.IsRefusal(429, "MiB of memory");
         Assert.Null(refused.Tag);
@@ -262,9 +266,9 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     public async Task A_lazy_read_whose_answer_has_begun_waits_longer()
     {
         string db = await _server.CreateDatabaseAsync();
-        await _server.SendAsync("PUT", db + "/docs?id=a", _megabytes);
+        await _server.SendAsync("PUT", db + "/docs?id=a", _largeDocument);
         await _server.SendAsync("PUT", db + "/docs?id=b", $$"""{"t":"{{new string('x', 100_000)}}"}""");
-        using var client = await SilentInBodyAsync(db, 10 << 20);
+        using var client = await OpenSilentInBodyAsync(db, 10 << 20);
         using var body = new StringContent(
             $$"""{"Requests":[{"Url":"{{db}}/docs","Query":"?id=b"},{"Url":"{{db}}/docs","Query":"?id=b"},{"Url":"{{db}}/docs","Query":"?id=a"}]}"""
         );
@@ -306,7 +310,8 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         Assert.Equal(0, HeldBytes);
     }
 
-    private async Task<RawClient> SilentInBodyAsync(string db, int length)
+    /// <summary>Opens a client that takes room for a body of a length, and sends only its first half MiB.</summary>
+    private async Task<RawClient> OpenSilentInBodyAsync(string db, int length)
     {
         var client = await RawClient.OpenAsync(_server, $"POST {db}/bulk_docs", $"Content-Length: {length}");
         await client.SendAsync(new string(' ', 1 << 19));
@@ -315,6 +320,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         return client;
     }
 
+    /// <summary>Checks that the room of a request is held until its deadline, and is released then.</summary>
     private async Task HoldUntilTheDeadlineAsync()
     {
         await UntilAsync(() => HeldBytes != 0);
@@ -329,7 +335,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     }
 
     // Time stands still until the request waits. Otherwise the silent client could count as too slow before.
-    private async Task WaitInVainAsync(Task<Answer> waiting)
+    private async Task AwaitRefusalAsync(Task<Answer> waiting)
     {
         await UntilAsync(() => _server.Context.LargeRequests.Waiting > 0);
         _time.Advance(Admission.WaitTimeout);
@@ -349,10 +355,10 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         }
     }
 
-    // Takes all of the room.
-    private async Task AnotherGetsThroughAsync(string db)
+    /// <summary>Checks that a request that needs all of the room gets it.</summary>
+    private async Task ExpectAllRoomIsFreeAsync(string db)
     {
-        string document = $$"""{"Id":"c","Type":"PUT","Document":{{_megabytes}} }""";
+        string document = $$"""{"Id":"c","Type":"PUT","Document":{{_largeDocument}} }""";
         Assert.Equal(
             201,
             (
@@ -394,12 +400,12 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         public async Task<long> CountAsync()
         {
             byte[] buffer = new byte[64 << 10];
-            long count = 0;
+            long requestCount = 0;
             try
             {
                 while (await _client.GetStream().ReadAsync(buffer).AsTask().WaitAsync(Patience) is > 0 and int read)
                 {
-                    count += read;
+                    requestCount += read;
                 }
             }
             catch (IOException)
@@ -407,7 +413,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
                 // The connection was reset.
             }
 
-            return count;
+            return requestCount;
         }
 
         public void Dispose() => _client.Dispose();

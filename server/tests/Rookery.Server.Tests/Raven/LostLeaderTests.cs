@@ -48,9 +48,9 @@ public sealed class LostLeaderTests : IAsyncLifetime
     {
         const string Removed = "This node is no member of its cluster any more.";
         _refuse!(new Rejection(RejectionKind.NoLeader, "No member leads now. Try again in a second."));
-        var passing = await _server.SendAsync(method, "/databases/db/" + route, body);
-        passing.IsRefusal(503, "ry again in a second");
-        Assert.False(passing.Headers.Contains("Takes-No-Part"));
+        var temporary = await _server.SendAsync(method, "/databases/db/" + route, body);
+        temporary.IsRefusal(503, "ry again in a second");
+        Assert.False(temporary.Headers.Contains("Takes-No-Part"));
         _member!.WhyNoPart = Removed;
         var answer = await _server.SendAsync(method, "/databases/db/" + route, body);
         answer.IsRefusal(503, Removed);
@@ -85,9 +85,9 @@ public sealed class LostLeaderTests : IAsyncLifetime
     [InlineData(RejectionKind.DatabaseMissing, "{}", 503, null)]
     public async Task A_refused_import_reports_the_last_stored_line_and_what_to_send(
         RejectionKind kind,
-        string good,
+        string goodLine,
         int status,
-        string? kept
+        string? advice
     )
     {
         _member!.WriteRejection = null;
@@ -99,13 +99,13 @@ public sealed class LostLeaderTests : IAsyncLifetime
             '\n',
             Enumerable
                 .Range(1, 6000)
-                .Select(line => line == 10 ? "bad" : good.Replace("{0}", $"users/{line}", StringComparison.Ordinal))
+                .Select(line => line == 10 ? "bad" : goodLine.Replace("{0}", $"users/{line}", StringComparison.Ordinal))
         );
         var import = _server.SendAsync("POST", "/databases/db/import", lines);
-        using var bound = new CancellationTokenSource(TimeSpan.FromSeconds(60));
+        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(60));
         while (_member.ProposedWrites == before)
         {
-            await Task.Delay(10, bound.Token);
+            await Task.Delay(10, patience.Token);
         }
 
         // The second command of an import waits for the first.
@@ -114,20 +114,20 @@ public sealed class LostLeaderTests : IAsyncLifetime
         long stored;
         while ((stored = await _server.CountAsync("/databases/db")) == 0)
         {
-            await Task.Delay(10, bound.Token);
+            await Task.Delay(10, patience.Token);
         }
 
         _refuse!(new Rejection(kind, "It is refused."));
         second.SetResult();
         var answer = await import;
         answer.IsRefusal(status, $"{stored} documents of the import were stored before.");
-        if (kept is null)
+        if (advice is null)
         {
             Assert.DoesNotContain("All lines through", answer.Body, StringComparison.Ordinal);
         }
         else
         {
-            answer.IsRefusal(status, kept.Replace("{0}", $"{stored + 1}", StringComparison.Ordinal));
+            answer.IsRefusal(status, advice.Replace("{0}", $"{stored + 1}", StringComparison.Ordinal));
         }
     }
 

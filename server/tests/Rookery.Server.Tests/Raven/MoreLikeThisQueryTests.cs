@@ -5,6 +5,7 @@ namespace Rookery.Server.Tests.Raven;
 /// <summary>moreLikeThis over HTTP.</summary>
 public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<RunningServer>
 {
+    // Without these options, words in fewer than five documents or once in a document do not count.
     private const string Eager = """{"MinimumTermFrequency":1,"MinimumDocumentFrequency":1}""";
 
     [Theory]
@@ -167,8 +168,8 @@ public sealed class LikenessQueryTests(RunningServer server) : IClassFixture<Run
 
     private async Task DefineAsync(string db, string definition)
     {
-        var put = await server.SendAsync("PUT", db + "/admin/indexes", $$"""{"Indexes":[{{definition}}]}""");
-        Assert.True(put.Status == 201, put.Body);
+        var stored = await server.SendAsync("PUT", db + "/admin/indexes", $$"""{"Indexes":[{{definition}}]}""");
+        Assert.True(stored.Status == 201, stored.Body);
         while (
             (await server.SendAsync("GET", db + "/stats"))
                 .Json.GetProperty("Indexes")

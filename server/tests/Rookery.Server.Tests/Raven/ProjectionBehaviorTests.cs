@@ -137,8 +137,8 @@ public sealed class ProjectionBehaviorTests(RunningServer server) : IClassFixtur
                 )
             ).Status
         );
-        var put = await server.SendAsync("PUT", db + "/admin/indexes", $$"""{"Indexes":[{{Map}},{{Reduce}}]}""");
-        Assert.True(put.Status == 201, put.Body);
+        var stored = await server.SendAsync("PUT", db + "/admin/indexes", $$"""{"Indexes":[{{Map}},{{Reduce}}]}""");
+        Assert.True(stored.Status == 201, stored.Body);
         while (
             (await server.SendAsync("GET", db + "/stats"))
                 .Json.GetProperty("Indexes")

@@ -55,7 +55,7 @@ public sealed class QueryTimeSlicesTests : IDisposable
     [Fact]
     public void Concurrent_long_searches_are_limited()
     {
-        var searches = new LongSearches(2);
+        var searches = new LongSearches(places: 2);
         QueryTimeSlices[] slices =
         [
             .. Enumerable
@@ -104,9 +104,10 @@ public sealed class QueryTimeSlicesTests : IDisposable
         await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await slices.YieldAsync());
     }
 
-    private DocumentResponse Sink(CancellationToken left = default)
+    /// <summary>Returns a response that nobody reads.</summary>
+    private DocumentResponse Sink(CancellationToken clientLeft = default)
     {
-        var http = new DefaultHttpContext { RequestAborted = left };
+        var http = new DefaultHttpContext { RequestAborted = clientLeft };
         _answers.Add(new DocumentResponse(http, new LargeRequests(new MemoryBudget(64 << 20), _time)));
         return _answers[^1];
     }

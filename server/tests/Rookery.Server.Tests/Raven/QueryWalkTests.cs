@@ -33,29 +33,29 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
                 )
                 .DirectRead!
         );
-        var seen = new List<string>();
-        while (seen.Count < 3 && walk.MoveNext())
+        var ids = new List<string>();
+        while (ids.Count < 3 && walk.MoveNext())
         {
-            seen.Add(Encoding.UTF8.GetString(walk.View.Id));
+            ids.Add(Encoding.UTF8.GetString(walk.View.Id));
             walk.Pause();
             await PutAsync(db, "z"); // a new state replaces the one that was read
             Assert.Equal(TimeSpan.Zero, server.Node.ReadStatistics()!.Storage.OldestReaderAge);
         }
 
-        Assert.Equal(["a1", "a2", "a3"], seen);
+        Assert.Equal(["a1", "a2", "a3"], ids);
     }
 
     [Theory]
     [InlineData("from As where startsWith(id(), '')", 3)]
     [InlineData("from @all_docs", 2)]
-    public async Task A_scan_reports_each_document_so_that_it_can_be_ended(string query, int met)
+    public async Task A_scan_reports_each_document_so_that_it_can_be_ended(string query, int documentsRead)
     {
         string db = await server.CreateDatabaseAsync();
         await PutAsync(db, "a1");
         await PutAsync(db, "a2");
         await PutAsync(db, "z");
         Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
-        int passed = 0;
+        int reports = 0;
         using var answer = new DocumentResponse(new DefaultHttpContext(), server.Context.LargeRequests);
         using var reader = new AnswerReader(database, answer);
         using var walk = new QueryWalk(
@@ -69,15 +69,15 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
                 .DirectRead!
         )
         {
-            DocumentRead = () => passed++,
+            DocumentRead = () => reports++,
         };
         while (walk.MoveNext())
         {
-            Assert.InRange(passed, 1, met);
+            Assert.InRange(reports, 1, documentsRead);
         }
 
         walk.CountTotal();
-        Assert.Equal(met, passed);
+        Assert.Equal(documentsRead, reports);
     }
 
     [Theory]
@@ -106,10 +106,10 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
                 )
                 .DirectRead!
         );
-        var seen = new List<string>();
+        var ids = new List<string>();
         for (int change = 0; walk.MoveNext(); change++)
         {
-            seen.Add(Encoding.UTF8.GetString(walk.View.Id));
+            ids.Add(Encoding.UTF8.GetString(walk.View.Id));
             walk.Pause();
             await (
                 change == 0 ? server.SendAsync("DELETE", $"{db}/docs?id=a2")
@@ -118,7 +118,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
             );
         }
 
-        Assert.Equal(["a1", "a2", "a3"], seen);
+        Assert.Equal(["a1", "a2", "a3"], ids);
     }
 
     private Task<Answer> PutAsync(string db, string id) =>

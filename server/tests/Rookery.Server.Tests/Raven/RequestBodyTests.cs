@@ -8,7 +8,7 @@ namespace Rookery.Server.Tests.Raven;
 
 public sealed class RequestBodyTests
 {
-    private const int Large = 16 << 20;
+    private const int MaxBytes = 16 << 20;
 
     // The room for large requests is a quarter of it.
     private readonly MemoryBudget _budget = new(40 << 20);
@@ -23,24 +23,24 @@ public sealed class RequestBodyTests
     [Fact]
     public async Task Memory_grows_with_received_bytes_not_with_the_announced_length()
     {
-        var http = Request("{}"u8.ToArray());
-        http.Request.ContentLength = Large;
+        var http = NewRequest("{}"u8.ToArray());
+        http.NewRequest.ContentLength = MaxBytes;
         long before = GC.GetAllocatedBytesForCurrentThread();
-        using var body = await RequestBody.ReadAsync(http, Large, _requests, BodyUse.Write);
+        using var body = await RequestBody.ReadAsync(http, MaxBytes, _requests, BodyUse.Write);
         Assert.Equal("{}"u8.ToArray(), body.Span.ToArray());
-        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, Large / 2);
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, MaxBytes / 2);
     }
 
     [Fact]
     public async Task Large_bodies_share_a_limit_and_release_it_when_answered()
     {
         byte[] content = new byte[2 << 20];
-        var http = Request(content);
+        var http = NewRequest(content);
         var first = await RequestBody.ReadAsync(http, content.Length, _requests, BodyUse.Write);
         first.Dispose();
         Assert.Equal(LargeRequests.CopiesOfWrite * content.Length, _budget.UsedBytes);
 
-        var waiting = RequestBody.ReadAsync(Request(content), content.Length, _requests, BodyUse.Write).AsTask();
+        var waiting = RequestBody.ReadAsync(NewRequest(content), content.Length, _requests, BodyUse.Write).AsTask();
         Assert.False(waiting.IsCompleted);
         _time.Advance(Admission.WaitTimeout);
         var refused = await Assert.ThrowsAsync<RefusedException>(() => waiting);
@@ -50,22 +50,22 @@ public sealed class RequestBodyTests
 
         await http.Features.Get<Ending>()!.EndAsync();
         Assert.Equal(0, _budget.UsedBytes);
-        (await RequestBody.ReadAsync(Request(content), content.Length, _requests, BodyUse.Write)).Dispose();
+        (await RequestBody.ReadAsync(NewRequest(content), content.Length, _requests, BodyUse.Write)).Dispose();
     }
 
     [Fact]
     public async Task A_small_body_takes_no_room()
     {
-        using var body = await RequestBody.ReadAsync(Request(new byte[20_000]), Large, _requests, BodyUse.Write);
+        using var body = await RequestBody.ReadAsync(NewRequest(new byte[20_000]), MaxBytes, _requests, BodyUse.Write);
         Assert.Equal(20_000, body.Span.Length);
         Assert.Equal(0, _budget.UsedBytes);
     }
 
-    private static DefaultHttpContext Request(byte[] body)
+    private static DefaultHttpContext NewRequest(byte[] body)
     {
         var http = new DefaultHttpContext();
-        http.Request.Body = new MemoryStream(body);
-        http.Request.ContentLength = body.Length;
+        http.NewRequest.Body = new MemoryStream(body);
+        http.NewRequest.ContentLength = body.Length;
         var ending = new Ending();
         http.Features.Set(ending);
         http.Features.Set<IHttpResponseFeature>(ending);
@@ -80,6 +80,7 @@ public sealed class RequestBodyTests
         public override void OnCompleted(Func<object, Task> callback, object state) =>
             _callbacks.Add((callback, state));
 
+        /// <summary>Calls what waits for the end of the answer.</summary>
         public async Task EndAsync()
         {
             foreach (var (callback, state) in _callbacks)

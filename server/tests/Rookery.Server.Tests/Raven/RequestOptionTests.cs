@@ -349,7 +349,7 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
 
     private static string RowOf((string Method, string Path, RouteParameters Parameters) route) =>
         $"| `{route.Method} {route.Path}` | {List(route.Parameters.Obeyed.Select(static name => $"`{name}`"))} "
-        + $"| {List(route.Parameters.Ignored.Select(static passed => $"`{passed.Key}` {passed.Value}"), "; ")} |";
+        + $"| {List(route.Parameters.Ignored.Select(static ignored => $"`{ignored.Key}` {ignored.Value}"), "; ")} |";
 
     private static string List(IEnumerable<string> parts, string between = ", ") =>
         string.Join(between, parts) is { Length: > 0 } list ? list : "–";

@@ -157,7 +157,7 @@ public sealed class RouteFuzzTests(RunningServer server) : IClassFixture<Running
             byte[]? body = method is "GET" or "HEAD"
                 ? null
                 : Mutate(random, Encoding.UTF8.GetBytes(Pick(random, Bodies)));
-            string what = string.Create(
+            string description = string.Create(
                 CultureInfo.InvariantCulture,
                 $"seed {seed}: {method} {url} {(body is null ? "" : Convert.ToHexString(body))}"
             );
@@ -176,20 +176,20 @@ public sealed class RouteFuzzTests(RunningServer server) : IClassFixture<Running
             }
             catch (Exception failure) when (failure is HttpRequestException or TaskCanceledException)
             {
-                throw new InvalidOperationException(what, failure);
+                throw new InvalidOperationException(description, failure);
             }
 
             // RavenDB's clients look at operations/state only after a 500
             bool isBulkInsert = url.Contains("/bulk_insert", StringComparison.Ordinal);
             Assert.True(
                 answer.Status is < 500 or 501 or 503 || (isBulkInsert && answer.Status == 500),
-                $"{answer.Status} {answer.Body} {what}"
+                $"{answer.Status} {answer.Body} {description}"
             );
             if (answer.Status >= 400 && answer.Status != 404 && method is not "HEAD")
             {
                 Assert.True(
                     answer.Body.StartsWith("{\"Url\":", StringComparison.Ordinal),
-                    $"{answer.Status} '{answer.Body}' {what}"
+                    $"{answer.Status} '{answer.Body}' {description}"
                 );
             }
         }
@@ -215,17 +215,17 @@ public sealed class RouteFuzzTests(RunningServer server) : IClassFixture<Running
     {
         for (int i = random.Next(4); i > 0 && body.Length > 0; i--)
         {
-            int at = random.Next(body.Length);
+            int position = random.Next(body.Length);
             switch (random.Next(4))
             {
                 case 0:
-                    body[at] = (byte)random.Next(256);
+                    body[position] = (byte)random.Next(256);
                     break;
                 case 1:
-                    body = body[..at];
+                    body = body[..position];
                     break;
                 case 2:
-                    body = [.. body[..at], .. body[at..], .. body[at..]];
+                    body = [.. body[..position], .. body[position..], .. body[position..]];
                     break;
                 default:
                     break;

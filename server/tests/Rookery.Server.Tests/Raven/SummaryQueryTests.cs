@@ -47,10 +47,10 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
     [InlineData("where price > 9 filter stock = 1 select facet(brand)", "brand: acme 1")]
     [InlineData("where search(text, 'night') select facet(brand)", "brand: acme 1, zoom 1")]
     [InlineData("where brand = 'nobody' select facet(brand), facet(price > 1)", "brand:; price: price > 1 0")]
-    public async Task Only_results_count(string rest, string expected)
+    public async Task Only_results_count(string clauses, string expected)
     {
         string db = await FillAsync();
-        Assert.Equal(expected, Facets(await QueryAsync(db, $"from Cameras {rest}")));
+        Assert.Equal(expected, Facets(await QueryAsync(db, $"from Cameras {clauses}")));
     }
 
     [Theory]
@@ -200,6 +200,9 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
         }
     }
 
+    /// <summary>
+    /// Returns "facet: value count measures, …; …" of all facets; "+terms/hits" follows if not all terms are named.
+    /// </summary>
     private static string Facets(JsonElement answer) =>
         string.Join(
             "; ",
@@ -220,14 +223,14 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
                             .Select(static value => string.Join(' ', Parts(value)))
                     );
                     int remaining = facet.GetProperty("RemainingTermsCount").GetInt32();
-                    string rest =
+                    string remainingTerms =
                         remaining == 0
                             ? ""
                             : (
                                 $" +{remaining}/{facet.GetProperty("RemainingHits").GetInt32()} "
                                 + $"{string.Join(' ', facet.GetProperty("RemainingTerms").EnumerateArray().Select(static term => term.GetString()))}"
                             ).TrimEnd();
-                    return $"{facet.GetProperty("Name").GetString()}: {values}".TrimEnd() + rest;
+                    return $"{facet.GetProperty("Name").GetString()}: {values}".TrimEnd() + remainingTerms;
                 })
         );
 

@@ -54,7 +54,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
         string? query
     )
     {
-        await DefineAsync(query);
+        await DefineIndexOfAsync(query);
         using var answer = await BeginAsync(route, query);
         string name = _db["/databases/".Length..];
         Assert.Equal(
@@ -83,17 +83,17 @@ public sealed class WholeAnswersTests : IAsyncLifetime
                 )
             ).Status
         );
-        await IsWholeAsync(answer);
+        await ExpectWholeAsync(answer);
     }
 
     [Theory]
     [MemberData(nameof(LongAnswers))]
     public async Task An_answer_during_a_delete_by_query_is_complete_with_its_count(string route, string? query)
     {
-        await DefineAsync(query);
+        await DefineIndexOfAsync(query);
         using var answer = await BeginAsync(route, query);
         await DeleteAllAsync();
-        await IsWholeAsync(answer);
+        await ExpectWholeAsync(answer);
     }
 
     [Theory]
@@ -103,8 +103,8 @@ public sealed class WholeAnswersTests : IAsyncLifetime
     public async Task A_second_pass_over_counted_results_finds_as_many(string query)
     {
         Assert.True(_server.Node.Databases.TryGet(_db["/databases/".Length..], out var database));
-        string asked = $$"""{"Query":{{JsonSerializer.Serialize(query)}},"WaitForNonStaleResults":true}""";
-        using var body = new MemoryStream(Encoding.UTF8.GetBytes(asked));
+        string requestJson = $$"""{"Query":{{JsonSerializer.Serialize(query)}},"WaitForNonStaleResults":true}""";
+        using var body = new MemoryStream(Encoding.UTF8.GetBytes(requestJson));
         var http = new DefaultHttpContext();
         (http.Request.Body, http.Request.ContentLength) = (body, body.Length);
         using var received = await PlannedQuery.ReadAsync(http, database, _server.Context);
@@ -117,14 +117,14 @@ public sealed class WholeAnswersTests : IAsyncLifetime
             await DeleteAllAsync();
             await _server.SendAsync("GET", _db + "/indexes/progress?wait=15000");
             await results.RewindAsync();
-            long met = 0;
+            long found = 0;
             while (await results.MoveNextAsync())
             {
-                met++;
+                found++;
                 output.Buffer.Truncate(0);
             }
 
-            Assert.Equal(Documents, met);
+            Assert.Equal(Documents, found);
         }
     }
 
@@ -169,7 +169,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
         }
     }
 
-    private async Task DefineAsync(string? query)
+    private async Task DefineIndexOfAsync(string? query)
     {
         if (query?.Contains("'ByN'", StringComparison.Ordinal) == true)
         {
@@ -230,7 +230,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
         Assert.Equal(0, await _server.CountAsync(_db));
     }
 
-    private static async Task IsWholeAsync(HttpResponseMessage answer)
+    private static async Task ExpectWholeAsync(HttpResponseMessage answer)
     {
         string body = await answer.Content.ReadAsStringAsync();
         Assert.Equal(Documents, body.Split(Text).Length - 1);

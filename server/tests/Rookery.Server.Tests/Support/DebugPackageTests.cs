@@ -13,7 +13,7 @@ using Rookery.Server.Tests.Access;
 
 namespace Rookery.Server.Tests.Support;
 
-public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<NodeInDiagnosis>
+public sealed class DebugPackageTests(NodeInDiagnosis inDiagnosis) : IClassFixture<NodeInDiagnosis>
 {
     private static readonly string[] Expected =
     [
@@ -111,24 +111,24 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
     public async Task A_package_contains_no_secret()
     {
         const string phrase = "pelican orbit \"lamp\" seven";
-        const string hook = "hooks-T0001-secret-place";
+        const string webhook = "hooks-T0001-secret-place";
         const string pem =
             "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIB\n-----END PRIVATE KEY-----";
-        const string join = "rookery-join-1.AAECAwQFBgcICQoLDA0ODw";
+        const string joinToken = "rookery-join-1.AAECAwQFBgcICQoLDA0ODw";
         string token = AccessToken.Create();
         string[] secrets =
         [
             phrase,
-            hook,
+            webhook,
             "MIGHAgEAMBMGByqGSM49AgEG",
-            join,
+            joinToken,
             token,
             SecureServer.LocalKey,
             SecureServer.ClaimCode,
             "hunter2hunter2",
         ];
         string all =
-            $"{phrase} {hook} {pem} {join} {token} {SecureServer.LocalKey} {SecureServer.ClaimCode} "
+            $"{phrase} {webhook} {pem} {joinToken} {token} {SecureServer.LocalKey} {SecureServer.ClaimCode} "
             + $"https://u:hunter2hunter2@host/";
         var node = new SecureServer
         {
@@ -143,7 +143,7 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
         await node.InitializeAsync();
         try
         {
-            foreach (string known in (string[])[phrase, hook, SecureServer.ClaimCode])
+            foreach (string known in (string[])[phrase, webhook, SecureServer.ClaimCode])
             {
                 node.Context.RecentLog.Secrets.Hide(known);
             }
@@ -153,7 +153,7 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
             node.Context.ActiveAlerts = () =>
                 [new ActiveAlert("hot", AlertSeverity.Warning, node.Time.GetUtcNow(), all, all, all)];
             var files = await FetchAsync(node, granted);
-            string[] planted =
+            string[] partsWithSecrets =
             [
                 "careless.txt",
                 "careless.json",
@@ -163,7 +163,7 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
                 "settings.json",
             ];
             Assert.All(
-                planted,
+                partsWithSecrets,
                 name =>
                     Assert.Contains(
                         "(secret)",
@@ -171,10 +171,10 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
                         StringComparison.Ordinal
                     )
             );
-            string whole = string.Concat(files.Select(static file => file.Key + file.Value));
+            string content = string.Concat(files.Select(static file => file.Key + file.Value));
             Assert.All(
                 secrets.Append(granted),
-                secret => Assert.DoesNotContain(secret, whole, StringComparison.OrdinalIgnoreCase)
+                secret => Assert.DoesNotContain(secret, content, StringComparison.OrdinalIgnoreCase)
             );
         }
         finally
@@ -186,7 +186,7 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
     [Fact]
     public async Task A_node_in_diagnosis_mode_builds_a_package()
     {
-        using var answer = await broken.Http.GetAsync("/admin/node/debug-package");
+        using var answer = await inDiagnosis.Http.GetAsync("/admin/node/debug-package");
         Assert.Equal("application/gzip", answer.Content.Headers.ContentType?.MediaType);
         var files = await UnpackAsync(await answer.Content.ReadAsStreamAsync());
         Assert.DoesNotContain(files.Keys, static name => name.EndsWith(".failed.txt", StringComparison.Ordinal));
@@ -195,9 +195,9 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
             files.Single(static file => file.Key.EndsWith("/ready.json", StringComparison.Ordinal)).Value,
             StringComparison.Ordinal
         );
-        Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/admin/logs")).StatusCode);
-        Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/admin/node/settings")).StatusCode);
-        Assert.Equal(HttpStatusCode.OK, (await broken.Http.GetAsync("/dashboard/alerts")).StatusCode);
+        Assert.Equal(HttpStatusCode.OK, (await inDiagnosis.Http.GetAsync("/admin/logs")).StatusCode);
+        Assert.Equal(HttpStatusCode.OK, (await inDiagnosis.Http.GetAsync("/admin/node/settings")).StatusCode);
+        Assert.Equal(HttpStatusCode.OK, (await inDiagnosis.Http.GetAsync("/dashboard/alerts")).StatusCode);
     }
 
     [Fact]
@@ -231,10 +231,10 @@ public sealed class DebugPackageTests(NodeInDiagnosis broken) : IClassFixture<No
         return await UnpackAsync(await answer.Content.ReadAsStreamAsync());
     }
 
-    private static async Task<Dictionary<string, string>> UnpackAsync(Stream packed)
+    private static async Task<Dictionary<string, string>> UnpackAsync(Stream compressed)
     {
         var files = new Dictionary<string, string>(StringComparer.Ordinal);
-        await using var gzip = new GZipStream(packed, CompressionMode.Decompress);
+        await using var gzip = new GZipStream(compressed, CompressionMode.Decompress);
         await using var tar = new TarReader(gzip);
         while (await tar.GetNextEntryAsync(copyData: true) is { } entry)
         {

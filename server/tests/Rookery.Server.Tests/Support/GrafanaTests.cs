@@ -27,10 +27,10 @@ public sealed class GrafanaTests
                 .SelectMany(static panel => panel.GetProperty("targets").EnumerateArray())
                 .Select(static target => target.GetProperty("expr").GetString()!),
         ];
-        var told = await KnownMetrics.ReadAsync();
-        string[] asked = [.. expressions.SelectMany(KnownMetrics.In).Distinct(StringComparer.Ordinal)];
-        Assert.True(asked.Length > 20);
-        Assert.DoesNotContain(asked, name => !told.Contains(name));
+        var exported = await KnownMetrics.ReadAsync();
+        string[] used = [.. expressions.SelectMany(KnownMetrics.In).Distinct(StringComparer.Ordinal)];
+        Assert.True(used.Length > 20);
+        Assert.DoesNotContain(used, name => !exported.Contains(name));
         Assert.Equal(
             ["datasource", "instance"],
             file.RootElement.GetProperty("templating")

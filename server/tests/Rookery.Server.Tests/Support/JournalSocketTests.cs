@@ -10,9 +10,9 @@ public sealed class JournalSocketTests : IDisposable
     private readonly string _directory = Directory.CreateTempSubdirectory("rookery-journal-").FullName;
     private readonly Socket _journal = new(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
 
-    public JournalSocketTests() => _journal.Bind(new UnixDomainSocketEndPoint(Place));
+    public JournalSocketTests() => _journal.Bind(new UnixDomainSocketEndPoint(SocketPath));
 
-    private string Place => Path.Combine(_directory, "socket");
+    private string SocketPath => Path.Combine(_directory, "socket");
 
     public void Dispose()
     {
@@ -23,7 +23,7 @@ public sealed class JournalSocketTests : IDisposable
     [Fact]
     public void A_line_is_one_datagram_of_fields_with_their_lengths()
     {
-        using var socket = JournalSocket.TryConnect(Place)!;
+        using var socket = JournalSocket.TryConnect(SocketPath)!;
         Assert.True(socket.TrySend(LogLevel.Warning, new EventId(1508, "stop_cut_off"), "warning: two\nPRIORITY=0"));
         Assert.Equal(
             [
@@ -50,15 +50,15 @@ public sealed class JournalSocketTests : IDisposable
     [Fact]
     public void A_blocked_system_journal_blocks_no_caller()
     {
-        using var socket = JournalSocket.TryConnect(Place)!;
+        using var socket = JournalSocket.TryConnect(SocketPath)!;
         string line = new('x', 8000);
-        int taken = 0;
-        while (taken < 100_000 && socket.TrySend(LogLevel.Information, default, line))
+        int sent = 0;
+        while (sent < 100_000 && socket.TrySend(LogLevel.Information, default, line))
         {
-            taken++;
+            sent++;
         }
 
-        Assert.InRange(taken, 1, 99_999);
+        Assert.InRange(sent, 1, 99_999);
         ReceiveFields();
         Assert.True(socket.TrySend(LogLevel.Information, default, line));
     }
@@ -66,7 +66,7 @@ public sealed class JournalSocketTests : IDisposable
     [Fact]
     public void A_line_longer_than_a_datagram_is_refused()
     {
-        using var socket = JournalSocket.TryConnect(Place)!;
+        using var socket = JournalSocket.TryConnect(SocketPath)!;
         Assert.False(socket.TrySend(LogLevel.Error, default, new string('x', 64 << 20)));
         Assert.True(socket.TrySend(LogLevel.Error, default, "short"));
     }
@@ -74,10 +74,10 @@ public sealed class JournalSocketTests : IDisposable
     [Fact]
     public void A_missing_or_vanished_system_journal_accepts_nothing()
     {
-        using var socket = JournalSocket.TryConnect(Place)!;
+        using var socket = JournalSocket.TryConnect(SocketPath)!;
         _journal.Dispose();
         Assert.False(socket.TrySend(LogLevel.Error, default, "lost"));
-        Assert.Null(JournalSocket.TryConnect(Place + "-elsewhere"));
+        Assert.Null(JournalSocket.TryConnect(SocketPath + "-elsewhere"));
     }
 
     private List<(string Name, string Value)> ReceiveFields()

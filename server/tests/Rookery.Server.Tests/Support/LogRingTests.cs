@@ -48,18 +48,19 @@ public sealed partial class LogRingTests
         Assert.InRange(Assert.Single(ring.Read(null, 1000)).Text.Length, 8000, 9000);
     }
 
+    // A line is cut after 8 KiB or 16 KiB, which is within a token here.
     [Theory]
     [InlineData(8172, 1)]
     [InlineData(16364, 1)]
     [InlineData(0, 1000)]
-    public void A_cut_line_keeps_no_part_of_a_secret(int before, int tokens)
+    public void A_cut_line_keeps_no_part_of_a_secret(int charactersBefore, int tokens)
     {
         var ring = new LogRing();
         ring.Add(
             Now,
             LogLevel.Error,
             default,
-            new string('x', before)
+            new string('x', charactersBefore)
                 + string.Concat(Enumerable.Repeat(" rookery_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", tokens))
                 + " rest"
         );
@@ -77,11 +78,11 @@ public sealed partial class LogRingTests
         "Posted to /our-rookery-7Kq2: the rookery is well",
         "Posted to /(secret): the rookery is well"
     )]
-    public void A_webhook_path_is_hidden_if_it_cannot_be_guessed(string url, string text, string kept)
+    public void A_webhook_path_is_hidden_if_it_cannot_be_guessed(string url, string text, string expected)
     {
         var secrets = new SecretFilter();
         Assert.Null(Webhook.ReadToken(new WebhookConfiguration(new Uri(url), "ntfy", TokenFile: null), secrets));
-        Assert.Equal(kept, secrets.Clean(text));
+        Assert.Equal(expected, secrets.Clean(text));
     }
 
     [Theory]
@@ -101,7 +102,7 @@ public sealed partial class LogRingTests
         "send 'Authorization: Bearer TOKEN', or a client certificate",
         "send 'Authorization: Bearer TOKEN', or a client certificate"
     )]
-    public void Secrets_are_removed_from_lines(string text, string kept)
+    public void Secrets_are_removed_from_lines(string text, string expected)
     {
         var ring = new LogRing();
         ring.Secrets.Hide("ABCDEFGH23456789");
@@ -109,7 +110,7 @@ public sealed partial class LogRingTests
         ring.Secrets.Hide("a");
         ring.Secrets.Hide(null);
         ring.Add(Now, LogLevel.Information, default, text);
-        Assert.Equal(kept, ring.Read(null, 1)[0].Text);
+        Assert.Equal(expected, ring.Read(null, 1)[0].Text);
     }
 
     [Fact]
@@ -124,12 +125,12 @@ public sealed partial class LogRingTests
                 node.Context.RecentLog.Add(Now, LogLevel.Warning, LogEvents.SlowSync, $"slow {i}");
             }
 
-            using var said = JsonDocument.Parse(
+            using var answer = JsonDocument.Parse(
                 (await node.SendAsync("GET", "/admin/logs?after=1&limit=1", SecureServer.LocalKey)).Body
             );
             Assert.Equal(
                 """{"Lines":[{"Sequence":2,"Time":"2026-11-25T12:00:00Z","Level":"warning","EventId":1103,"Text":"slow 2"}]}""",
-                said.RootElement.GetRawText()
+                answer.RootElement.GetRawText()
             );
             (await node.SendAsync("GET", "/admin/logs", await node.GiveTokenAsync(["metrics"]))).IsRefusal(
                 403,

@@ -11,7 +11,7 @@ namespace Rookery.Server.Tests.Support;
 internal sealed partial class OsPipe : IDisposable
 {
     // Capacity of a pipe on Linux.
-    private const int Bytes = 64 << 10;
+    private const int Capacity = 64 << 10;
 
     private const int SetDescriptorFlags = 2;
     private const int ClosesOnExecute = 1;
@@ -40,8 +40,8 @@ internal sealed partial class OsPipe : IDisposable
     /// <summary>Fills the pipe and returns the number of bytes.</summary>
     public int Fill()
     {
-        Stream.Write(new byte[Bytes]);
-        return Bytes;
+        Stream.Write(new byte[Capacity]);
+        return Capacity;
     }
 
     /// <summary>Reads <paramref name="count"/> bytes as text.</summary>

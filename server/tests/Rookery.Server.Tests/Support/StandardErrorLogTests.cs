@@ -82,8 +82,8 @@ public sealed class StandardErrorLogTests
             var log = new StandardErrorLog(new SimulatedTimeProvider(), pipe.Stream, socket);
             log.LogWarning("To the journal.");
             byte[] datagram = new byte[4096];
-            string taken = Encoding.UTF8.GetString(datagram, 0, journal.Receive(datagram));
-            Assert.Contains("warning: To the journal.", taken, StringComparison.Ordinal);
+            string received = Encoding.UTF8.GetString(datagram, 0, journal.Receive(datagram));
+            Assert.Contains("warning: To the journal.", received, StringComparison.Ordinal);
             journal.Dispose();
             log.LogError("To stderr.");
             Assert.Equal("<3>error: To stderr.\n", pipe.ReadToEnd());
