@@ -25,7 +25,7 @@ export class Card extends BreakableDisk {
 
   /** Deletes the filling durably: a following power cut must not restore it. */
   giveBack() {
-    this.#ballast.giveBack()
+    this.#ballast.release()
     execFileSync("sync", ["--file-system", this.directory])
   }
 }

@@ -7,6 +7,7 @@ import { command, environmentAt, unread } from "./commands.mjs"
 import { lost, startLoad } from "./load.mjs"
 import { executable, freePort, NodeProcess, run, temporaryDirectory, until } from "./node-process.mjs"
 
+/** Asserts that a command ended with a code and one sentence. */
 function refused({ code, stdout, stderr }, expectedCode, pattern) {
   assert.equal(code, expectedCode, stderr)
   assert.equal(stdout, "")
@@ -14,6 +15,7 @@ function refused({ code, stdout, stderr }, expectedCode, pattern) {
   assert.equal(stderr.trim().split("\n").length, 1, `one sentence, not:\n${stderr}`)
 }
 
+/** Asserts that a command succeeded, and returns what it printed. */
 async function succeeded(command) {
   const { code, stdout, stderr } = await command
   assert.equal(code, 0, stderr)
@@ -30,8 +32,8 @@ async function serving(data, work, options = []) {
   }
 }
 
-/** A node on half a restore stays up to say so, and serves and makes nothing. */
-async function saysThatItIsHalf(data) {
+/** Asserts that a node on half a restore reports that, and neither serves nor creates anything. */
+async function refusesHalfARestore(data) {
   const files = readdirSync(data).sort()
   const node = NodeProcess.start({ data, port: await freePort() })
   try {
@@ -43,9 +45,9 @@ async function saysThatItIsHalf(data) {
     await node.terminate()
   }
 
-  // But for what says that it runs, and where.
-  const made = readdirSync(data).filter(name => !files.includes(name) && name !== "lock" && name !== "local-access")
-  assert.deepEqual([made, files.filter(name => !existsSync(join(data, name)))], [[], []], "nothing was made, and nothing taken away")
+  // Except the files by which a running node shows that it runs, and where.
+  const created = readdirSync(data).filter(name => !files.includes(name) && name !== "lock" && name !== "local-access")
+  assert.deepEqual([created, files.filter(name => !existsSync(join(data, name)))], [[], []], "nothing was created or deleted")
 }
 
 test("A backup taken under load holds everything that was acknowledged before it began", async t => {
@@ -65,7 +67,7 @@ test("A backup taken under load holds everything that was acknowledged before it
     assert.match(await succeeded(run("backup", "--to", backup, "--url", node.url)), /Backup complete in .*, durable and checked\./)
     await load.stop()
     assert.deepEqual(await lost(node, "Load", load.acknowledged), [], "the node goes on")
-    assert.ok(!existsSync(join(data, "checkpoint")), "the checkpoint's space is given back")
+    assert.ok(!existsSync(join(data, "checkpoint")), "the checkpoint is deleted")
     refused(await run("backup", "--to", backup, "--url", node.url), 78, /not empty/)
     refused(await run("backup", "--to", join(directory, "none"), "--data", data), 78, /in use/)
     refused(await run("export", "--data", data), 78, /in use/)
@@ -94,11 +96,11 @@ test("A backup taken under load holds everything that was acknowledged before it
   refused(await run("restore", "--from", backup, "--data", rotten), 1, new RegExp(`${largest} is damaged`))
   refused(await run("restore", "--from", backup, "--data", rotten), 78, /restore that did not finish/)
   refused(await run("export", "--data", rotten), 1, /restore that did not finish/)
-  await saysThatItIsHalf(rotten)
+  await refusesHalfARestore(rotten)
   refused(await run("restore", "--from", data, "--data", join(directory, "other")), 1, /no complete backup/)
 })
 
-test("A backup that is interrupted once it is complete is not called none", async t => {
+test("A backup that is interrupted when it is complete already is reported as complete", async t => {
   const directory = temporaryDirectory(t)
   const backup = join(directory, "backup")
   await serving(join(directory, "data"), async node => {
@@ -147,9 +149,9 @@ test("A stopped node is backed up and exported from its directory, and damage is
   assert.equal(partial.code, 1, partial.stderr)
   assert.match(partial.stderr, /Shop: not exported: .*\.run is damaged at byte \d+: .*\(d\//)
   assert.match(partial.stderr, /1 range could not be read and is missing in the export/)
-  const spoiled = await run("backup", "--to", join(directory, "y"), "--data", rotten)
-  assert.equal(spoiled.code, 1, spoiled.stderr)
-  assert.match(spoiled.stderr, /The node's data is damaged, and so is this copy of it, which is no backup: .*\.run is damaged/)
+  const damaged = await run("backup", "--to", join(directory, "y"), "--data", rotten)
+  assert.equal(damaged.code, 1, damaged.stderr)
+  assert.match(damaged.stderr, /The node's data is damaged, and so is this copy of it, which is no backup: .*\.run is damaged/)
 })
 
 test("A node with a journal of its own is backed up, exported and restored with it", async t => {
@@ -171,6 +173,7 @@ test("A node with a journal of its own is backed up, exported and restored with 
   await serving(restored, node => node.expect(200, "GET", "/databases/Shop/docs?id=a"), ["--journal", other])
 })
 
+/** Inverts a bit of a file. */
 function damage(file) {
   const bytes = readFileSync(file)
   bytes[Math.floor(bytes.length / 3)] ^= 0x10

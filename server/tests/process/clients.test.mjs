@@ -14,15 +14,16 @@ before(async t => {
   await node.createDatabase("slow")
 })
 
-// Everything that the server says until it closes the connection.
-async function said(socket) {
+/** Returns all that the server sends until it closes the connection. */
+async function readAll(socket) {
   const parts = []
   socket.on("data", part => parts.push(part))
-  socket.on("error", () => {}) // a reset, when it still writes: what was said before counts
+  socket.on("error", () => {}) // A client that still writes is reset; what was received before counts.
   await new Promise(done => socket.on("close", done))
   return Buffer.concat(parts).toString()
 }
 
+/** Opens a connection and sends a text. */
 async function open(text) {
   const socket = connect(node.port, "127.0.0.1")
   await once(socket, "connect")
@@ -33,11 +34,11 @@ async function open(text) {
 const head = "PUT /databases/slow/docs?id=one HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n"
 
 test("Silent and trickling clients are cut off while others are served", limit, async () => {
-  const silentHead = said(await open(head))
-  const silentBody = said(await open(`${head}\r\n{"a":`))
+  const silentHead = readAll(await open(head))
+  const silentBody = readAll(await open(`${head}\r\n{"a":`))
   const trickling = await open(`${head}\r\n{"a":"`)
   const trickle = setInterval(() => trickling.write("x"), 500)
-  const trickled = said(trickling)
+  const trickled = readAll(trickling)
   assert.equal((await node.request("PUT", "/databases/slow/docs?id=two", "{}")).status, 201)
   assert.match(await silentHead, /^HTTP\/1\.1 408 /)
   assert.match(await silentBody, /^HTTP\/1\.1 408 [^]*came too slowly/)
@@ -73,16 +74,16 @@ test("Clients that vanish instead of reading a long answer leave the server serv
   const lines = Array.from({ length: 5_000 }, (_, n) => JSON.stringify({ text: "rook".repeat(100), "@metadata": { "@id": `long/${n}` } })).join("\n")
   assert.equal((await node.request("POST", "/databases/slow/import", lines)).status, 200)
   const query = '{"Query":"from @all_docs"}'
-  const asked = [
+  const requests = [
     ["GET", "export"], ["GET", "docs?startsWith=long/"], ["GET", "streams/docs?startsWith=long/"], ["GET", "changes/stream?since=0"], ["POST", "queries"], ["POST", "streams/queries"],
   ].map(([method, path]) => `${method} /databases/slow/${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: ${method === "POST" ? query.length : 0}\r\n\r\n${method === "POST" ? query : ""}`)
   for (let i = 0; i < 60; i++) {
-    const socket = await open(asked[i % asked.length])
+    const socket = await open(requests[i % requests.length])
     await once(socket, "data")
     i % 4 < 2 ? socket.resetAndDestroy() : socket.destroy()
   }
 
   const all = await node.request("GET", "/databases/slow/export")
   assert.ok(all.text.trim().split("\n").length >= 5_000)
-  assert.doesNotMatch(node.log, /error/, "who leaves is no fault of the node")
+  assert.doesNotMatch(node.log, /error/, "a client that leaves is no fault of the node")
 })

@@ -21,6 +21,7 @@ async function setUp(t) {
   return { directory, node, env, rookery, withInput: (input, ...words) => command(words, { env, input }) }
 }
 
+/** Asserts how a command ended, and returns its output. With a pattern, stderr must match it and stdout be empty. */
 function ended({ code, stdout, stderr }, expected, pattern) {
   assert.equal(code, expected, stderr)
   if (pattern !== undefined) {
@@ -42,7 +43,7 @@ test("Documents are put, read and deleted, and each end has its code", async t =
   ended(await withInput('{"name":', "put", ".", "rooks/2"), 78, /JSON/)
   ended(await rookery("put", ".", "rooks/2", "/nowhere/x.json"), 78, /no such file/)
   ended(await withInput('{"n":2}', "put", ".", "rooks/2"), 0)
-  // The first is asked for by Expect: 100-continue and never sent, as its length tells enough; one that fits is let through by the same way.
+  // Both are announced with Expect: 100-continue. The first is refused for its length and never sent; the second just fits.
   const text = length => `{"n":"${"x".repeat(length - '{"n":""}'.length)}"}`
   ended(await withInput(text((8 << 20) + 1), "put", ".", "rooks/large"), 78,
     /^The document is larger than 8\.0 MiB, which is the limit, and was not stored\. Split it into several doc.*\n$/)
@@ -84,7 +85,7 @@ test("More than one document is deleted only after the database's name was typed
   assert.equal((await node.request("HEAD", "/databases/birds/docs?id=a/1")).status, 404)
 })
 
-test("A query is answered as lines, as a table, as the node says it, and explained", async t => {
+test("A query is answered as lines, as a table and as the node's own JSON, and can be explained", async t => {
   const { rookery, env, node } = await setUp(t)
   for (const [id, age] of [["1", 3], ["2", 7], ["3", 12]]) {
     await node.expect(201, "PUT", `/databases/birds/docs?id=rooks/${id}`, JSON.stringify({ name: `Rook \u001b[31m${id}`, age, "@metadata": { "@collection": "Rooks" } }))
@@ -101,7 +102,7 @@ test("A query is answered as lines, as a table, as the node says it, and explain
   assert.match(ended(await rookery(...query, "--explain"), 0), /would use/)
   ended(await rookery("query", ".", "from Rooks where where"), 78, /Line 1, column/)
   const unfinished = ["query", ".", "from Rooks where"]
-  assert.equal((await rookery(...unfinished, "--timings")).stderr, (await rookery(...unfinished)).stderr, "the place is one of the text that was typed")
+  assert.equal((await rookery(...unfinished, "--timings")).stderr, (await rookery(...unfinished)).stderr, "the position is one in the typed text")
   ended(await rookery("query", ".", "from Rooks", "--param", "5"), 78, /--param must be NAME=VALUE/)
   ended(await rookery("query", ".", "from Rooks", "--table", "--json"), 78, /Give one of them/)
 
@@ -110,7 +111,7 @@ test("A query is answered as lines, as a table, as the node says it, and explain
   assert.equal(coloured.shown.split("\u001b[1mID").length, 2, "bold heads once: not with NO_COLOR, not on a dumb terminal")
 })
 
-test("Databases are listed, made, and deleted by their name; indexes go their way", async t => {
+test("Databases are listed, created and deleted by name; indexes are defined, paused, reset, disabled and deleted", async t => {
   const { rookery, withInput, node } = await setUp(t)
   ended(await rookery("db", "create", "nests"), 0, /Created the database nests/)
   ended(await rookery("db", "create", "nests"), 75, /nests/)
@@ -132,7 +133,7 @@ test("Databases are listed, made, and deleted by their name; indexes go their wa
   assert.match(ended(await rookery("index", "ls", "."), 0), /Rooks\/ByAge +Map +up to date +20 +0 +0/)
   const shown = ended(await rookery("index", "show", ".", "Rooks/ByAge"), 0)
   assert.equal(JSON.parse(shown).Name, "Rooks/ByAge")
-  assert.match(shown, /\n {2}"Name"/, "for somebody who changes it, and puts it back")
+  assert.match(shown, /\n {2}"Name"/, "indented, so that it can be edited and put back")
   ended(await rookery("index", "pause", ".", "Rooks/ByAge"), 0)
   assert.match(ended(await rookery("index", "ls", "."), 0), /Rooks\/ByAge +Map +Paused +20 +0 +0/)
   ended(await rookery("index", "wait", ".", "Rooks/ByAge"), 0)
@@ -169,7 +170,7 @@ test("Databases are listed, made, and deleted by their name; indexes go their wa
   ended(await rookery("index", "rm", ".", "Rooks/ByAge"), 66, /Rooks\/ByAge/)
 })
 
-test("What was misspelt is named, with what it may have been", async t => {
+test("A misspelt word is named, with the likely one", async t => {
   const { rookery } = await setUp(t)
   ended(await rookery("improt"), 78, /"improt" is not a command or option here\. Did you mean import\?/)
   ended(await rookery("cluster", "ndoe"), 78, /Did you mean node\? See `rookery cluster --help`/)
@@ -177,7 +178,7 @@ test("What was misspelt is named, with what it may have been", async t => {
   ended(await rookery("zzzzzzzz"), 78, /"zzzzzzzz" is not a command or option here\. See `rookery --help`/)
 })
 
-test("The settings of a login hold where nothing else is said, and are read only while nobody else can", async t => {
+test("The settings of a login apply where nothing else is given, and are refused if other users can read them", async t => {
   const directory = temporaryDirectory(t)
   const node = await NodeProcess.serveDuring(t, { data: join(directory, "data") })
   await node.createDatabase("birds")
@@ -192,7 +193,7 @@ test("The settings of a login hold where nothing else is said, and are read only
   ended(await rookery("login", closed, node.url, "--database", "birds"), 0)
   assert.equal(statSync(file).mode & 0o777, 0o600)
   assert.deepEqual(JSON.parse(readFileSync(file, "utf8")), { url: [closed, node.url], database: "birds" })
-  assert.equal(JSON.parse(ended(await rookery("get", ".", "a"), 0)).n, 1, "of two the one that answers")
+  assert.equal(JSON.parse(ended(await rookery("get", ".", "a"), 0)).n, 1, "the one of two that answers")
 
   const elsewhere = `http://127.0.0.1:${await freePort()}`
   assert.match((await command(["status"], { env: { ...env, ROOKERY_URL: elsewhere } })).stderr, new RegExp(`No node answers at ${elsewhere}`), "the environment wins over the file")
@@ -200,7 +201,7 @@ test("The settings of a login hold where nothing else is said, and are read only
   ended(await command(["status", "--url", `${elsewhere},${closed}`, "--url", node.url], { env }), 0)
   ended(await command(["get", "fishes", "a", "--url", node.url], { env }), 66)
 
-  // A token of the file is for the file's nodes alone.
+  // The token in the file is sent only to the nodes in the file.
   writeFileSync(file, JSON.stringify({ url: [node.url], token: "rookery_wrong" }))
   ended(await rookery("db", "ls"), 1, /token/)
   ended(await rookery("db", "ls", "--url", node.url.replace("127.0.0.1", "localhost")), 0)
@@ -219,7 +220,7 @@ test("The settings of a login hold where nothing else is said, and are read only
   ended(await rookery("logout"), 0, /`rookery login` saved nothing/)
 })
 
-test("Bash completes commands and options from what the executable says", async t => {
+test("Bash completes commands and options from the executable's own list", async t => {
   const { env, directory } = await setUp(t)
   const script = join(directory, "completion.bash")
   const printed = await command(["completion", "bash"], { env })
@@ -234,7 +235,7 @@ test("Bash completes commands and options from what the executable says", async 
   ended(await command(["completion", "tcsh"], { env }), 78, /must be one of bash, zsh, fish/)
 })
 
-/** What stands before a node for the length of a test, and writes down what it is asked: the version of HTTP, and the path. */
+/** Starts a proxy before a node for the length of a test. `asked` has the version of HTTP and the path of each request. */
 async function recorderOf(t, node) {
   const asked = []
   const server = createServer(async ({ httpVersion, url }, answer) => {
@@ -247,7 +248,7 @@ async function recorderOf(t, node) {
   return { url: `http://127.0.0.1:${server.address().port}`, asked }
 }
 
-test("A status is the same by the quick way and by the usual one, of a node that is well and of one that is not", async t => {
+test("A status is the same over the quick connection and over the usual one, if the node is well and if it is not", async t => {
   const { env, node, directory } = await setUp(t)
   const data = join(directory, "later")
   mkdirSync(data)
@@ -256,7 +257,7 @@ test("A status is the same by the quick way and by the usual one, of a node that
   t.after(() => later.kill())
   await later.answers("/readyz", 503)
 
-  // What it says of its disk goes up and down.
+  // Lines about the speed of the disk differ from one status to the next.
   const steady = lines => lines.split("\n").filter(line => !line.includes(" limits capacity: ")).map(line => line.replace(/sync p99 (\?|[\d.]+ ms)/, "")).join("\n")
   for (const [one, code, word, expected] of [
     [node, 0, "well", /^Ready: documents are served\.\nLeader in term \d+; A leads; .*\n(.+\n)?A leader, reachable, 0 entries behind.*\n$/],
@@ -265,7 +266,7 @@ test("A status is the same by the quick way and by the usual one, of a node that
     assert.equal((await one.request("GET", "/readyz?words")).headers["rookery-status"], word)
     const { url, asked } = await recorderOf(t, one)
     const status = async (...words) => ended(await command(["status", "--url", ...words], { env }), code)
-    // A name is not for the quick way.
+    // The quick connection needs a numeric address.
     const named = url.replace("127.0.0.1", "localhost")
     const said = await status(url)
     assert.match(said, expected)
@@ -286,8 +287,8 @@ test("Zsh completes at its prompt, from a file that it reads at its start", need
 
 test("Fish completes at its prompt, from its directory of completions", needing("fish"), async t => {
   const { env, directory } = await setUp(t)
-  for (const made of ["bin", ".config/fish/completions"]) mkdirSync(join(directory, made), { recursive: true })
-  // It completes only what it finds.
+  for (const path of ["bin", ".config/fish/completions"]) mkdirSync(join(directory, path), { recursive: true })
+  // Fish completes only commands that it finds in PATH.
   symlinkSync(executable, join(directory, "bin/rookery"))
   writeFileSync(join(directory, ".config/fish/completions/rookery.fish"), ended(await command(["completion", "fish"], { env }), 0))
   await completesAtThePrompt(t, "fish -i", { ...env, PATH: `${join(directory, "bin")}:${env.PATH}` })
@@ -305,13 +306,13 @@ async function completesAtThePrompt(t, shell, env) {
     await until(() => plain().slice(from).includes(`${whole} `))
   }
 
-  // What stands between quotes in a description ends no word of the script.
+  // A quote in a description ends no word of the script.
   const from = plain().length
   terminal.type("\u0015rookery cluster \t")
   await until(() => plain().slice(from).includes("The cluster's certificate authority"))
 }
 
-test("Names and values command no terminal, turn no order of letters and hide nothing, and JSON of them is the same", async t => {
+test("Names and values neither control a terminal nor reorder or hide letters, and their JSON means the same", async t => {
   const { rookery, env, node } = await setUp(t)
   const hostile = "a\u202eb\u2066c\u009bd\u2028e\u200bf\u001b[31m"
   await node.expect(201, "POST", "/databases/birds/bulk_docs", JSON.stringify({ Commands: [{ Id: `rooks/${hostile.replace(/[\u001b\u009b]/g, "")}`, Type: "PUT", Document: { [hostile]: hostile } }] }))
@@ -328,13 +329,13 @@ test("Names and values command no terminal, turn no order of letters and hide no
   assert.match((await rookery("export", ".")).stdout, raw)
   const terminal = new Terminal("$rookery export . 2>/dev/null", { env })
   assert.equal(await terminal.ended, 0)
-  // The runtime sets the keypad of the terminal when it goes.
+  // The runtime sets the keypad of the terminal when it ends.
   const shown = terminal.shown.replaceAll("\r\n", "\n").replace("\u001b[?1h\u001b=", "")
   assert.doesNotMatch(shown, raw)
   assert.equal(JSON.parse(shown)[hostile], hostile)
 })
 
-test("A load of its own is measured, and leaves no database behind", async t => {
+test("A benchmark measures its own load, and leaves no database behind", async t => {
   const { rookery, node } = await setUp(t)
   for (const kind of ["put", "get", "query"]) {
     const result = await rookery("bench", "--seconds", "1", "--connections", "4", "--kind", kind, "--json")
@@ -351,7 +352,7 @@ test("A load of its own is measured, and leaves no database behind", async t => 
   ended(await rookery("bench", "--kind", "nothing"), 78, /--kind must be put, get or query/)
 })
 
-test("What a query finds is changed or deleted, counted first, and a query says which command does that", async t => {
+test("The documents of a query are counted, and then changed or deleted; a query that would change them names the command", async t => {
   const { rookery, env, node, directory } = await setUp(t)
   writeFileSync(join(directory, "in.ndjson"), Array.from({ length: 700 }, (_, n) => `{"age":${n},"@metadata":{"@id":"rooks/${n}","@collection":"Rooks"}}\n`).join(""))
   ended(await rookery("import", ".", join(directory, "in.ndjson")), 0)
@@ -365,8 +366,8 @@ test("What a query finds is changed or deleted, counted first, and a query says 
   ended(await rookery("delete", ".", "--query", update, "--yes"), 78, /`rookery patch`/)
   ended(await rookery("patch", ".", "from Rooks where where update { this.x = 1 }", "--yes"), 78, /Line 1, column/)
   ended(await rookery("patch", ".", "from Rooks where age < 9 update { this.none.deep = 1 }", "--yes"), 1, /^The patch of document rooks\/\d failed: .* No document was changed\.\n$/s)
-  const told = JSON.parse((await rookery("patch", ".", "from Rooks order by age as long update { this.first = true } limit 3", "--yes", "--json")).stdout)
-  assert.deepEqual([told.Status, told.Progress.Processed], ["Completed", 3])
+  const operation = JSON.parse((await rookery("patch", ".", "from Rooks order by age as long update { this.first = true } limit 3", "--yes", "--json")).stdout)
+  assert.deepEqual([operation.Status, operation.Progress.Processed], ["Completed", 3])
 
   ended(await rookery("delete", ".", "rooks/1", "--query", "from Rooks", "--yes"), 78, /Pass either ids, --prefix or --query/)
   ended(await rookery("rm", ".", "rooks/1", "--per-second", "5"), 78, /belong to --query/)
@@ -381,8 +382,8 @@ test("What a query finds is changed or deleted, counted first, and a query says 
   await slow.shows(/Interrupted\. \d+ of 600 documents were changed by then; they stay changed\. The node stops after its current batch\.\r\ncode 130/)
 })
 
-/** A node that is played: `answer` gives status and JSON for a method and a path. */
-async function play(t, answer) {
+/** Poses as a node: `answer` returns status and JSON for a request. `asked` has the method and the path of each. */
+async function poseAsNode(t, answer) {
   const asked = []
   const server = createServer(async (request, response) => {
     asked.push(`${request.method} ${request.url}`)
@@ -395,10 +396,10 @@ async function play(t, answer) {
   return { asked, env: { ...environmentAt(temporaryDirectory(t)), ROOKERY_URL: `http://127.0.0.1:${server.address().port}` } }
 }
 
-test("While nobody leads get and query say how a node's own documents are read, and other commands name these two", async t => {
+test("Without a leader, get and query say how a node's own documents are read, and other commands name these two", async t => {
   const refusal = "This node cannot confirm the latest state now. With consistency=local it answers what it has, which may be older."
   const document = { name: "Anna", "@metadata": { "@id": "rooks/1" } }
-  const { env, asked } = await play(t, ({ url }) => url.includes("consistency=local")
+  const { env, asked } = await poseAsNode(t, ({ url }) => url.includes("consistency=local")
     ? { status: 200, body: { Results: [document], TotalResults: 1, IsStale: false, DurationInMs: 1, IndexName: "AllDocs" } }
     : { status: 503, body: { Message: refusal } })
   for (const words of [["get", "birds", "rooks/1"], ["query", "birds", "from Rooks", "--table"]]) {
@@ -414,7 +415,7 @@ test("An interrupted deletion reports what is deleted and what the node has not 
   const ids = Array.from({ length: 2500 }, (_, n) => `rooks/${n}`)
   let parts = 0
   let last
-  const { env } = await play(t, ({ method, url }) => {
+  const { env } = await poseAsNode(t, ({ method, url }) => {
     if (method === "GET") {
       const after = new URL(url, "http://node").searchParams.get("startAfter")
       const from = after === null ? 0 : ids.indexOf(after) + 1
@@ -437,11 +438,11 @@ test("An interrupted deletion reports what is deleted and what the node has not 
   assert.deepEqual([interrupted.code, interrupted.stderr], [130, `Interrupted. ${open}`])
 })
 
-test("A change by query that is interrupted before its operation was looked at is stopped, or named", async t => {
+test("A change by query that is interrupted before its state is known is stopped, or its operation is named", async t => {
   let process
   let canBeStopped = true
   const state = { Status: "InProgress", Progress: { Total: 9, Processed: 4 } }
-  const { env, asked } = await play(t, async ({ method, url }) => {
+  const { env, asked } = await poseAsNode(t, async ({ method, url }) => {
     if (method === "PATCH") {
       process.kill("SIGINT")
       await new Promise(done => setTimeout(done, 200))
@@ -463,7 +464,7 @@ test("A change by query that is interrupted before its operation was looked at i
   ended(named, 130, /POST http:\S+\/databases\/birds\/operations\/kill\?id=77 stops it\.\n$/)
 })
 
-test("Of a debug package that is interrupted nothing stays, and it is said", async t => {
+test("An interrupted debug package is deleted, and the command says so", async t => {
   let process
   const server = createServer((request, response) => {
     response.setHeader("Raven-Server-Version", "7.2.0.0")
@@ -474,10 +475,10 @@ test("Of a debug package that is interrupted nothing stays, and it is said", asy
   await once(server, "listening")
   const directory = temporaryDirectory(t)
   const env = { ...environmentAt(directory), ROOKERY_URL: `http://127.0.0.1:${server.address().port}` }
-  const begun = async child => {
+  const onStart = async child => {
     process = { kill: signal => until(() => existsSync(join(directory, "p.part"))).then(() => child.kill(signal)) }
   }
-  const fetched = await command(["debug-package", "--to", join(directory, "p")], { env, onStart: begun })
+  const fetched = await command(["debug-package", "--to", join(directory, "p")], { env, onStart })
   assert.equal(fetched.code, 130)
   assert.match(fetched.stderr, /^Interrupted\. The package is incomplete and was deleted\. Run the same/)
   assert.deepEqual(readdirSync(directory), [])
@@ -486,13 +487,13 @@ test("Of a debug package that is interrupted nothing stays, and it is said", asy
 test("A plan of a node that marks no index names the one that answers", async t => {
   const reasons = ["Auto/Rooks/Byname lacks age.", "Auto/Rooks/Byage holds all."]
   const body = { Results: reasons.map(Reason => ({ Index: "Auto/Rooks/Byage", Reason })) }
-  const { env } = await play(t, () => ({ status: 200, body }))
+  const { env } = await poseAsNode(t, () => ({ status: 200, body }))
   assert.equal(ended(await command(["query", "birds", "from Rooks", "--explain"], { env }), 0),
     "The query would use Auto/Rooks/Byage.\n  Auto/Rooks/Byname lacks age.\n  Auto/Rooks/Byage holds all.\n")
 })
 
-test("The time of the clocks is confirmed only after it was read", async t => {
-  const { env, asked } = await play(t, ({ method }) => ({ status: 200, body: method === "POST" ? { Message: "The cluster's time is 1970-01-01 00:12:03 UTC." }
+test("The clock's time is confirmed only after the user has seen it", async t => {
+  const { env, asked } = await poseAsNode(t, ({ method }) => ({ status: 200, body: method === "POST" ? { Message: "The cluster's time is 1970-01-01 00:12:03 UTC." }
     : { Ready: true, Reason: null, Cluster: { Clock: { Time: "2026-11-27T06:00:00.0000000Z", OwnAheadSeconds: -1795758477 } } } }))
   ended(await command(["cluster", "clock", "confirm"], { env }), 78, /^The clock of the node shows 1970-01-01 00:12:03 UTC, \d+ d \d+ h behind this machine's\. Everything that is due by it expires permanently\.\nThere is no terminal to ask for confirmation, so nothing was changed\. Pass --yes\.\n$/)
   assert.deepEqual(asked, ["GET /readyz?verbose"])
@@ -503,7 +504,7 @@ test("The time of the clocks is confirmed only after it was read", async t => {
   await typed.shows(/so nothing was changed\.\r\ncode 1/)
 })
 
-test("Output that takes nothing, or is closed, ends a command with a sentence and its code, and never by a signal", async t => {
+test("Output that is full or closed ends a command with a sentence and its code, and never by a signal", async t => {
   const { node, env, directory } = await setUp(t)
   await node.expect(201, "PUT", "/databases/birds/docs?id=rooks/1", '{"n":1}')
   writeFileSync(join(directory, "in.ndjson"), '{"n":1,"@metadata":{"@id":"a/1"}}\n')
@@ -516,7 +517,7 @@ test("Output that takes nothing, or is closed, ends a command with a sentence an
     ended(await inShell(`$rookery ${words} >&- 2>&- <&-`), 1)
   }
 
-  // What is told on stderr is part of what was asked: it is not all well when it is lost, but the work is done.
+  // A report on stderr is part of the result: a command whose report is lost fails, although its work is done.
   ended(await inShell(`$rookery import . ${join(directory, "in.ndjson")} 2> /dev/full`), 1)
   await node.expect(200, "GET", "/databases/birds/docs?id=a/1")
   ended(await inShell(`$rookery import . ${join(directory, "in.ndjson")} 2>&-`), 0)
@@ -526,12 +527,12 @@ test("Output that takes nothing, or is closed, ends a command with a sentence an
 
 test("A node whose log cannot be written serves on, and stops cleanly", async t => {
   const directory = temporaryDirectory(t)
-  const ways = [["2> /dev/full", ""], ["2>&- >&- <&-", ""], ["", unread(2)], ["", unread(2, { blocks: false })]]
-  for (const [how, by] of ways) {
+  const outputs = [["2> /dev/full", ""], ["2>&- >&- <&-", ""], ["", unread(2)], ["", unread(2, { blocks: false })]]
+  for (const [redirection, prefix] of outputs) {
     const port = await freePort()
     let node
     const data = join(directory, `data${port}`)
-    const line = `exec ${by}$rookery serve --data ${data} --listen http://127.0.0.1:${port} --memory 96M ${how}`
+    const line = `exec ${prefix}$rookery serve --data ${data} --listen http://127.0.0.1:${port} --memory 96M ${redirection}`
     const ends = command(["-c", line], { env: { ...environmentAt(directory), rookery: executable }, program: "/bin/bash", onStart: child => { node = child } })
     t.after(() => node.kill("SIGKILL"))
     await until(() => fetch(`http://127.0.0.1:${port}/readyz`).then(answer => answer.ok, () => false))

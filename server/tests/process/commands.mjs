@@ -1,12 +1,12 @@
-// The executable as somebody uses it: with something on stdin, with an environment of his own, in a terminal.
+// The executable as a user starts it: with input on stdin, with an environment of its own, in a terminal.
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { executable } from "./node-process.mjs"
 
-/** What a command finds of its user: nothing, but a home of the test's. */
+/** The environment of a user without settings, whose home is a directory of the test. */
 export const environmentAt = home => {
-  const { ROOKERY_URL, ROOKERY_TOKEN, ROOKERY_CA, ROOKERY_DATABASE, XDG_CONFIG_HOME, NO_COLOR, COLUMNS, LINES, ...rest } = process.env
-  return { ...rest, HOME: home, TERM: "xterm-256color" }
+  const { ROOKERY_URL, ROOKERY_TOKEN, ROOKERY_CA, ROOKERY_DATABASE, XDG_CONFIG_HOME, NO_COLOR, COLUMNS, LINES, ...others } = process.env
+  return { ...others, HOME: home, TERM: "xterm-256color" }
 }
 
 /** Runs a command to its end, with `input` on stdin; another program than the executable where one is named. */
@@ -26,7 +26,7 @@ async function endOf(child) {
   return { code: code ?? signal, stdout: Buffer.concat(output.stdout).toString(), stderr: Buffer.concat(output.stderr).toString() }
 }
 
-/** Words for bash before those of a command, whose `descriptor` is then a pipe that is full and that nobody reads. */
+/** A prefix for a command in bash: its `descriptor` is then a full pipe that nobody reads. A write to it fails unless it `blocks`. */
 export const unread = (descriptor, { blocks = true } = {}) => `python3 -c '
 import os, sys
 reader, writer = os.pipe()
@@ -44,7 +44,7 @@ export class Terminal {
   #bytes = []
 
   constructor(line, { env, columns = 120, rows = 40 } = {}) {
-    // `script` of util-linux makes the terminal; its size is that of its own, which it has not.
+    // `script` of util-linux creates the terminal with the size of its own one, and it has none.
     const script = `stty cols ${columns} rows ${rows}; ${line}`
     this.child = spawn("script", ["--quiet", "--flush", "--return", "--command", `bash -c '${script.replaceAll("'", `'\\''`)}'`, "/dev/null"], {
       stdio: ["pipe", "pipe", "inherit"],
@@ -59,7 +59,7 @@ export class Terminal {
     return Buffer.concat(this.#bytes).toString()
   }
 
-  /** Waits until it has shown something, behind the character `from`. */
+  /** Waits until it has shown something after the character `from`. */
   async shows(pattern, from = 0) {
     for (const deadline = performance.now() + 60_000; !pattern.test(this.shown.slice(from));) {
       if (performance.now() > deadline) {

@@ -1,4 +1,4 @@
-// What a node refuses to start with: exit code 78 and one sentence that says what and where.
+// Settings and data with which a node does not start: exit code 78, and one sentence that says what is wrong and where.
 import assert from "node:assert/strict"
 import { X509Certificate } from "node:crypto"
 import { once } from "node:events"
@@ -9,6 +9,7 @@ import { join } from "node:path"
 import { test } from "node:test"
 import { afterwards, checked, freePort, NodeProcess, portForMember, run, temporaryDirectory, until } from "./node-process.mjs"
 
+/** Asserts that a command ended with 78 and one sentence. */
 function refused({ code, stderr }, pattern) {
   assert.equal(code, 78, stderr)
   assert.match(stderr, pattern)
@@ -43,21 +44,21 @@ test("The data of a running node is not exported", async t => {
 })
 
 test("A port in use is refused by address", async t => {
-  const taken = createServer().listen(0, "127.0.0.1")
-  await once(taken, "listening")
-  afterwards(t, () => taken.close())
-  const address = `http://127.0.0.1:${taken.address().port}`
+  const occupied = createServer().listen(0, "127.0.0.1")
+  await once(occupied, "listening")
+  afterwards(t, () => occupied.close())
+  const address = `http://127.0.0.1:${occupied.address().port}`
   refused(await run("serve", "--data", temporaryDirectory(t), "--listen", address), new RegExp(`${address}.*in use`))
 })
 
 test("A start that is refused leaves no data directory behind", async t => {
-  const taken = createServer().listen(0, "127.0.0.1")
-  await once(taken, "listening")
-  afterwards(t, () => taken.close())
+  const occupied = createServer().listen(0, "127.0.0.1")
+  await once(occupied, "listening")
+  afterwards(t, () => occupied.close())
   const directory = temporaryDirectory(t)
   const data = join(directory, "data")
   const other = join(directory, "other")
-  const used = `127.0.0.1:${taken.address().port}`
+  const used = `127.0.0.1:${occupied.address().port}`
   for (const options of [
     ["--listen", `http://${used}`],
     ["--listen", `http://${used}`, "--journal", join(directory, "journal")],
@@ -74,13 +75,13 @@ test("A start that is refused leaves no data directory behind", async t => {
 
   // `cluster init` makes the directory; the node's data are not added to it.
   assert.equal((await run("cluster", "init", "--data", data, "--node-name", "pi-1")).code, 0)
-  const made = readdirSync(data)
+  const files = readdirSync(data)
   const listen = ["--listen", `https://127.0.0.1:${await freePort()}`]
   refused(await run("serve", "--data", data, ...listen, "--welcome", used), /for the welcome page/)
-  assert.deepEqual(readdirSync(data), made)
+  assert.deepEqual(readdirSync(data), files)
   writeFileSync(join(data, "cluster", "node.pem"), "no key")
   refused(await run("serve", "--data", data, ...listen), /node\.pem/)
-  assert.deepEqual(readdirSync(data), made)
+  assert.deepEqual(readdirSync(data), files)
 })
 
 test("Listening beyond loopback needs --insecure", async t => {
@@ -97,7 +98,7 @@ test("A data directory that is a file is refused", async t => {
   refused(await run("serve", "--data", file, "--listen", `http://127.0.0.1:${await freePort()}`), new RegExp(file))
 })
 
-test("A path that is not there or is no directory, and what a node refuses as wrong in itself, end with 78 in every command", async t => {
+test("A missing path, a path that is no directory, and a request that no node accepts end with 78 in every command", async t => {
   const directory = temporaryDirectory(t)
   const [file, none] = ["file", "none"].map(name => join(directory, name))
   writeFileSync(file, "")
@@ -128,7 +129,7 @@ test("A data directory whose content is damaged ends with 1, because no other pa
   const data = temporaryDirectory(t)
   await (await NodeProcess.serve({ data })).terminate()
   const format = join(data, "format")
-  // Any other letter: an id may begin with every letter that it may contain.
+  // Another first letter gives another valid id.
   writeFileSync(format, readFileSync(format, "utf8").replace(/^node (.)/m, (_, first) => `node ${first === "a" ? "b" : "a"}`))
   const { code, stderr } = await run("cluster", "init", "--data", data)
   assert.match(stderr, /format is damaged: its checksum does not match/)
@@ -151,8 +152,7 @@ test("A failed TLS handshake is reported with its reason and the advice to check
 test("A directory with files of others and no data of a node is refused by the name of one", async t => {
   const directory = temporaryDirectory(t)
   mkdirSync(join(directory, "lost+found"))
-  const begun = await NodeProcess.serve({ data: directory })
-  await begun.terminate()
+  await (await NodeProcess.serve({ data: directory })).terminate()
 
   const foreign = temporaryDirectory(t)
   writeFileSync(join(foreign, "letters.txt"), "")
@@ -215,12 +215,12 @@ test("The welcome page is served beside the node, and refused where it cannot be
   const data = join(temporaryDirectory(t), "data")
   const port = await portForMember()
   assert.equal((await run("cluster", "init", "--data", data, "--name", "home", "--node-name", "pi-1")).code, 0)
-  const taken = createServer().listen(0, "127.0.0.1")
-  await once(taken, "listening")
-  afterwards(t, () => taken.close())
-  const place = `127.0.0.1:${taken.address().port}`
-  refused(await run("serve", "--data", data, "--listen", `https://127.0.0.1:${port}`, "--welcome", place), new RegExp(`${place} for the welcome page: .*in use`))
-  refused(await run("serve", "--data", data, "--listen", `http://127.0.0.1:${port}`, "--welcome", place), /needs a node that listens on https/)
+  const occupied = createServer().listen(0, "127.0.0.1")
+  await once(occupied, "listening")
+  afterwards(t, () => occupied.close())
+  const used = `127.0.0.1:${occupied.address().port}`
+  refused(await run("serve", "--data", data, "--listen", `https://127.0.0.1:${port}`, "--welcome", used), new RegExp(`${used} for the welcome page: .*in use`))
+  refused(await run("serve", "--data", data, "--listen", `http://127.0.0.1:${port}`, "--welcome", used), /needs a node that listens on https/)
   const free = `127.0.0.1:${await freePort()}`
   const pem = readFileSync(join(data, "cluster/authority.pem"), "utf8")
   const node = await NodeProcess.serveDuring(t, { data, port, credentials: { ca: pem }, options: ["--welcome", free] })
@@ -234,18 +234,18 @@ test("The welcome page is served beside the node, and refused where it cannot be
 })
 
 test("An upgrade is ended by a command, and data of a newer level are refused by the version to install", { timeout: 120_000 }, async t => {
-  const nothing = "Everything is written at level 3, the newest that this program knows.\n"
-  // A node that has just begun may be asked before it has told the others, or itself, at which level it began: then the first call says so instead.
+  const upToDate = "Everything is written at level 3, the newest that this program knows.\n"
+  // A node that has just started may not have announced its level yet: then the first call reports that instead.
   const finalized = async url => {
     assert.equal((await run("cluster", "finalize-upgrade", "--url", url)).code, 0)
     return (await run("cluster", "finalize-upgrade", "--url", url)).stdout
   }
   const alone = await NodeProcess.serveDuring(t, { data: temporaryDirectory(t) })
-  assert.equal(await finalized(alone.url), nothing)
+  assert.equal(await finalized(alone.url), upToDate)
   const data = join(temporaryDirectory(t), "data")
   assert.equal((await run("cluster", "init", "--data", data)).code, 0)
   const member = await NodeProcess.serveDuring(t, { data, port: await portForMember() })
-  assert.equal(await finalized(member.url), nothing)
+  assert.equal(await finalized(member.url), upToDate)
   await member.terminate()
   writeFileSync(join(data, "format-level"), checked("rookery format level 4 9.0.1\n"))
   refused(await run("serve", "--data", data), /is written at format level 4, and this program, version .*, knows levels up to 3: install version 9\.0\.1 or a newer one\. Nothing was changed/)

@@ -1,4 +1,4 @@
-// A disk that is full or that became read-only under a real node: what it answers meanwhile, and that nothing acknowledged is lost.
+// The disk of a real node is full, or becomes read-only: how the node answers meanwhile, and that no acknowledged write is lost.
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { lost, startLoad } from "./load.mjs"
@@ -15,7 +15,7 @@ async function serveLoaded(t, data, options = []) {
   return node
 }
 
-async function nothingIsLost(t, data, acknowledged, options = []) {
+async function expectNothingLost(t, data, acknowledged, options = []) {
   const node = await NodeProcess.serve({ data, options: [...memory, ...options] })
   afterwards(t, () => node.kill())
   assert.ok(acknowledged.size > 0, "the load was real")
@@ -47,11 +47,11 @@ test("Below the reserve writes get 507, reads and deletes go on, and writes come
   assert.equal((await node.request("DELETE", `/databases/load/docs?id=${deleted}`)).status, 204)
   load.acknowledged.delete(deleted)
 
-  ballast.giveBack()
+  ballast.release()
   await until(async () => (await put(node)).status === 201)
   assert.equal((await run("status", "--url", node.url)).code, 0)
   assert.equal(await node.terminate(), 0)
-  await nothingIsLost(t, data, load.acknowledged)
+  await expectNothingLost(t, data, load.acknowledged)
 })
 
 test("A node killed on a disk that is full to the last byte comes back with everything", asRoot, async t => {
@@ -76,8 +76,8 @@ test("A node killed on a disk that is full to the last byte comes back with ever
   }
 
   await full.kill()
-  ballast.giveBack()
-  await nothingIsLost(t, data, load.acknowledged)
+  ballast.release()
+  await expectNothingLost(t, data, load.acknowledged)
 })
 
 test("A journal's own device that fills up refuses growth, and writes come back with the space", asRoot, async t => {
@@ -96,10 +96,10 @@ test("A journal's own device that fills up refuses growth, and writes come back 
   assert.equal((await node.request("DELETE", `/databases/load/docs?id=${deleted}`)).status, 204)
   load.acknowledged.delete(deleted)
 
-  ballast.giveBack()
+  ballast.release()
   await until(async () => (await put(node)).status === 201)
   assert.equal(await node.terminate(), 0)
-  await nothingIsLost(t, data, load.acknowledged, options)
+  await expectNothingLost(t, data, load.acknowledged, options)
 })
 
 test("A file system that became read-only ends acknowledgements, not the process", asRoot, async t => {
@@ -114,11 +114,11 @@ test("A file system that became read-only ends acknowledgements, not the process
   assert.match((await node.answers("/readyz", 503)).text, /read-only/)
   assert.equal((await node.request("GET", "/livez")).status, 200)
   assert.equal((await put(node)).status, 503)
-  const begun = await run("cluster", "init", "--data", `${disk.directory}/other`)
-  assert.match(begun.stderr, /read-only/)
-  assert.equal(begun.code, 1, "no other path helps a card that dies")
+  const other = await run("cluster", "init", "--data", `${disk.directory}/other`)
+  assert.match(other.stderr, /read-only/)
+  assert.equal(other.code, 1, "no other path helps on a card that fails")
   assert.equal(await node.terminate(), 0)
 
   disk.repair()
-  await nothingIsLost(t, data, load.acknowledged)
+  await expectNothingLost(t, data, load.acknowledged)
 })

@@ -1,4 +1,4 @@
-// What a node makes of the board below it, and what `rookery doctor` says of both. The board is a tree of files.
+// How a node reacts to the state of its board, and what `rookery doctor` reports of both. The board is a tree of files.
 import assert from "node:assert/strict"
 import { once } from "node:events"
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
@@ -10,7 +10,7 @@ import { afterwards, freePort, NodeProcess, run, runWithin, temporaryDirectory, 
 const temperature = "sys/class/hwmon/hwmon0/temp1_input"
 const throttled = "sys/devices/platform/soc/soc:firmware/get_throttled"
 
-/** A Pi whose files can be changed. */
+/** A Raspberry Pi: `write` changes its files, `environment` and `within` let a node and a command use it. */
 function simulatedBoard(t) {
   const root = temporaryDirectory(t)
   const write = (path, content) => {
@@ -25,7 +25,7 @@ function simulatedBoard(t) {
   return { write, environment: { ROOKERY_SIMULATED_BOARD: root }, within: ["env", `ROOKERY_SIMULATED_BOARD=${root}`] }
 }
 
-test("A hot board pauses background work and is said to be hot until it has cooled down", async t => {
+test("A hot board pauses background work and is reported as hot until it has cooled down", async t => {
   const board = simulatedBoard(t)
   const data = temporaryDirectory(t)
   const node = await NodeProcess.serveDuring(t, { data, environment: board.environment })
@@ -42,9 +42,9 @@ test("A hot board pauses background work and is said to be hot until it has cool
   const doctor = await runWithin(board.within, "doctor", "--url", node.url, "--json")
   assert.equal(doctor.code, 1, doctor.stderr)
   const findings = JSON.parse(doctor.stdout).Findings
-  const found = findings.find(finding => finding.Subject === "temperature")
-  assert.equal(found.Severity, "warning")
-  assert.match(found.Sentence, /^\(Simulated board\.\) 84 °C/)
+  const temperatureFinding = findings.find(finding => finding.Subject === "temperature")
+  assert.equal(temperatureFinding.Severity, "warning")
+  assert.match(temperatureFinding.Sentence, /^\(Simulated board\.\) 84 °C/)
   assert.equal(findings.find(finding => finding.Subject === "node").Severity, "ok")
 
   board.write(temperature, "61000\n")
@@ -53,7 +53,7 @@ test("A hot board pauses background work and is said to be hot until it has cool
   assert.doesNotMatch(everything, /f00dcafe/, "a serial number left the node")
 })
 
-test("What the running node saw of its supply is found although it is over", async t => {
+test("A fault of the supply that the running node saw is reported although it is over", async t => {
   const board = simulatedBoard(t)
   board.write(temperature, "50000\n")
   board.write(throttled, "1\n")
@@ -64,16 +64,16 @@ test("What the running node saw of its supply is found although it is over", asy
   assert.match(doctor.stdout, /^warning power +\(Simulated board\.\) The supply voltage fell below 4\.63 V since the machine was booted\.\n +→ Use the power supply/m)
 })
 
-test("Who has taken the port of a stopped node is looked for, and the disk is measured without a trace", async t => {
+test("Another program on the port of a stopped node is reported, and a measurement of the disk leaves no file", async t => {
   const data = temporaryDirectory(t)
   const port = await freePort()
   const config = join(temporaryDirectory(t), "config.json")
   writeFileSync(config, JSON.stringify({ data, listen: `http://127.0.0.1:${port}` }))
   await (await NodeProcess.serve({ data })).terminate()
   const before = readdirSync(data)
-  const taken = createServer(socket => socket.destroy()).listen(port, "127.0.0.1")
-  await once(taken, "listening")
-  afterwards(t, () => taken.close())
+  const occupied = createServer(socket => socket.destroy()).listen(port, "127.0.0.1")
+  await once(occupied, "listening")
+  afterwards(t, () => occupied.close())
 
   const doctor = await run("doctor", "--config", config, "--probe", "--json")
   assert.equal(doctor.code, 1, doctor.stderr)
@@ -99,22 +99,23 @@ test("A node is found by its data directory alone, wherever it listens", async t
 
 test("Nodes that mDNS names are tried, and a daemon that does not answer is named", async t => {
   const tools = temporaryDirectory(t)
+  // Runs doctor with a stand-in for avahi-browse, and returns a function from a subject to its finding.
   const browsed = async script => {
     writeFileSync(join(tools, "avahi-browse"), `#!/bin/sh\n${script}\n`)
     chmodSync(join(tools, "avahi-browse"), 0o755)
     const { stdout } = await runWithin(["env", `PATH=${tools}:${process.env.PATH}`], "doctor", "--url", "http://127.0.0.1:1", "--json")
     return subject => JSON.parse(stdout).Findings.find(finding => finding.Subject === subject)
   }
-  const found = await browsed(`echo '=;lo;IPv4;pi-2;_rookery._tcp;local;pi-2.local;127.0.0.2;${await freePort()};"node=two" "state=member"'`)
-  assert.match(found("mdns").Sentence, /nodes announced: 1\./)
-  assert.deepEqual([found("network").Severity, found("network").Sentence], ["ok", "Other nodes that answer: 1 of 1."])
+  const withOther = await browsed(`echo '=;lo;IPv4;pi-2;_rookery._tcp;local;pi-2.local;127.0.0.2;${await freePort()};"node=two" "state=member"'`)
+  assert.match(withOther("mdns").Sentence, /nodes announced: 1\./)
+  assert.deepEqual([withOther("network").Severity, withOther("network").Sentence], ["ok", "Other nodes that answer: 1 of 1."])
 
   const silent = await browsed("echo 'Failed to create client object: Daemon not running' >&2; exit 1")
   assert.equal(silent("mdns").Severity, "warning")
   assert.match(silent("mdns").Sentence, /avahi-daemon does not answer: .*Daemon not running/)
 })
 
-test("A doctor who is told nonsense says so", async t => {
+test("Wrong options of doctor are refused", async t => {
   const data = temporaryDirectory(t)
   for (const [options, sentence] of [
     [["--data", join(data, "none")], /There is no directory/],

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs"
 
 const library = ["x86_64", "aarch64"].map(machine => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`).find(existsSync)
 
-/** Why clocks cannot be set here; false when they can. */
+/** Why clocks cannot be set here, for `skip` of a test; false if they can. */
 export const whyNoClocks = () => library ? false : "needs libfaketime (Debian: libfaketime)"
 
 export class FakedClock {
@@ -14,12 +14,12 @@ export class FakedClock {
     this.set("+0")
   }
 
-  /** In the words of libfaketime: `+400d`; `+0` is the true time. */
+  /** Sets the offset in the notation of libfaketime, such as `+400d`; `+0` is the true time. */
   set(offset) {
     writeFileSync(this.#path, offset)
   }
 
-  /** What a process has to be started with; nothing where there is no libfaketime. */
+  /** The variables with which a process must be started; none where libfaketime is missing. */
   get environment() {
     return library ? {
       LD_PRELOAD: library,

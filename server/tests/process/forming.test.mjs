@@ -1,4 +1,4 @@
-// Cards with one phrase form a cluster by themselves. A stand-in for avahi-browse names the nodes by the files that Avahi would get.
+// Cards with the same phrase form a cluster by themselves. A stand-in for avahi-browse lists the nodes from the files that Avahi would get.
 import assert from "node:assert/strict"
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -7,6 +7,7 @@ import { NodeProcess, portForMember, run, temporaryDirectory, until } from "./no
 
 const phrase = "correct horse battery staple"
 
+/** The cards of a test, by name, and the processes of those that were started. */
 class Cards {
   #directory
   #test
@@ -42,7 +43,7 @@ done
     this.nodes[name] = { port: await portForMember() }
   }
 
-  /** Starts it, for the first time or again; does not wait. */
+  /** Starts a card, for the first time or again, and does not wait for it. */
   start(name, address = "127.0.0.1") {
     const { port } = this.nodes[name]
     writeFileSync(this.at(`run/${name}/address`), address)
@@ -58,17 +59,17 @@ done
     this.#test.after(() => node.kill())
   }
 
-  /** What it is bound to. */
+  /** The state of forming that a card has stored, such as "vowed …"; empty for none. */
   note(name) {
     return existsSync(this.at(`${name}/forming`)) ? readFileSync(this.at(`${name}/forming`), "utf8").split("\n")[1] : ""
   }
 
-  /** What a card's screen shows of it. */
+  /** The text on a card's screen; empty if there is none. */
   shown(name) {
     return existsSync(this.at(`run/${name}/status`)) ? readFileSync(this.at(`run/${name}/status`), "utf8") : ""
   }
 
-  /** As whoever is on its machine sees it. */
+  /** The health that a user on the card's machine sees; empty if it does not answer. */
   async health(name) {
     const access = this.at(`${name}/local-access`)
     const headers = existsSync(access) ? { Authorization: `Bearer ${readFileSync(access, "utf8").split("\n")[1]}` } : {}
@@ -99,7 +100,7 @@ test("Three cards with one phrase form one cluster by themselves, whatever is ki
   assert.deepEqual([cards.note("a"), cards.note("b")], ["", ""])
   assert.ok((await run("status", "--data", cards.at("a"))).stdout.includes("waits to form the cluster"))
 
-  // Whoever was killed goes on with what it has noted.
+  // A card that was killed continues from the state that it has stored.
   cards.start("c")
   for (const word of ["candidate", "vowed", "admitted"]) {
     const isAt = name => cards.note(name).startsWith(word)
@@ -113,7 +114,7 @@ test("Three cards with one phrase form one cluster by themselves, whatever is ki
   await until(() => ["a", "b", "c"].some(name => /This node has founded the cluster home of 3\.$/m.test(cards.nodes[name].log)))
   assert.equal(await cards.membersSeenBy("d"), 1)
 
-  // Whoever of them is asked, by the code that it shows itself.
+  // Any member can be claimed, with the code that it shows itself.
   const other = ["a", "b", "c"].find(name => !existsSync(cards.at(`${name}/forming`)))
   await until(() => existsSync(cards.at(`${other}/claim-code`)))
   const claimed = await run("claim", "--data", cards.at(other))
@@ -131,7 +132,7 @@ test("Three cards with one phrase form one cluster by themselves, whatever is ki
     await until(() => cards.nodes[name].request("GET", "/databases/shop/docs?id=one").then(({ status }) => status === 200, () => false))
   }
 
-  // A start of a member forms nothing. Where all were seen last nobody is now.
+  // A member that starts forms nothing. None of them is where the others saw it last.
   await Promise.all(["a", "b", "c"].map(name => cards.nodes[name].terminate()))
   for (const [index, name] of ["a", "b", "c"].entries()) {
     cards.start(name, `127.0.2.${index + 1}`)
@@ -146,7 +147,7 @@ test("Three cards with one phrase form one cluster by themselves, whatever is ki
   assert.ok(!readFileSync(cards.at(`run/${other}/avahi.service`), "utf8").includes("forming="))
 })
 
-test("A card too many says who founded without it, a phrase that is too short is refused, and a name alone forms nothing", { timeout: 240_000 }, async t => {
+test("A card too many says who founded the cluster without it, a short phrase is refused, and a name alone forms nothing", { timeout: 240_000 }, async t => {
   const cards = new Cards(t)
   for (const name of ["a", "b", "c"]) {
     await cards.make(name, { expect: 2 })
@@ -162,18 +163,18 @@ test("A card too many says who founded without it, a phrase that is too short is
   await until(() => /The phrase to form a cluster by has 9 characters, and must have 16 at least/.test(cards.nodes.d.log))
   const isOut = name => /^out . has founded the cluster home without this node/.test(cards.note(name))
   await until(() => ["a", "b", "c"].some(isOut))
-  const left = ["a", "b", "c"].find(isOut)
-  const others = ["a", "b", "c"].filter(name => name !== left)
+  const excluded = ["a", "b", "c"].find(isOut)
+  const others = ["a", "b", "c"].filter(name => name !== excluded)
   await until(async () => (await Promise.all(others.map(name => cards.membersSeenBy(name)))).every(members => members === 2))
   for (const name of others) {
-    // What stood on a screen before still holds.
+    // A claim code that was shown before is still valid.
     const [, shown] = cards.nodes[name].log.match(/Claim it with the code (\w+)/)
     await until(() => existsSync(cards.at(`${name}/claim-code`)) && readFileSync(cards.at(`${name}/claim-code`), "utf8").trim() === shown)
   }
 
-  assert.match((await cards.health(left)).Forming, /It can join with a token/)
-  await until(() => /^Serving\. . has founded the cluster home without this node, .* It can join with a token/.test(cards.shown(left)))
+  assert.match((await cards.health(excluded)).Forming, /It can join with a token/)
+  await until(() => /^Serving\. . has founded the cluster home without this node, .* It can join with a token/.test(cards.shown(excluded)))
   await until(() => /The phrase to form a cluster by has 9 characters/.test(cards.shown("d")))
-  assert.deepEqual(await Promise.all([left, "d", "e"].map(name => cards.membersSeenBy(name))), [1, 1, 1])
+  assert.deepEqual(await Promise.all([excluded, "d", "e"].map(name => cards.membersSeenBy(name))), [1, 1, 1])
   assert.equal(cards.note("e"), "")
 })

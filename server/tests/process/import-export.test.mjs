@@ -1,4 +1,4 @@
-// Documents brought in and out by `rookery import` and `rookery export`, in each form, with what goes wrong on the way.
+// `rookery import` and `rookery export` in each format, and their failures.
 import assert from "node:assert/strict"
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -11,6 +11,7 @@ import { gunzipSync, gzipSync } from "node:zlib"
 import { command, environmentAt, Terminal } from "./commands.mjs"
 import { afterwards, executable, NodeProcess, temporaryDirectory, until } from "./node-process.mjs"
 
+/** A node with a database `birds`, functions about its documents, and one that runs commands. */
 async function setUp(t) {
   const directory = temporaryDirectory(t)
   const node = await NodeProcess.serveDuring(t, { data: join(directory, "data") })
@@ -25,7 +26,7 @@ async function setUp(t) {
   return { directory, node, env, write, count, read, rookery: (...words) => command(words, { env }) }
 }
 
-test("Good lines are stored, each bad one is named by its line, and the end says so", async t => {
+test("Good lines are stored, each bad one is named by its number, and the end counts them", async t => {
   const { rookery, write, count, env } = await setUp(t)
   const file = write("birds.ndjson", '\ufeff{"n":1,"@metadata":{"@id":"a/1"}}\n\n{"n":2\n{"n":3,"@metadata":{"@id":"a/3","@collection":"A"}}\n[1]\n{"n":4}')
   const imported = await rookery("import", ".", file)
@@ -56,7 +57,7 @@ test("Good lines are stored, each bad one is named by its line, and the end says
   assert.equal((await rookery("import", "fishes", file)).code, 66)
 })
 
-test("Pipes and devices are neither waited for nor replaced, and no file is read without end", { timeout: 60_000 }, async t => {
+test("Pipes and devices are neither waited for nor replaced, and no file is read beyond a limit", { timeout: 60_000 }, async t => {
   const { directory, rookery, write, count } = await setUp(t)
   const file = write("birds.ndjson", '{"n":1,"@metadata":{"@id":"a/1"}}\n')
   execFileSync("mkfifo", [`${file}.rookery-import`, join(directory, "pipe")])
@@ -86,7 +87,7 @@ test("Pipes and devices are neither waited for nor replaced, and no file is read
   }
 })
 
-test("A record of an import that cannot be is refused, and one of a longer input says only to start over", async t => {
+test("An impossible record of an import is refused, and one of a longer input can only be started over", async t => {
   const { node, rookery, write, count } = await setUp(t)
   const file = write("birds.ndjson", '{"n":1,"@metadata":{"@id":"a/1"}}\n')
   const { size, mtimeNs } = statSync(file, { bigint: true })
@@ -119,7 +120,7 @@ test("What follows the port of an address is refused instead of ignored", async 
   assert.equal((await rookery("status", "--url", `${node.url}/`)).code, 0)
 })
 
-test("An array, and JSON over several lines, is imported as lines are", async t => {
+test("An array, and JSON over several lines, are imported as lines are", async t => {
   const { rookery, write, count, env } = await setUp(t)
   const documents = Array.from({ length: 20_000 }, (_, n) => ({ n, name: `rook ${n}`, "@metadata": { "@id": `rooks/${n}`, "@collection": "Rooks" } }))
   const array = await rookery("import", ".", write("rooks.json", JSON.stringify(documents, null, 2)))
@@ -135,7 +136,7 @@ test("An array, and JSON over several lines, is imported as lines are", async t 
   assert.equal(await count(), 20_006)
 })
 
-test("An import and an export that are interrupted say how to go on", async t => {
+test("An interrupted import or export says how to continue", async t => {
   const { rookery, write, count, env } = await setUp(t)
   const file = write("many.ndjson", Array.from({ length: 300_000 }, (_, n) => `{"n":${n},"note":"${"x".repeat(80)}"}\n`).join(""))
   const interrupted = new Terminal(`$rookery import . ${file}; echo "code $?"`, { env })
@@ -147,13 +148,13 @@ test("An import and an export that are interrupted say how to go on", async t =>
   assert.equal(resumed.code, 0, resumed.stderr)
   assert.equal(await count(), 300_000)
 
-  // Whoever reads nothing keeps it under way.
+  // It cannot end, because its output is not read.
   const held = spawn(executable, ["export", "."], { env, stdio: ["ignore", "pipe", "pipe"] })
-  const said = text(held.stderr)
+  const report = text(held.stderr)
   await once(held.stdout, "readable")
   held.kill("SIGTERM")
   assert.deepEqual(await once(held, "exit"), [143, null])
-  assert.match(await said, /^Interrupted\. [\d,]+ of about 300,000 documents were received; the written data are incomplete\. An export cannot be resumed\. Run the same command again\.\n$/)
+  assert.match(await report, /^Interrupted\. [\d,]+ of about 300,000 documents were received; the written data are incomplete\. An export cannot be resumed\. Run the same command again\.\n$/)
   const old = write("old", "as it was")
   for (const [signal, code] of [["SIGTERM", 143], ["SIGHUP", 129], ["SIGQUIT", 131], ["SIGINT", 130]]) {
     const onStart = child => until(() => existsSync(`${old}.part`)).then(() => child.kill(signal))
@@ -169,7 +170,7 @@ test("An import and an export that are interrupted say how to go on", async t =>
   assert.match((await command(["export", ".", "--to", fresh], { env, onStart })).stderr, /^Interrupted\. .*old\.new was not created\. An/m)
 })
 
-test("A benchmark that the end of its terminal ends removes its database", async t => {
+test("A benchmark that ends with its terminal removes its database", async t => {
   const { node, env } = await setUp(t)
   const databases = async () => (await node.expect(200, "GET", "/databases?namesOnly=true")).Databases
   const before = (await databases()).length
@@ -193,7 +194,7 @@ test("A command that runs under nohup goes on when its terminal ends", async t =
   assert.equal(await count(), 60_000)
 })
 
-test("An import whose node stops goes on when it is back, and one that is given up goes on with --resume", { timeout: 120_000 }, async t => {
+test("An import whose node stops continues when it is back, and one that the user ends continues with --resume", { timeout: 120_000 }, async t => {
   const directory = temporaryDirectory(t)
   const data = join(directory, "data")
   let node = await NodeProcess.serve({ data })
@@ -203,7 +204,7 @@ test("An import whose node stops goes on when it is back, and one that is given 
   const file = join(directory, "many.ndjson")
   writeFileSync(file, Array.from({ length: 300_000 }, (_, n) => `{"n":${n},"note":"${"x".repeat(80)}"}\n`).join(""))
   const count = async () => (await node.expect(200, "GET", "/databases/birds/stats")).CountOfDocuments
-  // The node comes back: nobody has to do anything.
+  // The node comes back, so the user need not do anything.
   const whole = command(["import", "birds", file], { env })
   await until(async () => await count() > 1000)
   assert.equal(await node.terminate(), 0, node.log)
@@ -213,15 +214,15 @@ test("An import whose node stops goes on when it is back, and one that is given 
   assert.equal(ended.code, 0, ended.stderr)
   assert.equal(await count(), 300_000)
 
-  // It does not: whoever gives the import up is told how to go on, and does.
+  // It does not come back: a user who ends the import is told how to continue, and does.
   await node.createDatabase("fishes")
   const fishes = async () => (await node.expect(200, "GET", "/databases/fishes/stats")).CountOfDocuments
   let child
-  const given = command(["import", "fishes", file], { env, onStart: started => { child = started } })
+  const importing = command(["import", "fishes", file], { env, onStart: started => { child = started } })
   await until(async () => await fishes() > 1000)
   assert.equal(await node.terminate(), 0, node.log)
   child.kill("SIGTERM")
-  const stopped = await given
+  const stopped = await importing
   assert.equal(stopped.code, 143, stopped.stderr)
   assert.match(stopped.stderr, /Run the same command with --resume to continue after them/)
   node = await NodeProcess.serve({ data, port: node.port })
@@ -232,7 +233,7 @@ test("An import whose node stops goes on when it is back, and one that is given 
   assert.equal(await fishes(), 300_000)
 })
 
-test("An import over HTTP whose node stops is told behind which line to go on", { timeout: 60_000 }, async t => {
+test("An import over HTTP whose node stops is told after which line to continue", { timeout: 60_000 }, async t => {
   const directory = temporaryDirectory(t)
   const data = join(directory, "data")
   let node = await NodeProcess.serve({ data })
@@ -240,25 +241,25 @@ test("An import over HTTP whose node stops is told behind which line to go on", 
   await node.createDatabase("birds")
   const count = async () => (await node.expect(200, "GET", "/databases/birds/stats")).CountOfDocuments
   const lines = Array.from({ length: 40_000 }, (_, n) => `{"n":${n},"note":"${"x".repeat(80)}","@metadata":{"@id":"b/${n}"}}\n`)
-  const said = new Promise((done, failed) => {
+  const answered = new Promise((done, failed) => {
     const sending = httpRequest(`${node.url}/databases/birds/import`, { method: "POST" }, async answer => done({ status: answer.statusCode, text: await text(answer) }))
     sending.on("error", failed)
-    sending.write(lines.slice(0, 30_000).join(""))  // and no end
+    sending.write(lines.slice(0, 30_000).join("")) // The body does not end.
   })
   await until(async () => await count() > 1000)
   assert.equal(await node.terminate(), 0, node.log)
   assert.doesNotMatch(node.log, /cut off/)
-  const { text: answer } = await said
+  const { text: answer } = await answered
   const line = Number(/The node is stopping\. The import ended after line (\d+): send the lines after it again/.exec(answer)?.[1])
   assert.ok(line > 1000, answer)
   node = await NodeProcess.serve({ data, port: node.port })
   assert.equal(await count(), line)
-  const rest = await node.request("POST", "/databases/birds/import", lines.slice(line).join(""))
-  assert.equal(rest.status, 200, rest.text)
+  const continued = await node.request("POST", "/databases/birds/import", lines.slice(line).join(""))
+  assert.equal(continued.status, 200, continued.text)
   assert.equal(await count(), 40_000)
 })
 
-test("A table becomes documents: quoted fields, ids of a column, types kept as text or read", async t => {
+test("A table becomes documents: quoted fields, ids from a column, values as text or with inferred types", async t => {
   const { rookery, write, read, count } = await setUp(t)
   const table = write("rooks.csv", 'id,name,age,zip,note\r\nr/1,"Anna ""the"" rook",7,01067,"two\r\nlines"\r\nr/2,Bert,,8,\r\nr/3,too,few\r\n')
   const imported = await rookery("import", ".", table, "--collection", "Rooks", "--id-column", "id")
@@ -313,7 +314,7 @@ function dump(documents) {
   ])
 }
 
-test("A dump of RavenDB's brings documents, identities and indexes, and what it leaves out is listed", async t => {
+test("Documents, identities and indexes of a RavenDB dump are imported, and parts that are left out are listed", async t => {
   const { rookery, write, read, node } = await setUp(t)
   const bytes = dump([
     { Company: "companies/1", "@metadata": { "@collection": "Orders", "@change-vector": "A:7-xyz", "@flags": "HasAttachments, HasRevisions", "@attachments": [{ Name: "a", Hash: "abc=" }], "@id": "orders/1", "@last-modified": "2026-01-01T00:00:00.0000000Z" } },
@@ -339,7 +340,7 @@ test("A dump of RavenDB's brings documents, identities and indexes, and what it 
   assert.equal((await read("orders/1")).Company, "companies/1")
   assert.deepEqual(await node.expect(200, "GET", "/databases/birds/debug/identities"), { "orders|": 17 })
   assert.deepEqual((await node.expect(200, "GET", "/databases/birds/indexes?namesOnly=true")).Results, ["Orders/ByCompany"])
-  assert.ok((await node.expect(200, "GET", "/databases/birds/hilo/next?tag=orders&lastBatchSize=0")).Low > 32, "ids go on behind those of the dump")
+  assert.ok((await node.expect(200, "GET", "/databases/birds/hilo/next?tag=orders&lastBatchSize=0")).Low > 32, "ids continue after those of the dump")
   assert.equal((await rookery("import", ".", write("plain.ravendbdump", bytes))).code, 65, "not packed")
   const rotten = gzipSync(bytes)
   rotten[rotten.length - 6] ^= 1
@@ -351,7 +352,7 @@ test("A dump of RavenDB's brings documents, identities and indexes, and what it 
   assert.match(cut.stderr, /cut off|ends at byte/)
 })
 
-/** A proxy before a node: `meddle` answers a request itself, or gives false. Other requests go on to the node. */
+/** A proxy before a node: `meddle` answers a request itself, or returns false. Other requests are forwarded to the node. */
 async function proxyOf(t, node, meddle) {
   const server = createServer((request, response) => {
     if (meddle(request, response) !== false) return
@@ -400,8 +401,8 @@ test("Identities and indexes of a dump are sent again as documents are", async t
   const imported = await rookery("import", ".", file, "--json", "--url", faulty)
   assert.equal(imported.code, 0, imported.stderr)
   assert.deepEqual(JSON.parse(imported.stdout).Identities, 40)
-  const kept = await node.expect(200, "GET", "/databases/birds/debug/identities")
-  assert.deepEqual(kept, Object.fromEntries(identities.map(({ Key, Value }) => [Key, Number(Value)])))
+  const stored = await node.expect(200, "GET", "/databases/birds/debug/identities")
+  assert.deepEqual(stored, Object.fromEntries(identities.map(({ Key, Value }) => [Key, Number(Value)])))
   assert.deepEqual((await node.expect(200, "GET", "/databases/birds/indexes?namesOnly=true")).Results, ["ByN"])
 
   const refusing = await proxyOf(t, node, (request, response) =>
@@ -412,7 +413,7 @@ test("Identities and indexes of a dump are sent again as documents are", async t
   assert.match(refused.stderr, /Not this one\./)
 })
 
-test("An import that is interrupted says so of a part that nobody answered for", async t => {
+test("An interrupted import counts an unanswered part as possibly stored", async t => {
   const { write, node, directory } = await setUp(t)
   const file = write("many.ndjson", Array.from({ length: 20_000 }, (_, n) => JSON.stringify({ n })).join("\n"))
   let parts = 0
@@ -442,7 +443,7 @@ test("A dump that is packed with Zstandard is read too", async t => {
   assert.match(cut.stderr, /damaged or cut off/)
 })
 
-test("An import that was killed goes on where it stopped, and stores nothing twice", async t => {
+test("An import that was killed continues where it stopped, and stores nothing twice", async t => {
   const { rookery, write, count, env } = await setUp(t)
   const documents = 20_000
   const padding = Array.from({ length: documents }, (_, number) => JSON.stringify({ number, text: `${number}`.repeat(400) }))
@@ -468,7 +469,7 @@ test("An import that was killed goes on where it stopped, and stores nothing twi
   const resumed = await rookery("import", ".", file, "--resume", "--json")
   assert.equal(resumed.code, 0, resumed.stderr)
   assert.deepEqual(JSON.parse(resumed.stdout), { Records: documents, Stored: documents, Bad: 0 })
-  assert.equal(await count(), documents, "documents without ids of their own, and none of them twice")
+  assert.equal(await count(), documents, "no document without an id is stored twice")
   assert.ok(!existsSync(journal))
 
   writeFileSync(journal, JSON.stringify({ ...stopped, InputBytes: 1 }))
@@ -482,7 +483,7 @@ test("An import that was killed goes on where it stopped, and stores nothing twi
   assert.match(renewed.stderr, /was deleted and created again since that import stopped/)
 })
 
-test("An import waits while the node restarts, and goes on", async t => {
+test("An import waits while the node restarts, and continues", async t => {
   const directory = temporaryDirectory(t)
   const data = join(directory, "data")
   let node = await NodeProcess.serve({ data })
@@ -504,7 +505,7 @@ test("An import waits while the node restarts, and goes on", async t => {
   assert.equal((await node.expect(200, "GET", "/databases/birds/stats")).CountOfDocuments, documents)
 })
 
-test("What was exported is what an import reads, and a file appears only when it is whole", async t => {
+test("An export can be imported again, and its file appears only when it is complete", async t => {
   const { rookery, node, directory, count } = await setUp(t)
   for (const id of ["a/1", "a/2", "ä/3"]) {
     await node.expect(201, "PUT", `/databases/birds/docs?id=${encodeURIComponent(id)}`, JSON.stringify({ id, "@metadata": { "@collection": "A" } }))

@@ -1,7 +1,7 @@
-// Which commands of others are there.
+// Which commands of other projects are installed.
 import { spawnSync } from "node:child_process"
 
-/** An option for `test`: without one of the commands it is skipped by name, and counted as that. */
+/** An option for `test`: if one of the commands is missing, the test is skipped with its name, and counted as skipped. */
 export function needing(...commands) {
   const missing = commands.filter(command => spawnSync("sh", ["-c", `command -v ${command}`]).status !== 0)
   return { skip: missing.length > 0 ? `needs ${missing.join(" and ")}` : false }

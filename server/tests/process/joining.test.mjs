@@ -1,4 +1,4 @@
-// Nodes join a cluster over the command line, as owners do it: who may not, and what becomes of old and copied cards.
+// Nodes join a cluster by commands, as owners type them: which joins are refused, and what becomes of old and copied cards.
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -9,6 +9,7 @@ import { Logs } from "../../../cluster/tests/process/logs.mjs"
 import { FakedClock, whyNoClocks } from "./faked-clock.mjs"
 import { checked, executable, NodeProcess, portForMember, run, runWithin, temporaryDirectory, until } from "./node-process.mjs"
 
+/** Asserts that a command of `rookery cluster` ends with a code and a sentence. */
 async function refused(code, sentence, ...commandLine) {
   const ended = await run("cluster", ...commandLine)
   assert.equal(ended.code, code, ended.stderr)
@@ -16,19 +17,20 @@ async function refused(code, sentence, ...commandLine) {
   assert.equal(ended.stdout, "")
 }
 
+/** Creates a join token. */
 async function token(node, ...options) {
   const made = await run("cluster", "token", "create", "--url", node.url, ...options)
   assert.equal(made.code, 0, made.stderr)
   return made.stdout.trim()
 }
 
-/** What a command says on a terminal, and its exit code; what `answer` gives is typed there once the question stands. */
+/** Runs a command on a terminal and types what `answer` returns when the question is shown. Returns the output and the exit code. */
 async function onTerminal(commandLine, question, answer) {
   const child = spawn("script", ["--quiet", "--return", "--command", [executable, ...commandLine].join(" "), "/dev/null"], { stdio: ["pipe", "pipe", "inherit"] })
-  const said = []
-  child.stdout.on("data", bytes => said.push(bytes))
+  const output = []
+  child.stdout.on("data", bytes => output.push(bytes))
   const closed = once(child, "close")
-  const text = () => Buffer.concat(said).toString()
+  const text = () => Buffer.concat(output).toString()
   await until(() => text().includes(question) || child.exitCode !== null)
   child.stdin.end(await answer())
   const [code] = await closed
@@ -37,7 +39,7 @@ async function onTerminal(commandLine, question, answer) {
 
 const members = async node => Object.keys((await node.expect(200, "GET", "/cluster/topology")).Topology.AllNodes)
 
-test("nodes join by tokens, wrong joins are refused with what to do, and the authority is replaced meanwhile", { timeout: 240_000 }, async t => {
+test("nodes join by tokens, wrong joins are refused with advice, and the authority is replaced meanwhile", { timeout: 240_000 }, async t => {
   const directory = temporaryDirectory(t)
   const at = name => join(directory, name)
   const [one, two] = [await portForMember(), await portForMember()]
@@ -83,7 +85,7 @@ test("nodes join by tokens, wrong joins are refused with what to do, and the aut
     await other.terminate()
     await second.terminate()
 
-    // Also when the original is off, and it was started more often than that.
+    // Also while the original is off, and after the copy was started more often than it.
     for (let start = 0; start < 3; start++) {
       const again = NodeProcess.start({ data: at(copy), port: strange })
       t.after(() => again.kill())
@@ -148,7 +150,7 @@ test("A card that was made a cluster of one and that nobody claimed joins anothe
     await node.terminate()
   })
 
-  // The name is taken, so no join comes to its end: killed at any moment it leaves the old node or one that joins, and either goes on.
+  // The name is taken, so no join completes. Killed at any moment, it leaves either the old node or an unfinished join, and either can continue.
   for (let milliseconds = 50; milliseconds <= 600; milliseconds += 50) {
     cpSync(at("card"), at("killed"), { recursive: true })
     const child = spawn(executable, ["cluster", ...await joining("killed", "pi-1")], { stdio: "ignore" })
@@ -207,7 +209,7 @@ test("The second of two is asked on a terminal whether it is to be a mirror, and
   const listing = async () => JSON.parse((await run("cluster", "node", "ls", "--json", "--url", first.url)).stdout)
   const joining = async (name, port) => ["cluster", "join", await token(first), "--data", at(name), "--name", name, "--address", `127.0.0.1:${port + 1000}`]
 
-  // How it is started is said last: until then the join holds the directory.
+  // The join holds the directory until it prints, at the end, how the node is started.
   const asked = await onTerminal(await joining("pi-2", two), "Mirror or standby?", async () => {
     const early = await run("serve", "--data", at("pi-2"), "--listen", `http://127.0.0.1:${two}`)
     assert.equal(early.code, 78, early.stderr)
@@ -224,20 +226,20 @@ test("The second of two is asked on a terminal whether it is to be a mirror, and
   const isThere = ({ Members }) => Members.some(({ Name, IsReachable, LagEntries }) => Name === "pi-2" && IsReachable && LagEntries === 0)
   await until(async () => isThere(await listing()))
   assert.equal((await listing()).Voters, 1)
-  const damageSkipped = await run(...await joining("pi-3", three), "--mirror")
-  assert.match(damageSkipped.stderr, /^--mirror was ignored: it is for the second of two members/)
+  const ofThree = await run(...await joining("pi-3", three), "--mirror")
+  assert.match(ofThree.stderr, /^--mirror was ignored: it is for the second of two members/)
   for (const name of ["pi-2", "pi-3"]) {
     assert.equal((await run("cluster", "node", "rm", name, "--yes", "--url", first.url)).code, 0)
   }
 
   await second.terminate()
-  const said = await run(...await joining("pi-4", three), "--mirror")
-  assert.equal(said.stderr, "pi-4 is a mirror: it votes once it runs and has all data. `rookery cluster node demote pi-4` makes it a standby.\n")
+  const ofTwo = await run(...await joining("pi-4", three), "--mirror")
+  assert.equal(ofTwo.stderr, "pi-4 is a mirror: it votes once it runs and has all data. `rookery cluster node demote pi-4` makes it a standby.\n")
   await NodeProcess.serveDuring(t, { data: at("pi-4"), port: three })
   await until(async () => (await listing()).Voters === 2)
 })
 
-test("What began and did not end, what was removed meanwhile and what cannot be is told with what to do", { timeout: 240_000 }, async t => {
+test("Unfinished joins, removed nodes and impossible requests are answered with advice", { timeout: 240_000 }, async t => {
   const directory = temporaryDirectory(t)
   const at = name => join(directory, name)
   const ports = [await portForMember(), await portForMember(), await portForMember()]
@@ -247,7 +249,7 @@ test("What began and did not end, what was removed meanwhile and what cannot be 
     return ended
   }
 
-  // A cluster of one is as whole as its card.
+  // A cluster of one has nothing to recover from, and its only voter cannot be removed.
   await succeed("cluster", "init", "--data", at("a"), "--name", "home", "--node-name", "pi-1")
   const credentials = () => ({ ca: readFileSync(join(at("a"), "cluster/authority.pem")) })
   let first = await NodeProcess.serveDuring(t, { data: at("a"), port: ports[0], credentials: credentials() })
@@ -267,7 +269,7 @@ test("What began and did not end, what was removed meanwhile and what cannot be 
   assert.match((await succeed("token", "create", "ci", "--scope", "read", "--database", "shpo", "--data", at("a"))).stderr, /There is no database 'shpo' yet/)
   await refused(78, /"?0\.0\.0\.0:9443"? means all addresses of a machine, so other members cannot connect to it/, "join", await ticket(), "--data", at("b"), "--address", "0.0.0.0")
 
-  // The cluster took the name for another; the directory is that of who asked.
+  // The name is taken, so the join does not complete, and its directory can be used for nothing else.
   await refused(1, /There is a node named pi-1 already/, "join", await ticket(), "--data", at("b"), "--name", "pi-1")
   const alone = await run("serve", "--data", at("b"), "--listen", `http://127.0.0.1:${ports[1]}`)
   assert.equal(alone.code, 78, alone.stderr)
@@ -285,7 +287,7 @@ test("What began and did not end, what was removed meanwhile and what cannot be 
     assert.doesNotMatch(node.log, /no owner/)
   }
 
-  // Who was off when it was removed is not sent the entry that says so.
+  // A node that is off when it is removed is not sent the entry about that.
   await third.kill()
   await until(async () => (await listing()).Members.some(({ IsReachable, HeardSeconds }) => IsReachable === false && HeardSeconds > 0))
   assert.match((await succeed("cluster", "node", "ls", "--data", at("a"))).stdout, /HEARD +LAG/)
@@ -302,10 +304,10 @@ test("What began and did not end, what was removed meanwhile and what cannot be 
   await until(() => third.request("GET", "/readyz").then(({ status, text }) => status === 503 && /is no member of its cluster any more/.test(text), () => false))
   const status = await run("status", "--data", at("c"))
   assert.equal(status.code, 1)
-  assert.match(status.stdout, /^Not ready: This node is no member of its cluster any more\. Stop it, and let it join anew with an empty data directory[^\n]*\n$/, "and nothing of a cluster that it has no part in")
+  assert.match(status.stdout, /^Not ready: This node is no member of its cluster any more\. Stop it, and let it join anew with an empty data directory[^\n]*\n$/, "and no state of a cluster to which it does not belong")
   await third.terminate()
 
-  // What a node that found a rule of consensus broken leaves behind.
+  // The file that a node leaves behind when it has found a rule of consensus broken.
   await second.terminate()
   await until(async () => (await listing()).Leader === null)
   await refused(1, /^No leader is known here, so no member can be removed, and nothing was changed\. /, "node", "rm", "pi-b", "--data", at("a"))
@@ -332,7 +334,7 @@ test("What began and did not end, what was removed meanwhile and what cannot be 
     await second.terminate()
   }
 
-  // Under chaos no fault excuses it.
+  // The chaos tests accept this line of the log under no fault.
   assert.notDeepEqual(new Logs([{ name: "pi-b", node: second }]).search(["failing", "rot"]), [])
 
   rmSync(join(at("b"), "cluster/halted"))

@@ -1,4 +1,4 @@
-// The lab of the playbooks takes away what it made, and nothing else. (The playbooks themselves: `server/tests/run e2e`.)
+// The lab of the playbooks removes what it created, and nothing else. (The playbooks themselves are tested by `server/tests/run e2e`.)
 import assert from "node:assert/strict"
 import { execFileSync, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -12,7 +12,7 @@ import { temporaryDirectory, until } from "./node-process.mjs"
 const skip = whyNoNamespaces()
 const sources = fileURLToPath(new URL("../../../ansible", import.meta.url))
 
-/** The scripts in a directory of their own, where they keep what they make in artifacts/. */
+/** Copies the scripts into a directory of their own, where they write into artifacts/. */
 function copyOf(t) {
   const directory = temporaryDirectory(t)
   const tests = join(directory, "ansible/tests")
@@ -26,15 +26,15 @@ function copyOf(t) {
   return { lab: join(directory, "artifacts/lab"), artifacts: join(directory, "artifacts"), tests }
 }
 
-test("A lab that is taken down leaves another's network", { skip }, t => {
+test("A lab that is taken down leaves the network of another one", { skip }, t => {
   const { lab, tests } = copyOf(t)
-  // In a network of its own, where somebody else has the bridge.
+  // In a network namespace of its own, where the bridge belongs to another lab.
   const commands = `ip link add rklab type bridge; ${join(tests, "lab")} down; ip -brief link show rklab`
   assert.match(execFileSync("unshare", ["--net", "bash", "-ec", commands], { encoding: "utf8" }), /^rklab /)
   assert.ok(!existsSync(lab))
 })
 
-test("The playbooks' tests leave machines that run already", { skip, timeout: 60_000 }, async t => {
+test("The playbooks' tests leave machines alone that run already", { skip, timeout: 60_000 }, async t => {
   const { lab, tests } = copyOf(t)
   const machine = join(lab, "pi-1")
   mkdirSync(machine)
@@ -48,8 +48,9 @@ test("The playbooks' tests leave machines that run already", { skip, timeout: 60
   process.kill(other.pid, 0)
 })
 
-test("The playbooks' tests take their machines away although they are ended twice", { timeout: 60_000 }, async t => {
+test("The playbooks' tests remove their machines although they are ended twice", { timeout: 60_000 }, async t => {
   const { artifacts, tests } = copyOf(t)
+  // Files that the stand-ins make: the first step has started, and the machines are removed.
   const [begun, down] = [join(artifacts, "begun"), join(artifacts, "down")]
   writeFileSync(join(artifacts, "rookery_1_amd64.deb"), "")
   writeFileSync(join(tests, "lab"), `#!/bin/sh\n[ "$1" != down ] || { : >${begun}.down; sleep 1; : >${down}; }\n`)

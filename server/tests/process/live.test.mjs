@@ -1,4 +1,4 @@
-// What is watched: `rookery top` in a terminal, disk work, the log.
+// Live views: `rookery top` in a terminal, disk operations, the log.
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"
@@ -21,13 +21,13 @@ async function setUp(t) {
   return { directory, node, env, rookery: (...words) => command(words, { env }) }
 }
 
-// What runs beside it: how it ended, and how the terminal was left.
-const thenTell = line => `(${line}); echo "code $?"; stty -a; echo over`
+// Runs a line, and then shows its exit code and the settings in which it left the terminal.
+const thenShowState = line => `(${line}); echo "code $?"; stty -a; echo over`
 
-test("The live view shows nodes and disk, follows keys and the terminal's size, and leaves it as it was", async t => {
+test("The live view shows nodes and disk, follows keys and the terminal's size, and leaves the terminal as it was", async t => {
   const { env, directory, node } = await setUp(t)
-  const place = join(directory, "tty")
-  const terminal = new Terminal(thenTell(`tty >${place}; exec $rookery top`), { env, columns: 110, rows: 30 })
+  const ttyFile = join(directory, "tty")
+  const terminal = new Terminal(thenShowState(`tty >${ttyFile}; exec $rookery top`), { env, columns: 110, rows: 30 })
   await terminal.shows(/NAME +ROLE/)
   await terminal.shows(/journal_sync/)
   await terminal.shows(/ q quit {3}↑↓ scroll {3}tab node {3}p pause/)
@@ -38,7 +38,7 @@ test("The live view shows nodes and disk, follows keys and the terminal's size, 
   terminal.type("\u001b[B\t")
 
   const before = terminal.shown.length
-  execFileSync("stty", ["-F", readFileSync(place, "utf8").trim(), "cols", "60", "rows", "12"])
+  execFileSync("stty", ["-F", readFileSync(ttyFile, "utf8").trim(), "cols", "60", "rows", "12"])
   await terminal.shows(/p pause {20}\u001b/, before)
   // Each frame is so many lines, and none is wider than the terminal.
   const frame = terminal.shown.slice(terminal.shown.lastIndexOf("\u001b[?2026h"))
@@ -56,20 +56,20 @@ test("The live view shows nodes and disk, follows keys and the terminal's size, 
 })
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-  test(`The terminal is given back after ${signal}`, async t => {
+  test(`The terminal is as before after ${signal}`, async t => {
     const { env, directory } = await setUp(t)
     const file = join(directory, "pid")
-    const terminal = new Terminal(thenTell(`echo $BASHPID >${file}; exec $rookery top`), { env })
+    const terminal = new Terminal(thenShowState(`echo $BASHPID >${file}; exec $rookery top`), { env })
     await terminal.shows(/q quit/)
     process.kill(Number(readFileSync(file, "utf8")), signal)
     await terminal.shows(/over/)
-    const left = terminal.shown.slice(terminal.shown.indexOf("code "))
+    const afterEnd = terminal.shown.slice(terminal.shown.indexOf("code "))
     assert.match(terminal.shown, /\u001b\[\?25h\u001b\[\?1049l/)
-    assert.match(left, /[^-]icanon[^]*[^-]echo /)
+    assert.match(afterEnd, /[^-]icanon[^]*[^-]echo /)
   })
 }
 
-test("A node whose disk operations nobody answers for does not hold up those of another node", async t => {
+test("A node that does not report its disk operations does not hold up those of another node", async t => {
   let isAsked = false
   const server = createServer((request, response) => {
     if (request.url.startsWith("/dashboard/live")) {
@@ -159,7 +159,7 @@ test("Disk work is shown by kind, followed as it happens, and the log printed", 
   assert.ok([130, "SIGINT"].includes((await end).code))
   assert.ok(followed.trim().split("\n").every(line => JSON.parse(line).DurationMicroseconds >= 0))
 
-  // Who reads no further ends it.
+  // A reader that ends, ends the command.
   const terminal = new Terminal('$rookery io --follow --json | head -n 1; echo "codes ${PIPESTATUS[*]}"', { env })
   await until(async () => {
     await node.expect(201, "PUT", "/databases/birds/docs?id=again", "{}")

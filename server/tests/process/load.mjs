@@ -1,6 +1,6 @@
 // Writers that remember what was acknowledged, and the check that all of it is there.
 
-/** Starts `writers` closed loops of PUTs, overwrites and batches on `database`. `acknowledged` maps ids to the version that was acknowledged last. */
+/** Starts `writers` closed loops of PUTs, overwrites and batches on `database`. In the result, `acknowledged` maps ids to the version that was acknowledged last, and `refusals` maps statuses to their number. */
 export function startLoad(node, database, { writers = 16, documents = 200, padding = 100 } = {}) {
   const acknowledged = new Map()
   const refusals = new Map()
@@ -37,7 +37,7 @@ export function startLoad(node, database, { writers = 16, documents = 200, paddi
   }
 }
 
-// The status of the answer; null when the connection broke, so that nobody knows.
+// Returns the status of the answer; null if the connection broke, so the outcome is unknown.
 async function send(node, database, ids, version, padding) {
   const document = { version, text: "rook".repeat(padding / 4), "@metadata": { "@collection": "Writes" } }
   const answer = ids.length === 1
@@ -48,7 +48,7 @@ async function send(node, database, ids, version, padding) {
   return answer.then(({ status }) => status, () => null)
 }
 
-/** Reads every acknowledged document; those that are missing or older than acknowledged. */
+/** Reads every acknowledged document and returns those that are missing or older than acknowledged. */
 export async function lost(node, database, acknowledged) {
   const ids = [...acknowledged.keys()]
   const missing = []

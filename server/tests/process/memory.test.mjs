@@ -1,4 +1,4 @@
-// Documents of megabytes from many clients at once, on the smallest budgets: the node stays up, near its budget, and refuses what it has no room for by name.
+// Documents of megabytes from many clients at once, with the smallest budgets: the node stays up, near its budget, and names the memory for which it refuses a request.
 // A longer run: MEMORY_SECONDS=60 MEMORY_SEED=7 MEMORY_BUDGETS=96,128,256 node --test memory.test.mjs
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
@@ -14,7 +14,7 @@ const clients = 16
 const documents = 12
 const MB = 1_000_000
 
-// The largest requests are more than the smallest nodes have beside their memtables; seen in longer runs: 117 MiB at 96, 112 at 128.
+// MiB by which a node may exceed its budget: the largest requests need more than the smallest nodes have beside their memtables. In longer runs it was 117 MiB at 96, and 112 at 128.
 const beyondBudget = 192
 
 for (const budget of budgets) {
@@ -23,13 +23,13 @@ for (const budget of budgets) {
     const options = ["--memory", `${budget}M`]
     const node = await NodeProcess.serve({ data, options })
     await node.createDatabase("d")
-    const until = performance.now() + seconds * 1000
+    const deadline = performance.now() + seconds * 1000
     const load = new Load(node, random(seed))
-    await Promise.all(Array.from({ length: clients }, () => load.run(until)))
+    await Promise.all(Array.from({ length: clients }, () => load.run(deadline)))
     assert.equal(node.end, undefined, `it ended:\n${node.log}`)
     assert.equal((await node.request("GET", "/readyz")).status, 200, node.log)
 
-    // Alone, the largest document that is allowed gets through.
+    // Without other requests, the largest allowed document is accepted.
     const largest = document("largest", 8 * 1024 * 1024)
     await node.expect(201, "PUT", "/databases/d/docs?id=largest", largest)
     assert.equal((await node.request("GET", "/databases/d/docs?id=largest")).status, 200)
@@ -37,12 +37,12 @@ for (const budget of budgets) {
     t.diagnostic(`peak ${peak} MiB of ${budget}; ${JSON.stringify(Object.fromEntries([...load.answers].sort()))}`)
     assert.deepEqual(load.faults, [], node.log)
 
-    // Beside megabytes of writes a second a long read may have to give its moment up: it is broken off then, never ended.
+    // While megabytes a second are written, a long read may lose its snapshot. Its connection is broken off then, so its answer never looks complete.
     const ended = Number(/^rookery_ended_reads_total (\d+)$/m.exec((await node.request("GET", "/metrics")).text)[1])
-    assert.ok(load.brokenOff === 0 || ended > 0, `${load.brokenOff} reads broke off, and no moment was given up`)
+    assert.ok(load.brokenOff === 0 || ended > 0, `${load.brokenOff} reads broke off, and no snapshot was ended`)
     assert.ok(peak <= budget + beyondBudget, `${peak} MiB resident`)
 
-    // What replay needs is no more than what was needed live.
+    // A replay needs no more memory than the writes did.
     await node.kill()
     const again = await NodeProcess.serve({ data, options })
     for (const [id, content] of load.acknowledged) {
@@ -55,7 +55,7 @@ for (const budget of budgets) {
   })
 }
 
-test("a node of 128 MiB outlives 1,000 clients that take nothing of long answers", async t => {
+test("a node of 128 MiB outlives 1,000 clients that read nothing of long answers", async t => {
   const node = await NodeProcess.serve({ data: temporaryDirectory(t), options: ["--memory", "128M"] })
   await node.createDatabase("d")
   const text = "x".repeat(1200)
@@ -95,9 +95,9 @@ test("a node of 128 MiB starts with 1,000 index definitions", async t => {
   const { Results } = await again.expect(200, "GET", "/databases/d/indexes?namesOnly=true&pageSize=2000")
   assert.equal(Results.length, 1000)
   await again.expect(200, "GET", "/databases/d/docs?id=c/1")
-  const found = () => again.request("POST", "/databases/d/queries", JSON.stringify({ Query: "from index 'I/1' where x1 = 1", WaitForNonStaleResults: true }))
+  const runQuery = () => again.request("POST", "/databases/d/queries", JSON.stringify({ Query: "from index 'I/1' where x1 = 1", WaitForNonStaleResults: true }))
   await until(async () => {
-    const { status, text } = await found()
+    const { status, text } = await runQuery()
     return status === 200 && JSON.parse(text).TotalResults === 1
   })
   assert.doesNotMatch(again.log, /OutOfMemory|Out of memory/)
@@ -106,7 +106,7 @@ test("a node of 128 MiB starts with 1,000 index definitions", async t => {
   assert.ok(peak <= 128 + beyondBudget, `${peak} MiB resident`)
 })
 
-test("the kernel makes no huge pages of what a node uses here and there", async t => {
+test("the kernel makes no huge pages of memory that a node uses sparsely", async t => {
   const node = await NodeProcess.serve({ data: temporaryDirectory(t) })
   assert.match(status(node.child.pid), /^THP_enabled:\s+0$/m)
 })
@@ -117,7 +117,7 @@ function peakMebibytes(pid) {
 
 const status = pid => readFileSync(`/proc/${pid}/status`, "utf8")
 
-// A linear congruential generator (Numerical Recipes).
+// A linear congruential generator (Numerical Recipes): returns a function that draws a number from 0 up to a limit.
 function random(state) {
   return below => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
@@ -125,7 +125,7 @@ function random(state) {
   }
 }
 
-/** JSON of so many bytes that does not compress to nothing. */
+/** A JSON document of a size, whose text does not compress to almost nothing. */
 function document(name, bytes) {
   const head = `{"name":"${name}","v":"`
   const tail = `","@metadata":{"@collection":"Large"}}`
@@ -139,6 +139,7 @@ function document(name, bytes) {
 const readsLong = ["stream", "export", "query", "docs", "post", "multi"]
 const brokenOff = /ECONNRESET|aborted|socket hang up/
 
+/** Random requests. `answers` counts them by kind and status, `faults` lists what a node must not answer. */
 class Load {
   answers = new Map()
   faults = []
@@ -153,17 +154,17 @@ class Load {
     this.kinds = ["put", "put", "put", "get", "get", "docs", "query", "stream", "multi", "batch", "patch", "script", "bulk", "import", "post", "export"]
   }
 
-  async run(until) {
-    while (performance.now() < until && this.node.end === undefined) {
+  async run(deadline) {
+    while (performance.now() < deadline && this.node.end === undefined) {
       const kind = this.kinds[this.draw(this.kinds.length)]
       try {
         const answer = await this[kind]()
         this.#note(kind, answer)
-      } catch (broken) {
-        if (readsLong.includes(kind) && brokenOff.test(broken.message)) {
+      } catch (failure) {
+        if (readsLong.includes(kind) && brokenOff.test(failure.message)) {
           this.brokenOff++
         } else {
-          this.faults.push(`${kind}: ${broken.message}`)
+          this.faults.push(`${kind}: ${failure.message}`)
         }
 
         await new Promise(done => setTimeout(done, 100))
@@ -172,7 +173,7 @@ class Load {
   }
 
   put() {
-    // Ids that are written once: what was acknowledged is there afterwards.
+    // Some ids are written once, to check later that no acknowledged write is lost.
     const turn = this.#turn++
     const isKept = turn < 6
     const id = isKept ? `kept${turn}` : this.#id()

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { afterwards, temporaryDirectory } from "./node-process.mjs"
 
-/** An option for `test`: without root it is skipped, and counted as that. */
+/** An option for `test`: without root the test is skipped, and counted as skipped. */
 export const asRoot = { skip: process.getuid() === 0 ? false : "needs root to mount a file system" }
 
 /** A tmpfs of so many MiB; the directory where it is mounted. */
@@ -35,9 +35,9 @@ export class BreakableDisk {
   breakNow() {
     try {
       writeFileSync(`/sys/fs/ext4/${basename(this.device)}/trigger_fs_error`, "a test wants it")
-    } catch (refused) {
-      if (refused.code !== "EROFS") {
-        throw refused
+    } catch (failure) {
+      if (failure.code !== "EROFS") {
+        throw failure
       }
     }
   }
@@ -47,9 +47,9 @@ export class BreakableDisk {
     execFileSync("umount", [this.directory])
     try {
       execFileSync("e2fsck", ["-p", this.device])
-    } catch (told) {
-      if (told.status !== 1) { // 1: errors were found and corrected
-        throw told
+    } catch (failure) {
+      if (failure.status !== 1) { // 1: errors were found and corrected
+        throw failure
       }
     }
 
@@ -61,16 +61,16 @@ export class BreakableDisk {
   }
 }
 
-/** A file that takes space until it is given back. */
+/** A file that takes space until it is released. */
 export class Ballast {
-  /** Takes all but `left` bytes of the file system that holds `directory`. */
-  constructor(directory, left) {
+  /** Takes all but `freeBytes` of the file system that holds `directory`. */
+  constructor(directory, freeBytes) {
     this.file = join(directory, "ballast")
     const { bavail, bsize } = statfsSync(directory)
-    execFileSync("fallocate", ["--length", String(bavail * bsize - left), this.file])
+    execFileSync("fallocate", ["--length", String(bavail * bsize - freeBytes), this.file])
   }
 
-  giveBack() {
+  release() {
     rmSync(this.file)
   }
 }

@@ -1,4 +1,4 @@
-// The real executable as a process: started on a free port, killed, stopped, asked.
+// The real executable as a process: started on a free port, sent requests, killed, stopped.
 import { spawn } from "node:child_process"
 import { randomInt } from "node:crypto"
 import { once } from "node:events"
@@ -13,36 +13,36 @@ import { fileURLToPath } from "node:url"
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..")
 export const executable = process.env.ROOKERY_BIN ?? join(root, "artifacts/rookery")
 
-// However this process ends, none that it started stays.
+// No process that this one started outlives it, however it ends.
 const running = new Set()
 process.on("exit", () => running.forEach(child => child.kill("SIGKILL")))
 process.on("SIGTERM", () => process.exit(143))
 
 const undoneByTest = new WeakMap()
 
-/** Runs `undo` when the test has ended, the last one first. */
+/** Runs `undo` after the test: the functions of several calls run in reverse order. */
 export function afterwards(test, undo) {
-  const undone = undoneByTest.get(test) ?? []
-  if (undone.push(undo) === 1) {
-    undoneByTest.set(test, undone)
+  const steps = undoneByTest.get(test) ?? []
+  if (steps.push(undo) === 1) {
+    undoneByTest.set(test, steps)
     test.after(async () => {
-      while (undone.length > 0) {
-        await undone.pop()()
+      while (steps.length > 0) {
+        await steps.pop()()
       }
     })
   }
 }
 
-/** An empty directory that goes with the test. */
+/** Creates an empty directory that is deleted after the test. */
 export function temporaryDirectory(test) {
   const directory = mkdtempSync(join(process.env.ROOKERY_TEST_DIR ?? tmpdir(), "rookery-process-"))
   afterwards(test, async () => {
     // Again, because a unit that ends may write its last file meanwhile; rmSync's own retries do not look for such.
-    for (let left = 50; ; left--) {
+    for (let retriesLeft = 50; ; retriesLeft--) {
       try {
         return rmSync(directory, { recursive: true, force: true })
       } catch (failure) {
-        if (left === 0) throw failure
+        if (retriesLeft === 0) throw failure
         await new Promise(done => setTimeout(done, 100))
       }
     }
@@ -53,7 +53,7 @@ export function temporaryDirectory(test) {
 const reserved = []
 process.on("exit", () => reserved.forEach(file => rmSync(file, { force: true })))
 
-/** Whether a port is nobody else's: test files run beside one another, and a node that was killed is to find its port free when it starts again. */
+/** Reserves a port among the test files, which run at the same time; false if it is taken. So a node that was killed finds its port free when it starts again. */
 function reserve(port) {
   const file = join(tmpdir(), `rookery-port-${port}`)
   try {
@@ -62,7 +62,7 @@ function reserve(port) {
     try {
       process.kill(Number(readFileSync(file, "utf8")), 0)
     } catch {
-      rmSync(file, { force: true })                     // of a run that was ended by force: another time
+      rmSync(file, { force: true }) // Its process was killed; the next call gets the port.
     }
     return false
   }
@@ -70,7 +70,7 @@ function reserve(port) {
   return true
 }
 
-/** A port of the loopback that is free, below those that the kernel gives to outgoing connections (32768 and up): of them one could be taken meanwhile. */
+/** A free port of the loopback, below those that the kernel gives to outgoing connections (from 32768 on), so it is not taken meanwhile. */
 export async function freePort() {
   for (;;) {
     const port = randomInt(10_000, 31_000)
@@ -80,7 +80,7 @@ export async function freePort() {
   }
 }
 
-/** One whose number and a thousand more is free too: there members listen for each other. */
+/** A free port, on which a member serves clients; the port 1000 above it, on which members reach it, is free too. */
 export async function portForMember() {
   for (;;) {
     const port = await freePort()
@@ -97,7 +97,7 @@ async function isFree(port) {
   return free
 }
 
-/** Waits until something holds; fails when 60 s pass. */
+/** Waits until a condition holds; fails after 60 s. */
 export async function until(holds) {
   for (const deadline = performance.now() + 60_000; !await holds();) {
     if (performance.now() > deadline) {
@@ -108,7 +108,7 @@ export async function until(holds) {
   }
 }
 
-/** A text with the checksum that small files of a data directory end with: CRC-32C (RFC 3720, B.4). */
+/** A text followed by its checksum, as at the end of small files in a data directory: CRC-32C (RFC 3720, B.4). */
 export function checked(text) {
   let crc = 0xffffffff
   for (const byte of Buffer.from(text)) {
@@ -121,10 +121,10 @@ export function checked(text) {
   return `${text}check ${((crc ^ 0xffffffff) >>> 0).toString(16).padStart(8, "0")}\n`
 }
 
-/** Runs a command of the executable to its end. */
+/** Runs a command of the executable to its end. Returns its exit code (or signal), stdout and stderr. */
 export const run = (...commandLine) => runWithin([], ...commandLine)
 
-/** The same, started by another command. */
+/** Runs a command of the executable, started by another command such as `env`. */
 export async function runWithin(within, ...commandLine) {
   const [program, ...words] = [...within, executable, ...commandLine]
   const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"] })
@@ -141,7 +141,7 @@ function threadsOf(pid) {
     try {
       return readFileSync(`/proc/${pid}/task/${thread}/comm`, "utf8").trim()
     } catch {
-      return ""   // it has ended since
+      return "" // The thread has ended meanwhile.
     }
   })
 }
@@ -177,7 +177,7 @@ export class NodeProcess {
       stream.on("data", bytes => node.#log.push(bytes))
     }
 
-    // "close" comes when all that it said is read too.
+    // "close" comes after all its output has been read.
     node.ended = once(node.child, "close").then(([code, signal]) => {
       running.delete(node.child)
       node.end = code ?? signal
@@ -186,16 +186,16 @@ export class NodeProcess {
     return node
   }
 
-  /** Starts a node and waits until it serves; its `startMilliseconds` says how long that took. */
+  /** Starts a node and waits until it serves, which takes `startMilliseconds`. */
   static async serve(settings) {
-    const begun = performance.now()
+    const startedAt = performance.now()
     const node = NodeProcess.start({ port: await freePort(), ...settings })
     await node.answers("/readyz", 200)
-    node.startMilliseconds = performance.now() - begun
+    node.startMilliseconds = performance.now() - startedAt
     return node
   }
 
-  /** A node that serves, and is gone when the test is over. */
+  /** Starts a node, waits until it serves, and kills it after the test. */
   static async serveDuring(test, settings) {
     const node = await NodeProcess.serve(settings)
     test.after(() => node.kill())
@@ -225,7 +225,7 @@ export class NodeProcess {
     throw new Error(`the node did not answer ${path} with ${status}:\n${this.log}`)
   }
 
-  /** One request; the answer's body as text. Rejects when the connection breaks, or nothing comes for `timeout` milliseconds. */
+  /** Sends a request and returns status, headers and text of the answer. Rejects if the connection breaks, or nothing is received for `timeout` milliseconds. */
   request(method, path, body, { headers = {}, timeout } = {}) {
     return new Promise((done, failed) => {
       const { request: send } = this.url.startsWith("https:") ? https : http
@@ -245,7 +245,7 @@ export class NodeProcess {
     })
   }
 
-  /** A request that must be answered with a status; the JSON of its answer. */
+  /** Sends a request that must be answered with a status, and returns the answer's JSON; null if it is empty. */
   async expect(status, method, path, body) {
     const answer = await this.request(method, path, body)
     if (answer.status !== status) {
@@ -256,7 +256,7 @@ export class NodeProcess {
   }
 
   async #checkSocketThreads() {
-    // A node that is halted, or asks for a credential, tells nothing.
+    // A node that is halted, or demands a credential, sends no metrics.
     const metrics = await this.request("GET", "/metrics", undefined, { timeout: 5_000 }).catch(() => null)
     if (metrics?.status !== 200) {
       return
@@ -285,7 +285,7 @@ export class NodeProcess {
     this.agent.destroy()
   }
 
-  /** Ends it as systemd does; the exit code. Fails if a thread of sockets has used the disk. */
+  /** Ends it as systemd does, and returns the exit code. Fails if a thread of sockets has used the disk. */
   async terminate() {
     await this.#checkSocketThreads()
     this.child.kill("SIGTERM")

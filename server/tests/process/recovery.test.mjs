@@ -1,4 +1,4 @@
-// A majority is lost for good: the node that is left, or a backup, becomes a new cluster of one, old cards stay out, and others join empty.
+// A majority is lost for good: the remaining node, or a backup, becomes a new cluster of one; old cards are refused, and empty nodes join.
 import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -69,7 +69,7 @@ test("the last of three members becomes a new cluster, and old cards stay out of
   assert.match(unasked.stderr, /Pass --yes with the cluster's name/)
   assert.equal(JSON.parse(unasked.stdout).Voters, 3)
   assert.match(JSON.parse(unasked.stdout).MayBeLost.join(" "), /Nothing was seen of b, c/)
-  // A newest segment that is an older copy of itself: what it lacks is reported.
+  // The newest segment is replaced by an older copy of itself: the missing entries are reported.
   const whole = readFileSync(segment)
   writeFileSync(segment, older)
   const setBack = await recover("--json")
@@ -82,7 +82,7 @@ test("the last of three members becomes a new cluster, and old cards stay out of
   assert.equal(misnamed.code, 78)
   assert.match(misnamed.stderr, /not the name of the cluster/)
 
-  // Killed at any moment it leaves the node as it was or as it will be; either can be recovered, or is.
+  // Killed at any moment, the command leaves the node as before, to be recovered again, or recovered already.
   const before = clusterOf(at("a"))
   for (const milliseconds of [150, 300, 450]) {
     cpSync(at("a"), at("killed"), { recursive: true })
@@ -101,9 +101,9 @@ test("the last of three members becomes a new cluster, and old cards stay out of
     rmSync(at("killed"), { recursive: true })
   }
 
-  const done = await recover("--yes", "home", "--json")
-  assert.equal(done.code, 0, done.stderr)
-  const recovered = JSON.parse(done.stdout)
+  const ended = await recover("--yes", "home", "--json")
+  assert.equal(ended.code, 0, ended.stderr)
+  const recovered = JSON.parse(ended.stdout)
   assert.deepEqual(recovered.Documents, { shop: 50 })
   assert.notEqual(recovered.ClusterId, before)
   assert.ok(readdirSync(join(at("a"), "journal")).some(name => name.endsWith(recovered.KeptSuffix)))

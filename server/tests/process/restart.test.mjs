@@ -1,4 +1,4 @@
-// A restart after a kill replays what the journal holds, and that is bounded whatever the data size.
+// A restart after a kill replays the journal, whose size is bounded whatever the size of the data.
 import assert from "node:assert/strict"
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
@@ -12,7 +12,7 @@ const journalBytesLimit = 14 * (16 << 20)
 
 const bytesOf = directory => readdirSync(directory).reduce((sum, name) => sum + statSync(join(directory, name)).size, 0)
 
-// Half of it is noise, so that it does not compress away.
+// JSON lines, half of them random text, which does not compress to almost nothing.
 function part(number) {
   let state = number + 1
   const noise = () => Array.from({ length: 20 }, () => (state = Math.imul(state, 1664525) + 1013904223 >>> 0).toString(36)).join("")
@@ -29,6 +29,7 @@ test("The journal that a restart reads is bounded, however much was stored befor
   for (let number = 0; number < parts; number++) {
     const { status, text } = await node.request("POST", "/databases/grown/import", part(number))
     assert.equal(status, 200, text)
+    // Restarts after 1, 2, 4 and 8 parts.
     if ((number & (number + 1)) !== 0) {
       continue
     }

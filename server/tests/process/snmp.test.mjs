@@ -1,4 +1,4 @@
-// snmpd, asked by snmpwalk with SNMPv3, as docs/how-to/snmp.md sets it up; and the protocol between snmpd and `rookery snmp` by itself.
+// snmpd, read by snmpwalk with SNMPv3, as docs/how-to/snmp.md sets it up; and the protocol between snmpd and `rookery snmp` alone.
 import assert from "node:assert/strict"
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -10,18 +10,18 @@ import { afterwards, executable, freePort, NodeProcess, run, temporaryDirectory 
 
 const root = ".1.3.6.1.4.1.8072.9999.9999.7667"
 
-/** What `rookery snmp` says to lines of snmpd. */
+/** Returns the lines with which `rookery snmp` answers lines of snmpd. */
 async function converse(url, lines) {
   const child = spawn(executable, ["snmp", "--url", url], { stdio: ["pipe", "pipe", "inherit"] })
-  const said = []
-  child.stdout.on("data", part => said.push(part))
+  const output = []
+  child.stdout.on("data", part => output.push(part))
   child.stdin.end(`${lines.join("\n")}\n`)
   const [code] = await once(child, "close")
   assert.equal(code, 0)
-  return Buffer.concat(said).toString().trimEnd().split("\n")
+  return Buffer.concat(output).toString().trimEnd().split("\n")
 }
 
-test("pass_persist is spoken as snmpd.conf(5) has it", async t => {
+test("`rookery snmp` speaks pass_persist as in snmpd.conf(5)", async t => {
   const node = await NodeProcess.serveDuring(t, { data: temporaryDirectory(t) })
   assert.deepEqual(
     await converse(node.url, [
@@ -36,7 +36,7 @@ test("pass_persist is spoken as snmpd.conf(5) has it", async t => {
   )
 })
 
-test("A node that does not answer is said, and is not ready", async () => {
+test("A node that does not answer is reported, and is not ready", async () => {
   const lines = await converse(`http://127.0.0.1:${await freePort()}`, ["get", `${root}.1.2.0`, "get", `${root}.1.3.0`, "get", `${root}.5.1.0`])
   assert.deepEqual(lines.slice(0, 5), [`${root}.1.2.0`, "integer", "2", `${root}.1.3.0`, "string"])
   assert.match(lines[5], /^No node answers at http:/)
@@ -61,9 +61,9 @@ pass_persist ${root} ${executable} snmp --url ${node.url}
   const snmpd = spawn("snmpd", ["-f", "-Lo", "-C", "-c", join(directory, "snmpd.conf"), "-p", join(directory, "pid")], {
     env: { ...process.env, SNMP_PERSISTENT_DIR: join(directory, "state"), MIBS: "" }, stdio: ["ignore", "pipe", "pipe"],
   })
-  const told = []
-  snmpd.stdout.on("data", part => told.push(part))
-  snmpd.stderr.on("data", part => told.push(part))
+  const snmpdOutput = []
+  snmpd.stdout.on("data", part => snmpdOutput.push(part))
+  snmpd.stderr.on("data", part => snmpdOutput.push(part))
   const ended = once(snmpd, "close")
   afterwards(t, async () => {
     snmpd.kill("SIGTERM")
@@ -73,9 +73,9 @@ pass_persist ${root} ${executable} snmp --url ${node.url}
   const walk = (...options) => spawnSync("snmpwalk", ["-On", "-m", "", "-t", "2", "-r", "10", ...options, `udp:127.0.0.1:${port}`, root], {
     encoding: "utf8", env: { ...process.env, SNMP_PERSISTENT_DIR: join(directory, "state-of-client") },
   })
-  const seen = walk("-v3", "-u", "monitor", "-l", "authPriv", "-a", "SHA-256", "-A", "authentication phrase", "-x", "AES", "-X", "privacy phrase here")
-  assert.equal(seen.status, 0, `${seen.stdout}${seen.stderr}${Buffer.concat(told)}`)
-  const objects = new Map(seen.stdout.trim().split("\n").map(line => line.split(" = ")))
+  const walked = walk("-v3", "-u", "monitor", "-l", "authPriv", "-a", "SHA-256", "-A", "authentication phrase", "-x", "AES", "-X", "privacy phrase here")
+  assert.equal(walked.status, 0, `${walked.stdout}${walked.stderr}${Buffer.concat(snmpdOutput)}`)
+  const objects = new Map(walked.stdout.trim().split("\n").map(line => line.split(" = ")))
   assert.equal(objects.get(`${root}.1.2.0`), "INTEGER: 1")
   assert.equal(objects.get(`${root}.2.1.0`), "INTEGER: 1")
   assert.equal(objects.get(`${root}.2.3.0`), "INTEGER: 1")
@@ -83,7 +83,7 @@ pass_persist ${root} ${executable} snmp --url ${node.url}
   assert.equal(objects.get(`${root}.4.1.0`), "INTEGER: 613")
   assert.match(objects.get(`${root}.3.2.0`), /^Counter64: [1-9]/)
   assert.match(objects.get(`${root}.5.1.0`), /^Gauge32: [1-9]/)
-  assert.equal(objects.has(`${root}.4.2.0`), false, "what a board does not tell is no object")
+  assert.equal(objects.has(`${root}.4.2.0`), false, "an unknown reading of a board has no object")
 
   // In the order of the tree, or a walk would end early; and all of it is in the MIB.
   const mib = readFileSync(new URL("../../../docs/reference/ROOKERY-MIB.txt", import.meta.url), "utf8")

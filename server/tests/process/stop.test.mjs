@@ -1,4 +1,4 @@
-// SIGTERM: the answer in flight is given, nothing is lost, the exit code is 0.
+// SIGTERM: requests in flight are answered, nothing is lost, the exit code is 0.
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -45,7 +45,7 @@ test("SIGTERM ends an idle node with open connections and feeds", async t => {
 
 const batch = (count, document) => JSON.stringify({ Commands: Array.from({ length: count }, (_, n) => ({ Id: `d/${String(n).padStart(5, "0")}`, Type: "PUT", Document: document })) })
 
-test("SIGTERM breaks a stream off whose reader stands still", { timeout: 60_000 }, async t => {
+test("SIGTERM breaks off a stream whose reader reads nothing", { timeout: 60_000 }, async t => {
   const node = await NodeProcess.serveDuring(t, { data: temporaryDirectory(t) })
   await node.createDatabase("wide")
   await node.expect(201, "POST", "/databases/wide/bulk_docs", batch(5000, { t: "x".repeat(4000) }))
@@ -56,7 +56,7 @@ test("SIGTERM breaks a stream off whose reader stands still", { timeout: 60_000 
   assert.equal(await node.terminate(), 0, node.log)
   assert.doesNotMatch(node.log, /cut off/)
 
-  // What came of it does not look whole: there is no last chunk.
+  // The received part does not look complete: there is no last chunk.
   let last = ""
   reader.on("data", bytes => { last = (last + bytes.toString("latin1")).slice(-20) })
   reader.resume()
@@ -84,9 +84,12 @@ test("SIGTERM ends a read that follows very many include paths", { timeout: 120_
   assert.match(text, /The node is stopping/)
 })
 
-/** A library that lets syncs of a process stand still while a file is there, and makes another file when one of the journal does; null where it cannot be made. The runtime looks the calls of the system up by name, so it answers that. */
+/**
+ * Compiles a library that blocks the syncs of a process while one file exists, and creates another file when a sync of the journal blocks; null if there is no compiler.
+ * It replaces dlsym, because the runtime looks up system calls by name.
+ */
 function heldSyncs(directory) {
-  const [source, library, held, stands] = ["held.c", "held.so", "held", "stands"].map(name => join(directory, name))
+  const [source, library, held, blocked] = ["held.c", "held.so", "held", "blocked"].map(name => join(directory, name))
   writeFileSync(source, `
     #define _GNU_SOURCE
     #include <dlfcn.h>
@@ -117,14 +120,14 @@ function heldSyncs(directory) {
       for (int i = 0; next == NULL && i < 3; i++) next = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
       return strcmp(name, "fdatasync") == 0 ? (void *)data : strcmp(name, "fsync") == 0 ? (void *)all : next(library, name);
     }`)
-  const made = spawnSync("cc", ["-shared", "-fPIC", "-o", library, source, "-ldl"])
-  return made.status === 0 ? {
-    environment: { LD_PRELOAD: library, HELD_SYNCS: held, STANDING_SYNC: stands },
+  const compiled = spawnSync("cc", ["-shared", "-fPIC", "-o", library, source, "-ldl"])
+  return compiled.status === 0 ? {
+    environment: { LD_PRELOAD: library, HELD_SYNCS: held, STANDING_SYNC: blocked },
     hold: () => {
-      rmSync(stands, { force: true })
+      rmSync(blocked, { force: true })
       writeFileSync(held, "")
     },
-    standsStill: () => existsSync(stands),
+    isBlocked: () => existsSync(blocked),
     release: () => rmSync(held),
   } : null
 }
@@ -145,10 +148,10 @@ test("A disk that does not answer holds a stop up until it does, and for a minut
   await node.createDatabase("slow")
   await node.expect(201, "PUT", "/databases/slow/docs?id=first", "{}")
 
-  // The held sync may be another one than the write's, such as that of a prepared segment.
+  // The blocked sync may be another one than the write's, such as that of a prepared segment.
   const isWriting = async () => {
     const inFlight = /^rookery_http_requests_in_flight (\d+)$/m.exec((await node.request("GET", "/metrics")).text)
-    return disk.standsStill() && Number(inFlight[1]) >= 2
+    return disk.isBlocked() && Number(inFlight[1]) >= 2
   }
 
   // Eleven seconds: the write is cut off, and the stop is clean.
@@ -163,7 +166,7 @@ test("A disk that does not answer holds a stop up until it does, and for a minut
   node = await serve()
   await node.expect(200, "GET", "/databases/slow/docs?id=first")
 
-  // For ever: the process ends, and says what did not.
+  // The disk never answers: the process ends, and logs what did not end.
   disk.hold()
   write = assert.rejects(node.request("PUT", "/databases/slow/docs?id=third", "{}"))
   await until(isWriting)

@@ -1,4 +1,4 @@
-// What whoever holds a node sees: metrics and rules that Prometheus' own tool accepts, alerts at a webhook, logs, settings, and a debug package without secrets.
+// What operators of a node see: metrics and rules that Prometheus' own tool accepts, alerts at a webhook, logs, settings, and a debug package without secrets.
 import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -16,8 +16,8 @@ const claimCode = "PELICAN2ORBIT7LAMP9"
 const webhookToken = "tk_9f3kQ2mVBoFD37zQVN29RhuMzNIz2"
 const hookPath = "hooks/T0001/B0002/planted-path-of-a-hook"
 
-/** Whoever is posted to. */
-async function listener(t) {
+/** Starts a webhook. `received` has the path, the Authorization header and the JSON of each request. */
+async function webhookServer(t) {
   const received = []
   const server = createServer((request, response) => {
     const parts = []
@@ -35,11 +35,11 @@ async function listener(t) {
   return { received, url: `http://127.0.0.1:${server.address().port}` }
 }
 
-/** A node that speaks TLS and knows every secret that a node can know. */
-async function secretive(t) {
+/** Starts a node with TLS that has every secret that a node can have. */
+async function serveWithSecrets(t) {
   const directory = temporaryDirectory(t)
   const at = name => join(directory, name)
-  const hook = await listener(t)
+  const hook = await webhookServer(t)
   const made = await run("cluster", "init", "--data", at("data"), "--name", "home", "--node-name", "pi-1")
   assert.equal(made.code, 0, made.stderr)
   for (const [name, content] of Object.entries({ phrase, code: claimCode, token: webhookToken })) {
@@ -59,7 +59,7 @@ async function secretive(t) {
   return { at, node, hook }
 }
 
-test("promtool accepts the metrics of a node that has worked", needing("promtool"), async t => {
+test("promtool accepts the metrics of a node that has served requests", needing("promtool"), async t => {
   const node = await NodeProcess.serveDuring(t, { data: temporaryDirectory(t) })
   await node.createDatabase("shop")
   await node.expect(201, "PUT", "/databases/shop/docs?id=a/1", JSON.stringify({ "@metadata": { "@collection": "A" }, Name: "x" }))
@@ -67,27 +67,27 @@ test("promtool accepts the metrics of a node that has worked", needing("promtool
   await node.request("GET", "/metrics")
   const { text } = await node.request("GET", "/metrics")
   assert.match(text, /rookery_alerts\{severity="critical"\} 0\n/)
-  const judged = spawnSync("promtool", ["check", "metrics"], { input: text, encoding: "utf8" })
-  assert.equal(judged.status, 0, `${judged.stdout}${judged.stderr}`)
+  const checked = spawnSync("promtool", ["check", "metrics"], { input: text, encoding: "utf8" })
+  assert.equal(checked.status, 0, `${checked.stdout}${checked.stderr}`)
 })
 
-test("promtool accepts the rules, and they hold when they should", needing("promtool"), async t => {
+test("promtool accepts the rules, and they fire when they should", needing("promtool"), async t => {
   const rules = await run("alerts", "--prometheus")
   assert.equal(rules.code, 0, rules.stderr)
   const directory = temporaryDirectory(t)
   const file = join(directory, "rookery.rules.yml")
   writeFileSync(file, rules.stdout)
-  const judged = spawnSync("promtool", ["check", "rules", file], { encoding: "utf8" })
-  assert.equal(judged.status, 0, `${judged.stdout}${judged.stderr}`)
-  assert.match(judged.stdout, /SUCCESS: \d\d rules found/)
+  const checked = spawnSync("promtool", ["check", "rules", file], { encoding: "utf8" })
+  assert.equal(checked.status, 0, `${checked.stdout}${checked.stderr}`)
+  assert.match(checked.stdout, /SUCCESS: \d\d rules found/)
   copyFileSync(new URL("rules.test.yml", import.meta.url), join(directory, "rules.test.yml"))
   const tested = spawnSync("promtool", ["test", "rules", join(directory, "rules.test.yml")], { encoding: "utf8" })
   assert.equal(tested.status, 0, `${tested.stdout}${tested.stderr}`)
 })
 
-test("An alert is judged by the board, shown in the log and in the metrics, and sent to the webhook with its end", { timeout: 180_000 }, async t => {
+test("An alert from the board is logged, shown in the metrics, and sent to the webhook with its end", { timeout: 180_000 }, async t => {
   const directory = temporaryDirectory(t)
-  const hook = await listener(t)
+  const hook = await webhookServer(t)
   const slot = join(directory, "board/var/lib/prometheus/node-exporter/rookery_slot.prom")
   mkdirSync(join(slot, ".."), { recursive: true })
   writeFileSync(slot, "# TYPE rookery_slot_fell_back gauge\nrookery_slot_on_trial 0\nrookery_slot_fell_back 1\n")
@@ -107,15 +107,15 @@ test("An alert is judged by the board, shown in the log and in the metrics, and 
   assert.equal(hook.received[1].body.title, "A: slot_fell_back is over")
 })
 
-test("No secret gets into the debug package, the logs or the settings of a node that knows them all", { timeout: 180_000 }, async t => {
-  const { at, node, hook } = await secretive(t)
+test("No secret gets into the debug package, the logs or the settings of a node that has them all", { timeout: 180_000 }, async t => {
+  const { at, node, hook } = await serveWithSecrets(t)
   const localToken = readFileSync(at("data/local-access"), "utf8").split("\n")[1]
   const claimed = await run("claim", "--data", at("data"))
   assert.equal(claimed.code, 0, claimed.stderr)
   const owner = claimed.stdout.trim()
-  const given = (await run("token", "create", "robot", "--scope", "metrics", "--data", at("data"))).stdout.trim()
-  const join1 = (await run("cluster", "token", "create", "--data", at("data"))).stdout.match(/rookery-join-1\.\S+/)?.[0]
-  assert.match(join1, /^rookery-join-1\./)
+  const metricsToken = (await run("token", "create", "robot", "--scope", "metrics", "--data", at("data"))).stdout.trim()
+  const joinToken = (await run("cluster", "token", "create", "--data", at("data"))).stdout.match(/rookery-join-1\.\S+/)?.[0]
+  assert.match(joinToken, /^rookery-join-1\./)
   const tested = await run("alerts", "test", "--data", at("data"))
   assert.equal(tested.code, 0, tested.stderr)
   assert.deepEqual(hook.received.map(({ path, authorization, body }) => [path, authorization, body.State]), [[`/${hookPath}`, `Bearer ${webhookToken}`, "test"]])
@@ -137,15 +137,15 @@ test("No secret gets into the debug package, the logs or the settings of a node 
   assert.ok(keys.length > 0)
   const logs = (await run("debug-package", "show", at("package.tar.gz"), "log.txt")).stdout
   assert.match(logs, /Serving /)
-  const seen = files.map(file => readFileSync(file, "latin1")).join("\n") + logs
-  const secrets = { phrase, claimCode, webhookToken, hookPath, localToken, owner, given, join1 }
+  const everything = files.map(file => readFileSync(file, "latin1")).join("\n") + logs
+  const secrets = { phrase, claimCode, webhookToken, hookPath, localToken, owner, metricsToken, joinToken }
   for (const [name, secret] of Object.entries(secrets)) {
-    assert.equal(seen.toLowerCase().includes(secret.toLowerCase()), false, `${name} is in the package`)
+    assert.equal(everything.toLowerCase().includes(secret.toLowerCase()), false, `${name} is in the package`)
   }
 
   for (const key of keys) {
     for (const line of key.split("\n").filter(line => line.length > 30 && !line.startsWith("-----"))) {
-      assert.equal(seen.includes(line), false, "a key is in the package")
+      assert.equal(everything.includes(line), false, "a key is in the package")
     }
   }
 
@@ -160,7 +160,7 @@ test("No secret gets into the debug package, the logs or the settings of a node 
   assert.match(shown.stdout, /\n +\d+ {2}system\/meminfo\.txt\n/)
 })
 
-test("journald gets each line with its grade and number as fields, and stderr nothing", asRoot, async t => {
+test("journald gets each line with its severity and number as fields, and stderr gets nothing", asRoot, async t => {
   const directory = temporaryDirectory(t)
   const lines = join(directory, "lines")
   const script = `mount -t tmpfs none /run && { python3 "$1" "$2" & } && while [ ! -S /run/systemd/journal/socket ]; do sleep 0.1; done
@@ -175,7 +175,7 @@ test("journald gets each line with its grade and number as fields, and stderr no
   await node.terminate()
 })
 
-test("What is no debug package is said", async t => {
+test("A file that is no debug package is refused, and a missing node or file is named", async t => {
   const file = join(temporaryDirectory(t), "x.tar.gz")
   writeFileSync(file, "no archive")
   const broken = await run("debug-package", "show", file)
@@ -189,7 +189,7 @@ test("What is no debug package is said", async t => {
   assert.equal(readFileSync(file, "utf8"), "no archive")
 })
 
-test("A node does not start with a webhook's token that others can read", async t => {
+test("A node does not start with a webhook's token that other users can read", async t => {
   const directory = temporaryDirectory(t)
   writeFileSync(join(directory, "token"), webhookToken)
   chmodSync(join(directory, "token"), 0o644)
