@@ -1,4 +1,4 @@
-// RavenDB's official clients as judges: every suite runs with each of them against one running node.
+// Every suite runs with each of RavenDB's official clients against one running node.
 import { after, before, describe } from "node:test"
 import { clients } from "./clients.mjs"
 import { startNode } from "./running-node.mjs"

@@ -1,4 +1,4 @@
-// The clients under test, unmodified. Both run the same suites; where their names differ, the difference is written here.
+// The clients under test, unmodified. Both run the same suites.
 import { createRequire } from "node:module"
 
 const require = createRequire(import.meta.url)
@@ -31,11 +31,12 @@ export async function withDatabase(client, url, name, work, authentication) {
   } finally {
     await store.maintenance.server
       .send(new client.DeleteDatabasesOperation({ databaseNames: [name], hardDelete: true }))
-      .catch(() => {}) // the reason of the failure above is worth more than this one
+      .catch(() => {}) // A failure of `work` must not be hidden by one of this deletion.
     store.dispose()
   }
 }
 
+/** Opens a store, which the caller disposes. */
 export function openStore(client, urls, database, authentication, conventions = {}) {
   const store = new client.DocumentStore(urls, database, authentication)
   Object.assign(store.conventions, conventions)
@@ -44,17 +45,17 @@ export function openStore(client, urls, database, authentication, conventions = 
   return store.initialize()
 }
 
-/** Waits for one event, at most so long: a missing one must fail, not hang. `what` it is may be a function, asked at the end. */
-export function within(milliseconds, promise, what) {
+/** Waits for an event, and fails after a time instead of hanging. `event` is its name, or a function that returns it at the end of that time. */
+export function within(milliseconds, promise, event) {
   let timer
   const late = new Promise((_, reject) => {
-    const words = () => `${typeof what === "function" ? what() : what}: nothing within ${milliseconds} ms`
-    timer = setTimeout(() => reject(new Error(words())), milliseconds)
+    const message = () => `${typeof event === "function" ? event() : event}: nothing within ${milliseconds} ms`
+    timer = setTimeout(() => reject(new Error(message())), milliseconds)
   })
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-/** All items of an object stream. */
+/** Returns all items of an object stream. */
 export async function collect(stream) {
   const items = []
   for await (const item of stream) {

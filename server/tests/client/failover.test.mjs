@@ -11,6 +11,7 @@ test("over plain HTTP", { timeout: 240_000 }, t => againstThreeNodes(t, { secure
 
 test("over mutual TLS", { timeout: 240_000 }, t => againstThreeNodes(t, { secure: true }, [[newest, everything], [older, everything.slice(0, 1)]]))
 
+/** Runs scenarios of failover.mjs; `plan` has pairs of a client and the names of its scenarios. */
 async function againstThreeNodes(t, { secure }, plan) {
   const cluster = await ThreeNodes.form(t, { secure })
   cluster.authentication = secure ? { type: "pfx", certificate: cluster.credentials.pfx, password: "", ca: cluster.credentials.ca } : undefined

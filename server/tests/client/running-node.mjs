@@ -10,7 +10,7 @@ import { freePort } from "../process/node-process.mjs"
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..")
 
-/** Starts a node (or takes the one that ROOKERY_URL names); `stop` ends it and asserts that it left cleanly. */
+/** Starts a node, or uses the one that ROOKERY_URL names. `stop` ends it and asserts that it ended cleanly. */
 export async function startNode() {
   if (process.env.ROOKERY_URL) {
     return { url: process.env.ROOKERY_URL.replace(/\/$/, ""), stop: async () => {} }
@@ -28,18 +28,18 @@ export async function startNode() {
   }
 }
 
-/** Starts a node on a directory. */
+/** Starts a node on a directory and does not wait for it. */
 export function launch(data, url) {
-  const [program, ...first] = executable()
+  const [program, ...firstArguments] = executable()
   const output = []
-  const child = spawn(program, [...first, "serve", "--data", data, "--listen", url], { stdio: ["ignore", "pipe", "pipe"] })
+  const child = spawn(program, [...firstArguments, "serve", "--data", data, "--listen", url], { stdio: ["ignore", "pipe", "pipe"] })
   child.stdout.on("data", text => output.push(text))
   child.stderr.on("data", text => output.push(text))
   const ended = new Promise(done => child.once("exit", (code, signal) => done({ code, signal })))
   const log = () => Buffer.concat(output).toString()
   return {
     url,
-    /** Waits until it serves documents, and over TLS until it has also said how to reach it. */
+    /** Waits until it serves documents and, over TLS, until it has also logged how to claim it. */
     ready: ca => ready(url, ca, ended, log),
     async stop() {
       const metrics = await fetch(`${url}/metrics`).then(answer => answer.ok ? answer.text() : "", () => "")
@@ -57,7 +57,7 @@ export function launch(data, url) {
   }
 }
 
-/** The program and its first words. */
+/** Returns the program and its first arguments. */
 export function executable() {
   if (process.env.ROOKERY_BIN) {
     return [process.env.ROOKERY_BIN]
@@ -77,11 +77,11 @@ export function executable() {
 }
 
 async function ready(url, ca, ended, log) {
-  let gone = null
-  ended.then(how => { gone = how })
+  let end = null
+  ended.then(result => { end = result })
   for (const deadline = Date.now() + 30_000; Date.now() < deadline;) {
-    if (gone) {
-      throw new Error(`The node ended while starting (${gone.signal ?? gone.code}):\n${log()}`)
+    if (end) {
+      throw new Error(`The node ended while starting (${end.signal ?? end.code}):\n${log()}`)
     }
 
     if (await statusOf(`${url}/readyz`, ca).catch(() => null) === 200 && (!ca || log().includes("no owner yet"))) {

@@ -1,4 +1,4 @@
-// A node that speaks TLS, with the certificates of two clients, made by the command line as an owner would.
+// A node with TLS and the certificates of two clients, created by the commands that an owner would use.
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -6,12 +6,12 @@ import { join } from "node:path"
 import { freePort } from "../process/node-process.mjs"
 import { executable, launch } from "./running-node.mjs"
 
-/** Starts it; `as(name)` gives RavenDB's authentication options of a client: `app` may do everything, `reader` only read the database named so. */
+/** Starts it. `as(name)` returns the authentication options of a client: `app` has every right, `reader` may only read the database `reader`. */
 export async function startSecureNode() {
   const data = mkdtempSync(join(tmpdir(), "rookery-secure-"))
   const clients = mkdtempSync(join(tmpdir(), "rookery-clients-"))
-  const [program, ...first] = executable()
-  const rookery = (...words) => execFileSync(program, [...first, ...words], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+  const [program, ...firstArguments] = executable()
+  const rookery = (...words) => execFileSync(program, [...firstArguments, ...words], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
 
   rookery("cluster", "init", "--data", data, "--name", "home", "--node-name", "pi-1")
   const url = `https://127.0.0.1:${await freePort()}`

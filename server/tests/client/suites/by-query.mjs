@@ -15,25 +15,25 @@ export function byQuery(client, url) {
   })
   const count = (store, query) => store.openSession().advanced.rawQuery(query).count()
   const patch = async (store, query, parameters, options) => {
-    const asked = new client.IndexQuery(query)
-    asked.queryParameters = parameters
-    return store.operations.send(new client.PatchByQueryOperation(asked, options))
+    const indexQuery = new client.IndexQuery(query)
+    indexQuery.queryParameters = parameters
+    return store.operations.send(new client.PatchByQueryOperation(indexQuery, options))
   }
 
   describe("by query", () => {
-    it("patches", () => database(async (store, found) => {
+    it("patches", () => database(async (store, countOf) => {
       const operation = await store.operations.send(new client.PatchByQueryOperation("from Users update { this.seen = true; this.tags.push('b'); }"))
       await operation.waitForCompletion()
-      assert.equal(await found("from Users where seen = true and tags = 'b'"), 1000)
+      assert.equal(await countOf("from Users where seen = true and tags = 'b'"), 1000)
 
       const some = await patch(store, "from Users as u where u.address.city = $city and u.even = true update { u.by = $by; u.address.zip = args.zip }", { city: "ulm", by: [1, 2], zip: "89073" })
       await some.waitForCompletion()
-      assert.equal(await found("from Users where address.zip = '89073'"), 250)
+      assert.equal(await countOf("from Users where address.zip = '89073'"), 250)
       assert.deepEqual((await store.openSession().load("users/2")).by, [1, 2])
       assert.equal((await store.openSession().load("users/1")).by, undefined)
     }))
 
-    it("patches with declared functions, and says what became of each", () => database(async (store, found) => {
+    it("patches with declared functions, and reports the outcome of each document", () => database(async (store, countOf) => {
       const operation = await patch(store, `
         declare function half(u) {
           if (u.n % 2 == 1) { return null; }
@@ -48,31 +48,31 @@ export function byQuery(client, url) {
       assert.equal(state.status, "Completed")
       assert.deepEqual(state.result.details.map(detail => `${detail.id} ${detail.status}`), ["users/0 Patched", "users/1 NotModified", "users/2 Patched", "users/3 NotModified"])
       assert.deepEqual([state.progress.total, state.progress.processed, state.result.total], [4, 4, 4])
-      assert.equal(await found("from Users where half = 1"), 1)
+      assert.equal(await countOf("from Users where half = 1"), 1)
     }))
 
-    it("deletes", () => database(async (store, found) => {
-      const asked = new client.IndexQuery("from Users where even = $even")
-      asked.queryParameters = { even: true }
-      await (await store.operations.send(new client.DeleteByQueryOperation(asked, { allowStale: true }))).waitForCompletion()
-      assert.equal(await found("from Users"), 500)
+    it("deletes", () => database(async (store, countOf) => {
+      const indexQuery = new client.IndexQuery("from Users where even = $even")
+      indexQuery.queryParameters = { even: true }
+      await (await store.operations.send(new client.DeleteByQueryOperation(indexQuery, { allowStale: true }))).waitForCompletion()
+      assert.equal(await countOf("from Users"), 500)
       await (await store.operations.send(new client.DeleteByQueryOperation("from Users where startsWith(id(), 'users/9')"))).waitForCompletion()
-      assert.equal(await found("from Users"), 444)
+      assert.equal(await countOf("from Users"), 444)
       await (await store.operations.send(new client.DeleteByQueryOperation("from Users"))).waitForCompletion()
-      assert.equal(await found("from Users"), 0)
+      assert.equal(await countOf("from Users"), 0)
     }))
 
-    it("can be killed", () => database(async (store, found) => {
+    it("can be killed", () => database(async (store, countOf) => {
       const operation = await patch(store, "from Users update { this.seen = true }", {}, { maxOpsPerSecond: 1 })
       await operation.kill()
       await assert.rejects(operation.waitForCompletion(), /canceled/i)
-      assert.ok(await found("from Users where seen = true") < 1000)
+      assert.ok(await countOf("from Users where seen = true") < 1000)
     }))
 
-    it("fails with the document and the place", () => database(async (store, found) => {
+    it("fails with the document and the place", () => database(async (store, countOf) => {
       const failing = await patch(store, "from Users as u where u.n < 10 update { if (u.n == 5) { u.none.deeper = 1; } u.seen = true; }")
       await assert.rejects(failing.waitForCompletion(), /users\/5 failed.*5 of 10 documents were changed before/s)
-      assert.equal(await found("from Users where seen = true"), 5)
+      assert.equal(await countOf("from Users where seen = true"), 5)
       await assert.rejects(patch(store, "from Users update { put('a', {}) }"), /'put'/)
       await assert.rejects(patch(store, "from Users update { this.a = }"), /column 30/)
       await assert.rejects(patch(store, "from Users"), /update/)

@@ -5,15 +5,15 @@ import { User, withDatabase, within } from "../clients.mjs"
 /** Subscriptions to changes over the WebSocket. */
 export function changes(client, url) {
   describe("changes", () => {
-    it("tell of documents by id, prefix, collection and all", () => withDatabase(client, url(), "changes", async store => {
+    it("report documents by id, prefix, collection and all", () => withDatabase(client, url(), "changes", async store => {
       const feed = store.changes()
       const seen = { one: [], prefix: [], collection: [], all: [] }
-      let wanted = 9
+      let missing = 9
       let done
       const complete = new Promise(resolve => { done = resolve })
       const note = list => change => {
         list.push(`${change.type} ${change.id}`)
-        if (--wanted === 0) {
+        if (--missing === 0) {
           done()
         }
       }
@@ -42,11 +42,11 @@ export function changes(client, url) {
       feed.dispose()
     }))
 
-    it("confirm watches of what never changes", () => withDatabase(client, url(), "watches", async store => {
+    it("confirm subscriptions to unsupported features, which never change", () => withDatabase(client, url(), "watches", async store => {
       const feed = store.changes()
-      for (const watched of [feed.forAllTimeSeries(), feed.forTimeSeries("hr"), feed.forTimeSeriesOfDocument("users/1"), feed.forTimeSeriesOfDocument("users/1", "hr"), feed.forAllCounters(), feed.forCountersOfDocument("users/1")]) {
-        watched.on("data", () => {})
-        await within(60_000, watched.ensureSubscribedNow(), "confirmation")
+      for (const observable of [feed.forAllTimeSeries(), feed.forTimeSeries("hr"), feed.forTimeSeriesOfDocument("users/1"), feed.forTimeSeriesOfDocument("users/1", "hr"), feed.forAllCounters(), feed.forCountersOfDocument("users/1")]) {
+        observable.on("data", () => {})
+        await within(60_000, observable.ensureSubscribedNow(), "confirmation")
       }
 
       feed.dispose()

@@ -17,7 +17,7 @@ export function compareExchange(client, url) {
       assert.equal(first.value, "users/1")
       const second = await put(store, "emails/ann@b.c", "users/2", 0)
       assert.equal(second.successful, false)
-      assert.equal(second.value, "users/1", "the value that holds")
+      assert.equal(second.value, "users/1", "the current value")
       assert.equal(second.index, first.index)
 
       const read = await get(store, "emails/ann@b.c")
@@ -49,8 +49,8 @@ export function compareExchange(client, url) {
       await assert.rejects(put(store, "gone", 1, 0, at(-600_000)), /the cluster's time is/)
       await put(store, "kept", 1, 0, at(600_000))
       assert.equal((await put(store, "gone", 1, 0, at(5_000))).successful, true)
-      const patience = Date.now() + 25_000 // the node removes what has expired once a minute; a read does not wait for it
-      while (Date.now() < patience && await get(store, "gone") !== null)
+      const deadline = Date.now() + 25_000 // The node removes expired values once a minute; a read does not wait for that.
+      while (Date.now() < deadline && await get(store, "gone") !== null)
         await new Promise(resolve => setTimeout(resolve, 100))
       assert.equal(await get(store, "gone"), null)
       assert.equal((await get(store, "kept")).metadata["@expires"].slice(-1), "Z")
@@ -73,7 +73,7 @@ export function compareExchange(client, url) {
       assert.equal(await store.openSession().load("users/2"), null, "nothing of the second was stored")
     }))
 
-    it("read, change and delete values in one session after the other", () => database(async store => {
+    it("read, change and delete values in consecutive sessions", () => database(async store => {
       const session = clusterWide(store)
       const created = session.advanced.clusterTransaction.createCompareExchangeValue("lock", { owner: "a" })
       await session.saveChanges()
@@ -88,16 +88,16 @@ export function compareExchange(client, url) {
       await changing.saveChanges()
 
       const deleting = clusterWide(store)
-      const held = await deleting.advanced.clusterTransaction.getCompareExchangeValue("lock")
-      assert.equal(held.value.owner, "c")
+      const lock = await deleting.advanced.clusterTransaction.getCompareExchangeValue("lock")
+      assert.equal(lock.value.owner, "c")
       const values = await deleting.advanced.clusterTransaction.getCompareExchangeValues("lo")
       assert.deepEqual(Object.keys(values), ["lock"])
-      deleting.advanced.clusterTransaction.deleteCompareExchangeValue(held)
+      deleting.advanced.clusterTransaction.deleteCompareExchangeValue(lock)
       await deleting.saveChanges()
       assert.equal(await clusterWide(store).advanced.clusterTransaction.getCompareExchangeValue("lock"), null)
 
       const late = clusterWide(store)
-      late.advanced.clusterTransaction.deleteCompareExchangeValue("lock", held.index)
+      late.advanced.clusterTransaction.deleteCompareExchangeValue("lock", lock.index)
       await assert.rejects(late.saveChanges(), error => error.name === "ClusterTransactionConcurrencyException")
     }))
 
@@ -141,7 +141,7 @@ export function compareExchange(client, url) {
       assert.deepEqual(await store.operations.send(new client.GetCompareExchangeValuesOperation({ startWith: "rvn-atomic/" })), {})
     }))
 
-    it("read values lazily and with the documents that name them", () => database(async store => {
+    it("read values lazily, and with the documents that contain their keys", () => database(async store => {
       await put(store, "ann@b.c", "taken", 0)
       const storing = store.openSession()
       await storing.store(new User({ name: "ann", mail: "ann@b.c" }), "users/1")
@@ -158,7 +158,7 @@ export function compareExchange(client, url) {
       assert.equal(session.advanced.numberOfRequests, requests, "the value came with the document")
     }))
 
-    it("query by values, and with the values that results name", () => database(async store => {
+    it("query by values, and include the values whose keys are in the results", () => database(async store => {
       await put(store, "blocked", "eve@b.c", 0)
       await put(store, "ann@b.c", "taken", 0)
       const storing = store.openSession()

@@ -2,10 +2,10 @@ import assert from "node:assert/strict"
 import { describe, it } from "node:test"
 import { User, openStore, withDatabase } from "../clients.mjs"
 
-/** Databases: made, listed, kept apart, measured, deleted. */
+/** Databases: created, listed, separate, measured, deleted. */
 export function databases(client, url) {
   describe("databases", () => {
-    it("are kept apart", () => withDatabase(client, url(), "left", left => withDatabase(client, url(), "right", async right => {
+    it("have separate documents", () => withDatabase(client, url(), "left", left => withDatabase(client, url(), "right", async right => {
       for (const [store, name] of [[left, "l"], [right, "r"]]) {
         const session = store.openSession()
         await session.store(new User({ name }), "users/1")
@@ -18,7 +18,7 @@ export function databases(client, url) {
       assert.ok(names.includes("left") && names.includes("right"), names.join())
     })))
 
-    it("come back empty when deleted and made again, and cannot be made twice", async () => {
+    it("are empty after they were deleted and created again, and cannot be created twice", async () => {
       await withDatabase(client, url(), "again", async store => {
         const session = store.openSession()
         await session.store(new User({ name: "gone" }), "users/1")
@@ -37,7 +37,7 @@ export function databases(client, url) {
       store.dispose()
     })
 
-    it("are deleted with or without hardDelete, and not softly", () => withDatabase(client, url(), "deleted", async store => {
+    it("are deleted unless hardDelete is false, which is refused", () => withDatabase(client, url(), "deleted", async store => {
       const remove = parameters => store.maintenance.server.send(new client.DeleteDatabasesOperation({ databaseNames: ["deleted"], ...parameters }))
       await assert.rejects(remove({ hardDelete: false }), /HardDelete/)
       assert.ok(await store.maintenance.server.send(new client.GetDatabaseRecordOperation("deleted")))

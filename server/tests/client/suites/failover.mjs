@@ -1,13 +1,13 @@
 import assert from "node:assert/strict"
 import { User, openStore } from "../clients.mjs"
 
-/** RavenDB's client while nodes of a cluster are killed and started again: each takes the test's context, the client, and a cluster with a database. */
+/** Scenarios of a client while nodes of a cluster are killed and started again. Each takes the test's context, the client, the cluster and the name of its database. */
 export const failover = {
   "a session goes on when the leader is killed within it": leaderDiesInSession,
   "cluster-wide transactions go on, each of them whole, when the leader is killed": transactionsAcrossLeaders,
   "increments of a counter go on, none lost, when the leader is killed": countersAcrossLeaders,
   "a node that is killed twice is used again each time": nodeFailsTwice,
-  "a bulk insert goes on while others come to lead": bulkInsertAcrossLeaders,
+  "a bulk insert continues while the leader changes": bulkInsertAcrossLeaders,
   "a bulk insert whose node is killed can be repeated": bulkInsertRepeated,
 }
 
@@ -27,9 +27,9 @@ async function leaderDiesInSession(t, client, cluster, database) {
 
     const dead = await cluster.leader()
     await cluster.nodes[dead].kill()
-    const begun = performance.now()
+    const killedAt = performance.now()
     await session.saveChanges()
-    t.diagnostic(`saved ${Math.round(performance.now() - begun)} ms after the leader was killed`)
+    t.diagnostic(`saved ${Math.round(performance.now() - killedAt)} ms after the leader was killed`)
 
     for (let i = 21; i < 40; i++) {
       await session.store(new User({ name: `after ${i}` }), `session/${i}`)
@@ -37,7 +37,7 @@ async function leaderDiesInSession(t, client, cluster, database) {
     }
 
     await cluster.start(dead)
-    assert.equal((await cluster.nodes[dead].request("GET", "/databases")).status, 200, "a node knows its clients as soon as it serves")
+    assert.equal((await cluster.nodes[dead].request("GET", "/databases")).status, 200, "a node accepts its clients as soon as it serves")
     const expected = i => i === 3 ? "changed across" : i < 20 ? `before ${i}` : i === 20 ? "behind" : `after ${i}`
     const reading = store.openSession()
     const users = await reading.load(Array.from({ length: 40 }, (_, i) => `session/${i}`), User)
@@ -145,6 +145,7 @@ async function countersAcrossLeaders(t, client, cluster, database) {
 }
 
 async function nodeFailsTwice(t, client, cluster, database) {
+  // The reads that each node has answered, by its URL.
   const served = new Map(cluster.urls.map(url => [url, 0]))
   await withStore(client, cluster, database, async store => {
     store.getRequestExecutor(database).on("succeedRequest", ({ url }) => {
@@ -153,24 +154,24 @@ async function nodeFailsTwice(t, client, cluster, database) {
     })
     const work = startWork(store)
     const failing = await cluster.leader()
-    const usedAgain = async () => {
+    const awaitUse = async () => {
       const before = served.get(cluster.urls[failing])
-      const begun = performance.now()
+      const startedAt = performance.now()
       while (served.get(cluster.urls[failing]) === before) {
-        assert.ok(performance.now() - begun < 60_000, `the client reads from ${cluster.urls[failing]} again within a minute`)
+        assert.ok(performance.now() - startedAt < 60_000, `the client reads from ${cluster.urls[failing]} again within a minute`)
         work.check()
         await pause(20)
       }
 
-      t.diagnostic(`the client came back after ${Math.round(performance.now() - begun)} ms`)
+      t.diagnostic(`the client used the node again after ${Math.round(performance.now() - startedAt)} ms`)
     }
 
-    await usedAgain()
+    await awaitUse()
     for (let round = 0; round < 2; round++) {
       await cluster.nodes[failing].kill()
-      await work.goesOn(50)
+      await work.awaitMore(50)
       await cluster.start(failing)
-      await usedAgain()
+      await awaitUse()
     }
 
     const written = await work.stop()
@@ -181,7 +182,7 @@ async function nodeFailsTwice(t, client, cluster, database) {
   }, { readBalanceBehavior: "RoundRobin" })
 }
 
-/** Writes and reads without a pause, a new session each time, so that reads go around all nodes. */
+/** Writes and reads without a pause, in a new session each time, so that reads are distributed over all nodes. */
 function startWork(store) {
   const written = new Map()
   let failure = null
@@ -204,8 +205,8 @@ function startWork(store) {
 
   return {
     check,
-    /** Waits until so many more were written. */
-    async goesOn(count) {
+    /** Waits until about `count` more documents were written. */
+    async awaitMore(count) {
       let turns = 0
       for (let last = written.get("work/0"); turns < count / 10;) {
         check()
@@ -234,7 +235,7 @@ async function withStore(client, cluster, database, work, conventions = {}) {
   }
 }
 
-/** The stream lies at a node that stays, so the client notices nothing of what happens to the one that leads. */
+/** The stream is at a node that keeps running, so the client does not notice what happens to the leader. */
 async function bulkInsertAcrossLeaders(t, client, cluster, database) {
   const dead = await cluster.leader()
   const host = (dead + 1) % 3
@@ -242,10 +243,10 @@ async function bulkInsertAcrossLeaders(t, client, cluster, database) {
     const inserting = store.bulkInsert()
     await insert(inserting, 0, 6_000)
     await cluster.nodes[dead].kill()
-    const begun = performance.now()
+    const killedAt = performance.now()
     await insert(inserting, 6_000, 12_000)
     const next = await cluster.leader()
-    t.diagnostic(`another leads ${Math.round(performance.now() - begun)} ms after the leader was killed`)
+    t.diagnostic(`another leads ${Math.round(performance.now() - killedAt)} ms after the leader was killed`)
     await cluster.start(dead)
     await cluster.transfer(next)
     await insert(inserting, 12_000, 18_000)
@@ -255,8 +256,8 @@ async function bulkInsertAcrossLeaders(t, client, cluster, database) {
 }
 
 /**
- * The stream ends with the node that it lies at, and has to be repeated, which the same store can. The client says so, unless more than a mebibyte was waiting to be sent: then
- * 7.2.6 waits for ever for its own stream.
+ * The stream ends with its node and must be repeated, which the same store can do. The client reports that, unless more than a mebibyte waits to be sent: then client 7.2.6 waits for ever
+ * for its own stream.
  */
 async function bulkInsertRepeated(t, client, cluster, database) {
   await withStore(client, cluster, database, async store => {
@@ -264,11 +265,11 @@ async function bulkInsertRepeated(t, client, cluster, database) {
     const cut = store.bulkInsert()
     await insert(cut, 0, 12_000)
     await cluster.nodes[dead].kill()
-    const rest = insert(cut, 12_000, 24_000).then(() => cut.finish()).then(() => "finished", () => "was refused")
-    const end = await Promise.race([rest, pause(3_000).then(() => "waits")])
+    const continued = insert(cut, 12_000, 24_000).then(() => cut.finish()).then(() => "finished", () => "was refused")
+    const end = await Promise.race([continued, pause(3_000).then(() => "waits")])
     t.diagnostic(`the bulk insert whose node was killed ${end}`)
     if (end === "finished") {
-      await assertInserted(store, client, 24_000) // 5.4.3 had sent nothing yet, and turned to another node
+      await assertInserted(store, client, 24_000) // Client 5.4.3 had sent nothing yet, and used another node.
     }
 
     const repeated = store.bulkInsert()
@@ -282,7 +283,7 @@ async function bulkInsertRepeated(t, client, cluster, database) {
 async function insert(inserting, from, to) {
   for (let i = from; i < to; i++) {
     if (i % 500 === 0) {
-      await pause(0) // so that the client hears of its connection
+      await pause(0) // so that the client notices the end of its connection
     }
 
     await inserting.store(new User({ name: `user number ${i}`, text: "some more text that makes this document longer" }), `users/${i}`)

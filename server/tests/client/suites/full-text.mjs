@@ -9,7 +9,7 @@ const articles = [
   { name: "moon", text: "The moon at night", price: 5, brand: "Zoom" },
 ]
 
-/** Full text, facets, suggestions and likeness, as the builder writes them. */
+/** Full-text search, facets, suggestions and moreLikeThis, as the query builder writes them. */
 export function fullText(client, url) {
   const database = work => withDatabase(client, url(), "full-text", async store => {
     const session = store.openSession()

@@ -4,7 +4,7 @@ import { User, withDatabase, within } from "../clients.mjs"
 
 const documents = 400
 
-/** Indexes that queries make, and what their owner does with them. */
+/** Automatic indexes, which queries create, and the operations on them. */
 export function indexes(client, url) {
   const database = work => withDatabase(client, url(), "indexes", async store => {
     const bulk = store.bulkInsert()
@@ -17,7 +17,7 @@ export function indexes(client, url) {
   })
 
   describe("indexes", () => {
-    it("are made by queries, and answer them", () => database(async (store, users) => {
+    it("are created by queries, and answer them", () => database(async (store, users) => {
       let statistics
       const found = await users().whereEquals("age", 7).whereEquals("address.city", "Ulm").orderBy("name").statistics(now => { statistics = now }).all()
       assert.deepEqual(found.map(user => user.name), ["user 127", "user 167", "user 207", "user 247", "user 287", "user 327", "user 367", "user 47", "user 7", "user 87"])
@@ -37,7 +37,7 @@ export function indexes(client, url) {
       }
     }))
 
-    it("that are paused are told of by stale answers, and by a time that is over", () => database(async (store, users) => {
+    it("that are paused give stale answers, and a wait for them times out", () => database(async (store, users) => {
       await users().whereEquals("age", 7).waitForNonStaleResults().all()
       await store.maintenance.send(new client.StopIndexingOperation())
       const session = store.openSession()
@@ -82,10 +82,10 @@ export function indexes(client, url) {
       assert.equal((await store.maintenance.send(new client.GetIndexesOperation(0, 10))).length, 0)
     }))
 
-    it("tell of their changes", () => database(async (store, users) => {
+    it("report their changes", () => database(async (store, users) => {
       const seen = []
       let done
-      const both = new Promise(resolve => { done = resolve })
+      const complete = new Promise(resolve => { done = resolve })
       const watched = store.changes().forAllIndexes()
       watched.on("data", change => {
         seen.push(change.type)
@@ -96,10 +96,10 @@ export function indexes(client, url) {
       await within(60_000, watched.ensureSubscribedNow(), "confirmation")
       await users().whereEquals("age", 7).waitForNonStaleResults().all()
       await store.maintenance.send(new client.DeleteIndexOperation("Auto/Users/Byage"))
-      await within(60_000, both, () => `three kinds of changes, and there were ${seen}`)
+      await within(60_000, complete, () => `three kinds of changes (so far ${seen})`)
     }))
 
-    it("say which of them answers, and how long the parts took", () => database(async (store, users) => {
+    it("report how long the parts of a query took", () => database(async (store, users) => {
       await users().whereEquals("age", 7).waitForNonStaleResults().all()
       let timings
       await users().whereEquals("age", 7).timings(taken => { timings = taken }).all()
@@ -107,7 +107,7 @@ export function indexes(client, url) {
       assert.deepEqual(Object.keys(timings.timings).map(part => part.toLowerCase()).sort(), ["index", "parser", "query", "results"])
     }))
 
-    it("say which terms they hold", () => database(async (store, users) => {
+    it("list their terms", () => database(async (store, users) => {
       await users().whereEquals("address.city", "ulm").waitForNonStaleResults().all()
       assert.deepEqual(await store.maintenance.send(new client.GetTermsOperation("Auto/Users/Byaddress_city", "address.city", null, 10)), ["bonn", "ulm"])
     }))

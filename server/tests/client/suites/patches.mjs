@@ -129,7 +129,7 @@ export function patches(client, url) {
       assert.equal(await patch("if (this.n > 2) { this.n = 0; }"), "NotModified")
     }))
 
-    it("refuse a script that is more than that, by name", () => database(async store => {
+    it("refuse a script with an unsupported statement or too many steps", () => database(async store => {
       const session = store.openSession()
       await session.store(new User({ name: "x" }), "users/1")
       await session.saveChanges()

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, it } from "node:test"
 import { Order, User, withDatabase } from "../clients.mjs"
 
-/** Queries that need no index: a collection, or ids. */
+/** Queries that need no index, because they read a collection or ids. */
 export function queries(client, url) {
   const database = work => withDatabase(client, url(), "queries", async store => {
     const session = store.openSession()
@@ -51,14 +51,14 @@ export function queries(client, url) {
       assert.equal((await names(users().whereEquals("id()", "orders/1"))).length, 0)
     }))
 
-    it("tell how many documents a filter read", () => database(async store => {
+    it("count the documents that a filter read", () => database(async store => {
       let statistics
       const query = store.openSession().advanced.rawQuery("from Users filter name = 'user 3' filter_limit 20").statistics(read => { statistics = read })
       await query.all()
       assert.equal(statistics.scannedResults, 20)
     }))
 
-    it("name an index that is missing, also lazily", () => database(async store => {
+    it("fail if their index is missing, also lazily", () => database(async store => {
       await assert.rejects(store.openSession().query({ indexName: "None" }).all(), { name: "IndexDoesNotExistException" })
       await assert.rejects(store.openSession().query({ indexName: "None" }).lazily().getValue(), { name: "IndexDoesNotExistException" })
     }))

@@ -16,7 +16,7 @@ const orders = [
   { company: "companies/1", total: 20, lines: [{ product: "nails", quantity: 7 }] },
 ]
 
-/** Queries beyond an id, as the builder writes them and as people do. */
+/** Queries with conditions, as the query builder and people write them. */
 export function queryBuilder(client, url) {
   const database = work => withDatabase(client, url(), "builder", async store => {
     const session = store.openSession()
@@ -120,7 +120,7 @@ export function queryBuilder(client, url) {
       assert.equal(statistics.totalResults, 2)
     }))
 
-    it("asks lazily", () => database(async store => {
+    it("queries lazily", () => database(async store => {
       const session = store.openSession()
       const ulm = session.query({ collection: "Users" }).whereEquals("city", "Ulm").lazily()
       const bonn = session.query({ collection: "Users" }).whereEquals("city", "Bonn").lazily()
@@ -147,11 +147,11 @@ export function queryBuilder(client, url) {
       ])
     }))
 
-    it("filter what was found", () => database(async (_, __, raw) => {
+    it("filter their results", () => database(async (_, __, raw) => {
       assert.equal(await names(raw("from Users where city = 'Ulm' filter age > 20")), "Ann")
     }))
 
-    it("are refused with the place that is wrong", () => database(async (_, users, raw) => {
+    it("are refused with the position of the error", () => database(async (_, users, raw) => {
       await assert.rejects(raw("from Users where age > > 5").all(), failed => failed.name === "InvalidQueryException" && /\n {23}\^/.test(failed.message))
       await assert.rejects(raw("from Users where spatial.within(a, spatial.circle(1, 2, 3))").all(), /spatial\.within/)
       await assert.rejects(raw("from index 'Nobody/ByNothing'").all(), failed => failed.name === "IndexDoesNotExistException")

@@ -3,20 +3,20 @@ import https from "node:https"
 import { describe, it } from "node:test"
 import { User, openStore, withDatabase, within } from "../clients.mjs"
 
-/** RavenDB's way over TLS: the client's certificate in the handshake says who it is. */
+/** As with RavenDB, a client identifies itself by its certificate in the TLS handshake. */
 export function secure(client, node) {
   describe("over TLS with a certificate", () => {
     for (const kind of ["pfx", "pem"]) {
       it(`sessions, bulk insert and changes work with a .${kind}`, () => withDatabase(client, node().url, "secure", async store => {
         const feed = store.changes()
-        const told = new Promise(done => feed.forDocument("users/1").on("data", done))
+        const change = new Promise(done => feed.forDocument("users/1").on("data", done))
         await within(60_000, feed.forAllDocuments().ensureSubscribedNow(), "confirmation")
 
         const session = store.openSession()
         await session.store(new User({ name: "ann" }), "users/1")
         await session.saveChanges()
         assert.equal((await store.openSession().load("users/1", User)).name, "ann")
-        assert.equal((await within(60_000, told, "a change")).id, "users/1")
+        assert.equal((await within(60_000, change, "a change")).id, "users/1")
         feed.dispose()
 
         const bulk = store.bulkInsert()
@@ -50,7 +50,7 @@ export function secure(client, node) {
       elsewhere.dispose()
     }, node().as("app").pfx))
 
-    it("a token does for programs without a certificate, and none is told how to get in", async () => {
+    it("a token replaces the certificate, and a request without either is refused with advice", async () => {
       const { url, ca, token } = node()
       assert.equal((await get(`${url}/databases`, ca, token)).status, 200)
       const refused = await get(`${url}/databases`, ca)
@@ -60,8 +60,8 @@ export function secure(client, node) {
 
     it("the command line works from another machine", () => {
       const { remotely, scratch } = node()
-      const made = remotely("token", "create", "ci", "--scope", "read", "--days", "1").trim()
-      assert.match(made, /^rookery_[\w-]{43}$/)
+      const created = remotely("token", "create", "ci", "--scope", "read", "--days", "1").trim()
+      assert.match(created, /^rookery_[\w-]{43}$/)
       assert.match(remotely("token", "ls"), /^ci: read, until /m)
       remotely("token", "rm", "ci")
       assert.doesNotMatch(remotely("token", "ls"), /^ci:/m)

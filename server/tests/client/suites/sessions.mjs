@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, it } from "node:test"
 import { Order, User, openStore, withDatabase } from "../clients.mjs"
 
-/** Store, load, include, change, delete, conflict: what every program does. */
+/** What every program does in sessions: store, load, include, change, delete, handle conflicts. */
 export function sessions(client, url) {
   const database = work => withDatabase(client, url(), "sessions", work)
 
@@ -26,7 +26,7 @@ export function sessions(client, url) {
       assert.ok(reading.advanced.getLastModifiedFor(ann) instanceof Date)
     }))
 
-    it("answer null for what is not there, alone and among others", () => database(async store => {
+    it("return null for a missing document, alone and among others", () => database(async store => {
       const session = store.openSession()
       await session.store(new User({ name: "here" }), "users/1")
       await session.saveChanges()
@@ -52,7 +52,7 @@ export function sessions(client, url) {
       assert.deepEqual(Object.values(loaded).map(user => user.name), ids)
     }))
 
-    it("bring included documents in the same answer", () => database(async store => {
+    it("receive included documents in the same answer", () => database(async store => {
       const writing = store.openSession()
       await writing.store(new User({ name: "friend" }), "users/1")
       await writing.store(new User({ name: "product" }), "products/1")
@@ -85,7 +85,7 @@ export function sessions(client, url) {
       await deleting.delete("users/1")
       await deleting.saveChanges()
       assert.equal(await store.openSession().load("users/1"), null)
-      await deleting.delete("users/1") // once more is no error
+      await deleting.delete("users/1") // A second deletion is no error.
       await deleting.saveChanges()
     }))
 
@@ -149,7 +149,7 @@ export function sessions(client, url) {
       assert.deepEqual(await names({ startAfter: "users/10" }), ["users/11", "users/2"])
     }))
 
-    it("say that a database is missing", async () => {
+    it("fail with the reason if the database is missing", async () => {
       const store = openStore(client, url(), "no-such-database")
       try {
         await assert.rejects(store.openSession().load("users/1"), error => {

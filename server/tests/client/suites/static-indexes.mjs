@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, it } from "node:test"
 import { Order, User, collect, withDatabase, within } from "../clients.mjs"
 
-const wait = 60_000
+const maxWaitMilliseconds = 60_000
 
 /** Indexes that people define as classes, and the queries that name them. */
 export function staticIndexes(client, url) {
@@ -63,12 +63,12 @@ export function staticIndexes(client, url) {
     await session.store(new Order({ buyer: "users/1", lines: [{ product: "nuts", quantity: 2, price: 3 }, { product: "bolts", quantity: 1, price: 5 }] }), "orders/1")
     await session.store(new Order({ buyer: "users/2", lines: [{ product: "nuts", quantity: 10, price: 2.5 }, { product: "nuts", quantity: 1, price: 1 }] }), "orders/2")
     await session.saveChanges()
-    await work(store, (index, type) => store.openSession().query({ index, documentType: type }).waitForNonStaleResults(wait))
+    await work(store, (index, type) => store.openSession().query({ index, documentType: type }).waitForNonStaleResults(maxWaitMilliseconds))
   })
 
   describe("static indexes", () => {
     it("answer by computed fields, words and loaded documents", () => database(async (_, query) => {
-      const names = async asked => (await asked.all()).map(user => user.first).join()
+      const names = async request => (await request.all()).map(user => user.first).join()
       assert.equal(await names(query(Users_ByName, User).whereEquals("name", "ann")), "Ann")
       assert.equal(await names(query(Users_ByName, User).whereEquals("city", "ulm").orderByDescending("age", "Long")), "Cid,Ann")
       assert.equal(await names(query(Users_ByName, User).search("text", "fish")), "Bob")
@@ -76,7 +76,7 @@ export function staticIndexes(client, url) {
       assert.equal(await names(query(Users_ByName, User).whereEquals("id()", "users/2")), "Bob")
     }))
 
-    it("follow documents that are changed, and those that they load", () => database(async (store, query) => {
+    it("are updated when documents change, or those that they load", () => database(async (store, query) => {
       assert.equal(await query(Users_ByName, User).whereEquals("city", "Ulm").count(), 2)
       const session = store.openSession()
       const company = await session.load("companies/1")
@@ -86,7 +86,7 @@ export function staticIndexes(client, url) {
       assert.equal(await query(Users_ByName, User).whereEquals("city", "Ulm").count(), 0)
     }))
 
-    it("give a document once, however many entries it has, and each entry where stored fields are selected", () => database(async (_, query) => {
+    it("return a document once, however many entries it has, but each entry if stored fields are selected", () => database(async (_, query) => {
       let statistics
       const orders = await query(Orders_ByLine, Order).whereEquals("product", "nuts").statistics(found => { statistics = found }).all()
       assert.deepEqual(orders.map(order => order.id), ["orders/1", "orders/2"])
@@ -97,7 +97,7 @@ export function staticIndexes(client, url) {
       assert.deepEqual(plain(lines), [{ product: "nuts", total: 1, buyer: "users/2" }, { product: "nuts", total: 6, buyer: "users/1" }, { product: "nuts", total: 25, buyer: "users/2" }])
     }))
 
-    it("reduce, and answer by what they reduced", () => database(async (store, query) => {
+    it("reduce, and answer with the reduced rows", () => database(async (store, query) => {
       assert.deepEqual(plain(await query(Products_Sold, Row).all()), [{ product: "bolts", count: 1, total: 5 }, { product: "nuts", count: 3, total: 32 }])
       assert.deepEqual(plain(await query(Products_Sold, Row).whereGreaterThan("count", 1).all()), [{ product: "nuts", count: 3, total: 32 }])
       assert.deepEqual(plain(await query(Products_Sold, Row).orderByDescending("total", "Double").selectFields(["product"], Row).all()), [{ product: "nuts" }, { product: "bolts" }])
@@ -106,7 +106,7 @@ export function staticIndexes(client, url) {
       assert.deepEqual(plain(await query(Products_Sold, Row).orderBy("product").all()), [{ product: "bolts", count: 1, total: 5 }, { product: "nuts", count: 1, total: 6 }])
     }))
 
-    it("are asked by raw queries with scripts, filters and includes", () => database(async (store, query) => {
+    it("answer raw queries with scripts, filters and includes", () => database(async (store, query) => {
       await query(Users_ByName, User).all()
       await query(Products_Sold, Row).all()
       const raw = text => store.openSession().advanced.rawQuery(text, Row)
@@ -141,26 +141,26 @@ export function staticIndexes(client, url) {
       assert.deepEqual(text.suggestions, ["rivers", "river"])
     }))
 
-    it("show what was found in texts, and how scores came about", () => database(async (_, query) => {
-      let found
+    it("highlight the found words, and explain the scores", () => database(async (_, query) => {
+      let highlights
       let explained
-      await query(Users_ByName, User).search("text", "fish").highlight({ fieldName: "text", fragmentLength: 18, fragmentCount: 1, preTags: ["["], postTags: ["]"] }, shown => { found = shown })
+      await query(Users_ByName, User).search("text", "fish").highlight({ fieldName: "text", fragmentLength: 18, fragmentCount: 1, preTags: ["["], postTags: ["]"] }, shown => { highlights = shown })
         .includeExplanations(shown => { explained = shown }).all()
-      assert.deepEqual(found.getFragments("users/2"), ["of [fish], [fish] and"])
+      assert.deepEqual(highlights.getFragments("users/2"), ["of [fish], [fish] and"])
       assert.match(explained.explanations["users/2"][0], /'fish' 3 times in 5 words/)
     }))
 
-    it("are built anew beside the old one when their definition changes", () => database(async (store, query) => {
+    it("are rebuilt beside the old one when their definition changes", () => database(async (store, query) => {
       assert.equal(await query(Orders_ByLine, Order).whereEquals("product", "nuts").count(), 2)
       const changed = new Orders_ByLine()
       changed.map = changed.map.replace("buyer = o.buyer", "buyer = o.buyer, many = l.quantity > 1")
       await changed.execute(store)
-      const has = () => query(Orders_ByLine, Order).whereEquals("many", true).count().catch(refused => refused.message)
-      const begun = Date.now()
+      const countMany = () => query(Orders_ByLine, Order).whereEquals("many", true).count().catch(refused => refused.message)
+      const startedAt = Date.now()
       let many
-      while ((many = await has()) !== 2) {
+      while ((many = await countMany()) !== 2) {
         assert.match(String(many), /has no field 'many'/)
-        assert.ok(Date.now() - begun < wait, "the new definition answers in the end")
+        assert.ok(Date.now() - startedAt < maxWaitMilliseconds, "the new definition answers in the end")
         await within(1000, new Promise(resolve => setTimeout(resolve, 50)), "a moment")
       }
     }))
@@ -182,7 +182,7 @@ export function staticIndexes(client, url) {
       await assert.rejects(async () => (await store.operations.send(new client.DeleteByQueryOperation("from index 'Products/Sold'"))).waitForCompletion(), /reduced rows/)
     }))
 
-    it("refuse what they cannot answer by name and place", () => database(async (store, query) => {
+    it("refuse unsupported queries and definitions with the reason and its position", () => database(async (store, query) => {
       const raw = text => store.openSession().advanced.rawQuery(text).all()
       await assert.rejects(query(Users_ByName, User).whereEquals("none", 1).all(), failed => failed.name === "InvalidQueryException" && /has no field 'none'. It has name, text, age, city/.test(failed.message))
       await assert.rejects(raw("from index 'Users/ByName' where search(name, 'a')"), /does not hold the words of 'name'[^]*\^/)

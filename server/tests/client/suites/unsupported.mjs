@@ -2,18 +2,18 @@ import assert from "node:assert/strict"
 import { describe, it } from "node:test"
 import { User, withDatabase } from "../clients.mjs"
 
-/** Features that this version has not: the client hears their names, and nothing else of the same session is stored. */
+/** Unsupported features: they are refused by name, and nothing else of the same session is stored. */
 export function unsupported(client, url) {
   const database = work => withDatabase(client, url(), "unsupported", work)
 
-  const asked = {
+  const features = {
     attachments: session => session.advanced.attachments.store("users/1", "a.txt", Buffer.from("hello"), "text/plain"),
     "time series": session => session.timeSeriesFor("users/1", "heart").append(new Date(0), 60),
     revisions: session => session.advanced.revisions.forceRevisionCreationFor("users/1"),
   }
 
-  describe("what is not supported", () => {
-    for (const [feature, ask] of Object.entries(asked)) {
+  describe("an unsupported feature", () => {
+    for (const [feature, ask] of Object.entries(features)) {
       it(`is refused by name in a session: ${feature}`, () => database(async store => {
         const session = store.openSession()
         await session.store(new User({ name: "ann" }), "users/1")
