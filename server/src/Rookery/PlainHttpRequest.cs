@@ -10,7 +10,7 @@ namespace Rookery;
 internal static unsafe partial class PlainHttpRequest
 {
     private const int MaxBytes = 1 << 20;
-    private const int FirstBytes = 16 << 10;
+    private const int FirstBufferBytes = 16 << 10;
 
     // Constants of socket(2), socket(7), ip(7) and send(2), the same on Linux for x86-64 and arm64.
     private const int Internet = 2;
@@ -22,14 +22,17 @@ internal static unsafe partial class PlainHttpRequest
     private const int AddressBytes = 16;
 
     /// <summary>Parses an address such as "127.0.0.1:8080".</summary>
+    /// <param name="text">The text.</param>
+    /// <param name="address">The IPv4 address, most significant byte first.</param>
+    /// <param name="port">The port.</param>
     /// <returns>False for any other form.</returns>
     public static bool TryReadAddress(string text, out uint address, out ushort port)
     {
         (address, port) = (0, 0);
-        int at = 0;
+        int position = 0;
         for (int part = 0; part < 4; part++)
         {
-            if (!TryReadNumber(text, ref at, part < 3 ? '.' : ':', byte.MaxValue, out int value))
+            if (!TryReadNumber(text, ref position, part < 3 ? '.' : ':', byte.MaxValue, out int value))
             {
                 return false;
             }
@@ -37,7 +40,7 @@ internal static unsafe partial class PlainHttpRequest
             address = (address << 8) | (uint)value;
         }
 
-        bool isRead = TryReadNumber(text, ref at, '\0', ushort.MaxValue, out int number);
+        bool isRead = TryReadNumber(text, ref position, '\0', ushort.MaxValue, out int number);
         port = (ushort)number;
         return isRead && port != 0;
     }
@@ -92,16 +95,16 @@ internal static unsafe partial class PlainHttpRequest
         }
     }
 
-    private static byte[]? Receive(int socket, long begun, TimeSpan timeout, out int length)
+    private static byte[]? Receive(int socket, long startedAt, TimeSpan timeout, out int length)
     {
-        byte[] answer = new byte[FirstBytes];
+        byte[] answer = new byte[FirstBufferBytes];
         length = 0;
         while (true)
         {
             // Each receive gets only the remaining time. Otherwise a server that sends a byte now and then could hold
             // the command without end.
-            long left = (long)(timeout - TimeProvider.System.GetElapsedTime(begun)).TotalMilliseconds;
-            if (left <= 0 || !SetTimeout(socket, ReceiveTimeout, left))
+            long remaining = (long)(timeout - TimeProvider.System.GetElapsedTime(startedAt)).TotalMilliseconds;
+            if (remaining <= 0 || !SetTimeout(socket, ReceiveTimeout, remaining))
             {
                 return null;
             }
@@ -138,18 +141,24 @@ internal static unsafe partial class PlainHttpRequest
         return SetOption(socket, SocketLevel, option, time, 2 * sizeof(long)) == 0;
     }
 
-    private static bool TryReadNumber(string text, ref int at, char end, int maximum, out int value)
+    /// <summary>Reads a number and the character after it, and moves the position behind both.</summary>
+    /// <param name="text">The text.</param>
+    /// <param name="position">Where to read.</param>
+    /// <param name="end">The character that must follow; '\0' stands for the end of the text.</param>
+    /// <param name="maximum">The greatest allowed number.</param>
+    /// <param name="value">The number.</param>
+    private static bool TryReadNumber(string text, ref int position, char end, int maximum, out int value)
     {
         value = 0;
-        int begin = at;
-        for (; at < text.Length && text[at] is >= '0' and <= '9' && value <= maximum; at++)
+        int begin = position;
+        for (; position < text.Length && text[position] is >= '0' and <= '9' && value <= maximum; position++)
         {
-            value = (10 * value) + (text[at] - '0');
+            value = (10 * value) + (text[position] - '0');
         }
 
         // Leading zeros are refused, because other programs read them as octal numbers.
-        bool isNumber = at > begin && value <= maximum && (text[begin] != '0' || at == begin + 1);
-        bool isEnd = end == '\0' ? at == text.Length : at < text.Length && text[at++] == end;
+        bool isNumber = position > begin && value <= maximum && (text[begin] != '0' || position == begin + 1);
+        bool isEnd = end == '\0' ? position == text.Length : position < text.Length && text[position++] == end;
         return isNumber && isEnd;
     }
 

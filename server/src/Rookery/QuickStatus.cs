@@ -28,9 +28,9 @@ internal static class QuickStatus
         try
         {
             if (
-                AddressOf(url) is not { } place
-                || !PlainHttpRequest.TryReadAddress(place, out uint address, out ushort port)
-                || TryAsk(place, address, port, isJson, out int code) is not { } answer
+                AddressOf(url) is not { } hostAndPort
+                || !PlainHttpRequest.TryReadAddress(hostAndPort, out uint address, out ushort port)
+                || TryAsk(hostAndPort, address, port, isJson, out int code) is not { } answer
             )
             {
                 return null;
@@ -44,7 +44,7 @@ internal static class QuickStatus
 
             return code;
         }
-        catch (Exception strange) when (strange is AdminException or IOException)
+        catch (Exception failure) when (failure is AdminException or IOException)
         {
             return null;
         }
@@ -53,15 +53,15 @@ internal static class QuickStatus
     private static bool TryReadOptions(ReadOnlySpan<string> options, out string? url, out bool isJson)
     {
         (url, isJson) = (null, false);
-        for (int at = 0; at < options.Length; at++)
+        for (int index = 0; index < options.Length; index++)
         {
-            switch (options[at])
+            switch (options[index])
             {
                 case "--json":
                     isJson = true;
                     break;
-                case "--url" when url is null && at + 1 < options.Length:
-                    url = options[++at];
+                case "--url" when url is null && index + 1 < options.Length:
+                    url = options[++index];
                     break;
                 default:
                     return false;
@@ -100,16 +100,22 @@ internal static class QuickStatus
     /// Asks the node for its status. Returns the text to print and the exit code; null if the node does not answer, or
     /// if <see cref="StatusCommand"/> must send further requests.
     /// </summary>
-    private static ReadOnlyMemory<byte>? TryAsk(string place, uint address, ushort port, bool isJson, out int code)
+    private static ReadOnlyMemory<byte>? TryAsk(
+        string hostAndPort,
+        uint address,
+        ushort port,
+        bool isJson,
+        out int code
+    )
     {
         // With HTTP/1.0 the body is not chunked and ends with the connection.
-        byte[] question = Encoding.ASCII.GetBytes(
+        byte[] request = Encoding.ASCII.GetBytes(
             (isJson ? "GET /readyz?verbose HTTP/1.0\r\nHost: " : "GET /readyz?words HTTP/1.0\r\nHost: ")
-                + place
+                + hostAndPort
                 + "\r\n\r\n"
         );
         code = ExitCode.Failure;
-        if (PlainHttpRequest.Ask(address, port, question, Timeout, out int length) is not { } answer)
+        if (PlainHttpRequest.Ask(address, port, request, Timeout, out int length) is not { } answer)
         {
             return null;
         }

@@ -72,7 +72,7 @@ internal static class RestoreCommand
         }
 
         var io = new IoTimeline(TimeProvider.System, disk.DeviceOf(from));
-        using var progress = new Progress(what: null, TimeProvider.System);
+        using var progress = new Progress(itemName: null, TimeProvider.System);
         var restoration = new Restoration(disk, options, new MemoryBudget(memory), io, TimeProvider.System)
         {
             Progress = (copied, total) =>

@@ -135,9 +135,9 @@ internal static class ServeCommand
             );
             return ExitCode.Success;
         }
-        catch (ConfigurationException wrong)
+        catch (ConfigurationException invalid)
         {
-            await Console.Error.WriteLineAsync(wrong.Message);
+            await Console.Error.WriteLineAsync(invalid.Message);
             return ExitCode.Configuration;
         }
     }

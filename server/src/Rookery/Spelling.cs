@@ -23,10 +23,10 @@ internal static class Spelling
     /// <summary>
     /// Returns the edit distance: insertions, deletions, replacements, and exchanges of neighbouring letters.
     /// </summary>
-    internal static int Distance(string one, string other)
+    internal static int Distance(string word, string other)
     {
-        int[,] costs = new int[one.Length + 1, other.Length + 1];
-        for (int row = 0; row <= one.Length; row++)
+        int[,] costs = new int[word.Length + 1, other.Length + 1];
+        for (int row = 0; row <= word.Length; row++)
         {
             for (int column = 0; column <= other.Length; column++)
             {
@@ -35,16 +35,16 @@ internal static class Spelling
                     : column == 0 ? row
                     : Math.Min(
                         Math.Min(costs[row - 1, column], costs[row, column - 1]) + 1,
-                        costs[row - 1, column - 1] + (one[row - 1] == other[column - 1] ? 0 : 1)
+                        costs[row - 1, column - 1] + (word[row - 1] == other[column - 1] ? 0 : 1)
                     );
-                if (row > 1 && column > 1 && one[row - 1] == other[column - 2] && one[row - 2] == other[column - 1])
+                if (row > 1 && column > 1 && word[row - 1] == other[column - 2] && word[row - 2] == other[column - 1])
                 {
                     costs[row, column] = Math.Min(costs[row, column], costs[row - 2, column - 2] + 1);
                 }
             }
         }
 
-        return costs[one.Length, other.Length];
+        return costs[word.Length, other.Length];
     }
 
     private static bool IsOption(string word) => word.StartsWith('-');

@@ -10,6 +10,11 @@ internal static class WholeNumber
     /// Creates an option whose value is null if it is not given. Other values than whole numbers within the bounds are
     /// refused with the option's name.
     /// </summary>
+    /// <param name="name">The option's name, with its hyphens.</param>
+    /// <param name="description">The help text.</param>
+    /// <param name="helpName">The name of the value in the help, such as "NUMBER".</param>
+    /// <param name="least">The least allowed number.</param>
+    /// <param name="most">The greatest allowed number.</param>
     public static Option<int?> Option(string name, string description, string helpName, int least, int most) =>
         new(name)
         {

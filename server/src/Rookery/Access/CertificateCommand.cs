@@ -73,7 +73,7 @@ internal static class CertificateCommand
                         string pfxPassword = parsed.GetValue(password) is { } file
                             ? NodeAddress.ReadFile(file).TrimEnd('\r', '\n')
                             : string.Empty;
-                        var made = await MakeAsync(
+                        var created = await CreateAsync(
                             client,
                             parsed.GetValue(name)!,
                             parsed.GetValue(access)!,
@@ -82,16 +82,16 @@ internal static class CertificateCommand
                         );
                         if (!address.IsJson(parsed))
                         {
-                            TokenCommand.PrintNotice(made);
+                            TokenCommand.PrintNotice(created);
                         }
 
-                        var expires = made.GetProperty("Expires").GetDateTimeOffset().UtcDateTime;
-                        string ends = expires.ToString("u", CultureInfo.InvariantCulture);
+                        var expires = created.GetProperty("Expires").GetDateTimeOffset().UtcDateTime;
+                        string expiry = expires.ToString("u", CultureInfo.InvariantCulture);
                         await Console.Out.WriteLineAsync(
                             address.IsJson(parsed)
-                                ? made.GetRawText()
+                                ? created.GetRawText()
                                 : $"Wrote {files.Pfx}, {files.Pem} and {files.Authority}; "
-                                    + $"the certificate ends at {ends}."
+                                    + $"the certificate ends at {expiry}."
                         );
                         return ExitCode.Success;
                     }
@@ -100,7 +100,7 @@ internal static class CertificateCommand
         return command;
     }
 
-    private static async Task<JsonElement> MakeAsync(
+    private static async Task<JsonElement> CreateAsync(
         AdminClient client,
         string name,
         string[] rights,
@@ -117,7 +117,7 @@ internal static class CertificateCommand
             HashAlgorithmName.SHA256,
             RSASignaturePadding.Pkcs1
         ).CreateSigningRequestPem();
-        var made = await client.SendAsync(
+        var created = await client.SendAsync(
             HttpMethod.Post,
             Path,
             json =>
@@ -140,11 +140,11 @@ internal static class CertificateCommand
         );
         files.Write(
             key,
-            made.GetProperty("Certificate").GetString()!,
-            made.GetProperty("Authorities").GetString()!,
+            created.GetProperty("Certificate").GetString()!,
+            created.GetProperty("Authorities").GetString()!,
             password
         );
-        return made;
+        return created;
     }
 
     private static Command List()
@@ -175,12 +175,12 @@ internal static class CertificateCommand
                                         .EnumerateObject()
                                         .Select(static right => $"{right.Name}:{right.Value.GetString()}")
                                 );
-                            string ends = certificate
+                            string expiry = certificate
                                 .GetProperty("Expires")
                                 .GetDateTimeOffset()
                                 .UtcDateTime.ToString("u", CultureInfo.InvariantCulture);
                             await Console.Out.WriteLineAsync(
-                                $"{certificate.GetProperty("Name").GetString()}: {rights}, until {ends}, "
+                                $"{certificate.GetProperty("Name").GetString()}: {rights}, until {expiry}, "
                                     + $"{certificate.GetProperty("Thumbprint").GetString()}"
                             );
                         }
@@ -208,10 +208,10 @@ internal static class CertificateCommand
         public void Prepare()
         {
             _disk.CreateDirectory(directory);
-            if (Array.Find([Pfx, Pem, Authority], _disk.Exists) is { } taken)
+            if (Array.Find([Pfx, Pem, Authority], _disk.Exists) is { } existing)
             {
                 throw new AdminException(
-                    $"{taken} exists already and is not overwritten. Move it, or name another directory with --to.",
+                    $"{existing} exists already and is not overwritten. Move it, or name another directory with --to.",
                     ExitCode.Configuration
                 );
             }

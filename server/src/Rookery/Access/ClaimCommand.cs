@@ -30,24 +30,24 @@ internal static class ClaimCommand
                     parsed,
                     async client =>
                     {
-                        string typed = parsed.GetValue(code) ?? Read(address.Directory(parsed));
-                        var made = await client.SendAsync(
+                        string claimCode = parsed.GetValue(code) ?? ReadCode(address.Directory(parsed));
+                        var created = await client.SendAsync(
                             HttpMethod.Post,
                             "/claim",
                             json =>
                             {
-                                json.WriteString("Code"u8, typed);
+                                json.WriteString("Code"u8, claimCode);
                                 json.WriteString("Name"u8, parsed.GetValue(name));
                             }
                         );
-                        return TokenCommand.PrintMade(made, address.IsJson(parsed));
+                        return TokenCommand.PrintCreated(created, address.IsJson(parsed));
                     }
                 )
         );
         return command;
     }
 
-    private static string Read(string? directory)
+    private static string ReadCode(string? directory)
     {
         if (directory is null)
         {

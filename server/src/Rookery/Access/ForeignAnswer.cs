@@ -13,14 +13,14 @@ internal static class ForeignAnswer
     /// <summary>A header of every answer of a node.</summary>
     public const string VersionHeader = "Raven-Server-Version";
 
-    private const long LeastBound = 64 << 20;
-    private const long LargestBound = 256 << 20;
+    private const long MinBound = 64 << 20;
+    private const long MaxBound = 256 << 20;
 
     /// <summary>
     /// The longest answer that is read into memory, in bytes: an eighth of the machine's memory, between 64 MiB and 256
     /// MiB.
     /// </summary>
-    public static long MaxBytes { get; } = Math.Clamp(MemorySize.DefaultBytes() / 2, LeastBound, LargestBound);
+    public static long MaxBytes { get; } = Math.Clamp(MemorySize.DefaultBytes() / 2, MinBound, MaxBound);
 
     /// <summary>Runs work that reads a node's answers.</summary>
     /// <param name="address">Returns the node's address, for the message.</param>
@@ -32,22 +32,22 @@ internal static class ForeignAnswer
         {
             return await work();
         }
-        catch (Exception broken) when (broken is HttpRequestException or HttpIOException)
+        catch (Exception failure) when (failure is HttpRequestException or HttpIOException)
         {
             throw new AdminException(
                 $"The answer of {address()} broke off before it was complete. Check whether the node runs.",
                 ExitCode.Failure
             );
         }
-        catch (Exception strange)
-            when (strange is KeyNotFoundException or JsonException or FormatException
-                || strange is InvalidOperationException and not ObjectDisposedException
+        catch (Exception unexpected)
+            when (unexpected is KeyNotFoundException or JsonException or FormatException
+                || unexpected is InvalidOperationException and not ObjectDisposedException
             )
         {
             throw new AdminException(
                 $"What answers at {address()} is no Rookery, or one of another version: its answer has not the form "
                     + $"that this command reads. Look whether the address is right. If a Rookery of this version "
-                    + $"answers there, the command has a fault: report it. ({strange.Message})",
+                    + $"answers there, the command has a fault: report it. ({unexpected.Message})",
                 ExitCode.Failure
             );
         }

@@ -322,10 +322,11 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
 
         return
             string.IsNullOrEmpty(token)
-            || Array.Find(addresses, static address => address.Scheme is "http" && !address.IsLoopback) is not { } open
+            || Array.Find(addresses, static address => address.Scheme is "http" && !address.IsLoopback)
+                is not { } insecure
             ? token
             : throw new AdminException(
-                $"A token is not sent to {open} over plain HTTP, where others on the network can read it. "
+                $"A token is not sent to {insecure} over plain HTTP, where others on the network can read it. "
                     + $"Use an https address, or omit the token: plain HTTP needs none.",
                 ExitCode.Configuration
             );

@@ -19,32 +19,32 @@ internal static class NodeChoice
             return nodes[0];
         }
 
-        using var found = new CancellationTokenSource();
-        var asked = new List<Task<string?>>();
+        using var chosen = new CancellationTokenSource();
+        var attempts = new List<Task<string?>>();
         var reasons = new string?[nodes.Count];
-        for (int started = 0; started < nodes.Count || asked.Exists(static task => !task.IsCompleted); )
+        for (int started = 0; started < nodes.Count || attempts.Exists(static task => !task.IsCompleted); )
         {
             if (started < nodes.Count)
             {
-                asked.Add(WhyNotAsync(nodes[started++], found.Token));
+                attempts.Add(WhyNotAsync(nodes[started++], chosen.Token));
             }
 
             var pause = started < nodes.Count ? HeadStart : Timeout.InfiniteTimeSpan;
             await Task.WhenAny([
-                .. asked.Where(static task => !task.IsCompleted).Cast<Task>().DefaultIfEmpty(Task.CompletedTask),
-                Task.Delay(pause, TimeProvider.System, found.Token),
+                .. attempts.Where(static task => !task.IsCompleted).Cast<Task>().DefaultIfEmpty(Task.CompletedTask),
+                Task.Delay(pause, TimeProvider.System, chosen.Token),
             ]);
-            for (int node = 0; node < asked.Count; node++)
+            for (int node = 0; node < attempts.Count; node++)
             {
-                if (asked[node].IsCompleted && (reasons[node] ??= await asked[node]) is null)
+                if (attempts[node].IsCompleted && (reasons[node] ??= await attempts[node]) is null)
                 {
-                    await found.CancelAsync();
+                    await chosen.CancelAsync();
                     return nodes[node];
                 }
             }
         }
 
-        await found.CancelAsync();
+        await chosen.CancelAsync();
         throw new AdminException(string.Join(' ', reasons.Select(static reason => reason!.Trim())), ExitCode.Failure);
     }
 

@@ -148,8 +148,11 @@ internal sealed class NodeClient(
 
         try
         {
-            int at = named.TakeWhile(other => other != _node).Count();
-            var answering = await NodeChoice.FirstThatAnswersAsync([.. named.Skip(at + 1), .. named.Take(at + 1)]);
+            int index = named.TakeWhile(other => other != _node).Count();
+            var answering = await NodeChoice.FirstThatAnswersAsync([
+                .. named.Skip(index + 1),
+                .. named.Take(index + 1),
+            ]);
             if (answering != _node)
             {
                 _client.Dispose();

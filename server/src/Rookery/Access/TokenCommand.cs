@@ -21,24 +21,24 @@ internal static class TokenCommand
         };
 
     /// <summary>Prints a new token. Only the token goes to stdout, so that a script can save it.</summary>
-    public static int PrintMade(JsonElement made, bool isJson)
+    public static int PrintCreated(JsonElement created, bool isJson)
     {
         if (isJson)
         {
-            Console.Out.WriteLine(made.GetRawText());
+            Console.Out.WriteLine(created.GetRawText());
             return ExitCode.Success;
         }
 
-        PrintNotice(made);
-        Console.Error.WriteLine($"The token '{made.GetProperty("Name").GetString()}' is not shown again:");
-        Console.Out.WriteLine(made.GetProperty("Token").GetString());
+        PrintNotice(created);
+        Console.Error.WriteLine($"The token '{created.GetProperty("Name").GetString()}' is not shown again:");
+        Console.Out.WriteLine(created.GetProperty("Token").GetString());
         return ExitCode.Success;
     }
 
     /// <summary>Prints the node's notice about a new credential, if there is one.</summary>
-    public static void PrintNotice(JsonElement made)
+    public static void PrintNotice(JsonElement created)
     {
-        if (made.TryGetProperty("Notice", out var notice))
+        if (created.TryGetProperty("Notice", out var notice))
         {
             Console.Error.WriteLine(notice.GetString());
         }
@@ -77,7 +77,7 @@ internal static class TokenCommand
                 address.UseAsync(
                     parsed,
                     async client =>
-                        PrintMade(
+                        PrintCreated(
                             await client.SendAsync(
                                 HttpMethod.Post,
                                 Path,
@@ -137,7 +137,8 @@ internal static class TokenCommand
                                 is { ValueKind: JsonValueKind.Array } named
                                 ? " in " + Join(named)
                                 : string.Empty;
-                            string ends = token.GetProperty("Expires") is { ValueKind: JsonValueKind.String } expiry
+                            string expiryText = token.GetProperty("Expires")
+                                is { ValueKind: JsonValueKind.String } expiry
                                 ? string.Create(
                                     CultureInfo.InvariantCulture,
                                     $", until {expiry.GetDateTimeOffset().UtcDateTime:u}"
@@ -145,7 +146,7 @@ internal static class TokenCommand
                                 : string.Empty;
                             await Console.Out.WriteLineAsync(
                                 $"{token.GetProperty("Name").GetString()}: "
-                                    + $"{Join(token.GetProperty("Scopes"))}{databases}{ends}"
+                                    + $"{Join(token.GetProperty("Scopes"))}{databases}{expiryText}"
                             );
                         }
 
@@ -178,7 +179,7 @@ internal static class TokenCommand
                 address.UseAsync(
                     parsed,
                     async client =>
-                        PrintMade(
+                        PrintCreated(
                             await client.SendAsync(
                                 HttpMethod.Post,
                                 Path + "/reset",

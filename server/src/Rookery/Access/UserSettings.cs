@@ -158,10 +158,10 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
             ],
             _ => throw InvalidFile(path, "must have in \"url\" an address, or a list of them"),
         };
-        return Array.Find(urls, static url => !NodeAddress.IsAddress(url)) is { } wrong
+        return Array.Find(urls, static url => !NodeAddress.IsAddress(url)) is { } invalid
             ? throw InvalidFile(
                 path,
-                $"has in \"url\" the value \"{wrong}\", which is not an address such as {NodeAddress.DefaultUrl}"
+                $"has in \"url\" the value \"{invalid}\", which is not an address such as {NodeAddress.DefaultUrl}"
             )
             : urls;
     }
@@ -174,8 +174,9 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
             _ => throw InvalidFile(path, $"must have a text in \"{member.Name}\""),
         };
 
-    private static AdminException InvalidFile(string path, string what) =>
-        new($"The file {path} {what}.", ExitCode.Configuration);
+    // The problem continues a sentence that begins with the file.
+    private static AdminException InvalidFile(string path, string problem) =>
+        new($"The file {path} {problem}.", ExitCode.Configuration);
 
     private void WriteJson(Stream file)
     {

@@ -56,11 +56,13 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
     /// <summary>Runs the load for the given time, or until <paramref name="stopped"/> completes.</summary>
     public async Task<BenchResult> RunAsync(TimeSpan length, Task stopped)
     {
-        long begun = time.GetTimestamp();
+        long startedAt = time.GetTimestamp();
         await Task.WhenAll(
-            Enumerable.Range(0, connections).Select(worker => Task.Run(() => WorkAsync(worker, begun, length, stopped)))
+            Enumerable
+                .Range(0, connections)
+                .Select(worker => Task.Run(() => WorkAsync(worker, startedAt, length, stopped)))
         );
-        double seconds = time.GetElapsedTime(begun).TotalSeconds;
+        double seconds = time.GetElapsedTime(startedAt).TotalSeconds;
         _durations.Sort();
         return new BenchResult(seconds, _durations, _failed, _firstFailure);
     }
@@ -86,12 +88,16 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
             }
         });
 
-    private async Task WorkAsync(int worker, long begun, TimeSpan length, Task stopped)
+    private async Task WorkAsync(int worker, long startedAt, TimeSpan length, Task stopped)
     {
         var durations = new List<long>();
-        for (int number = worker; time.GetElapsedTime(begun) < length && !stopped.IsCompleted; number += connections)
+        for (
+            int number = worker;
+            time.GetElapsedTime(startedAt) < length && !stopped.IsCompleted;
+            number += connections
+        )
         {
-            long sent = time.GetTimestamp();
+            long sentAt = time.GetTimestamp();
             try
             {
                 using var request = Request(number);
@@ -99,16 +105,16 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
                 await answer.Content.ReadAsByteArrayAsync();
                 if (answer.IsSuccessStatusCode)
                 {
-                    durations.Add((long)time.GetElapsedTime(sent).TotalMicroseconds);
+                    durations.Add((long)time.GetElapsedTime(sentAt).TotalMicroseconds);
                 }
                 else
                 {
                     Fail($"status {(int)answer.StatusCode}");
                 }
             }
-            catch (Exception broken) when (broken is AdminException or HttpRequestException or IOException)
+            catch (Exception failure) when (failure is AdminException or HttpRequestException or IOException)
             {
-                Fail(broken.Message);
+                Fail(failure.Message);
             }
         }
 

@@ -111,7 +111,7 @@ internal static class ClusterCommand
             return await Refusal.WriteAsync(foreign, ExitCode.Configuration);
         }
 
-        using var held = StoppedDirectory.Hold(disk, directory);
+        using var hold = StoppedDirectory.Hold(disk, directory);
         var ids = NodeIds.TryRead(disk, directory) ?? NodeIds.Create();
         using var identity = ClusterFounding.Found(
             ids,

@@ -132,8 +132,8 @@ internal static class JoinCommand
             return await Refusal.WriteAsync(reason, ExitCode.Configuration);
         }
 
-        using var held = StoppedDirectory.Hold(disk, directory);
-        UnclaimedNode.Clear(disk, directory, held);
+        using var hold = StoppedDirectory.Hold(disk, directory);
+        UnclaimedNode.Clear(disk, directory, hold);
         var joined = await new JoinClient(token, node, TimeProvider.System).JoinAsync(disk, directory, cancellation);
         await Console.Out.WriteLineAsync(
             isJson

@@ -29,7 +29,7 @@ internal static class JoinTokenCommand
                     parsed,
                     async client =>
                     {
-                        var made = await client.SendAsync(
+                        var created = await client.SendAsync(
                             HttpMethod.Post,
                             "/admin/cluster/tokens",
                             json =>
@@ -40,20 +40,21 @@ internal static class JoinTokenCommand
                         );
                         if (address.IsJson(parsed))
                         {
-                            await Console.Out.WriteLineAsync(made.GetRawText());
+                            await Console.Out.WriteLineAsync(created.GetRawText());
                             return ExitCode.Success;
                         }
 
                         // Only the token goes to stdout, so that a script can use it.
-                        string until = made.GetProperty("Expires")
+                        string until = created
+                            .GetProperty("Expires")
                             .GetDateTimeOffset()
                             .UtcDateTime.ToString("u", CultureInfo.InvariantCulture);
                         await Console.Error.WriteLineAsync(
                             $"Until {until} this token lets one node join the cluster "
-                                + $"{made.GetProperty("Cluster").GetString()}: run `rookery cluster join TOKEN --data "
-                                + $"DIR` on the new node."
+                                + $"{created.GetProperty("Cluster").GetString()}: run `rookery cluster join TOKEN "
+                                + $"--data DIR` on the new node."
                         );
-                        await Console.Out.WriteLineAsync(made.GetProperty("Token").GetString());
+                        await Console.Out.WriteLineAsync(created.GetProperty("Token").GetString());
                         return ExitCode.Success;
                     }
                 )

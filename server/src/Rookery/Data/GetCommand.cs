@@ -44,24 +44,24 @@ internal static class GetCommand
                     {
                         string path = NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!));
                         bool isLocal = address.IsLocal(parsed);
-                        string[] wanted = parsed.GetValue(ids)!;
-                        string? begin = parsed.GetValue(prefix);
-                        if ((begin is null) == (wanted.Length == 0))
+                        string[] wantedIds = parsed.GetValue(ids)!;
+                        string? idPrefix = parsed.GetValue(prefix);
+                        if ((idPrefix is null) == (wantedIds.Length == 0))
                         {
                             throw new AdminException("Pass either ids or --prefix.", ExitCode.Configuration);
                         }
 
-                        if (begin is not null)
+                        if (idPrefix is not null)
                         {
-                            return PrintPrefixAsync(client, path, begin, isLocal);
+                            return PrintPrefixAsync(client, path, idPrefix, isLocal);
                         }
 
                         if (address.IsJson(parsed))
                         {
-                            return PrintAnswerAsync(client, path, wanted, isLocal);
+                            return PrintAnswerAsync(client, path, wantedIds, isLocal);
                         }
 
-                        return PrintAsync(client, path, wanted, isLocal);
+                        return PrintAsync(client, path, wantedIds, isLocal);
                     }
                 )
         );

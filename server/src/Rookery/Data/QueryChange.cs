@@ -37,11 +37,11 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
     /// failed.</exception>
     public async Task<int> RunAsync(bool isAgreed, int? maxPerSecond, bool isJson)
     {
-        var (count, some) = await CountAsync();
+        var (count, firstNames) = await CountAsync();
         if (count > 0 && !isAgreed)
         {
             Question.Confirm(
-                $"{Amount.Of(count, "document")} of {database} will be {DoneVerb}: {some}.",
+                $"{Amount.Of(count, "document")} of {database} will be {DoneVerb}: {firstNames}.",
                 database,
                 "--yes"
             );
@@ -52,8 +52,8 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         _total = count;
         using var progress = new Progress("documents", TimeProvider.System);
         using var interruption = new Interruption(progress, Stop);
-        var begun = await client.GetJsonAsync(isPatch ? HttpMethod.Patch : HttpMethod.Delete, path, body);
-        long operation = begun.GetProperty("OperationId").GetInt64();
+        var started = await client.GetJsonAsync(isPatch ? HttpMethod.Patch : HttpMethod.Delete, path, body);
+        long operation = started.GetProperty("OperationId").GetInt64();
         _operation.SetResult(operation);
         var ended = await WatchAsync(operation, progress);
         interruption.Dispose();
@@ -104,15 +104,15 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
             : Math.Min(Math.Max(0, total - (NumberOf(query.Offset) ?? 0)), NumberOf(query.Limit) ?? long.MaxValue);
         string names = string.Join(
             ", ",
-            answer.GetProperty("Results").EnumerateArray().Select(static found => VisibleText.OfLine(IdOf(found)))
+            answer.GetProperty("Results").EnumerateArray().Select(static result => VisibleText.OfLine(IdOf(result)))
         );
         return (count, count > NamedDocuments ? $"{names}, …" : names);
     }
 
     /// <summary>Returns the id of a result.</summary>
     /// <exception cref="AdminException">The result is a row, not a document.</exception>
-    private static string IdOf(JsonElement found) =>
-        found.TryGetProperty("@metadata"u8, out var metadata) && metadata.TryGetProperty("@id"u8, out var id)
+    private static string IdOf(JsonElement result) =>
+        result.TryGetProperty("@metadata"u8, out var metadata) && metadata.TryGetProperty("@id"u8, out var id)
             ? id.GetString()!
             : throw new AdminException(
                 "This query finds groups or rows, not documents. Nothing was changed.",
@@ -166,10 +166,12 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
                 value,
             ParameterOperand parameter
                 when asked
-                    .Parameters.FirstOrDefault(one => string.Equals(one.Name, parameter.Name, StringComparison.Ordinal))
+                    .Parameters.FirstOrDefault(other =>
+                        string.Equals(other.Name, parameter.Name, StringComparison.Ordinal)
+                    )
                     .Value
-                    is { ValueKind: JsonValueKind.Number } given
-                    && given.TryGetInt64(out long value) => value,
+                    is { ValueKind: JsonValueKind.Number } argument
+                    && argument.TryGetInt64(out long value) => value,
             _ => null,
         };
 
@@ -183,10 +185,10 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
             {
                 state = await ReadStateAsync(operation);
             }
-            catch (AdminException lost)
+            catch (AdminException failure)
             {
                 throw new AdminException(
-                    $"{lost.Message} {DescribeProgress("when it answered last")} {DescribeLookUp(operation)}",
+                    $"{failure.Message} {DescribeProgress("when it answered last")} {DescribeLookUp(operation)}",
                     ExitCode.Failure
                 );
             }

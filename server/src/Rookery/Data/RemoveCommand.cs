@@ -92,9 +92,9 @@ internal static class RemoveCommand
                             );
                         }
 
-                        string[] wanted = [.. parsed.GetValue(ids)!.Distinct(StringComparer.OrdinalIgnoreCase)];
-                        string? begin = parsed.GetValue(prefix);
-                        if ((begin is null) == (wanted.Length == 0) || begin is "")
+                        string[] wantedIds = [.. parsed.GetValue(ids)!.Distinct(StringComparer.OrdinalIgnoreCase)];
+                        string? idPrefix = parsed.GetValue(prefix);
+                        if ((idPrefix is null) == (wantedIds.Length == 0) || idPrefix is "")
                         {
                             throw new AdminException(
                                 "Pass ids, a non-empty --prefix, or --query. To delete all documents use "
@@ -103,15 +103,15 @@ internal static class RemoveCommand
                             );
                         }
 
-                        var (found, missing) = begin is null
-                            ? await FindAsync(client, name, wanted)
-                            : (await FindAsync(client, name, begin), Array.Empty<string>());
+                        var (found, missing) = idPrefix is null
+                            ? await FindAsync(client, name, wantedIds)
+                            : (await FindAsync(client, name, idPrefix), Array.Empty<string>());
                         foreach (string id in missing)
                         {
                             await Console.Error.WriteLineAsync($"There is no document '{VisibleText.OfLine(id)}'.");
                         }
 
-                        if (found.Count > 0 && (begin is not null || found.Count > 1) && !parsed.GetValue(yes))
+                        if (found.Count > 0 && (idPrefix is not null || found.Count > 1) && !parsed.GetValue(yes))
                         {
                             Question.Confirm(
                                 $"{Amount.Of(found.Count, "document")} of {name} will be deleted: {NameSome(found)}.",
@@ -140,8 +140,8 @@ internal static class RemoveCommand
     private static string NameSome(List<string> ids)
     {
         const int Shown = 3;
-        string some = string.Join(", ", ids.Take(Shown).Select(VisibleText.OfLine));
-        return ids.Count > Shown ? $"{some}, …, {VisibleText.OfLine(ids[^1])}" : some;
+        string first = string.Join(", ", ids.Take(Shown).Select(VisibleText.OfLine));
+        return ids.Count > Shown ? $"{first}, …, {VisibleText.OfLine(ids[^1])}" : first;
     }
 
     private static async Task<(List<string> Found, string[] Missing)> FindAsync(
@@ -198,11 +198,11 @@ internal static class RemoveCommand
     {
         using var progress = new Progress("documents", TimeProvider.System);
         int deleted = 0,
-            asked = 0;
-        using var interruption = new Interruption(progress, () => DescribeDeleted(deleted, asked, ids.Count));
+            requested = 0;
+        using var interruption = new Interruption(progress, () => DescribeDeleted(deleted, requested, ids.Count));
         foreach (string[] chunk in ids.Chunk(DocumentsAtOnce))
         {
-            asked += chunk.Length;
+            requested += chunk.Length;
             using var body = NodeClient.BodyOf(json =>
             {
                 json.WriteStartArray("Commands"u8);
@@ -221,9 +221,12 @@ internal static class RemoveCommand
             {
                 await client.GetJsonAsync(HttpMethod.Post, $"{NodeClient.PathOf(database)}/bulk_docs", body);
             }
-            catch (AdminException lost)
+            catch (AdminException failure)
             {
-                throw new AdminException($"{lost.Message} {DescribeDeleted(deleted, asked, ids.Count)}", lost.Code);
+                throw new AdminException(
+                    $"{failure.Message} {DescribeDeleted(deleted, requested, ids.Count)}",
+                    failure.Code
+                );
             }
 
             deleted += chunk.Length;
@@ -233,14 +236,14 @@ internal static class RemoveCommand
 
     /// <summary>Describes the state after an interruption.</summary>
     /// <param name="deleted">Documents whose deletion the node has confirmed.</param>
-    /// <param name="asked">Documents whose deletion was requested.</param>
+    /// <param name="requested">Documents whose deletion was requested.</param>
     /// <param name="all">Documents to delete in all.</param>
-    private static string DescribeDeleted(int deleted, int asked, int all)
+    private static string DescribeDeleted(int deleted, int requested, int all)
     {
         string unconfirmed =
-            asked == deleted ? string.Empty
-            : deleted == 0 && asked == all ? " The node has not confirmed whether it deleted all or none of them."
-            : $" The node has not confirmed whether it deleted {Amount.Number(asked - deleted)} more.";
+            requested == deleted ? string.Empty
+            : deleted == 0 && requested == all ? " The node has not confirmed whether it deleted all or none of them."
+            : $" The node has not confirmed whether it deleted {Amount.Number(requested - deleted)} more.";
         return $"{Amount.Number(deleted)} of {Amount.Of(all, "document")} were deleted.{unconfirmed} "
             + "Run the same command again to delete the rest.";
     }

@@ -26,10 +26,10 @@ internal static class Silence
     )
     {
         using var silence = new CancellationTokenSource(Longest, time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, cancellation);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, cancellation);
         try
         {
-            return await work(either.Token);
+            return await work(linked.Token);
         }
         catch (OperationCanceledException)
             when (silence.IsCancellationRequested && !cancellation.IsCancellationRequested)

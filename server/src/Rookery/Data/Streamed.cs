@@ -32,7 +32,7 @@ internal static class Streamed
             int read = await Silence.BoundAsync(
                 address,
                 time ?? TimeProvider.System,
-                ends => ReadAsync(input, part, address, ends),
+                token => ReadAsync(input, part, address, token),
                 cancellation
             );
             if (read == 0)
@@ -51,7 +51,7 @@ internal static class Streamed
         {
             return await input.ReadAsync(part, cancellation);
         }
-        catch (Exception broken) when (broken is HttpRequestException or IOException)
+        catch (Exception failure) when (failure is HttpRequestException or IOException)
         {
             throw new AdminException(
                 $"The connection to {address} broke during its response, which is incomplete. See the node's log.",

@@ -109,9 +109,9 @@ internal static class DoctorCommand
 
             return new ExaminedNode(await address.ConnectAsync(parsed));
         }
-        catch (ConfigurationException wrong)
+        catch (ConfigurationException invalid)
         {
-            throw new AdminException(wrong.Message, ExitCode.Configuration);
+            throw new AdminException(invalid.Message, ExitCode.Configuration);
         }
     }
 

@@ -53,9 +53,13 @@ internal static class FactGathering
         return probes ? WithProbe(facts, disk, node, time) : facts;
     }
 
-    private static NodeIdentity? TryLoad(PosixDisk disk, ExaminedNode node, out string? wrong)
+    /// <summary>Loads the node's identity; null if it has none, or if it cannot be read.</summary>
+    /// <param name="disk">The disk.</param>
+    /// <param name="node">The node.</param>
+    /// <param name="trouble">Why the identity cannot be read; null if it can, or if there is none.</param>
+    private static NodeIdentity? TryLoad(PosixDisk disk, ExaminedNode node, out string? trouble)
     {
-        wrong = null;
+        trouble = null;
         try
         {
             return node.DataDirectory is { } directory && disk.Exists(directory)
@@ -64,7 +68,7 @@ internal static class FactGathering
         }
         catch (IdentityException unreadable)
         {
-            wrong = unreadable.Message;
+            trouble = unreadable.Message;
             return null;
         }
     }
@@ -166,8 +170,8 @@ internal static class FactGathering
                 : null,
             CertificateEnds =
                 Member(certificate, "Expires") is { ValueKind: JsonValueKind.String } expires
-                && expires.TryGetDateTimeOffset(out var ends)
-                    ? ends
+                && expires.TryGetDateTimeOffset(out var expiry)
+                    ? expiry
                     : facts.CertificateEnds,
             CertificateTrouble = Text(certificate, "Trouble") ?? facts.CertificateTrouble,
             Reading =

@@ -320,7 +320,7 @@ internal static class IndexCommand
             "{0} is enabled, on all members."
         );
 
-    private static Command Change(string verb, string description, HttpMethod method, string path, string done)
+    private static Command Change(string verb, string description, HttpMethod method, string path, string doneMessage)
     {
         var address = new NodeAddress();
         var database = DocumentArguments.Database();
@@ -341,7 +341,7 @@ internal static class IndexCommand
                             missing: DescribeMissing(parsed.GetValue(name)!)
                         );
                         await Console.Error.WriteLineAsync(
-                            done.Replace("{0}", parsed.GetValue(name), StringComparison.Ordinal)
+                            doneMessage.Replace("{0}", parsed.GetValue(name), StringComparison.Ordinal)
                         );
                         return ExitCode.Success;
                     }

@@ -72,7 +72,7 @@ internal static class WaitCommand
             static () => "The wait has ended; the node goes on building its indexes."
         );
         long leftAtStart = -1;
-        for (long begun = time.GetTimestamp(); ; )
+        for (long startedAt = time.GetTimestamp(); ; )
         {
             JsonElement[] behind =
             [
@@ -97,7 +97,7 @@ internal static class WaitCommand
             }
 
             string names = string.Join(", ", behind.Select(NameOf));
-            if (limit is { } timeout && time.GetElapsedTime(begun) > timeout)
+            if (limit is { } timeout && time.GetElapsedTime(startedAt) > timeout)
             {
                 throw new AdminException(
                     $"After {Amount.Time(timeout)} these indexes are not up to date: {names}.",

@@ -108,13 +108,13 @@ internal static class IoCommand
         }
 
         // The node keeps the newest 8,192 events, which may cover less than a minute.
-        double span = Math.Clamp(now + 1 - (events.Min(static happened => happened.End) / 1_000_000.0), 1, Seconds);
+        double span = Math.Clamp(now + 1 - (events.Min(static operation => operation.End) / 1_000_000.0), 1, Seconds);
         Output.Write(TableOf(IoPage.Summarize(events, span)));
         Output.Line(string.Empty);
         Output.Line($"The longest sync of each second, the newest at the right ({Bars()}):");
         Output.Line(
             IoPage.Timeline(
-                events.Where(static happened => happened.Kind is "journal_sync"),
+                events.Where(static operation => operation.Kind is "journal_sync"),
                 now - Seconds + 1,
                 Seconds
             )
@@ -168,13 +168,13 @@ internal static class IoCommand
         }
 
         var table = new Table("TIME (UTC)", "KIND", ">DURATION", ">BYTES");
-        foreach (var happened in events)
+        foreach (var operation in events)
         {
             table.Add(
-                TimeOf(happened.Start),
-                happened.Kind,
-                Amount.Microseconds(happened.Duration),
-                Amount.Bytes(happened.Bytes)
+                TimeOf(operation.Start),
+                operation.Kind,
+                Amount.Microseconds(operation.Duration),
+                Amount.Bytes(operation.Bytes)
             );
         }
 
@@ -202,18 +202,18 @@ internal static class IoCommand
             }
 
             foreach (
-                var happened in IoPage
+                var operation in IoPage
                     .Read(answer.GetProperty(isSlow ? "SlowEvents" : "Events"))
-                    .Where(happened => happened.End > since)
-                    .OrderBy(static happened => happened.End)
+                    .Where(operation => operation.End > since)
+                    .OrderBy(static operation => operation.End)
             )
             {
-                since = Math.Max(since, happened.End);
+                since = Math.Max(since, operation.End);
                 Output.Line(
                     isJson
-                        ? ToJson(happened)
-                        : $"{TimeOf(happened.Start)}  {happened.Kind, -13}  "
-                            + $"{Amount.Microseconds(happened.Duration), 9}  {Amount.Bytes(happened.Bytes), 9}"
+                        ? ToJson(operation)
+                        : $"{TimeOf(operation.Start)}  {operation.Kind, -13}  "
+                            + $"{Amount.Microseconds(operation.Duration), 9}  {Amount.Bytes(operation.Bytes), 9}"
                 );
             }
 
@@ -222,12 +222,12 @@ internal static class IoCommand
         }
     }
 
-    private static string ToJson(IoEvent happened) =>
+    private static string ToJson(IoEvent operation) =>
         Clusters.JsonLine.Of(json =>
         {
-            json.WriteString("Kind"u8, happened.Kind);
-            json.WriteNumber("StartUnixMicroseconds"u8, happened.Start);
-            json.WriteNumber("DurationMicroseconds"u8, happened.Duration);
-            json.WriteNumber("Bytes"u8, happened.Bytes);
+            json.WriteString("Kind"u8, operation.Kind);
+            json.WriteNumber("StartUnixMicroseconds"u8, operation.Start);
+            json.WriteNumber("DurationMicroseconds"u8, operation.Duration);
+            json.WriteNumber("Bytes"u8, operation.Bytes);
         });
 }

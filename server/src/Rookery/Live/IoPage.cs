@@ -54,14 +54,14 @@ internal static class IoPage
     public static IReadOnlyList<IoKindSummary> Summarize(IEnumerable<IoEvent> events, double seconds) =>
         [
             .. events
-                .GroupBy(static happened => happened.Kind, StringComparer.Ordinal)
+                .GroupBy(static operation => operation.Kind, StringComparer.Ordinal)
                 .Select(kind =>
                 {
-                    long[] durations = [.. kind.Select(static happened => happened.Duration).Order()];
+                    long[] durations = [.. kind.Select(static operation => operation.Duration).Order()];
                     return new IoKindSummary(
                         kind.Key,
                         durations.Length / seconds,
-                        kind.Sum(static happened => (double)happened.Bytes) / seconds,
+                        kind.Sum(static operation => (double)operation.Bytes) / seconds,
                         Percentile(durations, 0.5),
                         Percentile(durations, 0.99),
                         durations[^1]
@@ -80,17 +80,20 @@ internal static class IoPage
 
     /// <summary>
     /// Draws the slowest sync of each second as a bar, on a logarithmic scale from 0.5 ms to over half a second; each
-    /// step is 2.7 times the one before.
+    /// step is 2.7 times the one before. A second without a sync is a dot.
     /// </summary>
+    /// <param name="events">The syncs.</param>
+    /// <param name="fromSecond">The first drawn second, in seconds since 1970 UTC.</param>
+    /// <param name="seconds">How many seconds are drawn, one character each.</param>
     public static string Timeline(IEnumerable<IoEvent> events, long fromSecond, int seconds)
     {
         long[] longest = new long[seconds];
-        foreach (var happened in events)
+        foreach (var operation in events)
         {
-            long at = (happened.End / 1_000_000) - fromSecond;
-            if (at >= 0 && at < seconds)
+            long second = (operation.End / 1_000_000) - fromSecond;
+            if (second >= 0 && second < seconds)
             {
-                longest[at] = Math.Max(longest[at], happened.Duration);
+                longest[second] = Math.Max(longest[second], operation.Duration);
             }
         }
 

@@ -13,10 +13,10 @@ namespace Rookery.Live;
 /// <param name="time">The clock.</param>
 internal sealed class LiveFeed(NodeClient client, TimeProvider time)
 {
-    private const int PartLength = 8 << 10;
+    private const int PartLength = 8 << 10; // in characters
 
-    // A state of nine members with hundreds of indexes and alerts has some hundred kilobytes.
-    private const int LongestLine = 16 << 20;
+    // In characters. A state of nine members with hundreds of indexes and alerts has some hundred thousand.
+    private const int MaxLineLength = 16 << 20;
 
     private static readonly TimeSpan RetryDelay = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LongestSilence = TimeSpan.FromSeconds(10);
@@ -25,11 +25,16 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
     private long _previousAt;
 
     /// <summary>Reports each state, and each error, until it is cancelled.</summary>
-    /// <param name="seen">Called with each state and its event's JSON; the JSON is null without a live stream.</param>
+    /// <param name="onState">Called with each state and its event's JSON; the JSON is null without a live
+    /// stream.</param>
     /// <param name="trouble">Called with the reason if there is no state.</param>
     /// <param name="cancellation">Ends the feed.</param>
     /// <exception cref="AdminException">The node rejects the token.</exception>
-    public async Task RunAsync(Action<LiveView, string?> seen, Action<string> trouble, CancellationToken cancellation)
+    public async Task RunAsync(
+        Action<LiveView, string?> onState,
+        Action<string> trouble,
+        CancellationToken cancellation
+    )
     {
         while (!cancellation.IsCancellationRequested)
         {
@@ -40,12 +45,12 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
                 using var answer = await client.AskAsync(request, cancellation);
                 if (answer.IsSuccessStatusCode)
                 {
-                    await ListenAsync(answer, seen, cancellation);
+                    await ListenAsync(answer, onState, cancellation);
                     trouble("The node ended the stream; connecting again.");
                 }
                 else if (answer.StatusCode is HttpStatusCode.NotFound or HttpStatusCode.NotImplemented)
                 {
-                    seen(await PollAsync(cancellation), null);
+                    onState(await PollAsync(cancellation), null);
                 }
                 else if (answer.StatusCode is HttpStatusCode.Unauthorized or HttpStatusCode.Forbidden)
                 {
@@ -60,7 +65,7 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
             {
                 trouble(unanswered.Message);
             }
-            catch (Exception broken) when (broken is IOException or HttpRequestException or TimeoutException)
+            catch (Exception failure) when (failure is IOException or HttpRequestException or TimeoutException)
             {
                 trouble($"The connection to {client.Address} broke; connecting again.");
             }
@@ -77,7 +82,7 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
 
     private async Task ListenAsync(
         HttpResponseMessage answer,
-        Action<LiveView, string?> seen,
+        Action<LiveView, string?> onState,
         CancellationToken cancellation
     )
     {
@@ -95,14 +100,14 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
                 int end = part.AsSpan(from, read - from).IndexOf('\n');
                 line.Append(part, from, end < 0 ? read - from : end);
                 from = end < 0 ? read : from + end + 1;
-                if (line.Length > LongestLine)
+                if (line.Length > MaxLineLength)
                 {
                     throw new JsonException("A state is longer than any that a node sends.");
                 }
 
                 if (end >= 0)
                 {
-                    ReadLine(line.ToString().TrimEnd('\r'), seen);
+                    ReadLine(line.ToString().TrimEnd('\r'), onState);
                     line.Clear();
                 }
             }
@@ -110,16 +115,19 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
     }
 
     /// <summary>Reports the state of a line "data: JSON"; ignores other lines of the stream.</summary>
-    private static void ReadLine(string line, Action<LiveView, string?> seen)
+    private static void ReadLine(string line, Action<LiveView, string?> onState)
     {
         if (line.StartsWith("data: ", StringComparison.Ordinal))
         {
             using var state = JsonDocument.Parse(line.AsMemory("data: ".Length));
-            seen(LiveView.Read(state.RootElement), line["data: ".Length..]);
+            onState(LiveView.Read(state.RootElement), line["data: ".Length..]);
         }
     }
 
-    /// <summary>Builds the state from /readyz and /metrics. Rates cover the time since the previous call.</summary>
+    /// <summary>
+    /// Builds the state from /readyz and /metrics. Rates cover the time since the previous call; they are null in the
+    /// first one.
+    /// </summary>
     private async Task<LiveView> PollAsync(CancellationToken cancellation)
     {
         using var request = client.NewRequest(HttpMethod.Get, "/readyz?verbose");

@@ -15,6 +15,7 @@ internal sealed record LiveView
     /// <summary>The cluster's name; null for a node alone.</summary>
     public string? Cluster { get; init; }
 
+    /// <summary>The leader's tag.</summary>
     public string? Leader { get; init; }
 
     public long? Term { get; init; }
@@ -110,10 +111,15 @@ internal sealed record LiveMember
     /// <summary>up, down or unknown.</summary>
     public required string State { get; init; }
 
+    /// <summary>Whether it is the node that sent this state.</summary>
     public bool IsSelf { get; init; }
 
+    /// <summary>
+    /// Seconds since the member answered the leader, or the asked node if the leader does not report it.
+    /// </summary>
     public double? SeenSeconds { get; init; }
 
+    /// <summary>How many log entries the member is behind the leader.</summary>
     public double? LagEntries { get; init; }
 
     public double? SyncP99Milliseconds { get; init; }
@@ -136,8 +142,10 @@ internal sealed record LiveMember
 
     public double? DiskFreeBytes { get; init; }
 
+    /// <summary>The used part of the card's expected life, 0 to 1; more once that is exceeded.</summary>
     public double? LifeUsedRatio { get; init; }
 
+    /// <summary>The kinds of throttling that the board reports now, such as "under_voltage".</summary>
     public IReadOnlyList<string> Throttled { get; init; } = [];
 
     /// <summary>Whether the machine may be unplugged, as a sentence; null if unknown.</summary>

@@ -47,11 +47,11 @@ internal static class LogsCommand
                     client =>
                     {
                         string levelText = parsed.GetValue(level)!;
-                        int least = Array.FindIndex(
+                        int minLevelIndex = Array.FindIndex(
                             Levels,
                             name => name.StartsWith(levelText, StringComparison.OrdinalIgnoreCase)
                         );
-                        return least < 0 || levelText.Length == 0
+                        return minLevelIndex < 0 || levelText.Length == 0
                             ? throw new AdminException(
                                 $"--level must be one of {string.Join(", ", Levels)}, not \"{levelText}\".",
                                 ExitCode.Configuration
@@ -60,7 +60,7 @@ internal static class LogsCommand
                                 client,
                                 parsed.GetValue(node),
                                 parsed.GetValue(limit) ?? 500,
-                                least,
+                                minLevelIndex,
                                 parsed.GetValue(follow),
                                 address.IsJson(parsed),
                                 TimeProvider.System
@@ -75,7 +75,7 @@ internal static class LogsCommand
         NodeClient client,
         string? node,
         int limit,
-        int least,
+        int minLevelIndex,
         bool follows,
         bool isJson,
         TimeProvider time
@@ -92,7 +92,7 @@ internal static class LogsCommand
             {
                 after = line.GetProperty("Sequence").GetInt64();
                 string level = line.GetProperty("Level").GetString()!;
-                if (Array.IndexOf(Levels, level) >= least)
+                if (Array.IndexOf(Levels, level) >= minLevelIndex)
                 {
                     if (isJson)
                     {

@@ -32,10 +32,12 @@ internal sealed class MetricsPage
         return page;
     }
 
-    /// <summary>Returns a sample by its name with labels; null if it is missing.</summary>
+    /// <summary>Returns a sample by its name with labels, as /metrics prints them; null if it is missing.</summary>
     public double? Of(string name) => _values.TryGetValue(name, out double value) ? value : null;
 
-    /// <summary>Returns the sum of the samples of a name whose labels satisfy a condition; null means all.</summary>
+    /// <summary>Returns the sum of the samples of a name; 0 if there are none.</summary>
+    /// <param name="name">The name, without labels.</param>
+    /// <param name="labels">Returns whether a sample with this name and these labels counts; null for all.</param>
     public double Sum(string name, Func<string, bool>? labels = null) =>
         _values
             .Where(value =>

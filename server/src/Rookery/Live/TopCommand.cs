@@ -12,7 +12,7 @@ namespace Rookery.Live;
 internal static class TopCommand
 {
     private const int TimelineSeconds = 60;
-    private const int LeastPrintedWidth = 160;
+    private const int MinPrintedWidth = 160;
     private const int LinesPerPage = 10;
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
@@ -46,7 +46,7 @@ internal static class TopCommand
 
     private static async Task<int> PrintOnceAsync(NodeClient client, bool isJson, TimeProvider time)
     {
-        using var enough = new CancellationTokenSource(FirstAnswerTimeout, time);
+        using var firstState = new CancellationTokenSource(FirstAnswerTimeout, time);
         var screen = new TopScreen(new Paint(isOn: false));
         string? raw = null;
         try
@@ -55,10 +55,10 @@ internal static class TopCommand
                 (view, text) =>
                 {
                     (screen.View, raw) = (view, text);
-                    enough.Cancel();
+                    firstState.Cancel();
                 },
                 trouble => screen.Trouble = trouble,
-                enough.Token
+                firstState.Token
             );
         }
         catch (OperationCanceledException)
@@ -90,7 +90,7 @@ internal static class TopCommand
         }
 
         (await ReadIoAsync(client, screen.Member, screen.View?.Time, time, default))(screen);
-        Output.Lines(screen.Whole(Math.Max(Tty.Size().Width, LeastPrintedWidth)).Select(static line => line.TrimEnd()));
+        Output.Lines(screen.Whole(Math.Max(Tty.Size().Width, MinPrintedWidth)).Select(static line => line.TrimEnd()));
         return ExitCode.Success;
     }
 
@@ -116,7 +116,7 @@ internal static class TopCommand
                 PosixSignal.SIGWINCH,
                 _ => changes.Writer.TryWrite(static _ => { })
             );
-            using var stops = PosixSignalRegistration.Create(
+            using var suspend = PosixSignalRegistration.Create(
                 PosixSignal.SIGTSTP,
                 signal =>
                 {
@@ -124,7 +124,7 @@ internal static class TopCommand
                     terminal.Stop();
                 }
             );
-            using var goesOn = PosixSignalRegistration.Create(
+            using var resume = PosixSignalRegistration.Create(
                 PosixSignal.SIGCONT,
                 _ => changes.Writer.TryWrite(_ => terminal.SetUpAgain())
             );
@@ -225,8 +225,8 @@ internal static class TopCommand
                 screen.IsPaused = !screen.IsPaused;
                 break;
             case Key.NextNode or Key.PreviousNode when screen.View is { Members.Count: > 0 and var count } view:
-                int at = view.Members.ToList().FindIndex(member => ReferenceEquals(member, screen.Member));
-                screen.Chosen = view.Members[(at + (key == Key.NextNode ? 1 : count - 1)) % count].Tag;
+                int current = view.Members.ToList().FindIndex(member => ReferenceEquals(member, screen.Member));
+                screen.Chosen = view.Members[(current + (key == Key.NextNode ? 1 : count - 1)) % count].Tag;
                 screen.Scroll = 0;
                 break;
             case Key.Up:
@@ -266,7 +266,7 @@ internal static class TopCommand
         }
 
         using var timeout = new CancellationTokenSource(IoTimeout, time);
-        using var ends = CancellationTokenSource.CreateLinkedTokenSource(cancellation, timeout.Token);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(cancellation, timeout.Token);
         long since = ((now ?? time.GetUtcNow()).ToUnixTimeSeconds() - TimelineSeconds) * 1_000_000;
         try
         {
@@ -274,7 +274,7 @@ internal static class TopCommand
             var answer = await client.GetJsonAsync(
                 HttpMethod.Get,
                 $"/debug/io?span=86400&since={since}{node}",
-                cancellation: ends.Token
+                cancellation: linked.Token
             );
             var (events, slow) = (
                 IoPage.Read(answer.GetProperty("Events")),
@@ -282,9 +282,9 @@ internal static class TopCommand
             );
             return screen => (screen.Events, screen.Slow, screen.EventsOf) = (events, slow, member.Tag);
         }
-        catch (Exception silent)
-            when (silent is AdminException or JsonException or KeyNotFoundException
-                || (silent is OperationCanceledException && !cancellation.IsCancellationRequested)
+        catch (Exception failure)
+            when (failure is AdminException or JsonException or KeyNotFoundException
+                || (failure is OperationCanceledException && !cancellation.IsCancellationRequested)
             )
         {
             return screen =>

@@ -152,15 +152,15 @@ internal sealed class TopScreen(Paint paint)
         }
 
         string? chosen = Member?.Tag;
-        int at = -1;
+        int row = -1; // the heading
         foreach (string line in table.Lines(width, paint))
         {
-            yield return at < 0 ? line
-            : string.Equals(view.Members[at].Tag, chosen, StringComparison.Ordinal)
+            yield return row < 0 ? line
+            : string.Equals(view.Members[row].Tag, chosen, StringComparison.Ordinal)
                 ? paint.Reverse(line.PadRight(width))
-            : view.Members[at].State is "down" ? paint.Bad(line)
+            : view.Members[row].State is "down" ? paint.Bad(line)
             : line;
-            at++;
+            row++;
         }
 
         if (Member is { } shown)
@@ -193,7 +193,7 @@ internal sealed class TopScreen(Paint paint)
             long now = view.Time.ToUnixTimeSeconds();
             lines.Add(paint.Accent(FitLine($"Disk of {EventsOf}, last {TimelineSeconds} s", width)));
             lines.AddRange(IoCommand.TableOf(IoPage.Summarize(Events, TimelineSeconds)).Lines(width, paint));
-            var syncs = Events.Where(static happened => happened.Kind is "journal_sync");
+            var syncs = Events.Where(static operation => operation.Kind is "journal_sync");
             int columns = Math.Min(TimelineSeconds, Math.Max(1, width - TimelineLabel.Length - 1));
             lines.Add($"{TimelineLabel}{IoPage.Timeline(syncs, now - TimelineSeconds + 1, columns)}");
             lines.Add(string.Empty);
@@ -210,13 +210,13 @@ internal sealed class TopScreen(Paint paint)
             if (Slow.Count > 0)
             {
                 var slow = new Table("TIME (UTC)", "KIND", ">DURATION", ">BYTES");
-                foreach (var happened in Slow.Reverse().Take(MaxSlow))
+                foreach (var operation in Slow.Reverse().Take(MaxSlow))
                 {
                     slow.Add(
-                        IoCommand.TimeOf(happened.Start),
-                        happened.Kind,
-                        Amount.Microseconds(happened.Duration),
-                        Amount.Bytes(happened.Bytes)
+                        IoCommand.TimeOf(operation.Start),
+                        operation.Kind,
+                        Amount.Microseconds(operation.Duration),
+                        Amount.Bytes(operation.Bytes)
                     );
                 }
 

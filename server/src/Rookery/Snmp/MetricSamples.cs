@@ -54,7 +54,7 @@ internal sealed class MetricSamples
     /// <param name="labels">Labels that a sample must have, as <c>kind="x"</c>.</param>
     public double? Sum(string name, params string[] labels)
     {
-        double[] found = _families.TryGetValue(name, out var family)
+        double[] values = _families.TryGetValue(name, out var family)
             ?
             [
                 .. family
@@ -64,17 +64,17 @@ internal sealed class MetricSamples
                     .Select(static sample => sample.Value),
             ]
             : [];
-        return found.Length == 0 ? null : found.Sum();
+        return values.Length == 0 ? null : values.Sum();
     }
 
     /// <summary>Returns the distinct values of one label of a family, in order.</summary>
     public IEnumerable<string> Values(string name, string label)
     {
-        string begin = label + "=\"";
+        string prefix = label + "=\"";
         return (_families.TryGetValue(name, out var family) ? family : [])
             .Select(sample =>
-                sample.Labels.IndexOf(begin, StringComparison.Ordinal) is >= 0 and var at
-                    ? sample.Labels[(at + begin.Length)..].Split('"')[0]
+                sample.Labels.IndexOf(prefix, StringComparison.Ordinal) is >= 0 and var start
+                    ? sample.Labels[(start + prefix.Length)..].Split('"')[0]
                     : null
             )
             .OfType<string>()

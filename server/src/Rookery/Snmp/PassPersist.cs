@@ -49,13 +49,13 @@ internal sealed class PassPersist(Func<CancellationToken, Task<IReadOnlyList<Snm
         }
     }
 
-    private async Task AnswerAsync(string? asked, TextWriter output, bool isNext, CancellationToken cancellationToken)
+    private async Task AnswerAsync(string? idText, TextWriter output, bool isNext, CancellationToken cancellationToken)
     {
-        var found = ObjectId.TryParse(asked ?? string.Empty, out var id)
-            ? (await read(cancellationToken)).FirstOrDefault(one =>
-                isNext ? one.Id.OrderTo(id) > 0 : one.Id.OrderTo(id) == 0
+        var result = ObjectId.TryParse(idText ?? string.Empty, out var id)
+            ? (await read(cancellationToken)).FirstOrDefault(candidate =>
+                isNext ? candidate.Id.OrderTo(id) > 0 : candidate.Id.OrderTo(id) == 0
             )
             : null;
-        await output.WriteLineAsync(found is null ? None : $"{found.Id}\n{found.Type}\n{found.Value}");
+        await output.WriteLineAsync(result is null ? None : $"{result.Id}\n{result.Type}\n{result.Value}");
     }
 }

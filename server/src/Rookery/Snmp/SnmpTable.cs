@@ -47,7 +47,7 @@ internal static class SnmpTable
         Add(objects, [2, 7], Number, ToTruthValue(samples.Sum("rookery_cluster_time_sure")));
         AddMembers(objects, samples);
 
-        // 3: what it does
+        // 3: the work of the node
         Add(objects, [3, 1], Counter, samples.Sum("rookery_http_requests_total"));
         Add(objects, [3, 2], Counter, samples.Sum("rookery_commands_total"));
         Add(objects, [3, 3], Counter, samples.Sum("rookery_overloaded_total"));
@@ -122,6 +122,7 @@ internal static class SnmpTable
         );
     }
 
+    /// <summary>Adds a column of the table of members; a member whose value is null has none in it.</summary>
     private static void AddColumn(
         List<SnmpObject> objects,
         string[] tags,
@@ -149,6 +150,7 @@ internal static class SnmpTable
             ? tag.Aggregate(0u, static (row, letter) => (row * 26) + (uint)(letter - 'A') + 1)
             : 0;
 
+    // Returns 1 for a positive value, 2 for 0; null for an unknown one.
     private static double? ToTruthValue(double? value)
     {
         if (value is null)
@@ -166,6 +168,7 @@ internal static class SnmpTable
 
     private static string? FormatWhole(double? value) => value?.ToString("0", CultureInfo.InvariantCulture);
 
+    // Adds an object at a place below the root; a null value adds none.
     private static void Add(List<SnmpObject> objects, ReadOnlySpan<uint> place, string type, double? value) =>
         Add(objects, place, type, FormatWhole(value));
 

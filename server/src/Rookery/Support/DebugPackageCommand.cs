@@ -20,7 +20,7 @@ namespace Rookery.Support;
 internal static class DebugPackageCommand
 {
     private const int BufferBytes = 64 << 10;
-    private const int LongestName = 200;
+    private const int MaxNameLength = 200;
     private const string Readme = "README.txt";
     private const string DefaultName = "rookery-debug.tar.gz";
 
@@ -181,7 +181,7 @@ internal static class DebugPackageCommand
             Silence.BoundAsync(
                 address,
                 TimeProvider.System,
-                ends => from.ReadAsync(buffer, ends).AsTask(),
+                token => from.ReadAsync(buffer, token).AsTask(),
                 cancellation
             );
     }
@@ -204,7 +204,7 @@ internal static class DebugPackageCommand
         bool isPlain =
             name.StartsWith("rookery-debug-", StringComparison.Ordinal)
             && name.EndsWith(".tar.gz", StringComparison.Ordinal)
-            && name.Length <= LongestName
+            && name.Length <= MaxNameLength
             && name.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' or '_' or '.');
         return isPlain ? name : DefaultName;
     }
@@ -243,13 +243,13 @@ internal static class DebugPackageCommand
             await using var tar = new TarReader(gzip);
             return await ShowAsync(tar, path, part, Output.Stream, cancellation);
         }
-        catch (Exception broken) when (broken is InvalidDataException or EndOfStreamException or FormatException)
+        catch (Exception failure) when (failure is InvalidDataException or EndOfStreamException or FormatException)
         {
             throw new AdminException($"{path} is not a debug package, or is incomplete.", ExitCode.Failure);
         }
-        catch (UnauthorizedAccessException refused)
+        catch (UnauthorizedAccessException denied)
         {
-            throw new AdminException(refused.Message, ExitCode.Configuration);
+            throw new AdminException(denied.Message, ExitCode.Configuration);
         }
     }
 
@@ -266,13 +266,13 @@ internal static class DebugPackageCommand
     )
     {
         var sizes = new List<string>();
-        string wanted = part ?? Readme;
+        string wantedName = part ?? Readme;
         bool isFound = false;
         while (await tar.GetNextEntryAsync(copyData: false, cancellation) is { } entry)
         {
             // All files are in one directory, named by node and time.
             string name = entry.Name[(entry.Name.IndexOf('/', StringComparison.Ordinal) + 1)..];
-            if (string.Equals(name, wanted, StringComparison.Ordinal) && entry.DataStream is { } content)
+            if (string.Equals(name, wantedName, StringComparison.Ordinal) && entry.DataStream is { } content)
             {
                 isFound = true;
                 await using var visible = new VisibleStream(output);

@@ -7,9 +7,10 @@ namespace Rookery.Terminal;
 /// Shows the progress of long work on stderr: one line that is redrawn on a terminal, otherwise a line every ten
 /// seconds.
 /// </summary>
-/// <param name="what">What is counted besides bytes, in the plural, such as "documents"; null for bytes only.</param>
+/// <param name="itemName">The items counted besides bytes, in the plural, such as "documents"; null for bytes
+/// only.</param>
 /// <param name="time">The clock.</param>
-internal sealed class Progress(string? what, TimeProvider time) : IDisposable
+internal sealed class Progress(string? itemName, TimeProvider time) : IDisposable
 {
     private const int BarWidth = 24;
     private static readonly TimeSpan DrawingPeriod = TimeSpan.FromMilliseconds(200);
@@ -108,14 +109,14 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
             text.Append($"{share * 100, 3:0} %, ");
         }
 
-        if (what is not null)
+        if (itemName is not null)
         {
-            text.Append($"{Amount.Number(_items.Done)} {what}, {Amount.Number(Math.Round(_items.PerSecond))}/s");
+            text.Append($"{Amount.Number(_items.Done)} {itemName}, {Amount.Number(Math.Round(_items.PerSecond))}/s");
         }
 
         if (_bytes.Done > 0)
         {
-            text.Append(what is null ? Amount.Bytes(_bytes.Done) : string.Empty)
+            text.Append(itemName is null ? Amount.Bytes(_bytes.Done) : string.Empty)
                 .Append($", {Amount.Bytes(_bytes.PerSecond)}/s");
         }
 

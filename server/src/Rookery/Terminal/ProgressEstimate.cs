@@ -42,9 +42,9 @@ internal sealed class ProgressEstimate(TimeProvider time)
     {
         get
         {
-            var (at, done) = _past.TryPeek(out var oldest) ? oldest : _last;
-            double seconds = time.GetElapsedTime(at).TotalSeconds;
-            return seconds <= 0 ? 0 : (Done - done) / seconds;
+            var (startedAt, doneThen) = _past.TryPeek(out var oldest) ? oldest : _last;
+            double seconds = time.GetElapsedTime(startedAt).TotalSeconds;
+            return seconds <= 0 ? 0 : (Done - doneThen) / seconds;
         }
     }
 

@@ -7,18 +7,18 @@ namespace Rookery.Terminal;
 internal static class Question
 {
     /// <summary>Asks the user to type a name before something irreversible is done.</summary>
-    /// <param name="what">What will be done, as a sentence.</param>
+    /// <param name="consequence">What will be done, as a sentence.</param>
     /// <param name="name">The name to type.</param>
-    /// <param name="instead">The option that confirms without a terminal.</param>
+    /// <param name="confirmingOption">The option that confirms without a terminal.</param>
     /// <exception cref="AdminException">Another name was typed, or there is no terminal. The caller must not act
     /// then.</exception>
-    public static void Confirm(string what, string name, string instead)
+    public static void Confirm(string consequence, string name, string confirmingOption)
     {
-        Console.Error.WriteLine(what);
+        Console.Error.WriteLine(consequence);
         if (!Tty.CanAsk)
         {
             throw new AdminException(
-                $"There is no terminal to ask for confirmation, so nothing was changed. Pass {instead}.",
+                $"There is no terminal to ask for confirmation, so nothing was changed. Pass {confirmingOption}.",
                 ExitCode.Configuration
             );
         }

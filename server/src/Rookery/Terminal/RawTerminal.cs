@@ -23,16 +23,18 @@ internal enum Key
 /// </summary>
 internal sealed unsafe partial class RawTerminal : IDisposable
 {
-    private const int Input = 0;
+    private const int Input = 0; // the descriptor of stdin
+
+    // The layout of struct termios, and constants of termios(3) and signal(7), on Linux for x86-64 and arm64.
     private const int SettingsBytes = 60;
     private const int LocalFlagsOffset = 12;
     private const int ControlCharactersOffset = 17;
-    private const int MinimumOffset = 6;
-    private const int TimeOffset = 5;
-    private const uint Canonical = 2;
-    private const uint Echo = 8;
-    private const int Now = 0;
-    private const int StopSignal = 19;
+    private const int MinimumOffset = 6; // VMIN
+    private const int TimeOffset = 5; // VTIME
+    private const uint Canonical = 2; // ICANON
+    private const uint Echo = 8; // ECHO
+    private const int Now = 0; // TCSANOW
+    private const int StopSignal = 19; // SIGSTOP
     private const int InterruptedError = 4; // EINTR
 
     // The alternate screen without a cursor, erased; and back.
@@ -61,10 +63,10 @@ internal sealed unsafe partial class RawTerminal : IDisposable
     {
         // Synchronised update: terminals that support it show the frame only when it is complete.
         var frame = new StringBuilder("\u001b[?2026h\u001b[H");
-        for (int at = 0; at < height; at++)
+        for (int row = 0; row < height; row++)
         {
-            frame.Append(at < lines.Count ? lines[at] : string.Empty).Append("\u001b[0m\u001b[K");
-            if (at < height - 1)
+            frame.Append(row < lines.Count ? lines[row] : string.Empty).Append("\u001b[0m\u001b[K");
+            if (row < height - 1)
             {
                 frame.Append("\r\n");
             }
@@ -92,9 +94,9 @@ internal sealed unsafe partial class RawTerminal : IDisposable
 
             if (read > 0)
             {
-                for (var rest = (ReadOnlySpan<byte>)bytes[..(int)read]; !rest.IsEmpty; )
+                for (var unread = (ReadOnlySpan<byte>)bytes[..(int)read]; !unread.IsEmpty; )
                 {
-                    pressed(TakeKey(ref rest));
+                    pressed(TakeKey(ref unread));
                 }
             }
             else if (Marshal.GetLastPInvokeError() != InterruptedError)

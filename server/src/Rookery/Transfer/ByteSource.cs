@@ -82,9 +82,9 @@ internal sealed class ByteSource(Stream stream)
                 );
             }
 
-            int some = (int)Math.Min(bytes, Window.Length);
-            Consume(some);
-            bytes -= some;
+            int skipped = (int)Math.Min(bytes, Window.Length);
+            Consume(skipped);
+            bytes -= skipped;
         }
     }
 }

@@ -10,7 +10,7 @@ namespace Rookery.Transfer;
 /// <param name="separator">The character between fields.</param>
 internal sealed class CsvReader(TextReader text, char separator)
 {
-    // More than any document has. Without a bound, one quote that is not closed made a field of the rest of the file.
+    // More than any document has. Without a bound, an unclosed quote would make one field of the rest of the file.
     private const int MaxRecordCharacters = 16 << 20;
 
     private readonly StringBuilder _field = new();

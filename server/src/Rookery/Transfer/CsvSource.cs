@@ -53,13 +53,13 @@ internal sealed class CsvSource : IRecordSource
 
         if (
             _fields is [var only]
-            && only.IndexOfAny([',', ';', '\t']) is >= 0 and var at
-            && only[at] != options.Separator
+            && only.IndexOfAny([',', ';', '\t']) is >= 0 and var position
+            && only[position] != options.Separator
         )
         {
             throw new BadInputException(
                 $"The heading of the table has one column, \"{VisibleText.OfLine(only)}\", so the separator is another "
-                    + $"character. Pass --separator {(only[at] == '\t' ? "tab" : $"'{only[at]}'")}."
+                    + $"character. Pass --separator {(only[position] == '\t' ? "tab" : $"'{only[position]}'")}."
             );
         }
 

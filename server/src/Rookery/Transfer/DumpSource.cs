@@ -23,8 +23,8 @@ internal sealed class DumpSource : IRecordSource
     private readonly ArrayBufferWriter<byte> _line = new();
     private readonly SortedDictionary<string, long> _skipped = new(StringComparer.Ordinal);
     private readonly List<(string Name, long Value)> _identities = [];
-    private string? _section;
-    private bool _isAtFirst = true;
+    private string? _section; // the array whose elements are read next; null between two members
+    private bool _isAtFirstMember = true;
     private bool _isOver;
     private long _documents;
 
@@ -133,9 +133,9 @@ internal sealed class DumpSource : IRecordSource
     /// <summary>Skips a member, enters an array, or reaches the end of the dump.</summary>
     private void AdvanceToElements()
     {
-        if (_isAtFirst ? _json.Peek() == '}' : !_json.TakeCommaOr('}'))
+        if (_isAtFirstMember ? _json.Peek() == '}' : !_json.TakeCommaOr('}'))
         {
-            if (_isAtFirst)
+            if (_isAtFirstMember)
             {
                 _json.Take('}');
             }
@@ -144,12 +144,13 @@ internal sealed class DumpSource : IRecordSource
             return;
         }
 
-        _isAtFirst = false;
+        _isAtFirstMember = false;
         string name = _json.TakeText();
         _json.Take(':');
         if (_json.Peek() != '[')
         {
-            // Left out, the documents of a damaged dump would be missing without an error.
+            // If such a part were skipped, the documents of a damaged dump would be missing without an error. An 'n'
+            // begins null, which is an empty part.
             if (name is "Docs" or "Results" or "Identities" or "Indexes" && _json.Peek() != 'n')
             {
                 throw new FormatException($"{name} is not a list.");
@@ -250,7 +251,7 @@ internal sealed class DumpSource : IRecordSource
         {
             case "Identities"
                 when element.TryGetProperty("Key", out var key) && element.TryGetProperty("Value", out var value):
-                // A string in current dumps, a number in old ones.
+                // The value is a string in current dumps, a number in old ones.
                 string last = value.ValueKind == JsonValueKind.String ? value.GetString()! : value.GetRawText();
                 string name = key.GetString() ?? throw new FormatException("An identity has no name.");
                 _identities.Add((name, long.Parse(last, CultureInfo.InvariantCulture)));

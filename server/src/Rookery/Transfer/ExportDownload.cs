@@ -38,13 +38,13 @@ internal static class ExportDownload
         var statistics = await Silence.BoundAsync(
             client.Address,
             time,
-            ends => client.GetJsonAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/stats", cancellation: ends)
+            token => client.GetJsonAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/stats", cancellation: token)
         );
         long expected = statistics.GetProperty("CountOfDocuments").GetInt64();
         using var answer = await Silence.BoundAsync(
             client.Address,
             time,
-            ends => client.SendAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/export", cancellation: ends)
+            token => client.SendAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/export", cancellation: token)
         );
         ForeignAnswer.RequireStream(answer, client.Address);
         using var progress = new Progress($"of about {Amount.Of(expected, "document")}", time);
@@ -81,11 +81,11 @@ internal static class ExportDownload
         }
         catch (Exception failure) when (failure is UnauthorizedAccessException or DirectoryNotFoundException)
         {
-            string why =
+            string reasonText =
                 failure is DirectoryNotFoundException ? "there is no such directory"
                 : Directory.Exists(partial) ? $"{partial} is a directory"
                 : "permission denied";
-            throw new AdminException($"{path} cannot be written: {why}.", ExitCode.Configuration);
+            throw new AdminException($"{path} cannot be written: {reasonText}.", ExitCode.Configuration);
         }
 
         try

@@ -6,14 +6,14 @@ namespace Rookery.Transfer;
 
 /// <summary>Sends the records of an input in parts. While the node stores one part, the next is read.</summary>
 /// <param name="upload">Sends the parts to the node.</param>
-/// <param name="begun">The starting point: the beginning, or the end of an earlier import.</param>
+/// <param name="start">The starting point: the beginning, or the end of an earlier import.</param>
 /// <param name="journalPath">The file that records how far the import has come; null for none.</param>
 /// <param name="progress">Shows the progress.</param>
 /// <param name="atPause">Called at each pause of the source: takes the identities that it contains. No part is being
 /// sent at that time.</param>
 internal sealed class Import(
     ImportUpload upload,
-    ImportJournal begun,
+    ImportJournal start,
     string? journalPath,
     Progress progress,
     Func<IRecordSource, Task> atPause
@@ -21,14 +21,14 @@ internal sealed class Import(
 {
     private const int PartBytes = 4 << 20;
     private const int PartRecords = 8192;
-    private const int ReasonsShown = 100;
+    private const int MaxReasonsShown = 100;
 
     private static readonly Task<PartResult> NothingToSend = Task.FromResult(new PartResult(0, 0, []));
 
-    private readonly RecordId _ids = new(begun.Seed);
-    private ImportJournal _journal = begun;
+    private readonly RecordId _ids = new(start.Seed);
+    private ImportJournal _journal = start;
     private long _reasonsShown;
-    private BadInputException? _failure;
+    private BadInputException? _failure; // thrown once the records before the unreadable place are sent
     private bool _hasReportedUnwritable;
     private bool _isPaused;
 
@@ -127,6 +127,9 @@ internal sealed class Import(
     }
 
     /// <summary>Fills a part with the next records.</summary>
+    /// <param name="part">The empty part.</param>
+    /// <param name="source">The records.</param>
+    /// <param name="records">The number of records read so far, which is raised.</param>
     /// <returns>False at the end of the input, or where it cannot be read further.</returns>
     private bool Fill(Part part, IRecordSource source, ref long records)
     {
@@ -166,10 +169,10 @@ internal sealed class Import(
             )
         )
         {
-            if (_reasonsShown < ReasonsShown)
+            if (_reasonsShown < MaxReasonsShown)
             {
                 progress.Say($"Not stored: {placeName} {place}: {VisibleText.OfLine(reason)}");
-                if (++_reasonsShown == ReasonsShown)
+                if (++_reasonsShown == MaxReasonsShown)
                 {
                     progress.Say("Further ones are only counted.");
                 }

@@ -131,9 +131,9 @@ internal static class ImportCommand
 
         async Task TakeIdentitiesAsync(IRecordSource from)
         {
-            var taken = (from as DumpSource)?.TakeIdentities() ?? [];
-            await upload.SeedAsync(taken);
-            identities += taken.Length;
+            var batch = (from as DumpSource)?.TakeIdentities() ?? [];
+            await upload.SeedAsync(batch);
+            identities += batch.Length;
             progress.Report(progress.Items, input.Read);
         }
     }
@@ -142,7 +142,7 @@ internal static class ImportCommand
         stopped switch
         {
             ImportRefusedException refused => refused.Refusal,
-            BadInputException wrong => new AdminException(wrong.Message, ExitCode.BadInput),
+            BadInputException invalid => new AdminException(invalid.Message, ExitCode.BadInput),
             _ => (AdminException)stopped,
         };
 
@@ -229,7 +229,7 @@ internal static class ImportCommand
         }
 
         var file = new FileInfo(order.File);
-        var begun = NewJournal(file.Length, file.LastWriteTimeUtc.Ticks);
+        var newJournal = NewJournal(file.Length, file.LastWriteTimeUtc.Ticks);
         if (!File.Exists(path) || order.Restarts)
         {
             return order.Resumes
@@ -237,7 +237,7 @@ internal static class ImportCommand
                     $"There is no import of {order.File} to resume: {order.File}{ImportJournal.Suffix} does not exist.",
                     ExitCode.Configuration
                 )
-                : begun;
+                : newJournal;
         }
 
         var earlier = ImportJournal.Read(path);
@@ -263,7 +263,8 @@ internal static class ImportCommand
             );
         }
 
-        var same = begun with
+        // Equal to the earlier journal if input, database and format are the same.
+        var expected = newJournal with
         {
             History = earlier.History,
             Seed = earlier.Seed,
@@ -271,7 +272,7 @@ internal static class ImportCommand
             Stored = earlier.Stored,
             Bad = earlier.Bad,
         };
-        return earlier == same
+        return earlier == expected
             ? earlier
             : throw new AdminException(
                 $"The interrupted import had another input, database or format "
@@ -478,7 +479,7 @@ internal static class ImportCommand
             }
 
             string separator = parsed.GetValue(Separator)! is "tab" or "\\t" ? "\t" : parsed.GetValue(Separator)!;
-            return separator is not [not ('"' or '\n' or '\r') and var one]
+            return separator is not [not ('"' or '\n' or '\r') and var character]
                 ? throw new AdminException(
                     $"--separator must be one character, not \"{separator}\".",
                     ExitCode.Configuration
@@ -488,7 +489,7 @@ internal static class ImportCommand
                     file,
                     format,
                     format is Rows
-                        ? new CsvOptions(collection!, parsed.GetValue(IdColumn), parsed.GetValue(Infers), one)
+                        ? new CsvOptions(collection!, parsed.GetValue(IdColumn), parsed.GetValue(Infers), character)
                         : null,
                     parsed.GetValue(Resumes),
                     parsed.GetValue(Restarts)

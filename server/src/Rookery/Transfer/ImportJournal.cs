@@ -24,11 +24,11 @@ internal sealed record ImportJournal
     public required string? History { get; init; }
 
     /// <summary>
-    /// The input's length in bytes and its modification time. An import continues only with the same input.
+    /// The input's length in bytes; 0 for stdin. An import continues only if length and modification time are the same.
     /// </summary>
     public required long InputBytes { get; init; }
 
-    /// <summary>See <see cref="InputBytes"/>.</summary>
+    /// <summary>The modification time, in ticks of 100 ns (UTC). See <see cref="InputBytes"/>.</summary>
     public required long InputTicks { get; init; }
 
     /// <summary>Identifies this import: see <see cref="RecordId"/>.</summary>
@@ -74,8 +74,8 @@ internal sealed record ImportJournal
             };
             return read.IsPossible ? read : throw NotValid(path);
         }
-        catch (Exception wrong)
-            when (wrong is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
+        catch (Exception invalid)
+            when (invalid is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
         {
             throw NotValid(path);
         }

@@ -70,7 +70,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
                 0,
                 identities.Length,
                 options,
-                async (index, ends) =>
+                async (index, token) =>
                 {
                     if (isDone[index] || retryReason is not null)
                     {
@@ -79,8 +79,8 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
 
                     string name = Uri.EscapeDataString(identities[index].Name);
                     string path = $"identity/seed?name={name}&value={identities[index].Value}";
-                    using var answer = await AskAsync(HttpMethod.Post, path, body: null, ends);
-                    string? reason = await WhyRetryAsync(answer, ends);
+                    using var answer = await AskAsync(HttpMethod.Post, path, body: null, token);
+                    string? reason = await WhyRetryAsync(answer, token);
                     isDone[index] = reason is null;
                     retryReason ??= reason;
                 }
@@ -105,7 +105,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
             return (0, await WhyRetryAsync(answer, timeout));
         });
 
-    /// <summary>Retries until an attempt succeeds, or for two minutes.</summary>
+    /// <summary>Retries until an attempt succeeds (its error is null), or for two minutes.</summary>
     private async Task<T> RetryAsync<T>(Func<CancellationToken, Task<(T Result, string? Error)>> attempt)
     {
         bool wasSilent = false;
@@ -122,7 +122,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
             QuietWait,
             Timeout.InfiniteTimeSpan
         );
-        for (long begun = time.GetTimestamp(); ; )
+        for (long startedAt = time.GetTimestamp(); ; )
         {
             using var timeout = new CancellationTokenSource(RequestTimeout, time);
             try
@@ -149,11 +149,11 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
                 if (!wasSilent)
                 {
                     // This attempt took all the time, so begin the time again once: a new connection may work.
-                    (wasSilent, begun) = (true, time.GetTimestamp());
+                    (wasSilent, startedAt) = (true, time.GetTimestamp());
                 }
             }
 
-            if (time.GetElapsedTime(begun) > RequestTimeout)
+            if (time.GetElapsedTime(startedAt) > RequestTimeout)
             {
                 throw new AdminException(reason, ExitCode.Failure);
             }
@@ -214,7 +214,7 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
             {
                 stored = result.GetProperty("Stored").GetInt64();
                 bad = result.GetProperty("Bad").GetInt64();
-                error = result.TryGetProperty("Error", out var wrong) ? wrong.GetString() : null;
+                error = result.TryGetProperty("Error", out var reason) ? reason.GetString() : null;
             }
         }
 

@@ -11,7 +11,7 @@ internal sealed class JsonElements(ByteSource bytes)
 
     internal static readonly JsonReaderOptions Reading = new() { MaxDepth = DeepestLevel };
 
-    private int _taken;
+    private int _taken; // length of the last value, which is consumed when the next one is taken
 
     /// <summary>Options to parse a value of <see cref="TakeValue"/>.</summary>
     public static JsonDocumentOptions Parsing => new() { MaxDepth = DeepestLevel };
@@ -33,10 +33,10 @@ internal sealed class JsonElements(ByteSource bytes)
         _taken = 0;
         while (true)
         {
-            int at = bytes.Window.Span.IndexOfAnyExcept(" \t\r\n"u8);
-            if (at >= 0)
+            int start = bytes.Window.Span.IndexOfAnyExcept(" \t\r\n"u8);
+            if (start >= 0)
             {
-                bytes.Consume(at);
+                bytes.Consume(start);
                 first = bytes.Window.Span[0];
                 return true;
             }
@@ -63,10 +63,10 @@ internal sealed class JsonElements(ByteSource bytes)
     /// <exception cref="BadInputException">The next byte is another one.</exception>
     public void Take(char expected)
     {
-        byte found = Peek();
-        if (found != expected)
+        byte next = Peek();
+        if (next != expected)
         {
-            throw new BadInputException($"At byte {bytes.Position} '{expected}' is expected, not '{(char)found}'.");
+            throw new BadInputException($"At byte {bytes.Position} '{expected}' is expected, not '{(char)next}'.");
         }
 
         bytes.Consume(1);

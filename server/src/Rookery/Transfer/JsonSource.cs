@@ -88,15 +88,15 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
             }
 
             var value = input[..(int)reader.BytesConsumed];
-            var rest = input[value.Length..].TrimStart(" \t\r"u8);
+            var after = input[value.Length..].TrimStart(" \t\r"u8);
             if (value.Contains((byte)'\n'))
             {
                 return true;
             }
 
-            if (!rest.IsEmpty)
+            if (!after.IsEmpty)
             {
-                return rest[0] != '\n';
+                return after[0] != '\n';
             }
 
             if (isEnd)

@@ -5,7 +5,7 @@ namespace Rookery.Transfer;
 internal sealed class NdjsonSource(ByteSource bytes) : IRecordSource
 {
     private long _line;
-    private int _taken;
+    private int _taken; // length of the last line, which is consumed when the next one is taken
 
     public string PlaceName => "line";
 

@@ -21,7 +21,7 @@ internal sealed partial class ZstdStream : ReadOnlyStream
     private bool _isFrameOpen;
 
     /// <summary>Starts decompression.</summary>
-    /// <exception cref="InvalidDataException">The library is not installed.</exception>
+    /// <exception cref="Access.AdminException">The library is not installed.</exception>
     public ZstdStream(Stream packed)
     {
         _packed = packed;
