@@ -11,7 +11,7 @@ public sealed class BoardWatch : IDisposable
 
     // Under-voltage and throttling come and go within seconds. Holding the condition for five minutes keeps leadership
     // and the log from following them.
-    private static readonly TimeSpan ConditionHeld = TimeSpan.FromMinutes(5);
+    private static readonly TimeSpan HoldTime = TimeSpan.FromMinutes(5);
 
     private readonly IBoard _board;
     private readonly TimeProvider _time;
@@ -108,15 +108,15 @@ public sealed class BoardWatch : IDisposable
         }
 
         var reading = _board.Read();
-        var found = BoardPolicy.ConditionOf(reading);
+        var newCondition = BoardPolicy.ConditionOf(reading);
         long now = _time.GetTimestamp();
         lock (_access)
         {
             _lastReading = reading;
             _throttlingSeen |= reading.Now | reading.Before;
-            if (found >= _condition || _time.GetElapsedTime(_conditionSeenAt, now) >= ConditionHeld)
+            if (newCondition >= _condition || _time.GetElapsedTime(_conditionSeenAt, now) >= HoldTime)
             {
-                _condition = found;
+                _condition = newCondition;
                 _conditionSeenAt = now;
             }
         }

@@ -25,9 +25,9 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
     public uint? ReadHexadecimal()
     {
         Span<byte> text = stackalloc byte[MaxBytes];
-        ReadOnlySpan<byte> found = text[..Read(text)];
-        found = found.StartsWith("0x"u8) ? found[2..] : found;
-        return Utf8Parser.TryParse(found, out uint value, out _, 'x') ? value : null;
+        ReadOnlySpan<byte> digits = text[..Read(text)];
+        digits = digits.StartsWith("0x"u8) ? digits[2..] : digits;
+        return Utf8Parser.TryParse(digits, out uint value, out _, 'x') ? value : null;
     }
 
     /// <summary>
@@ -37,11 +37,11 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
     public long? ReadField(int index)
     {
         Span<byte> text = stackalloc byte[MaxBytes];
-        ReadOnlySpan<byte> rest = text[..Read(text)];
+        ReadOnlySpan<byte> unread = text[..Read(text)];
         for (; ; index--)
         {
-            rest = rest.TrimStart((byte)' ');
-            if (!Utf8Parser.TryParse(rest, out long value, out int length))
+            unread = unread.TrimStart((byte)' ');
+            if (!Utf8Parser.TryParse(unread, out long value, out int length))
             {
                 return null;
             }
@@ -51,7 +51,7 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
                 return value;
             }
 
-            rest = rest[length..];
+            unread = unread[length..];
         }
     }
 
@@ -62,32 +62,32 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
     public int ReadLine(ReadOnlySpan<byte> name, Span<long> numbers)
     {
         Span<byte> text = stackalloc byte[MaxBytes];
-        ReadOnlySpan<byte> rest = text[..Read(text)];
-        while (!rest.StartsWith(name))
+        ReadOnlySpan<byte> unread = text[..Read(text)];
+        while (!unread.StartsWith(name))
         {
-            int end = rest.IndexOf((byte)'\n');
+            int end = unread.IndexOf((byte)'\n');
             if (end < 0)
             {
                 return 0;
             }
 
-            rest = rest[(end + 1)..];
+            unread = unread[(end + 1)..];
         }
 
-        rest = rest[name.Length..];
-        int found = 0;
-        for (; found < numbers.Length; found++)
+        unread = unread[name.Length..];
+        int count = 0;
+        for (; count < numbers.Length; count++)
         {
-            rest = rest.TrimStart((byte)' ');
-            if (!Utf8Parser.TryParse(rest, out numbers[found], out int length))
+            unread = unread.TrimStart((byte)' ');
+            if (!Utf8Parser.TryParse(unread, out numbers[count], out int length))
             {
                 break;
             }
 
-            rest = rest[length..];
+            unread = unread[length..];
         }
 
-        return found;
+        return count;
     }
 
     /// <summary>
@@ -96,8 +96,8 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
     public string? ReadText()
     {
         Span<byte> text = stackalloc byte[MaxBytes];
-        ReadOnlySpan<byte> found = text[..Read(text)].Trim(" \n\0"u8);
-        return found.IsEmpty ? null : Encoding.UTF8.GetString(found);
+        ReadOnlySpan<byte> trimmed = text[..Read(text)].Trim(" \n\0"u8);
+        return trimmed.IsEmpty ? null : Encoding.UTF8.GetString(trimmed);
     }
 
     /// <summary>Reads the text of a file once, and closes it.</summary>
@@ -122,6 +122,7 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
 
     public void Dispose() => _file?.Dispose();
 
+    // Returns the number of bytes read; 0 if the file is missing or unreadable.
     private int Read(Span<byte> buffer)
     {
         try

@@ -13,12 +13,12 @@ internal sealed class VideoCoreCommand
 {
     private static readonly TimeSpan Timeout = TimeSpan.FromSeconds(2);
 
-    private string? _path;
+    private string? _path; // null if the command is missing or has failed
 
     public VideoCoreCommand(IDisk disk, string root)
     {
-        string found = Path.Join(root, "usr/bin/vcgencmd");
-        _path = KernelFile.Exists(disk, found) ? found : null;
+        string command = Path.Join(root, "usr/bin/vcgencmd");
+        _path = KernelFile.Exists(disk, command) ? command : null;
     }
 
     /// <summary>

@@ -26,7 +26,9 @@ internal sealed class BackgroundThrottle : IDisposable
         watch.Sampled = Apply;
     }
 
-    /// <summary>Returns whether documents are being indexed now; returns false until it is set.</summary>
+    /// <summary>
+    /// Returns whether documents are being indexed now. Set once indexing has started; false until then.
+    /// </summary>
     public Func<bool> IsIndexing { get; set; } = static () => false;
 
     /// <summary>

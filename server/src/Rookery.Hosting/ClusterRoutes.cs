@@ -312,9 +312,14 @@ internal sealed class ClusterRoutes(ILogger log)
                 }
             );
 
+    /// <summary>Changes the certificate authority, and sends the authorities after the change.</summary>
+    /// <param name="http">The request.</param>
+    /// <param name="outcome">The change in words, for the log: the predicate of "the cluster's certificate
+    /// authority".</param>
+    /// <param name="change">Makes the change; returns null if it was made.</param>
     private async Task ChangeAuthorityAsync(
         HttpContext http,
-        string what,
+        string outcome,
         Func<AuthorityRotation, ValueTask<Rejection?>> change
     )
     {
@@ -331,7 +336,7 @@ internal sealed class ClusterRoutes(ILogger log)
             log.LogInformation(
                 LogEvents.ClusterOrder,
                 "By order of an owner the cluster's certificate authority {What}.",
-                what
+                outcome
             );
             await ShowAuthorityAsync(http);
         }
@@ -387,7 +392,7 @@ internal sealed class ClusterRoutes(ILogger log)
 
             return null;
         }
-        catch (Exception wrong) when (wrong is JsonException or InvalidOperationException)
+        catch (Exception invalid) when (invalid is JsonException or InvalidOperationException)
         {
             return null;
         }

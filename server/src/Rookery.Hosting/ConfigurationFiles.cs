@@ -13,9 +13,10 @@ public static class ConfigurationFiles
         ConfigurationFile.Parse(path, ReadBytes(path, "The configuration file"));
 
     /// <summary>Reads a file that the configuration names.</summary>
-    /// <exception cref="ConfigurationException">The file cannot be read. The message begins with
-    /// <paramref name="what"/>, such as "The configuration file".</exception>
-    public static byte[] ReadBytes(string path, string what)
+    /// <param name="path">The file.</param>
+    /// <param name="subject">What the file is, such as "The configuration file"; messages begin with it.</param>
+    /// <exception cref="ConfigurationException">The file cannot be read.</exception>
+    public static byte[] ReadBytes(string path, string subject)
     {
         try
         {
@@ -28,7 +29,7 @@ public static class ConfigurationFiles
                 if (bytes.Length > MaxBytes)
                 {
                     throw new ConfigurationException(
-                        $"{what} {path} holds more than {MaxBytes >> 20} MiB, so it is another kind of file."
+                        $"{subject} {path} holds more than {MaxBytes >> 20} MiB, so it is another kind of file."
                     );
                 }
             }
@@ -37,7 +38,7 @@ public static class ConfigurationFiles
         }
         catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
         {
-            throw new ConfigurationException($"{what} {path} cannot be read: {Describe(unreadable)}.");
+            throw new ConfigurationException($"{subject} {path} cannot be read: {Describe(unreadable)}.");
         }
     }
 

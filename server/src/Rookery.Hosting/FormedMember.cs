@@ -104,10 +104,10 @@ internal static class FormedMember
             );
             return await JoinAsync(join, disk, configuration, systemd, log, time, cancellation.Token);
         }
-        catch (Exception wrong)
-            when (wrong is IdentityException or DataDirectoryInUseException or DataFormatException or DiskException)
+        catch (Exception unusable)
+            when (unusable is IdentityException or DataDirectoryInUseException or DataFormatException or DiskException)
         {
-            throw new ConfigurationException(wrong.Message);
+            throw new ConfigurationException(unusable.Message);
         }
     }
 

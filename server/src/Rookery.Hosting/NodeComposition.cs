@@ -106,9 +106,9 @@ internal static class NodeComposition
                 setting.Time
             );
         }
-        catch (IdentityException wrong)
+        catch (IdentityException unusable)
         {
-            throw new ConfigurationException(wrong.Message);
+            throw new ConfigurationException(unusable.Message);
         }
     }
 
@@ -157,9 +157,9 @@ internal static class NodeComposition
                 store => cluster.SetSingleNode(OpenSingleNodeConsensus(store, setting.Log), store.ClusterRecords)
             );
         }
-        catch (Exception wrong) when (wrong is DataDirectoryInUseException or ForeignJournalException)
+        catch (Exception unusable) when (unusable is DataDirectoryInUseException or ForeignJournalException)
         {
-            throw new ConfigurationException(wrong.Message);
+            throw new ConfigurationException(unusable.Message);
         }
         catch (DiskException refused) when (refused.Error is Errno.NotDirectory or Errno.AccessDenied or Errno.Exists)
         {

@@ -92,9 +92,10 @@ public static class NodeProcess
                 }
             );
         }
-        catch (Exception wrong) when (wrong is DataDirectoryInUseException or DataFormatException or DiskException)
+        catch (Exception unusable)
+            when (unusable is DataDirectoryInUseException or DataFormatException or DiskException)
         {
-            throw new ConfigurationException(wrong.Message);
+            throw new ConfigurationException(unusable.Message);
         }
     }
 

@@ -53,28 +53,29 @@ public sealed record DiskProbe(
         // Random bytes, because a device may store zeros without writing them.
         byte[] chunk = new byte[ChunkBytes];
         Random.Shared.NextBytes(chunk);
-        long begun = time.GetTimestamp();
+        long startedAt = time.GetTimestamp();
         for (long offset = 0; offset < FileBytes; offset += ChunkBytes)
         {
             file.Write(chunk, offset);
         }
 
         file.Sync();
-        return FileBytes / Math.Max(time.GetElapsedTime(begun).TotalSeconds, 1e-6);
+        return FileBytes / Math.Max(time.GetElapsedTime(startedAt).TotalSeconds, 1e-6);
     }
 
+    /// <summary>Returns the durations of the synced writes in milliseconds, ascending.</summary>
     private static double[] SyncPieces(IDiskFile file, TimeProvider time)
     {
         byte[] piece = new byte[PieceBytes];
         var syncs = new List<double>(MaxSyncs);
-        long begun = time.GetTimestamp();
-        while (syncs.Count < MaxSyncs && (syncs.Count == 0 || time.GetElapsedTime(begun) < MaxSyncTime))
+        long firstStartedAt = time.GetTimestamp();
+        while (syncs.Count < MaxSyncs && (syncs.Count == 0 || time.GetElapsedTime(firstStartedAt) < MaxSyncTime))
         {
             Random.Shared.NextBytes(piece);
-            long started = time.GetTimestamp();
+            long startedAt = time.GetTimestamp();
             file.Write(piece, (long)syncs.Count * PieceBytes);
             file.Sync();
-            syncs.Add(time.GetElapsedTime(started).TotalMilliseconds);
+            syncs.Add(time.GetElapsedTime(startedAt).TotalMilliseconds);
         }
 
         syncs.Sort();

@@ -290,23 +290,27 @@ public static class Judgement
         {
             yield return new("certificate", Severity.Warning, trouble, fix);
         }
-        else if (facts.CertificateEnds is { } ends)
+        else if (facts.CertificateEnds is { } expiry)
         {
-            yield return ends <= facts.Now
+            yield return expiry <= facts.Now
                 ? new(
                     "certificate",
                     Severity.Error,
-                    $"The node's certificate for clients expired on {ends:yyyy-MM-dd}: clients refuse this node.",
+                    $"The node's certificate for clients expired on {expiry:yyyy-MM-dd}: clients refuse this node.",
                     fix
                 )
-            : ends <= facts.Now.AddDays(CertificateWarningDays)
+            : expiry <= facts.Now.AddDays(CertificateWarningDays)
                 ? new(
                     "certificate",
                     Severity.Warning,
-                    $"The node's certificate for clients expires on {ends:yyyy-MM-dd}.",
+                    $"The node's certificate for clients expires on {expiry:yyyy-MM-dd}.",
                     fix
                 )
-            : new("certificate", Severity.Ok, $"The node's certificate for clients is valid until {ends:yyyy-MM-dd}.");
+            : new(
+                "certificate",
+                Severity.Ok,
+                $"The node's certificate for clients is valid until {expiry:yyyy-MM-dd}."
+            );
         }
     }
 
@@ -474,18 +478,18 @@ public static class Judgement
         };
     }
 
-    private static Finding Unknown(DoctorFacts facts, string subject, string what) =>
+    private static Finding Unknown(DoctorFacts facts, string subject, string unknownValue) =>
         facts.Model?.StartsWith("Raspberry Pi", StringComparison.Ordinal) is true
             ? new(
                 subject,
                 Severity.Notice,
-                $"The kernel of this {facts.Model} does not report {what}.",
+                $"The kernel of this {facts.Model} does not report {unknownValue}.",
                 "Use the kernel of Raspberry Pi OS, which does."
             )
-            : new(subject, Severity.Ok, $"This machine does not report {what}.");
+            : new(subject, Severity.Ok, $"This machine does not report {unknownValue}.");
 
-    private static Finding MarkIfSimulated(DoctorFacts facts, Finding found) =>
-        facts.IsSimulated ? found with { Sentence = $"(Simulated board.) {found.Sentence}" } : found;
+    private static Finding MarkIfSimulated(DoctorFacts facts, Finding finding) =>
+        facts.IsSimulated ? finding with { Sentence = $"(Simulated board.) {finding.Sentence}" } : finding;
 
     private static bool Has(Throttling held, Throttling flags) => (held & flags) != Throttling.None;
 }

@@ -63,7 +63,7 @@ public static class NetworkTables
                 .DefaultIfEmpty(Neighbour.Absent)
                 .Max();
         }
-        catch (Exception wrong) when (wrong is JsonException or InvalidOperationException)
+        catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
         {
             return Neighbour.Absent;
         }
@@ -72,8 +72,8 @@ public static class NetworkTables
     // For a link-local address the interface is in another field.
     private static bool IsAt(JsonElement entry, IPAddress address) =>
         entry.TryGetProperty("dst", out var destination)
-        && IPAddress.TryParse(destination.GetString(), out var found)
-        && found.GetAddressBytes().AsSpan().SequenceEqual(address.GetAddressBytes());
+        && IPAddress.TryParse(destination.GetString(), out var entryAddress)
+        && entryAddress.GetAddressBytes().AsSpan().SequenceEqual(address.GetAddressBytes());
 
     private static Neighbour StateOf(JsonElement entry) =>
         !entry.TryGetProperty("state", out var states)
@@ -108,7 +108,7 @@ public static class NetworkTables
     public static IReadOnlyList<MdnsService> Services(string browsed)
     {
         // Columns: "=", interface, protocol, name, type, domain, host, address, port, text records in quotes.
-        var found =
+        var services =
             from line in LinesOf(browsed)
             where line.StartsWith("=;", StringComparison.Ordinal)
             let fields = line.Split(';', 10)
@@ -134,7 +134,7 @@ public static class NetworkTables
                     : null,
                 FormingMark = TextOf(fields[9], "forming"),
             };
-        return [.. found.Distinct()];
+        return [.. services.Distinct()];
     }
 
     // Columns: number, local address, remote address, state.
@@ -149,9 +149,9 @@ public static class NetworkTables
 
     private static IPEndPoint? EndPointOf(string printed) =>
         printed.Split(':') is [var address, var port]
-        && AddressOf(address) is { } at
+        && AddressOf(address) is { } ipAddress
         && Hexadecimal(port) is { } number and <= IPEndPoint.MaxPort
-            ? new IPEndPoint(at, (int)number)
+            ? new IPEndPoint(ipAddress, (int)number)
             : null;
 
     private static string? TextOf(string record, string name) =>

@@ -128,9 +128,9 @@ public sealed partial class StandardStream : Stream
     public int WriteWithin(ReadOnlySpan<byte> buffer, TimeSpan timeout)
     {
         int written = 0;
-        for (long begun = TimeProvider.System.GetTimestamp(); written < buffer.Length; )
+        for (long startedAt = TimeProvider.System.GetTimestamp(); written < buffer.Length; )
         {
-            if (_isOpen && !HasRoomWithin(timeout, begun))
+            if (_isOpen && !HasRoomWithin(timeout, startedAt))
             {
                 break;
             }
@@ -206,24 +206,26 @@ public sealed partial class StandardStream : Stream
     /// would be lost, and often it is the one that reports the signal.
     /// </summary>
     /// <returns>False if the time is over: a write could block for ever.</returns>
-    private bool HasRoomWithin(TimeSpan timeout, long begun)
+    private bool HasRoomWithin(TimeSpan timeout, long startedAt)
     {
         while (true)
         {
-            var left = timeout - TimeProvider.System.GetElapsedTime(begun);
-            if (WaitForRoom((int)Math.Max(0, left.TotalMilliseconds)) is { } hasRoom)
+            var remaining = timeout - TimeProvider.System.GetElapsedTime(startedAt);
+            if (WaitForRoom((int)Math.Max(0, remaining.TotalMilliseconds)) is { } hasRoom)
             {
                 return hasRoom;
             }
         }
     }
 
-    /// <summary>Polls until the descriptor is writable; returns null if a signal interrupted the wait.</summary>
+    /// <summary>Polls until the descriptor is writable or has failed.</summary>
+    /// <param name="milliseconds">The time limit; -1 for none.</param>
+    /// <returns>False if the time is over; null if a signal interrupted the wait.</returns>
     private bool? WaitForRoom(int milliseconds)
     {
         var poll = new Poll { Descriptor = _descriptor, Events = IsWritable };
-        int found = PollOne(ref poll, count: 1, milliseconds);
-        return found < 0 && Marshal.GetLastPInvokeError() == Interrupted ? null : found > 0;
+        int ready = PollOne(ref poll, count: 1, milliseconds);
+        return ready < 0 && Marshal.GetLastPInvokeError() == Interrupted ? null : ready > 0;
     }
 
     // If a standard descriptor is closed, a file of .NET can have its number. Such files have the flag close-on-exec,

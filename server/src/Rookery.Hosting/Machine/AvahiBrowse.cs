@@ -75,14 +75,16 @@ public static class AvahiBrowse
     /// <exception cref="IOException">avahi-browse failed or is not installed.</exception>
     public static async Task<IReadOnlyList<AnnouncedNode>> FindNodesAsync(CancellationToken cancellationToken)
     {
-        var (found, trouble, isMissing) = await RunAsync(cancellationToken);
+        var (services, trouble, isMissing) = await RunAsync(cancellationToken);
         if (isMissing || trouble is not null)
         {
-            string why = isMissing ? "avahi-browse is not installed. Install Debian's package avahi-utils." : trouble!;
-            throw new IOException($"Nodes cannot be looked for by mDNS: {why}");
+            string reason = isMissing
+                ? "avahi-browse is not installed. Install Debian's package avahi-utils."
+                : trouble!;
+            throw new IOException($"Nodes cannot be looked for by mDNS: {reason}");
         }
 
-        return [.. found.Select(ToNode).OfType<AnnouncedNode>()];
+        return [.. services.Select(ToNode).OfType<AnnouncedNode>()];
     }
 
     /// <summary>

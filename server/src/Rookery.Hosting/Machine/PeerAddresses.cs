@@ -18,13 +18,13 @@ public static class PeerAddresses
             return [listen.ToString()];
         }
 
-        var found =
+        var addresses =
             from address in OfThisMachine()
             where
                 address.AddressFamily == AddressFamily.InterNetwork
                 || (listen.Address.Equals(IPAddress.IPv6Any) && !address.IsIPv6LinkLocal)
             select new IPEndPoint(address, listen.Port).ToString();
-        return [.. found];
+        return [.. addresses];
     }
 
     /// <summary>Returns the addresses of this machine on all interfaces that are up, except loopback.</summary>
