@@ -22,10 +22,11 @@ spec = importlib.util.spec_from_file_location("mdns", plugin)
 mdns = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(mdns)
 
-names_of_others = ["localhost", "LocalHost", "all", "ALL", "ungrouped", "rookery", "Rookery"]
+reserved_names = ["localhost", "LocalHost", "all", "ALL", "ungrouped", "rookery", "Rookery"]
 
 
 def announced(name, instance="pi-1", address="192.168.1.11"):
+    """Returns a line of avahi-browse: a node announces `name`. The instance is the announcement's and the host's name."""
     return '=;eth0;IPv4;%s;_rookery._tcp;local;%s.local;%s;443;"name=%s" "state=member"' % (instance, instance, address, name)
 
 
@@ -34,7 +35,7 @@ class Names(unittest.TestCase):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.file = pathlib.Path(directory.name, "rookery.yml")
-        self.seconds = 0
+        self.seconds = 0  # the simulated clock
 
     def pass_time(self, seconds):
         self.seconds += seconds
@@ -66,7 +67,7 @@ class Names(unittest.TestCase):
         self.assertEqual(self.hosts(lines=[first]), {"pi-1": "fe80::1%eth0"})
 
     def test_A_node_whose_name_Ansible_reserves_is_left_out_with_a_warning(self):
-        for name in names_of_others:
+        for name in reserved_names:
             with self.subTest(name):
                 lines = [announced(name), announced(name, instance=name), announced("pi-2", address="192.168.1.12")]
                 self.assertEqual(self.hosts(lines=lines), {"pi-2": "192.168.1.12"})
@@ -77,12 +78,12 @@ class Names(unittest.TestCase):
         self.assertEqual(self.hosts(lines=[line, announced("pi-2", address="192.168.1.12")]), {"pi-2": "192.168.1.12"})
 
     def test_A_seed_whose_name_Ansible_reserves_is_refused(self):
-        for name in names_of_others:
+        for name in reserved_names:
             with self.subTest(name), self.assertRaisesRegex(AnsibleParserError, "reserved by Ansible"):
                 self.hosts(seeds={name: "192.168.1.11"})
 
     def test_A_cached_node_whose_name_Ansible_reserves_is_left_out(self):
-        for name in names_of_others:
+        for name in reserved_names:
             with self.subTest(name):
                 remembered = {name: {"address": "192.168.1.11"}, "pi-2": {"address": "192.168.1.12"}}
                 self.assertEqual(self.hosts(remembered=remembered), {"pi-2": "192.168.1.12"})

@@ -15,6 +15,7 @@ spec.loader.exec_module(module)
 
 
 def trouble_of(status, rc):
+    """Returns the trouble of a node with this status, whose `rookery status` ended with the exit code `rc`."""
     return module.trouble({"rc": rc, "stdout": json.dumps(status), "stderr": ""})
 
 
@@ -31,7 +32,7 @@ class Trouble(unittest.TestCase):
     def test_A_node_that_is_not_ready_has_its_reason(self):
         self.assertEqual(trouble_of({"Ready": False, "Reason": "The node is opening its data."}, rc=1), "The node is opening its data.")
 
-    def test_Without_an_answer_it_is_the_error_message(self):
+    def test_Without_an_answer_the_trouble_is_the_error_message(self):
         self.assertEqual(module.trouble({"rc": 1, "stdout": "", "stderr": "rookery: no node answers\n"}), "rookery: no node answers")
         self.assertEqual(module.trouble({"unreachable": True, "msg": "Failed to connect to the host via ssh"}), "Failed to connect to the host via ssh")
         self.assertTrue(module.trouble({"skipped": True}))

@@ -114,10 +114,10 @@ def parse_line(line):
     return node
 
 
-def merge(found):
+def merge(announcements):
     """Returns the nodes by name, each with its best address. Raises TwoOfOneName if two nodes have the same name."""
     nodes = {}
-    for node in sorted(found, key=lambda one: rank(one["address"])):
+    for node in sorted(announcements, key=lambda announcement: rank(announcement["address"])):
         other = nodes.setdefault(node["name"], node)
         if other.get("id") != node.get("id"):
             raise TwoOfOneName(
@@ -168,6 +168,7 @@ class InventoryModule(BaseInventoryPlugin):
         self._fill(hosts)
 
     def _seeds(self, path):
+        """Returns the addresses of the seeds by name."""
         seeds = self.get_option("seeds")
         for name, address in seeds.items():
             if not is_name(str(name)):
@@ -180,8 +181,9 @@ class InventoryModule(BaseInventoryPlugin):
         return {str(name): str(address) for name, address in seeds.items()}
 
     def _announced(self):
-        begun = time.monotonic()
-        while (seconds := time.monotonic() - begun) < SETTLING_SECONDS:
+        """Returns the announced nodes by name, once conflicting announcements have settled. Raises TwoOfOneName if they do not settle in time."""
+        started_at = time.monotonic()
+        while (seconds := time.monotonic() - started_at) < SETTLING_SECONDS:
             try:
                 nodes = merge(self._named())
                 # "%": link-local. A node whose address changed is heard over IPv6 a moment before IPv4.
@@ -193,48 +195,52 @@ class InventoryModule(BaseInventoryPlugin):
         return merge(self._named())
 
     def _named(self):
+        """Returns the announced nodes whose names a host may have; warns about the others."""
         nodes = self._browsed()
         for name, address in sorted({(node["name"], node["address"]) for node in nodes if not is_name(node["name"])}):
             self.display.warning("The node at %s has the name '%s', which is reserved by Ansible, and is left out. Give it another name." % (address, name))
         return [node for node in nodes if is_name(node["name"])]
 
     def _browsed(self):
+        """Returns the announced nodes, each once per address. Without avahi-browse, or if it fails, warns and returns none."""
         command = ["avahi-browse", "--terminate", "--resolve", "--parsable", SERVICE]
         try:
-            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=BROWSE_SECONDS, check=False)
+            result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=BROWSE_SECONDS, check=False)
         except FileNotFoundError:
             self.display.warning("avahi-browse is not installed (Debian: avahi-utils), so the cached addresses and the seeds are used.")
             return []
-        except subprocess.TimeoutExpired as late:
-            done = subprocess.CompletedProcess(command, 0, late.stdout or b"", b"")
-        if done.returncode != 0:
-            self.display.warning("avahi-browse failed: %s The cached addresses and the seeds are used." % done.stderr.decode(errors="replace").strip())
-        lines = done.stdout.decode(errors="replace").splitlines()
+        except subprocess.TimeoutExpired as timeout:
+            result = subprocess.CompletedProcess(command, 0, timeout.stdout or b"", b"")
+        if result.returncode != 0:
+            self.display.warning("avahi-browse failed: %s The cached addresses and the seeds are used." % result.stderr.decode(errors="replace").strip())
+        lines = result.stdout.decode(errors="replace").splitlines()
         return [node for node in map(parse_line, lines) if node]
 
     def _remembered(self, cache_file):
+        """Returns the cached nodes by name."""
         try:
             with open(cache_file, encoding="utf-8") as file:
-                kept = json.load(file)
+                cached = json.load(file)
             nodes = {}
-            for name, node in kept.items():
+            for name, node in cached.items():
                 if is_name(name) and usable_address(node["address"]):
                     known = {key: value for key, value in node.items() if key in FORMS and FORMS[key].match(value)}
                     nodes[name] = dict(known, name=name, address=node["address"])
             return nodes
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as wrong:
-            raise AnsibleParserError("%s cannot be read (%s). Delete it: it contains only cached addresses." % (cache_file, wrong)) from wrong
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            raise AnsibleParserError("%s cannot be read (%s). Delete it: it contains only cached addresses." % (cache_file, error)) from error
 
     def _remember(self, cache_file, hosts):
-        kept = {
+        """Writes the addresses of all hosts but seeds to the cache, if they have changed."""
+        entries = {
             name: {key: node[key] for key in ("address", *FORMS) if key in node}
             for name, node in sorted(hosts.items())
             if node["source"] != "seed"
         }
         # One line per node, so that a user can delete one.
-        text = "{\n%s\n}\n" % ",\n".join("  %s: %s" % (json.dumps(name), json.dumps(node)) for name, node in kept.items())
+        text = "{\n%s\n}\n" % ",\n".join("  %s: %s" % (json.dumps(name), json.dumps(node)) for name, node in entries.items())
         try:
             with open(cache_file, encoding="utf-8") as file:
                 if file.read() == text:
@@ -245,10 +251,11 @@ class InventoryModule(BaseInventoryPlugin):
             with open(cache_file + ".new", "w", encoding="utf-8") as file:
                 file.write(text)
             os.replace(cache_file + ".new", cache_file)
-        except OSError as wrong:
-            self.display.warning("The addresses could not be cached: %s" % wrong)
+        except OSError as error:
+            self.display.warning("The addresses could not be cached: %s" % error)
 
     def _fill(self, hosts):
+        """Adds the hosts and their variables to the inventory."""
         self.inventory.add_group(GROUP)
         for name, node in sorted(hosts.items()):
             self.inventory.add_host(name, group=GROUP)
