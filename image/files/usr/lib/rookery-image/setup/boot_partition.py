@@ -15,7 +15,7 @@ LOG = "rookery-first-boot.log"
 LOG_STEP_BYTES = 4096
 
 
-def logged(text: str) -> bytes:
+def log_bytes(text: str) -> bytes:
     """The bytes of the log: `text` with CRLF line ends, padded."""
     data = text.replace("\n", "\r\n").encode()
     return data + b" " * (-len(data) % LOG_STEP_BYTES)
@@ -59,25 +59,25 @@ class BootPartition:
         if covered == text:
             return
         assert len(covered.encode()) == len(text.encode()), "a covered file has the same length"
-        with self._writable(), open(self.directory / file, "r+b") as opened:
-            opened.write(covered.encode())
-            opened.flush()
-            os.fsync(opened.fileno())
+        with self._writable(), open(self.directory / file, "r+b") as target:
+            target.write(covered.encode())
+            target.flush()
+            os.fsync(target.fileno())
 
-    def is_news(self, text: str) -> bool:
+    def would_change(self, text: str) -> bool:
         """Whether the log on the card differs from `text`."""
         try:
-            return (self.directory / LOG).read_bytes() != logged(text)
+            return (self.directory / LOG).read_bytes() != log_bytes(text)
         except OSError:
             return True
 
     def report(self, text: str) -> bool:
         """Writes the log if it changed, and returns whether it did. It writes in place, because truncating and growing a file changes the FAT, which a power cut may then damage."""
         path = self.directory / LOG
-        if not self.is_news(text):
+        if not self.would_change(text):
             return False
         with self._writable(), open(path, "r+b" if path.is_file() else "wb") as file:
-            file.write(logged(text))
+            file.write(log_bytes(text))
             if file.tell() < os.fstat(file.fileno()).st_size:
                 file.truncate()
             file.flush()

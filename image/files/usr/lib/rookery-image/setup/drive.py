@@ -18,11 +18,14 @@ HOME = "/var/lib/rookery"
 MARK = "/data/system/drive.json"
 # While this file exists, the node does not start, and rookery-drive.service checks each drive that is attached.
 WAITS = "/run/rookery-image/waits-for-drive"
+# The mount point at which the contents of a drive are examined.
 LOOK = "/run/rookery-image/look"
 LABEL = "rookery"
 # The card in the board's own slot is not a drive. A card in a USB reader is one, because it cannot be told from a USB stick. An empty reader has size 0.
 TRANSPORTS = ("usb", "nvme", "sata")
+# The columns that lsblk prints.
 COLUMNS = "PATH,TYPE,TRAN,MODEL,SERIAL,SIZE,FSTYPE,LABEL,UUID,MOUNTPOINT"
+# A blank drive begins with this many zeros.
 ZEROS_BYTES = 1 << 20
 OPTIONS = "noatime,commit=30,noinit_itable"
 PATIENCE_SECONDS = 10
@@ -34,8 +37,10 @@ def describe(name: str, serial: str) -> str:
 
 @dataclass
 class FileSystem:
+    """A file system, or a place without one, as lsblk describes it: what it does not know is None."""
+
     path: str
-    kind: str | None
+    kind: str | None  # such as "ext4"
     label: str | None
     uuid: str | None
 
@@ -55,7 +60,8 @@ class Drive:
         return describe(self.name, self.serial)
 
     def node_file_systems(self) -> list[FileSystem]:
-        return [each for each in self.file_systems if each.label == LABEL and each.kind == "ext4"]
+        """The file systems that may hold a node, by their label."""
+        return [file_system for file_system in self.file_systems if file_system.label == LABEL and file_system.kind == "ext4"]
 
 
 @dataclass
@@ -79,24 +85,25 @@ class NotAttached(NoDrive):
     """The drive is not attached yet, but may be later."""
 
 
-def attached(machine: Machine, waits: bool = True) -> list[Drive]:
+def attached_drives(machine: Machine, waits: bool = True) -> list[Drive]:
     """All attached drives except the boot disk; with `waits` after udev has handled all devices."""
     if waits:
         # This unit triggers udev's events and may not have run yet.
         machine.run("systemctl", "start", "systemd-udev-trigger.service", fails=True)
         machine.run("udevadm", "settle", "--timeout=10", fails=True)
-    started_from = (machine.read("/run/rookery-image/disk") or "").strip()
+    boot_disk = (machine.read("/run/rookery-image/disk") or "").strip()
     return [
         Drive(
             disk["path"], (disk["model"] or "a drive").strip(), (disk["serial"] or "").strip(), disk["size"], bool(disk.get("children")),
-            [FileSystem(place["path"], place["fstype"], place["label"], place["uuid"]) for place in [disk, *disk.get("children", [])]],
+            [FileSystem(entry["path"], entry["fstype"], entry["label"], entry["uuid"]) for entry in [disk, *disk.get("children", [])]],
         )
         for disk in json.loads(machine.run("lsblk", "--json", "--bytes", "--output", COLUMNS) or '{"blockdevices":[]}')["blockdevices"]
-        if disk["type"] == "disk" and disk["tran"] in TRANSPORTS and disk["path"] != started_from and disk["size"]
+        if disk["type"] == "disk" and disk["tran"] in TRANSPORTS and disk["path"] != boot_disk and disk["size"]
     ]
 
 
-def formatting(identity: str) -> bytes:
+def formatting_text(identity: str) -> bytes:
+    """The sector that marks an unfinished formatting with this UUID."""
     return f"rookery: formatting {identity}\n".encode().ljust(512, b"\0")
 
 
@@ -106,7 +113,7 @@ def read(machine: Machine, drive: Drive, offset: int, length: int) -> bytes:
         return device.read(length)
 
 
-def named(machine: Machine, drive: Drive) -> str | None:
+def signature_of(machine: Machine, drive: Drive) -> str | None:
     """The kind of a drive's contents as lsblk or blkid name it; None if they find nothing."""
     if drive.has_partitions:
         return "partitions"
@@ -117,10 +124,10 @@ def named(machine: Machine, drive: Drive) -> str | None:
     return signature[0] if signature else None
 
 
-def holds(machine: Machine, drive: Drive) -> str | None:
+def contents_of(machine: Machine, drive: Drive) -> str | None:
     """A drive's contents in words; None if it is blank: no partitions, nothing that blkid knows, and a first MiB of zeros. The zeros exclude a drive that is encrypted without a header, which blkid does not detect."""
     try:
-        return named(machine, drive) or (None if read(machine, drive, 0, ZEROS_BYTES) == bytes(ZEROS_BYTES) else "unknown data")
+        return signature_of(machine, drive) or (None if read(machine, drive, 0, ZEROS_BYTES) == bytes(ZEROS_BYTES) else "unknown data")
     except OSError:
         return "unreadable data"
 
@@ -138,53 +145,53 @@ def end_of_file_system(drive: Drive) -> int:
 def is_being_formatted(machine: Machine, drive: Drive, identity: str) -> bool:
     """Whether a power cut interrupted this card's formatting of the drive with this UUID."""
     try:
-        return named(machine, drive) is None and read(machine, drive, end_of_file_system(drive), 512) == formatting(identity)
+        return signature_of(machine, drive) is None and read(machine, drive, end_of_file_system(drive), 512) == formatting_text(identity)
     except OSError:
         return False
 
 
-def marked(machine: Machine, drives: list[Drive], mark: Mark) -> tuple[Drive, FileSystem | None]:
+def find_marked(machine: Machine, drives: list[Drive], mark: Mark) -> tuple[Drive, FileSystem | None]:
     """Returns the drive that the card's mark names, and its file system, or None if it is still to be created."""
-    found = [(drive, each) for drive in drives for each in drive.file_systems if each.uuid == mark.uuid]
-    if len(found) > 1:
-        found = [(drive, each) for drive, each in found if (drive.name, drive.serial) == (mark.name, mark.serial)]
-        if len(found) != 1:
+    matches = [(drive, file_system) for drive in drives for file_system in drive.file_systems if file_system.uuid == mark.uuid]
+    if len(matches) > 1:
+        matches = [(drive, file_system) for drive, file_system in matches if (drive.name, drive.serial) == (mark.name, mark.serial)]
+        if len(matches) != 1:
             raise NoDrive(f"Several attached drives hold this node's file system {mark.uuid}: all but one are copies. Detach the copies. The node waits.")
-    if found:
-        return found[0]
+    if matches:
+        return matches[0]
     for drive in drives if not mark.is_formatted else []:
         if is_being_formatted(machine, drive, mark.uuid):
             return drive, None
     # Drives with the name and serial number of the mark: the drive itself, or another one in the same adapter.
-    alike = [(drive, holds(machine, drive)) for drive in drives if not mark.is_formatted and (drive.name, drive.serial) == (mark.name, mark.serial)]
-    for drive, contents in alike:
+    same_name = [(drive, contents_of(machine, drive)) for drive in drives if not mark.is_formatted and (drive.name, drive.serial) == (mark.name, mark.serial)]
+    for drive, contents in same_name:
         if contents is None:
             return drive, None
-    for drive, contents in alike:
+    for drive, contents in same_name:
         raise NotAttached(f"Formatting this node's drive, {mark}, was interrupted, and it now holds {contents}, so it is left unchanged. {how_to_empty(drive)}")
     raise NotAttached(f"The drive of this node, {mark}, file system {mark.uuid}, is not attached. The node starts only when it is attached. "
                       "If the drive is lost, flash this card again and let it join in place of this node.")
 
 
-def chosen(machine: Machine, drives: list[Drive], wanted: str, is_last_look: bool) -> tuple[Drive, FileSystem | None]:
+def choose_unmarked(machine: Machine, drives: list[Drive], wanted: str, is_last_look: bool) -> tuple[Drive, FileSystem | None]:
     """Returns the drive for a card without a mark: a node's drive before a blank one, which is used only at the last look."""
-    fitting = [drive for drive in drives if wanted in ("any", drive.serial)]
-    of_nodes = [(drive, each) for drive in fitting for each in drive.node_file_systems()]
-    if len(of_nodes) > 1 or (len(fitting) > 1 and not of_nodes):
-        raise NoDrive("storage.drive: several drives are attached: " + "; ".join(map(str, fitting)) + ". Set drive to the serial number of the one to use instead of \"any\", or detach the others. The node waits.")
-    if of_nodes:
-        drive, file_system = of_nodes[0]
+    candidates = [drive for drive in drives if wanted in ("any", drive.serial)]
+    node_drives = [(drive, node_file_system) for drive in candidates for node_file_system in drive.node_file_systems()]
+    if len(node_drives) > 1 or (len(candidates) > 1 and not node_drives):
+        raise NoDrive("storage.drive: several drives are attached: " + "; ".join(map(str, candidates)) + ". Set drive to the serial number of the one to use instead of \"any\", or detach the others. The node waits.")
+    if node_drives:
+        drive, file_system = node_drives[0]
         if not looks_like_home(machine, file_system.path):
             raise NoDrive(f"storage.drive: {drive} has a file system with the label {LABEL} that does not belong to a node, so it is left unchanged. Change its label or erase it. The node waits.")
         return drive, file_system
-    if not fitting:
+    if not candidates:
         others = "; ".join(map(str, drives))
         raise NotAttached("storage.drive: " + (f"the drive {wanted} is not attached, only {others}" if others else "no drive is attached")
                           + ". The node starts when it is attached. To store the node on the card, remove the line.")
-    drive = fitting[0]
-    found = holds(machine, drive)
-    if found is not None:
-        raise NoDrive(f"storage.drive: {drive} holds {found} and is left unchanged: only a blank drive is formatted. {how_to_empty(drive)}")
+    drive = candidates[0]
+    contents = contents_of(machine, drive)
+    if contents is not None:
+        raise NoDrive(f"storage.drive: {drive} holds {contents} and is left unchanged: only a blank drive is formatted. {how_to_empty(drive)}")
     if machine.path("/run/rookery-image/no-data").exists():
         raise NoDrive(f"storage.drive: {drive} is blank but cannot be formatted, because this card's data partition, which records the drive, is not in use. The node waits.")
     if not is_last_look:
@@ -206,9 +213,9 @@ def looks_like_home(machine: Machine, path: str) -> bool:
 def wait_for(machine: Machine, wanted: str, mark: Mark | None, sleep) -> tuple[Drive, FileSystem | None]:
     """Returns the drive to use. Waits up to PATIENCE_SECONDS, because drives behind a hub appear late."""
     for seconds in range(PATIENCE_SECONDS, -1, -1):
-        drives = attached(machine)
+        drives = attached_drives(machine)
         try:
-            return marked(machine, drives, mark) if mark is not None else chosen(machine, drives, wanted, seconds == 0)
+            return find_marked(machine, drives, mark) if mark is not None else choose_unmarked(machine, drives, wanted, seconds == 0)
         except NotAttached:
             if seconds == 0:
                 raise
@@ -217,6 +224,7 @@ def wait_for(machine: Machine, wanted: str, mark: Mark | None, sleep) -> tuple[D
 
 
 def read_mark(machine: Machine) -> Mark | None:
+    """The card's mark; None if it has none. Raises NoDrive if it cannot be read."""
     try:
         return Mark(**json.loads(machine.path(MARK).read_text(encoding="utf-8")))
     except FileNotFoundError:
@@ -227,17 +235,18 @@ def read_mark(machine: Machine) -> Mark | None:
 
 
 def write_mark(machine: Machine, mark: Mark) -> None:
+    """Stores the mark durably on the card."""
     machine.write(MARK, json.dumps(asdict(mark), indent=2) + "\n")
 
 
 def format_drive(machine: Machine, drive: Drive, identity: str) -> FileSystem:
     """Creates the file system on a drive that is blank or whose formatting was interrupted."""
-    assert is_being_formatted(machine, drive, identity) or holds(machine, drive) is None, f"{drive} is not blank"
+    assert is_being_formatted(machine, drive, identity) or contents_of(machine, drive) is None, f"{drive} is not blank"
     write_mark(machine, Mark(drive.name, drive.serial, identity, False))
     end = end_of_file_system(drive)
     with open(machine.path(drive.path), "r+b") as device:
         device.seek(end)
-        device.write(formatting(identity))
+        device.write(formatting_text(identity))
         device.flush()
         os.fsync(device.fileno())
     # One inode per 256 KiB, as on the card: a node has few, large files. No discard, because it takes minutes on a large drive; fstrim runs weekly.
@@ -247,6 +256,7 @@ def format_drive(machine: Machine, drive: Drive, identity: str) -> FileSystem:
 
 
 def mount(machine: Machine, path: str) -> None:
+    """Repairs the file system if necessary, and mounts it as the node's home."""
     # Exit code 0: clean, 1: repaired. Any other needs a person's decision.
     machine.run("sh", "-c", 'e2fsck -p "$1" || [ $? -eq 1 ]', "sh", path, seconds=24 * 3600)
     machine.run("mount", "-t", "ext4", "-o", OPTIONS, path, HOME)
@@ -264,24 +274,25 @@ def give_to_node(machine: Machine) -> None:
     """Changes the owner of the node's files to this machine's rookery user and group, whose IDs may differ from those of the machine that wrote the drive."""
     home = machine.path(HOME)
     try:
-        written_by = os.lstat(home / "data")
+        data_status = os.lstat(home / "data")
     except FileNotFoundError:
         return
     # `data` is last, and chown changes a directory after its contents: the owner of `data` tells whether all was changed.
     entries = [str(entry) for entry in sorted(home.iterdir(), key=lambda entry: entry.name == "data")]
-    for kind, before, number in (("-u", "", written_by.st_uid), ("-g", ":", written_by.st_gid)):
-        own = machine.run("id", kind, "rookery").strip()
+    for kind, separator, number in (("-u", "", data_status.st_uid), ("-g", ":", data_status.st_gid)):
+        own_id = machine.run("id", kind, "rookery").strip()
         # Files of root stay root's.
-        if number != 0 and str(number) != own:
-            machine.run("chown", "--recursive", "--no-dereference", f"--from={before}{number}", f"{before}{own}", *entries, seconds=3600)
+        if number != 0 and str(number) != own_id:
+            machine.run("chown", "--recursive", "--no-dereference", f"--from={separator}{number}", f"{separator}{own_id}", *entries, seconds=3600)
 
 
 def is_mounted(machine: Machine, mark: Mark) -> bool:
+    """Whether the node's home is the file system of the mark."""
     return machine.run("findmnt", "--noheadings", "--output", "UUID", "--mountpoint", HOME, fails=True).strip() == mark.uuid
 
 
 def use(machine: Machine, wanted: str | None, sleep=time.sleep) -> str | None:
-    """Mounts the node's drive and returns its description; None if the node is on the card.
+    """Mounts the node's drive and returns its description; None if the node is on the card. `wanted` is the setting storage.drive.
 
     Raises NoDrive if the drive cannot be used. After any exception a node without a home on the card does not start."""
     # First, so that after an error the node does not start in the wrong place.
@@ -293,7 +304,7 @@ def use(machine: Machine, wanted: str | None, sleep=time.sleep) -> str | None:
         if wanted is not None:
             raise NoDrive("storage.drive: the drive is not used, because the card already holds a node, which it would hide. To move the node to the drive, remove it from its cluster, flash the card again, and let it join.")
         # Only the boot that creates a node waits for udev here; the wait takes 9 s in QEMU.
-        if any(drive.node_file_systems() for drive in attached(machine, waits=not is_on_card)):
+        if any(drive.node_file_systems() for drive in attached_drives(machine, waits=not is_on_card)):
             raise NoDrive("The attached drive of a node is not used, because rookery.toml does not set drive = \"any\" in the section [storage]. The node is on the card.")
         return None
     if mark is None or not is_mounted(machine, mark):

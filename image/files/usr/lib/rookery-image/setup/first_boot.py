@@ -22,16 +22,16 @@ def read_files(machine: system.Machine, boot: BootPartition) -> tuple[Settings, 
     zones = machine.path("/usr/share/zoneinfo")
     problems, texts = [], {}
     for file in (SETTINGS, imager.USER_DATA, imager.NETWORK_CONFIG):
-        text, trouble = boot.text(file)
+        text, problem = boot.text(file)
         if text is not None:
             texts[file] = text
-        if trouble is not None:
-            problems.append(trouble)
-    settings, wrong = parse(texts[SETTINGS], zones) if SETTINGS in texts else (Settings(in_doubt=set(LASTING)), [])
-    by_imager, wrong_there = imager.parse(texts.get(imager.USER_DATA), texts.get(imager.NETWORK_CONFIG), zones)
+        if problem is not None:
+            problems.append(problem)
+    settings, toml_problems = parse(texts[SETTINGS], zones) if SETTINGS in texts else (Settings(in_doubt=set(LASTING)), [])
+    by_imager, imager_problems = imager.parse(texts.get(imager.USER_DATA), texts.get(imager.NETWORK_CONFIG), zones)
     if not texts and not problems:
         problems.append(f"There is no {SETTINGS} on the boot partition, so the machine uses the defaults.")
-    return imager.filled(settings, by_imager), problems + wrong + wrong_there
+    return imager.fill_in(settings, by_imager), problems + toml_problems + imager_problems
 
 
 def set_up(machine: system.Machine, boot: BootPartition) -> str:
@@ -40,7 +40,8 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
     # The secrets that the machine has stored. Only these are covered in the files.
     stored: set[str | None] = set()
 
-    def attempt(what: str, action):
+    def attempt(action_name: str, action):
+        """Returns the result of the action; None, and a problem for the report, if it fails."""
         # A failure must not stop the other settings: a machine without a screen can only be reached over the network.
         try:
             return action()
@@ -48,31 +49,31 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
             problems.append(str(reason))
         except Exception as error:  # pylint: disable=broad-exception-caught
             traceback.print_exc()
-            problems.append(f"{what} failed: {getattr(error, 'stderr', None) or error}".strip())
+            problems.append(f"{action_name} failed: {getattr(error, 'stderr', None) or error}".strip())
         return None
 
-    settings, wrong = attempt("Reading the files of the boot partition", lambda: read_files(machine, boot)) or (Settings(in_doubt=set(LASTING)), [])
-    problems += wrong + (attempt("Checking the settings", lambda: system.check(machine, settings)) or [])
+    settings, file_problems = attempt("Reading the files of the boot partition", lambda: read_files(machine, boot)) or (Settings(in_doubt=set(LASTING)), [])
+    problems += file_problems + (attempt("Checking the settings", lambda: system.check(machine, settings)) or [])
     # First, because the settings below store files beside the data.
-    used = attempt("Mounting the node's drive", lambda: drive.use(machine, settings.storage_drive))
+    drive_name = attempt("Mounting the node's drive", lambda: drive.use(machine, settings.storage_drive))
     name = attempt("Setting the host name", lambda: system.set_host_name(machine, settings)) or "?"
     attempt("Setting the time zone", lambda: system.set_time_zone(machine, settings))
     attempt("Making the SSH host keys", lambda: system.keep_host_keys(machine))
     attempt("Setting the account for SSH", lambda: system.set_account(machine, settings))
-    unknown = attempt("Setting the wireless networks", lambda: system.set_wifi(machine, settings))
-    if unknown is not None and system.keeps_changes(machine):
+    unstored_ssids = attempt("Setting the wireless networks", lambda: system.set_wifi(machine, settings))
+    if unstored_ssids is not None and system.keeps_changes(machine):
         stored |= {network.passphrase for network in settings.wifi_networks} | set(settings.other_passphrases.values())
-    for ssid in unknown or []:
+    for ssid in unstored_ssids or []:
         problems.append(f"Wi-Fi: the passphrase of '{ssid}' is covered with * but this machine has not stored it: write it again")
     has_claim_code = attempt("Keeping the claim code", lambda: system.keep_claim_code(machine, settings))
     if has_claim_code:
         stored.add(settings.claim_code)
     elif settings.claim_code:
         problems.append("cluster.claim-code: this machine has not stored a claim code: write it again if it is covered with *")
-    kept = attempt("Keeping the cluster's phrase", lambda: system.keep_phrase(machine, settings))
-    if kept:
+    has_phrase = attempt("Keeping the cluster's phrase", lambda: system.keep_phrase(machine, settings))
+    if has_phrase:
         stored.add(settings.cluster_phrase)
-    elif kept is False:
+    elif has_phrase is False:
         problems.append("cluster.phrase: the phrase is covered with * but this machine has not stored it, so it forms no cluster: write it again")
     problems += attempt("Writing the node's configuration", lambda: system.set_node(machine, settings)) or []
     if settings.cluster_token and not TAKEN_OVER.fullmatch(settings.cluster_token):
@@ -84,10 +85,11 @@ def set_up(machine: system.Machine, boot: BootPartition) -> str:
         attempt(f"Covering the secrets in {file}", lambda file=file, secret=secret: boot.cover(secret, stored, file))
     # Rookery uses no passwords, so all of them are covered.
     attempt(f"Covering the passwords in {imager.USER_DATA}", lambda: boot.cover("passwd", None, imager.USER_DATA))
-    return report(machine, settings, name, used, problems)
+    return report(machine, settings, name, drive_name, problems)
 
 
-def report(machine: system.Machine, settings: Settings, name: str, used: str | None, problems: list[str]) -> str:
+def report(machine: system.Machine, settings: Settings, name: str, drive_name: str | None, problems: list[str]) -> str:
+    """The report for the owner. `drive_name` is None if the node is on the card."""
     if settings.ssh_keys:
         login = f"ssh {settings.ssh_user}@{name}.local"
     else:
@@ -96,7 +98,7 @@ def report(machine: system.Machine, settings: Settings, name: str, used: str | N
         f"Machine:  {name}.local",
         f"Log in:   {login}",
         f"Wi-Fi:    {', '.join(network.ssid for network in settings.wifi_networks) or ('as before' if machine.read(system.WIFI) else 'none')}",
-        f"Data:     {system.disk_space(machine)}{f' on {used}' if used else ''}",
+        f"Data:     {system.disk_space(machine)}{f' on {drive_name}' if drive_name else ''}",
         "",
     ]
     lines += ["Problems:"] + [f"- {problem}" for problem in problems] if problems else ["rookery.toml: no problems found."]

@@ -1,4 +1,4 @@
-"""Runs before the node starts: a new node joins the cluster of the token in rookery.toml, or founds a cluster of its own that waits for its owner's claim."""
+"""Creates a node, before the node starts ("found" as in founding a cluster): a new node joins the cluster of the token in rookery.toml, or founds a cluster of its own that waits for its owner's claim."""
 
 import subprocess
 import time
@@ -8,7 +8,8 @@ from boot_partition import SETTINGS, BootPartition
 from settings import LASTING, TAKEN_OVER, Settings, parse
 
 DATA = "/var/lib/rookery/data"
-# Marks of restored documents without a node. The person who restored them decides which node they belong to, so none is created.
+# Files that mark restored documents without a node, and what the data directory then contains. The person who restored them decides which node they belong to,
+# so none is created.
 RESTORED = (
     ("restore-unfinished", "an unfinished restore. Delete its contents and run `rookery restore` again"),
     ("format", f"restored documents. Create a node from them by `sudo rookery cluster init --data {DATA} --node-name NAME`, or delete them"),
@@ -21,11 +22,12 @@ UNCERTAIN = (f"No node is created, and no cluster is joined, until the problems 
 
 def rookery(machine: system.Machine, *arguments: str, text: str | None = None) -> tuple[int, str]:
     """Runs `rookery` as the node's user, who then owns the files it creates. Returns the exit code and the output."""
-    done = subprocess.run(["runuser", "-u", "rookery", "--", "/usr/bin/rookery", *arguments], input=text, capture_output=True, text=True, timeout=300, check=False)
-    return done.returncode, (done.stderr + done.stdout).strip()
+    result = subprocess.run(["runuser", "-u", "rookery", "--", "/usr/bin/rookery", *arguments], input=text, capture_output=True, text=True, timeout=300, check=False)
+    return result.returncode, (result.stderr + result.stdout).strip()
 
 
 def has_route(machine: system.Machine) -> bool:
+    """Whether the machine has a network beside loopback."""
     # The first line is the header. Loopback has no route.
     return len((machine.read("/proc/net/route") or "").splitlines()) > 1
 
@@ -53,18 +55,18 @@ def found(machine: system.Machine, boot: BootPartition, run=rookery, sleep=time.
             if has_route(machine):
                 break
             sleep(1)
-        code, said = run(machine, "cluster", "join", "-", "--data", DATA, "--name", name, text=settings.cluster_token + "\n")
+        code, output = run(machine, "cluster", "join", "-", "--data", DATA, "--name", name, text=settings.cluster_token + "\n")
         # A node that is a member already, because the power failed after the join or Ansible joined it, needs the token no more. One that was removed or halted needs it
         # once its data directory is emptied.
-        is_member = " of this cluster already: " in said and not any(machine.path(f"{DATA}/cluster/{note}").exists() for note in ("excluded", "halted"))
+        is_member = " of this cluster already: " in output and not any(machine.path(f"{DATA}/cluster/{note}").exists() for note in ("excluded", "halted"))
         if code == 0 or is_member:
             boot.cover("token", {settings.cluster_token})
-            return said + "\n"
-        sentence = f"Joining the cluster failed: {said}\nThe next boot tries again with the token that rookery.toml then holds.\n"
+            return output + "\n"
+        sentence = f"Joining the cluster failed: {output}\nThe next boot tries again with the token that rookery.toml then holds.\n"
     if any(machine.path(f"{DATA}/{name}").exists() for name in ("cluster", "cluster.replaced", "joining")):
         return sentence
-    for mark, what in RESTORED:
+    for mark, contents in RESTORED:
         if machine.path(f"{DATA}/{mark}").exists():
-            return f"{sentence}No node is created: {DATA} contains {what}.\n"
-    code, said = run(machine, "cluster", "init", "--data", DATA, "--node-name", name, *(["--name", settings.cluster_name] if settings.cluster_name else []))
-    return sentence if code == 0 else f"{sentence}Creating the node failed: {said}\n"
+            return f"{sentence}No node is created: {DATA} contains {contents}.\n"
+    code, output = run(machine, "cluster", "init", "--data", DATA, "--node-name", name, *(["--name", settings.cluster_name] if settings.cluster_name else []))
+    return sentence if code == 0 else f"{sentence}Creating the node failed: {output}\n"

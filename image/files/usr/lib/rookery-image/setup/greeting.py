@@ -14,14 +14,16 @@ from system import CLAIM_CODE, Machine, has_home
 SCREEN = "/run/issue.d/rookery.issue"
 # One line in which the running node describes its state.
 STATUS = "/run/rookery/status"
-# The number of writes of the log since boot, and the time of the last, in seconds since boot.
-LOGGED = "/run/rookery-image/logged"
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_TIMES = 15, 3600, 10
+# The number of writes of the log since boot, at most MAX_DOUBLINGS, and the time of the last, in seconds since boot.
+LOG_WRITES = "/run/rookery-image/logged"
+# The pause after a write is doubled by each.
+FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS, MAX_DOUBLINGS = 15, 3600, 10
 # The measured speed of the card or drive, one measurement for each home of the node.
 MEASURED = "/var/lib/rookery/host/disk.txt"
 
 
 def addresses(machine: Machine) -> list[str]:
+    """The machine's lasting addresses that others can reach."""
     links = json.loads(machine.run("ip", "-json", "address", "show", "scope", "global", "up") or "[]")
     return [address["local"] for link in links for address in link.get("addr_info", []) if "local" in address and not address.get("temporary")]
 
@@ -29,10 +31,10 @@ def addresses(machine: Machine) -> list[str]:
 def authority_fingerprint(machine: Machine) -> str | None:
     """The SHA-256 of the signing certificate authority, the first of the file, in pairs of digits as browsers show it."""
     text = machine.read_as_node(found.DATA + "/cluster/authority.pem")
-    found_at = re.search(r"-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----", text)
-    if found_at is None:
+    match = re.search(r"-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----", text)
+    if match is None:
         return None
-    digest = hashlib.sha256(base64.b64decode(found_at[1])).hexdigest().upper()
+    digest = hashlib.sha256(base64.b64decode(match[1])).hexdigest().upper()
     return ":".join(digest[i:i + 2] for i in range(0, len(digest), 2))
 
 
@@ -41,12 +43,12 @@ def measure_disk(machine: Machine, run=found.rookery) -> bool:
     # Without a node the output holds no measurement and must not be stored as one.
     if not has_home(machine) or not machine.path(found.DATA).exists() or machine.path(MEASURED).exists():
         return False
-    _, said = run(machine, "doctor", "--config", "/var/lib/rookery/config.json", "--probe", "--json")
+    _, output = run(machine, "doctor", "--config", "/var/lib/rookery/config.json", "--probe", "--json")
     try:
-        findings = [finding for finding in json.loads(said)["Findings"] if finding["Subject"] == "disk"]
+        findings = [finding for finding in json.loads(output)["Findings"] if finding["Subject"] == "disk"]
     except ValueError:
         # Output that is not JSON is an error message. The next boot tries again.
-        print(said)
+        print(output)
         return False
     return machine.write(MEASURED, "".join(f"Disk:     {finding['Sentence']}{' ' + finding['Fix'] if finding['Fix'] else ''}\n" for finding in findings))
 
@@ -57,6 +59,7 @@ def line(machine: Machine, file: str) -> str:
 
 
 def greet(machine: Machine) -> str:
+    """The text for the screen and the log."""
     name = (machine.read("/etc/hostname") or "?").strip()
     code = line(machine, found.DATA + "/claim-code")
     fingerprint = authority_fingerprint(machine)
@@ -65,8 +68,8 @@ def greet(machine: Machine) -> str:
         lines += ["Certificate authority, SHA-256:", "  " + fingerprint[:47], "  " + fingerprint[48:]]
         if '"welcome"' in (machine.read("/var/lib/rookery/config.json") or ""):
             lines += [f"How to trust it: http://{name}.local"]
-    if said := line(machine, STATUS):
-        lines += ["", f"Node:     {said}"]
+    if status := line(machine, STATUS):
+        lines += ["", f"Node:     {status}"]
     if code and machine.read(CLAIM_CODE) is not None:
         # Not printed: the owner knows it, and any PC can read the log.
         lines += ["It has no owner yet. Its claim code is the one from rookery.toml."]
@@ -81,13 +84,13 @@ def show(machine: Machine, boot: BootPartition, now=time.monotonic) -> None:
     # A backslash begins a command of agetty.
     machine.write(SCREEN, text.replace("\\", "\\\\"))
     machine.run("agetty", "--reload", fails=True)
-    if not boot.is_news(text):
+    if not boot.would_change(text):
         return
-    times, last = (int(word) for word in (machine.read(LOGGED) or "0 0").split())
-    due = last + min(FIRST_PAUSE_SECONDS * 2 ** times, LONGEST_PAUSE_SECONDS) if times else 0
+    times, last = (int(word) for word in (machine.read(LOG_WRITES) or "0 0").split())
+    due = last + min(FIRST_PAUSE_SECONDS * 2 ** times, MAX_PAUSE_SECONDS) if times else 0
     if now() >= due:
         boot.report(text)
-        machine.write(LOGGED, f"{min(times + 1, MOST_TIMES)} {now():.0f}\n")
+        machine.write(LOG_WRITES, f"{min(times + 1, MAX_DOUBLINGS)} {now():.0f}\n")
     else:
         # Fails if the timer of an earlier call is still waiting, which then does the write.
         machine.run("systemd-run", "--quiet", "--collect", "--unit=rookery-greet-later", f"--on-active={due - now() + 1:.0f}", "--timer-property=AccuracySec=1s",

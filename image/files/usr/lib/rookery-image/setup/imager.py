@@ -25,14 +25,15 @@ def mapping(text: str | None, name: str, problems: list[str]) -> dict | None:
     return document if isinstance(document, dict) else {}
 
 
-def below(value, *keys) -> dict:
+def mapping_at(value, *keys) -> dict:
     """The mapping at the path `keys`, or an empty one."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
 
 
-def listed(value) -> list:
+def list_or_empty(value) -> list:
+    """The value if it is a list, otherwise an empty list."""
     return value if isinstance(value, list) else []
 
 
@@ -45,6 +46,7 @@ def network_name(text: str) -> str:
 
 
 def read_user_data(document: dict, settings: Settings, zones, problems: list[str]) -> None:
+    """Stores the values of `user-data` in `settings`, and appends their problems."""
     name = document.get("hostname")
     if isinstance(name, str):
         if is_host_name(name):
@@ -55,8 +57,8 @@ def read_user_data(document: dict, settings: Settings, zones, problems: list[str
     if isinstance(zone, str) and is_time_zone(zone, zones):
         settings.timezone = zone
     # Imager 1 writes a list of users, Imager 2 a single one.
-    users = [user for user in [document.get("user"), *listed(document.get("users"))] if isinstance(user, dict)]
-    keys = [key.strip() for place in [*users, document] for key in listed(place.get("ssh_authorized_keys")) if isinstance(key, str)]
+    users = [user for user in [document.get("user"), *list_or_empty(document.get("users"))] if isinstance(user, dict)]
+    keys = [key.strip() for place in [*users, document] for key in list_or_empty(place.get("ssh_authorized_keys")) if isinstance(key, str)]
     settings.ssh_keys = [key for key in keys if is_ssh_key(key)]
     if len(settings.ssh_keys) < len(keys):
         problems.append(f"{USER_DATA}: an SSH key is invalid or incomplete")
@@ -71,14 +73,15 @@ def read_user_data(document: dict, settings: Settings, zones, problems: list[str
 
 
 def read_network_config(document: dict, settings: Settings, problems: list[str]) -> None:
-    for interface in below(below(document, "network") or document, "wifis").values():
+    """Stores the values of `network-config` in `settings`, and appends their problems."""
+    for interface in mapping_at(mapping_at(document, "network") or document, "wifis").values():
         country = interface.get("regulatory-domain") if isinstance(interface, dict) else None
-        for ssid, access_point in below(interface, "access-points").items():
-            passphrase = below(access_point).get("password")
+        for ssid, access_point in mapping_at(interface, "access-points").items():
+            passphrase = mapping_at(access_point).get("password")
             if passphrase is not None and not is_passphrase(str(passphrase)):
                 problems.append(f"{NETWORK_CONFIG}: the passphrase of '{ssid}' must be 8 to 63 characters of the ASCII keyboard, or 64 hexadecimal digits")
                 continue
-            settings.wifi_networks.append(WifiNetwork(network_name(str(ssid)), None if passphrase is None else str(passphrase), below(access_point).get("hidden") is True))
+            settings.wifi_networks.append(WifiNetwork(network_name(str(ssid)), None if passphrase is None else str(passphrase), mapping_at(access_point).get("hidden") is True))
         if isinstance(country, str) and re.fullmatch(r"[A-Z]{2}", country):
             settings.wifi_country = country
     if settings.wifi_networks and settings.wifi_country is None:
@@ -91,22 +94,22 @@ def parse(user_data: str | None, network_config: str | None, zones) -> tuple[Set
     settings, problems = Settings(), []
     documents = mapping(user_data, USER_DATA, problems), mapping(network_config, NETWORK_CONFIG, problems)
     read_user_data(documents[0] or {}, settings, zones, problems)
-    wrong_before = len(problems)
+    problems_before = len(problems)
     read_network_config(documents[1] or {}, settings, problems)
-    if documents[1] is None or len(problems) > wrong_before:
+    if documents[1] is None or len(problems) > problems_before:
         settings.in_doubt.add("wifi")
     return settings, problems
 
 
-def filled(settings: Settings, by: Settings) -> Settings:
-    """Fills what `settings` leave out from `by` and returns them. An account and its keys are taken together. Networks are merged, those of `settings` first."""
-    settings.in_doubt |= by.in_doubt
-    settings.hostname = settings.hostname or by.hostname
-    settings.timezone = settings.timezone or by.timezone
+def fill_in(settings: Settings, fallback: Settings) -> Settings:
+    """Fills what `settings` leave out from `fallback` and returns them. An account and its keys are taken together. Networks are merged, those of `settings` first."""
+    settings.in_doubt |= fallback.in_doubt
+    settings.hostname = settings.hostname or fallback.hostname
+    settings.timezone = settings.timezone or fallback.timezone
     if not settings.ssh_keys:
-        settings.ssh_user, settings.ssh_keys = by.ssh_user, by.ssh_keys
-    settings.wifi_country = settings.wifi_country or by.wifi_country
+        settings.ssh_user, settings.ssh_keys = fallback.ssh_user, fallback.ssh_keys
+    settings.wifi_country = settings.wifi_country or fallback.wifi_country
     known = {network.ssid for network in settings.wifi_networks}
-    settings.wifi_networks = settings.wifi_networks + [network for network in by.wifi_networks if network.ssid not in known]
-    settings.other_passphrases = {network.ssid: network.passphrase for network in by.wifi_networks if network.ssid in known and network.passphrase is not None}
+    settings.wifi_networks = settings.wifi_networks + [network for network in fallback.wifi_networks if network.ssid not in known]
+    settings.other_passphrases = {network.ssid: network.passphrase for network in fallback.wifi_networks if network.ssid in known and network.passphrase is not None}
     return settings

@@ -8,11 +8,12 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+# The value of a secret that the machine has stored and then covered with stars.
 TAKEN_OVER = re.compile(r"\*+")
 # Settings whose effect outlasts a boot: the machine stores them, or creates the node by them once and for all.
 LASTING = ("memory", "wifi", "storage", "cluster")
 # The least that a node accepts (MemorySize.cs).
-LEAST_MEMORY_BYTES = 96 << 20
+MIN_MEMORY_BYTES = 96 << 20
 POWER_PROFILES = ("quiet", "balanced", "fast")
 # Ansible's own host and groups, and the group of our inventory.
 NAMES_OF_ANSIBLE = ("localhost", "all", "ungrouped", "rookery")
@@ -70,6 +71,7 @@ class Reader:
         self._table, self._name, self._problems, self._in_doubt, self._known = table, name, problems, in_doubt, []
 
     def problem(self, key: str, sentence: str) -> None:
+        """Records a problem of a key; its top-level key is then in doubt."""
         self._problems.append(f"{self._name}{key}: {sentence}")
         self._in_doubt.add((self._name + key).partition(".")[0])
 
@@ -82,26 +84,30 @@ class Reader:
         self.problem(key, f"this must be {shape}")
         return None
 
-    def text(self, key: str, shape: str, holds=lambda value: True):
+    def text(self, key: str, shape: str, is_valid=lambda value: True):
+        """Returns the text of `key`, or None if it is missing or invalid."""
         value = self.take(key, str, shape)
-        if value is not None and not holds(value):
+        if value is not None and not is_valid(value):
             self.problem(key, f"'{value}' must be {shape}")
             return None
         return value
 
-    def texts(self, key: str, shape: str, holds) -> list[str]:
+    def texts(self, key: str, shape: str, is_valid) -> list[str]:
+        """Returns the valid texts of a list."""
         values = self.take(key, list, f"a list, [\"…\", \"…\"], of {shape}") or []
-        good = [value for value in values if isinstance(value, str) and holds(value)]
+        valid = [value for value in values if isinstance(value, str) and is_valid(value)]
         for value in values:
-            if value not in good:
+            if value not in valid:
                 self.problem(key, f"'{shorten(str(value))}' must be {shape}")
-        return good
+        return valid
 
     def table(self, key: str) -> "Reader":
+        """Returns a reader of the section `key`, empty if it is missing or invalid."""
         value = self.take(key, dict, f"a section, [{self._name}{key}]") or {}
         return Reader(value, f"{self._name}{key}.", self._problems, self._in_doubt)
 
     def tables(self, key: str) -> list["Reader"]:
+        """Returns a reader of each section [[key]]."""
         values = self.take(key, list, f"sections, [[{self._name}{key}]]") or []
         if not all(isinstance(value, dict) for value in values):
             self.problem(key, f"this must be sections, [[{self._name}{key}]]")
@@ -213,7 +219,7 @@ def parse(text: str, zones: Path = Path("/usr/share/zoneinfo")) -> tuple[Setting
     top = Reader(document, "", problems, settings.in_doubt)
     settings.hostname = top.text("hostname", "1 to 63 letters, digits and hyphens, not only digits, as in \"pi-1\"", is_host_name)
     settings.timezone = top.text("timezone", "a name such as \"Europe/Berlin\"", lambda name: is_time_zone(name, zones))
-    settings.memory = top.text("memory", "a size such as \"256M\", at least \"96M\"", lambda size: memory_bytes(size) >= LEAST_MEMORY_BYTES)
+    settings.memory = top.text("memory", "a size such as \"256M\", at least \"96M\"", lambda size: memory_bytes(size) >= MIN_MEMORY_BYTES)
     settings.power_profile = top.text("power", "one of " + ", ".join(POWER_PROFILES), lambda name: name in POWER_PROFILES) or "balanced"
     storage = top.table("storage")
     settings.storage_drive = storage.text("drive", "\"any\", or the serial number of a drive", lambda name: re.fullmatch(r"[ -~]+", name) is not None)
@@ -286,7 +292,7 @@ def read_forming(cluster: Reader, settings: Settings) -> None:
         cluster.problem("expect", "without it no cluster is formed: set the number of nodes, as in expect = 3")
 
 
-def said_by(value: str) -> str | None:
+def decoded(value: str) -> str | None:
     """Decodes a TOML or YAML value as written in the file, or returns None. Both formats encode the characters of a passphrase alike."""
     if value[0] not in "\"'":
         return value
@@ -301,7 +307,7 @@ def without_secrets(text: str, name: str, stored: set[str] | None = None) -> str
 
     def cover(match: re.Match) -> str:
         value = match[2]
-        if stored is not None and said_by(value) not in stored:
+        if stored is not None and decoded(value) not in stored:
             return match[0]
         quote = re.match(r"\"{3}|'{3}|[\"']|", value)[0]
         inner = value[len(quote):len(value) - len(quote)]

@@ -66,8 +66,8 @@ class Machine:
         user_id = os.geteuid() if user is None else self._id(user, "/etc/passwd")
         group_id = -1 if group is None else self._id(group, "/etc/group")
         if self.read(absolute) == text:
-            there = path.lstat()
-            if stat.S_IMODE(there.st_mode) == mode and there.st_uid == user_id and group_id in (-1, there.st_gid):
+            status = path.lstat()
+            if stat.S_IMODE(status.st_mode) == mode and status.st_uid == user_id and group_id in (-1, status.st_gid):
                 return False
         path.parent.mkdir(parents=True, exist_ok=True)
         directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -92,10 +92,10 @@ class Machine:
         """Creates a directory for root alone. Anything that another user placed at that path is deleted."""
         path = self.path(absolute)
         with suppress(FileNotFoundError):
-            there = path.lstat()
-            if stat.S_ISDIR(there.st_mode) and there.st_uid == os.geteuid():
+            status = path.lstat()
+            if stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid():
                 return
-            if stat.S_ISDIR(there.st_mode):
+            if stat.S_ISDIR(status.st_mode):
                 shutil.rmtree(path)
             else:
                 path.unlink()
@@ -109,6 +109,7 @@ class Machine:
 
 
 def open_regular(path: Path, flags: int) -> int:
+    """An opener for `open` that fails for links, pipes and other special files."""
     descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -122,18 +123,18 @@ def check(machine: Machine, settings: Settings) -> list[str]:
     name = (settings.hostname or "").lower()
     if is_name_of_ansible(name):
         # A machine that already has the name keeps it, because clients know it by that.
-        keeps = (machine.read("/etc/hostname") or "").strip() == name
-        problems.append(problem_of_ansible(name) + (" Until then this machine keeps the name that it had before" if keeps else ""))
-        settings.hostname = name if keeps else None
+        keeps_name = (machine.read("/etc/hostname") or "").strip() == name
+        problems.append(problem_of_ansible(name) + (" Until then this machine keeps the name that it had before" if keeps_name else ""))
+        settings.hostname = name if keeps_name else None
     memory = re.search(r"^MemTotal: +([0-9]+) kB", machine.read("/proc/meminfo") or "", re.MULTILINE)
-    most_bytes = int(memory[1]) * 1024 // 2 if memory is not None else None
+    max_bytes = int(memory[1]) * 1024 // 2 if memory is not None else None
     # MemoryMax of rookery.service.
-    if settings.memory is not None and most_bytes is not None and memory_bytes(settings.memory) > most_bytes:
-        problems.append(f"memory: {settings.memory} is more than half of this machine's memory, {most_bytes >> 20}M, which is the most that the system gives the node")
+    if settings.memory is not None and max_bytes is not None and memory_bytes(settings.memory) > max_bytes:
+        problems.append(f"memory: {settings.memory} is more than half of this machine's memory, {max_bytes >> 20}M, which is the most that the system gives the node")
         # The stored value is not kept, because it may stem from another board.
         settings.memory = None
-    if (why := why_no_account(machine, settings.ssh_user)) is not None:
-        problems.append(f"ssh.user: '{settings.ssh_user}' {why}, which must not get the rights of an administrator; use another name. The account 'admin' is used instead")
+    if (reason := why_no_account(machine, settings.ssh_user)) is not None:
+        problems.append(f"ssh.user: '{settings.ssh_user}' {reason}, which must not get the rights of an administrator; use another name. The account 'admin' is used instead")
         settings.ssh_user = "admin"
     return problems
 
@@ -176,6 +177,7 @@ def default_host_name(machine: Machine) -> str:
 
 
 def set_host_name(machine: Machine, settings: Settings) -> str:
+    """Sets the host name and returns it."""
     name = (settings.hostname or default_host_name(machine)).lower()
     machine.write("/etc/hostname", name + "\n")
     machine.write("/etc/hosts", f"127.0.0.1 localhost\n127.0.1.1 {name}\n::1 localhost ip6-localhost ip6-loopback\nff02::1 ip6-allnodes\nff02::2 ip6-allrouters\n")
@@ -245,10 +247,11 @@ def copy_host_keys(machine: Machine, source: str, target: str) -> bool:
     return bool(keys)
 
 
-def wpa_network(network: WifiNetwork, priority: int, known: dict[str, str]) -> str:
+def wpa_network(network: WifiNetwork, priority: int, stored_lines: dict[str, str]) -> str:
+    """The block of a network in wpa_supplicant's file; empty if its passphrase is covered and not in `stored_lines`, the stored lines "psk=…" by SSID."""
     passphrase = network.passphrase
     if passphrase is not None and TAKEN_OVER.fullmatch(passphrase):
-        line = known.get(network.ssid)
+        line = stored_lines.get(network.ssid)
     elif passphrase is None:
         line = "key_mgmt=NONE"
     elif re.fullmatch(r"[0-9A-Fa-f]{64}", passphrase):
@@ -267,20 +270,20 @@ def set_wifi(machine: Machine, settings: Settings) -> list[str]:
         if "wifi" not in settings.in_doubt:
             machine.path(WIFI).unlink(missing_ok=True)
         return []
-    known = {bytes.fromhex(ssid).decode(errors="replace"): line
+    stored_lines = {bytes.fromhex(ssid).decode(errors="replace"): line
              for ssid, line in re.findall(r"ssid=([0-9a-f]+)\n(?:\tscan_ssid=1\n)?\t(psk=.*)\n", machine.read(WIFI) or "")}
     for network in settings.wifi_networks:
         # The passphrase is covered but not stored, as in a file copied from another card: use Raspberry Pi Imager's.
-        if network.passphrase is not None and TAKEN_OVER.fullmatch(network.passphrase) and network.ssid not in known:
+        if network.passphrase is not None and TAKEN_OVER.fullmatch(network.passphrase) and network.ssid not in stored_lines:
             network.passphrase = settings.other_passphrases.get(network.ssid, network.passphrase)
-    named = {network.ssid.encode().hex() for network in settings.wifi_networks}
+    named_ssids = {network.ssid.encode().hex() for network in settings.wifi_networks}
     # While the file has a problem, stored networks that it does not name stay, with the lowest priority.
-    kept = [re.sub(r"(?m)^\tpriority=\d+$", "\tpriority=0", block)
+    kept_blocks = [re.sub(r"(?m)^\tpriority=\d+$", "\tpriority=0", block)
             for block, ssid in re.findall(r"(network=\{\n\tssid=([0-9a-f]+)\n.*?\n\}\n)", machine.read(WIFI) or "", re.DOTALL)
-            if "wifi" in settings.in_doubt and ssid not in named]
+            if "wifi" in settings.in_doubt and ssid not in named_ssids]
     # wpa_supplicant prefers the highest priority in range, so the first network of the file gets it.
-    blocks = [wpa_network(network, priority, known) for priority, network in zip(range(len(settings.wifi_networks), 0, -1), settings.wifi_networks, strict=True)]
-    machine.write(WIFI, f"ctrl_interface=/run/wpa_supplicant\ncountry={settings.wifi_country}\n" + "".join(blocks + kept), 0o600)
+    blocks = [wpa_network(network, priority, stored_lines) for priority, network in zip(range(len(settings.wifi_networks), 0, -1), settings.wifi_networks, strict=True)]
+    machine.write(WIFI, f"ctrl_interface=/run/wpa_supplicant\ncountry={settings.wifi_country}\n" + "".join(blocks + kept_blocks), 0o600)
     return [network.ssid for network, block in zip(settings.wifi_networks, blocks, strict=True) if not block]
 
 
@@ -303,10 +306,10 @@ def keep_phrase(machine: Machine, settings: Settings) -> bool | None:
 def read_object(machine: Machine, file: str) -> dict | None:
     """The JSON object in a file; None if there is none."""
     try:
-        said = json.loads(machine.read(file) or "")
+        value = json.loads(machine.read(file) or "")
     except ValueError:
         return None
-    return said if isinstance(said, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def set_node(machine: Machine, settings: Settings) -> list[str]:
@@ -316,34 +319,35 @@ def set_node(machine: Machine, settings: Settings) -> list[str]:
     if "cluster" not in settings.in_doubt and settings.cluster_phrase is None:
         # The phrase admits members, so it is deleted as soon as the file no longer has it.
         machine.path(PHRASE).unlink(missing_ok=True)
-    forms = settings.cluster_expect is not None and machine.read(PHRASE) is not None
-    wanted = (
+    is_forming = settings.cluster_expect is not None and machine.read(PHRASE) is not None
+    # Key in the node's configuration, name in rookery.toml, and value: None if it is not set.
+    entries = (
         ("memory", "memory", settings.memory),
         ("peers", "cluster.seeds", ",".join(settings.cluster_seeds) or None),
         ("claimCodeFile", "cluster.claim-code", CLAIM_CODE if machine.read(CLAIM_CODE) is not None else None),
-        ("form", "cluster.expect", {"expect": settings.cluster_expect, "phraseFile": PHRASE} if forms else None),
+        ("form", "cluster.expect", {"expect": settings.cluster_expect, "phraseFile": PHRASE} if is_forming else None),
     )
     before, problems = read_object(machine, NODE), []
-    if before is None and (wrong := machine.read(NODE)):
-        machine.write(NODE + ".wrong", wrong, 0o640, group="rookery")
+    if before is None and (invalid_text := machine.read(NODE)):
+        machine.write(NODE + ".wrong", invalid_text, 0o640, group="rookery")
         problems.append(f"{NODE} is not a JSON object: it was moved to {NODE}.wrong, and the node starts with the default configuration. Correct it and move it back")
     node = dict(before) if before is not None else json.loads(machine.read("/usr/share/rookery/config.json") or "{}")
-    ours = read_object(machine, NODE_BY_US) or {}
-    for key, name, value in wanted:
-        if key in node and node[key] not in (value, ours.get(key)):
-            ours.pop(key, None)
+    set_by_us = read_object(machine, NODE_BY_US) or {}
+    for key, name, value in entries:
+        if key in node and node[key] not in (value, set_by_us.get(key)):
+            set_by_us.pop(key, None)
             if value is not None:
                 problems.append(f"{name}: {NODE} has another value, which was not set by this file and takes precedence. To use this file's value, remove \"{key}\" there")
         elif value is not None:
-            node[key] = ours[key] = value
-        elif key in ours and name.partition(".")[0] not in settings.in_doubt:
+            node[key] = set_by_us[key] = value
+        elif key in set_by_us and name.partition(".")[0] not in settings.in_doubt:
             node.pop(key, None)
-            del ours[key]
+            del set_by_us[key]
     # An unchanged configuration keeps its formatting.
     machine.write(NODE, machine.read(NODE) if node == before else json.dumps(node, indent=2) + "\n", 0o640, group="rookery")
     # After NODE: if a power cut comes between, the entry is recognised by its value at the next boot.
-    if ours or machine.path(NODE_BY_US).exists():
-        machine.write(NODE_BY_US, json.dumps(ours, indent=2) + "\n", 0o600)
+    if set_by_us or machine.path(NODE_BY_US).exists():
+        machine.write(NODE_BY_US, json.dumps(set_by_us, indent=2) + "\n", 0o600)
     return problems
 
 
@@ -367,6 +371,7 @@ def set_power(machine: Machine, settings: Settings) -> list[str]:
 
 
 def disk_space(machine: Machine) -> str:
+    """The size of the node's disk in words."""
     if not has_home(machine):
         return "none"
     # The total, not the free space: the report is rewritten to the card whenever its text changes.

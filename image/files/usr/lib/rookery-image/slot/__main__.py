@@ -24,6 +24,7 @@ METRICS = Path("/var/lib/prometheus/node-exporter/rookery_slot.prom")
 
 
 def disk() -> str:
+    """The path of the boot disk's device."""
     try:
         return DISK.read_text(encoding="ascii").strip()
     except FileNotFoundError:
@@ -31,10 +32,10 @@ def disk() -> str:
 
 
 def running_slot() -> str:
-    found = re.search(r"\brookery\.slot=([ab])\b", Path("/proc/cmdline").read_text(encoding="ascii"))
-    if not found:
+    match = re.search(r"\brookery\.slot=([ab])\b", Path("/proc/cmdline").read_text(encoding="ascii"))
+    if not match:
         raise Refusal("The kernel command line does not name the running slot (rookery.slot=).")
-    return found[1]
+    return match[1]
 
 
 def other(slot: str) -> str:
@@ -42,6 +43,7 @@ def other(slot: str) -> str:
 
 
 def partition(slot: str) -> str:
+    """The path of a slot's partition."""
     device = disk()
     return f"{device}{'p' if device[-1].isdigit() else ''}{2 if slot == 'a' else 3}"
 
@@ -60,13 +62,13 @@ def write_metrics(fell_back: bool = False) -> None:
     )
     try:
         METRICS.parent.mkdir(parents=True, exist_ok=True)
-        part = METRICS.with_suffix(".part")
-        part.write_text(text, encoding="ascii")
-        part.chmod(0o644)
-        part.replace(METRICS)
-    except OSError as refused:
+        new_file = METRICS.with_suffix(".part")
+        new_file.write_text(text, encoding="ascii")
+        new_file.chmod(0o644)
+        new_file.replace(METRICS)
+    except OSError as error:
         # Only an alert depends on this file, so the command goes on.
-        print(f"{METRICS} was not written: {refused}", file=sys.stderr)
+        print(f"{METRICS} was not written: {error}", file=sys.stderr)
 
 
 def status(arguments: argparse.Namespace) -> None:
@@ -102,9 +104,9 @@ def install(arguments: argparse.Namespace) -> None:
     print(f"Version {manifest.version} is in slot {target} and is tried at the next start. If it does not come up, slot {running} is started again.")
 
 
-def show_progress(done: int, whole: int) -> None:
+def show_progress(done_bytes: int, total_bytes: int) -> None:
     if sys.stderr.isatty():
-        print(f"\r{done * 100 // max(whole, 1)} %", end="\n" if done >= whole else "", file=sys.stderr, flush=True)
+        print(f"\r{done_bytes * 100 // max(total_bytes, 1)} %", end="\n" if done_bytes >= total_bytes else "", file=sys.stderr, flush=True)
 
 
 def commit(_: argparse.Namespace) -> None:
@@ -149,8 +151,8 @@ def judge(_: argparse.Namespace) -> None:
     # Imported here, because `judge` runs at every boot and seldom gets here.
     import health  # pylint: disable=import-outside-toplevel
 
-    ends = time.monotonic() + HEALTH_WAIT_SECONDS
-    while time.monotonic() < ends:
+    deadline = time.monotonic() + HEALTH_WAIT_SECONDS
+    while time.monotonic() < deadline:
         if health.is_healthy():
             commit(_)
             return

@@ -35,17 +35,19 @@ class Manifest:
 
 
 def is_signed(manifest: bytes, signature: bytes, keys: list[Path]) -> bool:
+    """Whether the signature of the manifest is by one of the keys."""
     with tempfile.TemporaryDirectory() as directory:
-        text, sign = Path(directory) / "text", Path(directory) / "signature"
-        text.write_bytes(manifest)
-        sign.write_bytes(signature)
+        manifest_file, signature_file = Path(directory) / "text", Path(directory) / "signature"
+        manifest_file.write_bytes(manifest)
+        signature_file.write_bytes(signature)
         return any(
-            subprocess.run(["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", key, "-rawin", "-in", text, "-sigfile", sign], capture_output=True, check=False).returncode == 0
+            subprocess.run(["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", key, "-rawin", "-in", manifest_file, "-sigfile", signature_file], capture_output=True, check=False).returncode == 0
             for key in keys
         )
 
 
-def take(archive: tarfile.TarFile, name: str, path: Path) -> tarfile.TarInfo:
+def next_member(archive: tarfile.TarFile, name: str, path: Path) -> tarfile.TarInfo:
+    """Returns the next member of the archive, which must have this name; `path` is for the message."""
     member = archive.next()
     if member is None or member.name != name or not member.isfile():
         raise Refusal(f"{path} is not a Rookery update bundle, or is incomplete: {name} is missing or in the wrong place. Compare its hash with SHA256SUMS of the release.")
@@ -58,18 +60,18 @@ def open_checked(path: Path, keys: list[Path]) -> tuple[tarfile.TarFile, Manifes
         raise Refusal("Neither /usr/share/rookery/update-keys nor /etc/rookery/update-keys has a key to verify the bundle with.")
     try:
         archive = tarfile.open(path, "r|")
-        manifest, signature = (archive.extractfile(take(archive, name, path)).read(MANIFEST_BYTES) for name in MEMBERS[:2])
+        manifest, signature = (archive.extractfile(next_member(archive, name, path)).read(MANIFEST_BYTES) for name in MEMBERS[:2])
     except (OSError, tarfile.TarError) as error:
         raise Refusal(f"{path} cannot be read as an update bundle: {error}") from error
     if not is_signed(manifest, signature, keys):
         raise Refusal(f"{path} is not signed by a key that this machine trusts ({', '.join(key.name for key in keys)}). It was not installed.")
-    said = json.loads(manifest)
-    return archive, Manifest(said["version"], said["architecture"], said["slot"]["bytes"], said["slot"]["sha256"])
+    fields = json.loads(manifest)
+    return archive, Manifest(fields["version"], fields["architecture"], fields["slot"]["bytes"], fields["slot"]["sha256"])
 
 
 def write_slot(archive: tarfile.TarFile, manifest: Manifest, path: Path, device: str, progress) -> None:
-    """Writes the slot of an opened bundle to a partition and verifies it there."""
-    member = take(archive, MEMBERS[2], path)
+    """Writes the slot of an opened bundle to a partition and verifies it there. Calls `progress` with the bytes read of the bundle's slot, and their total."""
+    member = next_member(archive, MEMBERS[2], path)
     descriptor = os.open(device, os.O_RDWR)
     try:
         if os.lseek(descriptor, 0, os.SEEK_END) < manifest.slot_bytes:
@@ -79,12 +81,12 @@ def write_slot(archive: tarfile.TarFile, manifest: Manifest, path: Path, device:
         os.fsync(descriptor)
         with ThreadPoolExecutor(1) as writer, subprocess.Popen(["zstd", "--decompress", "--stdout", "--quiet"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as unpacking:
             writing = writer.submit(write_all_but_first_block, unpacking.stdout, descriptor)
-            source, left = archive.extractfile(member), member.size
+            source, remaining = archive.extractfile(member), member.size
             try:
                 while chunk := source.read(CHUNK_BYTES):
                     unpacking.stdin.write(chunk)
-                    left -= len(chunk)
-                    progress(member.size - left, member.size)
+                    remaining -= len(chunk)
+                    progress(member.size - remaining, member.size)
             except BrokenPipeError:
                 # zstd or the writing thread ended early; both are checked below.
                 pass
@@ -98,18 +100,18 @@ def write_slot(archive: tarfile.TarFile, manifest: Manifest, path: Path, device:
                 first_block = writing.result()
             except OSError as error:
                 raise Refusal(f"The slot {device} cannot be written ({error.strerror}): the card may be worn out. The running slot is unchanged.") from error
-        if unpacking.returncode != 0 or left != 0:
+        if unpacking.returncode != 0 or remaining != 0:
             raise Refusal(f"{path} is damaged: its slot cannot be unpacked. The running slot is unchanged.")
-        differs = f"The SHA-256 of {device} after writing differs from the bundle's manifest: the bundle or the card is damaged. The running slot is unchanged."
+        mismatch = f"The SHA-256 of {device} after writing differs from the bundle's manifest: the bundle or the card is damaged. The running slot is unchanged."
         # Drops the page cache, so that the data are read from the card.
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
         if hash_of(descriptor, first_block, manifest.slot_bytes) != manifest.slot_sha256:
-            raise Refusal(differs)
+            raise Refusal(mismatch)
         os.pwrite(descriptor, first_block, 0)
         os.fsync(descriptor)
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
         if os.pread(descriptor, len(first_block), 0) != first_block:
-            raise Refusal(differs)
+            raise Refusal(mismatch)
     finally:
         os.close(descriptor)
 

@@ -15,13 +15,14 @@ DEFAULT_LISTEN = "http://127.0.0.1:8080"
 
 
 def configured_listen() -> str:
+    """The URL that the node's configuration sets as `listen`, or the node's default."""
     # The node's user can create files there, so links are not followed and a pipe does not block.
     descriptor = os.open(CONFIGURATION, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise ValueError(f"{CONFIGURATION} is not a regular file")
-        said = json.loads(file.read(CONFIGURATION_BYTES))
-    return str(said.get("listen", DEFAULT_LISTEN)) if isinstance(said, dict) else DEFAULT_LISTEN
+        configuration = json.loads(file.read(CONFIGURATION_BYTES))
+    return str(configuration.get("listen", DEFAULT_LISTEN)) if isinstance(configuration, dict) else DEFAULT_LISTEN
 
 
 def readiness_url() -> str:
@@ -40,8 +41,8 @@ def is_healthy() -> bool:
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
-        with urllib.request.urlopen(readiness_url(), timeout=5, context=context) as answer:
-            return answer.status == 200
+        with urllib.request.urlopen(readiness_url(), timeout=5, context=context) as response:
+            return response.status == 200
     # Any error counts as unhealthy; `judge` tries again until its time ends.
     except (OSError, ValueError, RecursionError, http.client.HTTPException):
         return False
