@@ -18,6 +18,7 @@ import vm
 
 class Boot(vm.ImageTest):
     def good_file(self) -> Path:
+        """Writes a valid rookery.toml to the card, and returns the key to log in with."""
         public = self.public_key()
         self.card.put("rookery.toml", f'hostname = "pi-7"\ntimezone = "Europe/Berlin"\n[ssh]\nkeys = ["{public}"]\n'
                                       '[wifi]\ncountry = "DE"\n[[wifi.networks]]\nssid = "home"\npassphrase = "correct horse"\n')
@@ -49,7 +50,7 @@ class Boot(vm.ImageTest):
             self.assertEqual(machine.shell(key, "cat /etc/machine-id"), machine_id)
             self.assertEqual(machine.shell(key, "systemctl --failed --no-legend --plain").strip(), "")
 
-    def test_a_wrong_file_is_explained_on_the_boot_partition_and_makes_no_node_until_it_is_mended(self):
+    def test_an_invalid_file_is_reported_on_the_boot_partition_and_no_node_is_created_until_it_is_corrected(self):
         self.card.put("rookery.toml", "hostname = pi-7\n")
         with self.machine() as machine:
             machine.wait_for("the log", lambda: re.search(r"(?s)No node is created.*is not valid TOML", self.card.get("rookery-first-boot.log") or ""))
@@ -58,33 +59,33 @@ class Boot(vm.ImageTest):
             machine.wait_for_https()
             machine.wait_for("the log", lambda: "https://pi-7.local" in (self.card.get("rookery-first-boot.log") or ""))
 
-    def test_power_that_fails_while_the_data_partition_grows_costs_nothing(self):
+    def test_power_cuts_while_the_data_partition_grows_lose_nothing(self):
         self.good_file()
         self.card.put("boot.env", "extra=console=ttyAMA0 loglevel=7\n")
         chance = random.Random(seed := random.randrange(1 << 30))
         self.tell(f"\nseed {seed}")
-        flashed, self.card = self.card, vm.Card(self.directory / "other", vm.IMAGE)
+        flashed_card, self.card = self.card, vm.Card(self.directory / "other", vm.IMAGE)
         self.card.put("boot.env", "extra=console=ttyAMA0 loglevel=7\n")
         with self.machine() as machine:
             machine.wait_for("the root", lambda: "EXT4-fs (vda2): mounted" in machine.serial())
-            begun = time.monotonic()
+            started_at = time.monotonic()
             machine.wait_for("the data partition", lambda: "EXT4-fs (vda4): mounted" in machine.serial())
-            seconds = time.monotonic() - begun
-        self.card, found = flashed, []
+            seconds = time.monotonic() - started_at
+        self.card, progress = flashed_card, []
         for _ in range(8):
-            with self.machine(forgets=chance) as machine:
+            with self.machine(chance=chance) as machine:
                 machine.wait_for("the root", lambda: "EXT4-fs (vda2): mounted" in machine.serial())
                 time.sleep(chance.uniform(0, seconds))
                 machine.pull_the_plug()
-            found.append(f"{self.card.progress()} ({machine.lost})")
-        self.tell(f"growing took {seconds:.0f} s; after each cut: {'; '.join(found)}")
+            progress.append(f"{self.card.progress()} ({machine.loss})")
+        self.tell(f"growing took {seconds:.0f} s; after each cut: {'; '.join(progress)}")
         with self.machine() as machine:
             machine.wait_for_https()
             machine.wait_for_login(self.key)
             self.assertGreater(int(machine.shell(self.key, "df --output=size --block-size=1M /data | tail -n 1")), 1000)
         self.assertNotIn("Problems:", self.card.get("rookery-first-boot.log") or "")
 
-    def test_what_imager_wrote_and_a_clock_of_1970_that_jumps_lock_nobody_out(self):
+    def test_with_a_file_of_imager_and_a_clock_that_jumps_the_owner_can_log_in_and_the_node_serves(self):
         self.card.put("user-data", f'#cloud-config\nhostname: pi-8\nuser:\n  name: anna\n  ssh_authorized_keys:\n    - "{self.public_key()}"\n')
         with self.machine(clock="1970-01-02T00:00:00") as machine:
             machine.wait_for_https()
@@ -96,16 +97,16 @@ class Boot(vm.ImageTest):
                 machine.wait_for(f"answer in {moment}", lambda: machine.get("/readyz"))
                 self.assertEqual(machine.shell(self.key, "systemctl is-active rookery.service", user="anna").strip(), "active")
 
-    def test_power_that_fails_during_the_first_start_costs_nothing(self):
+    def test_power_cuts_during_the_first_boot_lose_nothing(self):
         self.good_file()
         chance = random.Random(seed := random.randrange(1 << 30))
         self.tell(f"\nseed {seed}")
         for _ in range(4):
-            with self.machine(forgets=chance) as machine:
+            with self.machine(chance=chance) as machine:
                 machine.wait_for("the kernel", lambda: "Starting kernel" in machine.serial())
                 time.sleep(chance.uniform(3, 60))
                 machine.pull_the_plug()
-            self.tell(machine.lost)
+            self.tell(machine.loss)
         with self.machine() as machine:
             machine.wait_for_https()
             # A login succeeds only with complete host keys.
@@ -114,7 +115,7 @@ class Boot(vm.ImageTest):
             machine.wait_for("the log", lambda: "https://pi-7.local" in (self.card.get("rookery-first-boot.log") or ""))
         self.assertNotIn("Problems:", self.card.get("rookery-first-boot.log"))
 
-    def test_an_update_that_does_not_come_up_is_left_again_and_one_that_does_stays(self):
+    def test_an_update_that_does_not_start_is_rolled_back_and_one_that_serves_is_committed(self):
         key = self.good_file()
         with self.machine() as machine:
             machine.wait_for_https()
@@ -132,7 +133,7 @@ class Boot(vm.ImageTest):
             machine.wait_for("slot b to be committed", lambda: state.read(str(self.card.path)) == state.SlotState("b"), 1800)
             self.assertIn("Slot b runs; slot b is started by default.", machine.shell(key, "sudo rookery-slot status"))
 
-    def test_a_slot_that_does_not_start_is_left_again(self):
+    def test_instead_of_a_slot_that_cannot_be_loaded_the_previous_one_starts(self):
         state.write(str(self.card.path), state.SlotState("a", "b", 3))
         with self.machine() as machine:
             machine.wait_for("the empty slot to be passed over", lambda: "slot b cannot be started" in machine.serial(), 60)
@@ -140,7 +141,7 @@ class Boot(vm.ImageTest):
             self.assertIn("starting slot a", machine.serial())
             machine.wait_for("the trial to end", lambda: state.read(str(self.card.path)) == state.SlotState("a"))
 
-    def test_after_its_tries_the_slot_before_comes_back_for_good(self):
+    def test_after_all_tries_the_previous_slot_becomes_the_default_again(self):
         state.write(str(self.card.path), state.SlotState("a", "b", 0))
         with self.machine() as machine:
             machine.wait_for_https()

@@ -14,9 +14,11 @@ import vm
 
 class OnADrive(vm.ImageTest):
     def give_consent(self) -> None:
+        """Writes a rookery.toml that allows any drive."""
         self.card.put("rookery.toml", f'hostname = "pi-7"\n[ssh]\nkeys = ["{self.public_key()}"]\n[storage]\ndrive = "any"\n')
 
     def node_id(self, machine: vm.Machine) -> str:
+        """Waits for the node, and returns its id and the machine's SSH host key, which a node on a drive keeps."""
         machine.wait_for_https()
         machine.wait_for_login(self.key)
         self.assertEqual(machine.shell(self.key, "findmnt --noheadings --output LABEL --mountpoint /var/lib/rookery").strip(), "rookery")

@@ -29,7 +29,7 @@ class Pi3(vm.Machine):
         self.directory = directory
 
     def __enter__(self):
-        self.begun = time.monotonic()
+        self.started_at = time.monotonic()
         self.process = subprocess.Popen([
             "qemu-system-aarch64", "-M", "raspi3b", "-smp", "4", "-m", "1G", "-display", "none", "-monitor", "none", "-serial", "null", "-serial", f"file:{self.log}",
             "-kernel", self.directory / "u-boot.bin", "-dtb", self.directory / DEVICE_TREE, "-drive", f"file={self.card.path},format=raw,if=sd",
@@ -38,13 +38,13 @@ class Pi3(vm.Machine):
 
 
 class OnAPi3(vm.ImageTest):
-    def test_the_card_starts_to_its_root_and_makes_its_data_partition(self):
+    def test_the_card_boots_and_creates_its_data_partition(self):
         self.card.put("boot.env", EXTRA)
         with Pi3(self.card, self.directory) as machine:
-            for what, text in (("start of slot a by the card's U-Boot", "Rookery: starting slot a"), ("card found by the kernel", "mmcblk0: p1 p2 p3 p4"),
+            for stage, text in (("start of slot a by the card's U-Boot", "Rookery: starting slot a"), ("card found by the kernel", "mmcblk0: p1 p2 p3 p4"),
                                ("root", "EXT4-fs (mmcblk0p2): mounted"), ("data partition", "EXT4-fs (mmcblk0p4): mounted")):
-                machine.wait_for(what, lambda text=text: text in machine.serial(), 1200)
-                self.tell(f"\n{what} after {time.monotonic() - machine.begun:.0f} s")
+                machine.wait_for(stage, lambda text=text: text in machine.serial(), 1200)
+                self.tell(f"\n{stage} after {time.monotonic() - machine.started_at:.0f} s")
 
 
 if __name__ == "__main__":

@@ -18,17 +18,17 @@ from boot_partition import BootPartition
 KEY = "ssh-ed25519 " + base64.b64encode(b"\0\0\0\x0bssh-ed25519\0\0\0 " + bytes(32)).decode() + " me@pc"
 
 
-def run(command, **how):
+def run(command, **options):
     """Runs `setpriv` only, with the user nobody if the tests run as root. Refuses all other programs."""
     if command[0] != "setpriv":
         return subprocess.CompletedProcess(command, 0, stdout="")
     command = [word.replace("uid=rookery", "uid=65534").replace("gid=rookery", "gid=65534") for word in command]
-    return subprocess.run(command if os.geteuid() == 0 else command[command.index("dd"):], **how)  # pylint: disable=subprocess-run-check
+    return subprocess.run(command if os.geteuid() == 0 else command[command.index("dd"):], **options)  # pylint: disable=subprocess-run-check
 
 
-def host_key(of: str) -> str:
+def host_key(content: str) -> str:
     """Returns a private key file in the form of ssh-keygen."""
-    return f"-----BEGIN OPENSSH PRIVATE KEY-----\n{of}\n-----END OPENSSH PRIVATE KEY-----\n"
+    return f"-----BEGIN OPENSSH PRIVATE KEY-----\n{content}\n-----END OPENSSH PRIVATE KEY-----\n"
 
 
 class Directory(unittest.TestCase):
@@ -51,8 +51,10 @@ class Directory(unittest.TestCase):
         self.toml = self.root / "boot/firmware/rookery.toml"
 
     def set_up(self, text: str) -> str:
+        """Runs the first boot with this rookery.toml and returns its report."""
         self.toml.write_text(text, encoding="utf-8")
         return first_boot.set_up(self.machine, self.boot)
 
     def text(self, path: str) -> str:
+        """The text of a file of the machine."""
         return (self.root / path).read_text(encoding="utf-8")

@@ -42,7 +42,7 @@ print(json.dumps({"disk": disks["vda"], "who": who, "ticks": int(fields[11]) + i
 """
 
 
-class Started:
+class CardWithLogin:
     """A card with a rookery.toml that allows the test to log in."""
 
     def __init__(self, directory: Path):
@@ -50,31 +50,31 @@ class Started:
         self.card = vm.Card(directory, vm.IMAGE)
         self.card.put("rookery.toml", f'hostname = "pi-7"\n[ssh]\nkeys = ["{self.key.with_suffix(".pub").read_text(encoding="ascii").strip()}"]\n')
 
-    def machine(self, **how) -> vm.Machine:
-        return vm.Machine(self.card, vm.U_BOOT, **how)
+    def machine(self, **options) -> vm.Machine:
+        return vm.Machine(self.card, vm.U_BOOT, **options)
 
 
 def idle(directory: Path) -> None:
-    started = Started(directory)
-    with started.machine() as machine:
+    setup = CardWithLogin(directory)
+    with setup.machine() as machine:
         machine.wait_for_https()
-        machine.wait_for_login(started.key)
+        machine.wait_for_login(setup.key)
         # Wait until the disk was measured and the log was saved once.
         time.sleep(420)
 
         def sample() -> dict:
-            subprocess.run(["ssh", "-q", "-i", started.key, "-p", str(machine.ssh), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "admin@127.0.0.1", "cat > /tmp/sample.py"],
+            subprocess.run(["ssh", "-q", "-i", setup.key, "-p", str(machine.ssh), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "admin@127.0.0.1", "cat > /tmp/sample.py"],
                            input=SAMPLE.encode(), check=True)
-            return json.loads(machine.shell(started.key, "sudo python3 /tmp/sample.py"))
+            return json.loads(machine.shell(setup.key, "sudo python3 /tmp/sample.py"))
 
         before = sample()
         time.sleep(600)
         after = sample()
     print(f"in 600 s {after['disk'] - before['disk']:,} bytes written to the card; rookery: {(after['ticks'] - before['ticks']) / 100 / 600:.2%} of a core, {after['resident'] / 1024:.1f} MiB resident, {after['own'] / 1024:.1f} of it its own, the rest pages of its file")
     for process, (name, bytes_) in after["who"].items():
-        more = bytes_ - before["who"].get(process, (name, 0))[1]
-        if more:
-            print(f"{more:>10,}  {name}")
+        written = bytes_ - before["who"].get(process, (name, 0))[1]
+        if written:
+            print(f"{written:>10,}  {name}")
 
 
 def plain_debian() -> Path:
@@ -98,9 +98,10 @@ truncate -s 2G {disk}.new; mke2fs -q -F -t ext4 -d {root} {disk}.new; mv {disk}.
 
 
 def seconds_to_login(directory: Path, disk: Path) -> float:
+    """Boots plain Debian and returns the seconds from power-on to its login prompt."""
     log = directory / "plain.log"
     log.unlink(missing_ok=True)
-    begun = time.monotonic()
+    started_at = time.monotonic()
     with subprocess.Popen([
         "qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a72", "-smp", "2", "-m", "1024", "-display", "none", "-monitor", "none", "-serial", f"file:{log}",
         "-kernel", WORK / "plain-vmlinuz", "-initrd", WORK / "plain-initrd", "-append", "root=/dev/vda rw console=ttyAMA0 quiet",
@@ -109,39 +110,39 @@ def seconds_to_login(directory: Path, disk: Path) -> float:
     ], stdin=subprocess.DEVNULL) as process:
         try:
             while "login:" not in (log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""):
-                assert process.poll() is None and time.monotonic() - begun < 600, "plain Debian came to no login prompt"
+                assert process.poll() is None and time.monotonic() - started_at < 600, "plain Debian came to no login prompt"
                 time.sleep(0.2)
-            return time.monotonic() - begun
+            return time.monotonic() - started_at
         finally:
             process.kill()
 
 
 def boot(directory: Path) -> None:
     disk = plain_debian()
-    started = Started(directory)
-    with started.machine() as machine:
-        first = machine.wait_for_https()
-        machine.wait_for_login(started.key)
+    setup = CardWithLogin(directory)
+    with setup.machine() as machine:
+        first_seconds = machine.wait_for_https()
+        machine.wait_for_login(setup.key)
         time.sleep(60)
-        print(machine.shell(started.key, "systemd-analyze; systemd-analyze critical-chain rookery.service; systemd-analyze blame | head -n 20"), flush=True)
-        machine.power_off(started.key)
-    print(f"first start of the image {first:.1f} s; plain Debian {seconds_to_login(directory, disk):.1f} s", flush=True)
+        print(machine.shell(setup.key, "systemd-analyze; systemd-analyze critical-chain rookery.service; systemd-analyze blame | head -n 20"), flush=True)
+        machine.power_off(setup.key)
+    print(f"first start of the image {first_seconds:.1f} s; plain Debian {seconds_to_login(directory, disk):.1f} s", flush=True)
     for _ in range(ROUNDS):
-        with started.machine() as machine:
-            ours = machine.wait_for_https()
-        plain = seconds_to_login(directory, disk)
-        print(f"image to HTTPS {ours:.1f} s, plain Debian to its login prompt {plain:.1f} s: {ours / plain:.2f}", flush=True)
+        with setup.machine() as machine:
+            image_seconds = machine.wait_for_https()
+        plain_seconds = seconds_to_login(directory, disk)
+        print(f"image to HTTPS {image_seconds:.1f} s, plain Debian to its login prompt {plain_seconds:.1f} s: {image_seconds / plain_seconds:.2f}", flush=True)
 
 
 def tuning(directory: Path) -> None:
     """Measures each setting on a card limited to 200 writes and 10 MB a second."""
-    started = Started(directory)
-    with started.machine(limits={"iops-write": 200, "bps-write": 10 << 20, "bps-read": 40 << 20}) as machine:
+    setup = CardWithLogin(directory)
+    with setup.machine(limits={"iops-write": 200, "bps-write": 10 << 20, "bps-read": 40 << 20}) as machine:
         machine.wait_for_https()
-        machine.wait_for_login(started.key)
+        machine.wait_for_login(setup.key)
         script = Path(__file__).with_name("tuning_in_guest.py")
-        machine.copy(started.key, script)
-        print(machine.shell(started.key, f"sudo python3 {script.name}", seconds=3600))
+        machine.copy(setup.key, script)
+        print(machine.shell(setup.key, f"sudo python3 {script.name}", seconds=3600))
 
 
 def pages(directory: Path) -> None:
@@ -164,16 +165,16 @@ cp {WORK}/pages/root/boot/initrd.img-$kernel {WORK}/pages/initrd
 rm -f {WORK}/pages/slot.ext4
 mke2fs -q -t ext4 -O ^has_journal -m 0 -d {WORK}/pages/root {WORK}/pages/slot.ext4 1152M'
 """], check=True, cwd=vm.TOP)
-    started = Started(directory)
-    # The first slot, with the modules of that kernel.
-    place = json.loads(subprocess.run(["sfdisk", "--json", started.card.path], check=True, capture_output=True).stdout)["partitiontable"]["partitions"][1]
+    setup = CardWithLogin(directory)
+    # Writes that root, with the modules of the kernel, to slot a: the second partition.
+    place = json.loads(subprocess.run(["sfdisk", "--json", setup.card.path], check=True, capture_output=True).stdout)["partitiontable"]["partitions"][1]
     assert place["size"] * 512 >= (WORK / "pages/slot.ext4").stat().st_size, "the root does not fit into the slot"
-    subprocess.run(["dd", f"if={WORK}/pages/slot.ext4", f"of={started.card.path}", "bs=1M", f"seek={place['start'] * 512}", "oflag=seek_bytes", "conv=notrunc", "status=none"], check=True)
-    # Of the emulated processors this one has pages of 16 KiB; it is that of a Pi 5.
-    with started.machine(processor="cortex-a76", kernel=(WORK / "pages/vmlinuz", WORK / "pages/initrd", "root=/dev/vda2 ro panic=10 console=ttyAMA0")) as machine:
+    subprocess.run(["dd", f"if={WORK}/pages/slot.ext4", f"of={setup.card.path}", "bs=1M", f"seek={place['start'] * 512}", "oflag=seek_bytes", "conv=notrunc", "status=none"], check=True)
+    # This processor, that of a Pi 5, supports pages of 16 KiB.
+    with setup.machine(processor="cortex-a76", kernel=(WORK / "pages/vmlinuz", WORK / "pages/initrd", "root=/dev/vda2 ro panic=10 console=ttyAMA0")) as machine:
         seconds = machine.wait_for_https()
-        machine.wait_for_login(started.key)
-        print(f"HTTPS after {seconds:.0f} s; " + machine.shell(started.key, "uname -r; getconf PAGESIZE; ps -p $(systemctl show --property=MainPID --value rookery.service) -o rss=; findmnt -no FSTYPE /data"))
+        machine.wait_for_login(setup.key)
+        print(f"HTTPS after {seconds:.0f} s; " + machine.shell(setup.key, "uname -r; getconf PAGESIZE; ps -p $(systemctl show --property=MainPID --value rookery.service) -o rss=; findmnt -no FSTYPE /data"))
 
 
 FIGURES = {"boot": boot, "idle": idle, "pages": pages, "tuning": tuning}

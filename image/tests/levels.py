@@ -29,9 +29,9 @@ def instruction_set(names: str) -> tuple[str, ...]:
     return ("-p:IlcInstructionSet=" + names.replace(",", "%2C"),)
 
 
-# The Cortex-A53 and A72 of a Pi have the same instructions: no crypto, no large system extensions. The default is
-# compiled for any arm64.
-WAYS = {
+# The emulated processor, and the options of server/publish. The Cortex-A53 and A72 of a Pi have the same instructions:
+# no crypto, no large system extensions. The default is compiled for any arm64.
+VARIANTS = {
     "IL": ("cortex-a72", ("-p:PublishAot=false", "-p:PublishReadyToRun=false")),
     "ReadyToRun, composite": ("cortex-a72", ("-p:PublishAot=false",)),
     "ahead": ("cortex-a72", ()),
@@ -43,16 +43,16 @@ WAYS = {
 }
 
 
-def build(way: str) -> Path:
-    directory = LEVELS / way.removesuffix(" on an A76").replace(", ", "-").replace(" ", "-")
+def build(variant: str) -> Path:
+    directory = LEVELS / variant.removesuffix(" on an A76").replace(", ", "-").replace(" ", "-")
     if not (directory / "rookery").exists():
         # Changed compiler options do not trigger a new compilation, so each way has its own directory.
-        subprocess.run(["server/publish", "arm64", "--artifacts-path", LEVELS / "build" / directory.name, *WAYS[way][1]],
+        subprocess.run(["server/publish", "arm64", "--artifacts-path", LEVELS / "build" / directory.name, *VARIANTS[variant][1]],
                        check=True, cwd=vm.TOP, env={**os.environ, "ROOKERY_PUBLISH_OUTPUT": str(directory)})
     return directory / "rookery"
 
 
-class Counted:
+class CountedNode:
     """A node under qemu-user, whose instructions are counted."""
 
     def __init__(self, program: Path, processor: str, directory: Path):
@@ -63,8 +63,8 @@ class Counted:
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
     def __enter__(self):
-        ends = time.monotonic() + 120
-        while time.monotonic() < ends:
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
             try:
                 self.client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
                 if self.status("GET", "/readyz") == 200:
@@ -80,9 +80,9 @@ class Counted:
 
     def status(self, method: str, path: str, body: str | None = None) -> int:
         self.client.request(method, path, body)
-        answer = self.client.getresponse()
-        answer.read()
-        return answer.status
+        response = self.client.getresponse()
+        response.read()
+        return response.status
 
     def request(self, method: str, path: str, expected: int, body: str | None = None) -> None:
         status = self.status(method, path, body)
@@ -108,8 +108,9 @@ class Counted:
 
 
 def count(program: Path, processor: str) -> list[str]:
-    with tempfile.TemporaryDirectory(prefix="rookery-levels-") as path, Counted(program, processor, Path(path)) as node:
-        started = node.instructions() / 1e6
+    """Returns the cells of a table: instructions to the first answer, per early request, and per later request (PUT, GET)."""
+    with tempfile.TemporaryDirectory(prefix="rookery-levels-") as path, CountedNode(program, processor, Path(path)) as node:
+        start_millions = node.instructions() / 1e6
         node.request("PUT", "/admin/databases?name=levels", 201, '{"DatabaseName":"levels"}')
 
         def put(number: int) -> None:
@@ -118,8 +119,8 @@ def count(program: Path, processor: str) -> list[str]:
         def get(number: int) -> None:
             node.request("GET", f"/databases/levels/docs?id=users/{number % 100}", 200)
 
-        first = node.millions(put, 100), node.millions(get, 100)
-        return [f"{started:.0f} M", f"{first[0]:.2f} M, {first[1]:.2f} M", f"{node.steady(put) * 1000:.0f} k, {node.steady(get) * 1000:.0f} k"]
+        first_requests = node.millions(put, 100), node.millions(get, 100)
+        return [f"{start_millions:.0f} M", f"{first_requests[0]:.2f} M, {first_requests[1]:.2f} M", f"{node.steady(put) * 1000:.0f} k, {node.steady(get) * 1000:.0f} k"]
 
 
 OVERRIDE = "[Service]\\nExecStart=\\nExecStart=/data/levels/rookery serve --config /var/lib/rookery/config.json\\n"
@@ -135,28 +136,29 @@ sleep 120; echo $before $after $(ps -p $(systemctl show --property=MainPID --val
 def start(programs: dict[str, Path], processor: str) -> None:
     """Measures in the image, with the image's unit and settings."""
     with tempfile.TemporaryDirectory(prefix="rookery-levels-") as path:
-        started = figures.Started(Path(path))
-        with started.machine(processor=processor) as machine:
+        setup = figures.CardWithLogin(Path(path))
+        with setup.machine(processor=processor) as machine:
             machine.wait_for_https()
-            machine.wait_for_login(started.key)
-            for way, program in programs.items():
-                machine.copy(started.key, program)
-                before, after, resident = machine.shell(started.key, IN_GUEST, seconds=900).split()
-                print(way, f"{float(after) - float(before):.1f} s", f"{int(resident) / 1024:.0f} MiB", sep=" | ", flush=True)
+            machine.wait_for_login(setup.key)
+            for variant, program in programs.items():
+                machine.copy(setup.key, program)
+                before, after, resident = machine.shell(setup.key, IN_GUEST, seconds=900).split()
+                print(variant, f"{float(after) - float(before):.1f} s", f"{int(resident) / 1024:.0f} MiB", sep=" | ", flush=True)
 
 
 def size(program: Path) -> str:
+    """Returns the size of the executable, and its size compressed, in MB."""
     compressed = subprocess.run(["zstd", "-19", "-T0", "-c", program], check=True, capture_output=True).stdout
     return f"{program.stat().st_size / 1e6:.1f} MB, {len(compressed) / 1e6:.1f}"
 
 
 if __name__ == "__main__":
-    ways = sys.argv[1:] or list(WAYS)
-    if unknown := [way for way in ways if way not in WAYS]:
-        sys.exit(f"{', '.join(unknown)}: one of {'; '.join(WAYS)}")
-    built = {way: build(way) for way in ways}
-    counted = {way: count(program, WAYS[way][0]) for way, program in built.items()}
-    for way in ways:
-        print(way, size(built[way]), *counted[way], sep=" | ", flush=True)
+    variants = sys.argv[1:] or list(VARIANTS)
+    if unknown := [variant for variant in variants if variant not in VARIANTS]:
+        sys.exit(f"{', '.join(unknown)}: one of {'; '.join(VARIANTS)}")
+    built = {variant: build(variant) for variant in variants}
+    counted = {variant: count(program, VARIANTS[variant][0]) for variant, program in built.items()}
+    for variant in variants:
+        print(variant, size(built[variant]), *counted[variant], sep=" | ", flush=True)
     for processor in ("cortex-a72", "cortex-a76"):
-        start({way: program for way, program in built.items() if WAYS[way][0] == processor}, processor)
+        start({variant: program for variant, program in built.items() if VARIANTS[variant][0] == processor}, processor)

@@ -5,7 +5,7 @@ setup() {
   mkdir "$BATS_TEST_TMPDIR/etc"
 }
 
-make_users() { # beside those of $BATS_TEST_TMPDIR/etc
+make_users() { # creates the package's users, beside those of $BATS_TEST_TMPDIR/etc
   command -v systemd-sysusers >/dev/null || skip "needs systemd-sysusers"
   systemd-sysusers --root="$BATS_TEST_TMPDIR" "$package/root/usr/lib/sysusers.d/rookery.conf"
 }
@@ -42,9 +42,9 @@ make_users() { # beside those of $BATS_TEST_TMPDIR/etc
   [ "$(grep -c ':443:' "$BATS_TEST_TMPDIR/etc/passwd")" = 1 ]
 }
 
-dpkg_runs() { # SCRIPT ARGUMENT...: in a directory that stands for a machine with systemd
+dpkg_runs() { # SCRIPT ARGUMENT...: runs a script of the package, on a directory that stands for a machine with systemd; the file systemctl-calls gets its calls of systemctl
   mkdir -p "$BATS_TEST_TMPDIR"/{bin,run/systemd/system,etc/avahi/services}
-  printf '#!/bin/sh\necho "$@" >>"%s/asked"\n' "$BATS_TEST_TMPDIR" >"$BATS_TEST_TMPDIR/bin/systemctl"
+  printf '#!/bin/sh\necho "$@" >>"%s/systemctl-calls"\n' "$BATS_TEST_TMPDIR" >"$BATS_TEST_TMPDIR/bin/systemctl"
   chmod +x "$BATS_TEST_TMPDIR/bin/systemctl"
   DPKG_ROOT=$BATS_TEST_TMPDIR PATH=$BATS_TEST_TMPDIR/bin:$PATH /bin/sh "$package/control/$1" "${@:2}"
 }
@@ -54,8 +54,8 @@ dpkg_runs() { # SCRIPT ARGUMENT...: in a directory that stands for a machine wit
   touch "$BATS_TEST_TMPDIR"/etc/avahi/services/{rookery,ssh}.service
   dpkg_runs prerm remove
   dpkg_runs postrm remove
-  grep -q '^disable --now rookery.service$' "$BATS_TEST_TMPDIR/asked"
-  grep -q '^stop .*rookery-announce.path' "$BATS_TEST_TMPDIR/asked"
+  grep -q '^disable --now rookery.service$' "$BATS_TEST_TMPDIR/systemctl-calls"
+  grep -q '^stop .*rookery-announce.path' "$BATS_TEST_TMPDIR/systemctl-calls"
   [ "$(ls "$BATS_TEST_TMPDIR/etc/avahi/services")" = ssh.service ]
   dpkg_runs postrm purge
 }
@@ -66,7 +66,7 @@ dpkg_runs() { # SCRIPT ARGUMENT...: in a directory that stands for a machine wit
   dpkg_runs prerm upgrade 0.2.0
   dpkg_runs postrm upgrade 0.2.0
   [ -e "$BATS_TEST_TMPDIR/etc/avahi/services/rookery.service" ]
-  run grep -E 'stop|disable' "$BATS_TEST_TMPDIR/asked"
+  run grep -E 'stop|disable' "$BATS_TEST_TMPDIR/systemctl-calls"
   [ "$status" -ne 0 ]
 }
 

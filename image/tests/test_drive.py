@@ -18,19 +18,26 @@ from directory import Directory
 
 
 class PowerCut(Exception):
-    pass
+    """Ends the set-up where the power fails."""
 
 
 class Hub:
     """The attached drives, and simulations of the programs that use them. A drive is a file, which mkfs writes too. The
-    power can fail after a number of its writes."""
+    power can fail after a number of its writes.
+
+    `disks` are described as lsblk does. `mounted` has the device by mount point. `formatted` has the serial numbers of
+    the formatted drives. `owner_commands` are the arguments of chown and chmod. `settle_calls` counts the waits for
+    udev.
+    The tests set these failures: `cut_in` is the program during which the power fails, `cut_after_writes` the number of
+    writes of mkfs after which it fails, `cut_before_chown` the owner and file name before whose chown it fails, and
+    `fails` the programs that end with an error."""
 
     def __init__(self, root: Path):
         self.root, self.disks, self.mounted, self.formatted, self.cut_in, self.cut_after_writes, self.fails = root, [], {}, [], None, None, set()
-        self.cut_before_given, self.modes, self.waits, self.looks = None, [], 0, False
+        self.cut_before_chown, self.owner_commands, self.settle_calls, self.is_triggered = None, [], 0, False
 
-    def attach(self, path: str, serial: str, tran: str = "usb", contents: bytes = bytes(drive.ZEROS_BYTES), **more) -> dict:
-        disk = {"path": path, "type": "disk", "tran": tran, "model": "Fast NVMe", "serial": serial, "size": 64 << 20, "fstype": None, "label": None, "uuid": None, "mountpoint": None, "files": []} | more
+    def attach(self, path: str, serial: str, tran: str = "usb", contents: bytes = bytes(drive.ZEROS_BYTES), **fields) -> dict:
+        disk = {"path": path, "type": "disk", "tran": tran, "model": "Fast NVMe", "serial": serial, "size": 64 << 20, "fstype": None, "label": None, "uuid": None, "mountpoint": None, "files": []} | fields
         (self.root / path.lstrip("/")).parent.mkdir(exist_ok=True)
         with open(self.root / path.lstrip("/"), "wb") as file:
             file.write(b"ext4" if disk["fstype"] else contents)
@@ -39,6 +46,7 @@ class Hub:
         return disk
 
     def __call__(self, command, check, **_):
+        """Runs the method with the name of the program; a program without a method prints nothing and succeeds."""
         name = command[2].split()[0] if command[0] == "sh" else command[0]
         if self.cut_in == name:
             raise PowerCut
@@ -48,15 +56,16 @@ class Hub:
         return subprocess.CompletedProcess(command, 0, out, "")
 
     def of(self, path: str) -> dict:
+        """The drive with this device."""
         return next(disk for disk in self.disks if disk["path"] == path)
 
     def systemctl(self, *arguments):
-        self.looks = self.looks or arguments == ("start", "systemd-udev-trigger.service")
+        self.is_triggered = self.is_triggered or arguments == ("start", "systemd-udev-trigger.service")
         return ""
 
     def udevadm(self, *_):
-        assert self.looks, "there is nothing to wait for before udev was told to look"
-        self.waits += 1
+        assert self.is_triggered, "there is nothing to wait for before udev was told to look"
+        self.settle_calls += 1
         return ""
 
     def lsblk(self, *_):
@@ -74,11 +83,11 @@ class Hub:
         disk = self.of(path)
         self.formatted.append(disk["serial"])
         with open(self.root / path.lstrip("/"), "r+b") as file:
-            for number, (offset, written) in enumerate(((0, bytes(4096)), ((int(kibibytes[:-1]) << 10) - 65536, bytes(65536)), (8192, b"descriptors"), (1024, b"superblock"))):
+            for number, (offset, data) in enumerate(((0, bytes(4096)), ((int(kibibytes[:-1]) << 10) - 65536, bytes(65536)), (8192, b"descriptors"), (1024, b"superblock"))):
                 if number == self.cut_after_writes:
                     raise PowerCut
                 file.seek(offset)
-                file.write(written)
+                file.write(data)
         disk.update(fstype="ext4", label="rookery", uuid=arguments[arguments.index("-U") + 1])
 
     def mount(self, *arguments):
@@ -94,16 +103,16 @@ class Hub:
         return {"-u": "443\n", "-g": "444\n"}[kind]
 
     def chmod(self, *arguments):
-        self.modes.append(arguments)
+        self.owner_commands.append(arguments)
 
     def chown(self, *arguments):
-        self.modes.append(arguments)
-        options = [each for each in arguments if each.startswith("--")]
+        self.owner_commands.append(arguments)
+        options = [argument for argument in arguments if argument.startswith("--")]
         if not options:
             return
         owner, *entries = arguments[len(options):]
         for entry in entries:
-            if (owner, Path(entry).name) == self.cut_before_given:
+            if (owner, Path(entry).name) == self.cut_before_chown:
                 raise PowerCut
             subprocess.run(["chown", *options, owner, entry], check=True)
 
@@ -121,6 +130,7 @@ class TheDrive(Directory):
         (self.root / "run/rookery-image/disk").write_text("/dev/mmcblk0\n")
         self.hub = Hub(self.root)
         self.machine = system.Machine(self.root, self.hub)
+        # The seconds slept, and a function that is called in each.
         self.slept, self.slow = 0, lambda: None
 
     def sleep(self, _):
@@ -128,18 +138,21 @@ class TheDrive(Directory):
         self.slow()
 
     def use(self, wanted: str | None = "any") -> str | None:
+        """Mounts the drive; `wanted` is the setting storage.drive."""
         return drive.use(self.machine, wanted, self.sleep)
 
-    def waits(self, wanted: str | None, sentence: str) -> None:
+    def expect_waiting(self, wanted: str | None, sentence: str) -> None:
+        """Verifies that no drive is used, and that the node waits for one with this sentence."""
         with self.assertRaisesRegex(drive.NoDrive, sentence):
             self.use(wanted)
         self.assertIsNone(self.hub.home)
         self.assertFalse(system.has_home(self.machine))
 
     def restart(self) -> None:
+        """Restarts the machine, whose power has returned."""
         self.hub.mounted.clear()
         (self.root / drive.WAITS.lstrip("/")).unlink(missing_ok=True)
-        self.hub.cut_in = self.hub.cut_after_writes = self.hub.cut_before_given = None
+        self.hub.cut_in = self.hub.cut_after_writes = self.hub.cut_before_chown = None
 
     def test_without_the_setting_no_drive_is_changed(self):
         self.hub.attach("/dev/sda", "A1")
@@ -171,7 +184,7 @@ class TheDrive(Directory):
 
     def test_a_foreign_disk_with_the_same_name_is_left_unchanged(self):
         self.hub.attach("/dev/sda", "A1", uuid="u-1", label="rookery", fstype="ext4", files=["photos"])
-        self.waits("any", "does not belong to a node")
+        self.expect_waiting("any", "does not belong to a node")
 
     def test_the_node_waits_for_its_missing_drive_and_names_it_whatever_the_file_says(self):
         self.hub.attach("/dev/sda", "A1")
@@ -182,7 +195,7 @@ class TheDrive(Directory):
         self.hub.attach("/dev/sdb", "A1")
         self.slept = 0
         for wanted in ("any", None, "A1"):
-            self.waits(wanted, r"Fast NVMe \(serial A1\), file system [0-9a-f-]{36}, is not attached")
+            self.expect_waiting(wanted, r"Fast NVMe \(serial A1\), file system [0-9a-f-]{36}, is not attached")
         self.assertEqual((self.hub.formatted, self.slept), (["A1"], 3 * drive.PATIENCE_SECONDS))
 
     def test_a_nodes_drive_is_identified_by_its_file_system_not_by_its_label(self):
@@ -203,7 +216,7 @@ class TheDrive(Directory):
         self.assertEqual(self.hub.home, "/dev/sda")
         self.restart()
         copy["serial"] = "A1"
-        self.waits("any", "all but one are copies")
+        self.expect_waiting("any", "all but one are copies")
 
     def test_an_unreadable_mark_prevents_the_node_from_starting(self):
         self.hub.attach("/dev/sda", "A1")
@@ -212,10 +225,10 @@ class TheDrive(Directory):
         for text in ("", "{}", "[1]", '{"uuid": 7}'):
             with self.subTest(text):
                 mark.write_text(text)
-                self.waits(None, "cannot be read")
+                self.expect_waiting(None, "cannot be read")
         mark.unlink()
         mark.mkdir()
-        self.waits(None, "cannot be read")
+        self.expect_waiting(None, "cannot be read")
 
     def test_after_any_failure_the_node_has_no_home(self):
         self.hub.attach("/dev/sda", "A1")
@@ -236,35 +249,35 @@ class TheDrive(Directory):
         self.assertEqual(self.hub.home, "/dev/sda")
 
     def test_a_missing_drive_is_awaited_and_not_replaced_by_the_card(self):
-        self.waits("any", "no drive is attached")
+        self.expect_waiting("any", "no drive is attached")
         self.hub.attach("/dev/sda", "A1")
         self.use()
         self.assertTrue(system.has_home(self.machine))
 
     def test_a_drive_with_other_contents_is_left_unchanged(self):
-        for more in ({"fstype": "exfat"}, {"children": [{"path": "/dev/sda1", "label": None, "fstype": None, "uuid": None}]}, {"contents": bytes(4096) + b"secret"}, {"unreadable": True}):
-            with self.subTest(**more):
+        for fields in ({"fstype": "exfat"}, {"children": [{"path": "/dev/sda1", "label": None, "fstype": None, "uuid": None}]}, {"contents": bytes(4096) + b"secret"}, {"unreadable": True}):
+            with self.subTest(**fields):
                 self.hub.disks.clear()
-                self.hub.attach("/dev/sda", "A1", **more)
-                self.waits("any", "is left unchanged: only a blank drive is formatted")
+                self.hub.attach("/dev/sda", "A1", **fields)
+                self.expect_waiting("any", "is left unchanged: only a blank drive is formatted")
 
     def test_no_drive_is_formatted_if_the_card_cannot_store_the_mark(self):
         self.hub.attach("/dev/sda", "A1")
         (self.root / "run/rookery-image/no-data").touch()
-        self.waits("any", "data partition")
+        self.expect_waiting("any", "data partition")
         self.assertEqual(self.hub.formatted, [])
 
     def test_the_serial_number_selects_one_of_several_drives(self):
         self.hub.attach("/dev/sda", "A1")
         self.hub.attach("/dev/sdb", "B2")
-        self.waits("any", "several drives are attached: .*A1.*B2")
+        self.expect_waiting("any", "several drives are attached: .*A1.*B2")
         self.use("B2")
         self.assertEqual(self.hub.home, "/dev/sdb")
 
     def test_the_card_and_an_empty_reader_are_no_drives(self):
         self.hub.attach("/dev/mmcblk0", "card", tran="mmc")
         self.hub.attach("/dev/sdc", "reader", size=0)
-        self.waits("any", "no drive is attached")
+        self.expect_waiting("any", "no drive is attached")
 
     def test_a_power_cut_during_formatting_is_recovered_on_the_same_drive_only(self):
         disk = self.hub.attach("/dev/sda", "A1")
@@ -275,9 +288,9 @@ class TheDrive(Directory):
         # Another disk in the same adapter, with other data.
         self.hub.disks[:] = []
         self.hub.attach("/dev/sdb", "A1", fstype="exfat")
-        self.waits("any", r"Formatting this node's drive, Fast NVMe \(serial A1\), was interrupted, and it now holds exfat, so it is left unchanged")
+        self.expect_waiting("any", r"Formatting this node's drive, Fast NVMe \(serial A1\), was interrupted, and it now holds exfat, so it is left unchanged")
         self.hub.disks[:] = []
-        self.waits("any", "is not attached")
+        self.expect_waiting("any", "is not attached")
         self.hub.disks[:] = [disk]
         self.use()
         self.assertEqual((self.hub.home, self.hub.formatted), ("/dev/sda", ["A1"]))
@@ -304,9 +317,9 @@ class TheDrive(Directory):
             self.use()
         self.restart()
         disk["fstype"] = "exfat"
-        self.waits("any", "now holds exfat")
+        self.expect_waiting("any", "now holds exfat")
         disk.update(fstype=None, children=[{"path": "/dev/sda1", "label": None, "fstype": None, "uuid": None}])
-        self.waits("any", "now holds partitions")
+        self.expect_waiting("any", "now holds partitions")
         self.assertEqual(self.hub.formatted, ["A1"])
 
     def test_another_disk_without_a_signature_in_the_same_adapter_is_left_unchanged(self):
@@ -317,7 +330,7 @@ class TheDrive(Directory):
         self.restart()
         self.hub.disks.clear()
         self.hub.attach("/dev/sda", "A1", contents=bytes(4096) + b"encrypted")
-        self.waits("any", "now holds unknown data, so it is left unchanged")
+        self.expect_waiting("any", "now holds unknown data, so it is left unchanged")
         self.assertEqual(self.hub.formatted, ["A1"])
 
     def test_a_power_cut_after_the_formatting_causes_no_second_formatting(self):
@@ -338,20 +351,20 @@ class TheDrive(Directory):
     def test_the_drives_top_directory_belongs_to_root_and_the_node_may_only_add_entries(self):
         self.hub.attach("/dev/sda", "A1")
         self.use()
-        self.assertEqual(self.hub.modes, [("root:rookery", drive.HOME), ("1770", drive.HOME)])
+        self.assertEqual(self.hub.owner_commands, [("root:rookery", drive.HOME), ("1770", drive.HOME)])
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_files_of_other_user_ids_get_the_ids_of_this_machine(self):
         home, outside = self.root / "var/lib/rookery", self.root / "outside"
         owners = {"data": (988, 987), "data/journal": (988, 987), "data/journal/1": (988, 987), "data/link": (988, 987), "config.json": (0, 987), "phrase": (988, 987), "zz": (988, 987),
                   "host": (0, 0), "host/key": (0, 0)}
-        wanted = {name: (443 if user == 988 else 0, 444 if group == 987 else 0) for name, (user, group) in owners.items()}
+        expected_owners = {name: (443 if user == 988 else 0, 444 if group == 987 else 0) for name, (user, group) in owners.items()}
 
-        def lay(which: dict) -> None:
-            for name, owner in which.items():
+        def set_owners(owners_to_set: dict) -> None:
+            for name, owner in owners_to_set.items():
                 os.chown(home / name, *owner, follow_symlinks=False)
 
-        def found() -> dict:
+        def actual_owners() -> dict:
             return {name: (status.st_uid, status.st_gid) for name in owners for status in [(home / name).lstat()]}
 
         for name in ("data/journal", "host"):
@@ -364,19 +377,19 @@ class TheDrive(Directory):
         disk = self.hub.attach("/dev/sda", "A1", uuid="u-1", label="rookery", fstype="ext4", files=["data"])
         for cut in (None, ("443", "phrase"), ("443", "data"), (":444", "phrase"), (":444", "data")):
             with self.subTest(cut=cut):
-                lay(owners)
-                self.hub.cut_before_given = cut
+                set_owners(owners)
+                self.hub.cut_before_chown = cut
                 if cut is not None:
                     with self.assertRaises(PowerCut):
                         self.use()
                     self.restart()
                 self.use()
-                self.assertEqual((self.hub.home, found()), (disk["path"], wanted))
+                self.assertEqual((self.hub.home, actual_owners()), (disk["path"], expected_owners))
                 self.assertEqual((outside.stat().st_uid, outside.stat().st_gid), (988, 987))
                 self.restart()
-        self.hub.modes.clear()
+        self.hub.owner_commands.clear()
         self.use()
-        self.assertEqual(len(self.hub.modes), 2)
+        self.assertEqual(len(self.hub.owner_commands), 2)
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_files_of_root_keep_their_owner_if_the_data_directory_is_roots(self):
@@ -402,10 +415,10 @@ class TheDrive(Directory):
 
     def test_only_the_boot_that_creates_a_node_on_the_card_waits_for_drives(self):
         self.use(None)
-        self.assertEqual(self.hub.waits, 1)
+        self.assertEqual(self.hub.settle_calls, 1)
         (self.root / "data/rookery/data").mkdir(parents=True)
         self.use(None)
-        self.assertEqual(self.hub.waits, 1)
+        self.assertEqual(self.hub.settle_calls, 1)
 
 
 if __name__ == "__main__":

@@ -46,14 +46,15 @@ ssh_pwauth: false
       optional: true
 """
 
-    def give(self, user_data: str | None = USER_DATA, network: str | None = NETWORK) -> str:
+    def start_with(self, user_data: str | None = USER_DATA, network: str | None = NETWORK) -> str:
+        """Writes the files, of which None keeps the previous one, and returns the report of the first boot with them."""
         for file, text in (("user-data", user_data), ("network-config", network)):
             if text is not None:
                 (self.root / "boot/firmware" / file).write_text(text, encoding="utf-8")
         return first_boot.set_up(self.machine, self.boot)
 
     def test_files_of_imager_are_used_and_their_secrets_are_covered(self):
-        report = self.give()
+        report = self.start_with()
         self.assertIn("no problems found", report)
         self.assertEqual(self.text("etc/hostname"), "pi-9\n")
         self.assertEqual(self.text("home/anna/.ssh/authorized_keys"), KEY + "\n")
@@ -63,20 +64,20 @@ ssh_pwauth: false
         self.assertIn(KEY, self.text("boot/firmware/user-data"))
 
     def test_covered_secrets_still_work_at_the_next_boot(self):
-        self.give()
+        self.start_with()
         wifi = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
-        self.assertIn("no problems found", self.give(None, None))
+        self.assertIn("no problems found", self.start_with(None, None))
         self.assertEqual(self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"), wifi)
 
     def test_rookery_toml_takes_precedence(self):
         self.toml.write_text('hostname = "pi-1"\n')
-        self.give()
+        self.start_with()
         self.assertEqual(self.text("etc/hostname"), "pi-1\n")
         self.assertIn(self.PSK, self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
 
     def test_networks_of_both_files_are_used_and_covered(self):
         self.toml.write_text('[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "home"\npassphrase = "correct horse"\n')
-        self.assertIn("no problems found", self.give())
+        self.assertIn("no problems found", self.start_with())
         wifi = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
         self.assertIn("country=FR\n", wifi)
         self.assertLess(wifi.index("correct horse"), wifi.index(self.PSK))
@@ -87,7 +88,7 @@ ssh_pwauth: false
     def test_a_stored_network_is_kept_while_rookery_toml_is_in_doubt(self):
         home = '[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "home"\npassphrase = "correct horse"\n'
         self.toml.write_text(home)
-        self.give()
+        self.start_with()
         for text in ("broken", home.replace("FR", "fr").replace("correct horse", "*" * 13)):
             self.toml.write_text(text)
             first_boot.set_up(self.machine, self.boot)
@@ -101,7 +102,7 @@ ssh_pwauth: false
     def test_for_a_network_in_both_files_rookery_tomls_passphrase_is_used_and_both_are_covered(self):
         self.toml.write_text('[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "café"\npassphrase = "correct horse"\n')
         for _ in range(2):
-            self.assertIn("no problems found", self.give())
+            self.assertIn("no problems found", self.start_with())
             self.assertIn("correct horse", self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
             self.assertNotIn(self.PSK, self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
             self.assertNotIn(self.PSK, self.text("boot/firmware/network-config"))
@@ -109,23 +110,23 @@ ssh_pwauth: false
 
     def test_imagers_passphrase_is_used_if_rookery_toml_has_stars_of_another_card(self):
         self.toml.write_text('[wifi]\ncountry = "FR"\n[[wifi.networks]]\nssid = "café"\npassphrase = "*************"\n')
-        self.assertIn("no problems found", self.give())
+        self.assertIn("no problems found", self.start_with())
         self.assertIn(self.PSK, self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf"))
         self.assertNotIn(self.PSK, self.text("boot/firmware/network-config"))
 
     def test_a_list_of_users_is_read(self):
-        self.give(f"#cloud-config\nusers:\n- name: bob\n  ssh_authorized_keys:\n    - {KEY}\n  passwd: {self.HASH}\n", None)
+        self.start_with(f"#cloud-config\nusers:\n- name: bob\n  ssh_authorized_keys:\n    - {KEY}\n  passwd: {self.HASH}\n", None)
         self.assertEqual(self.text("home/bob/.ssh/authorized_keys"), KEY + "\n")
         self.assertNotIn(self.HASH, self.text("boot/firmware/user-data"))
 
     def test_an_account_with_only_a_password_cannot_log_in_and_is_reported(self):
-        self.assertIn("which Rookery does not support", self.give("#cloud-config\nuser:\n  name: anna\n  passwd: \"x\"\n", None))
+        self.assertIn("which Rookery does not support", self.start_with("#cloud-config\nuser:\n  name: anna\n  passwd: \"x\"\n", None))
         self.assertFalse((self.root / "home/anna").exists())
 
     def test_invalid_yaml_is_reported_without_its_secrets_and_keeps_them(self):
         for text in ("a: [", 'password: "correct horse"\n  b: c: d', "since: 2024-13-45"):
             with self.subTest(text):
-                report = self.give(None, text)
+                report = self.start_with(None, text)
                 self.assertIn("network-config is not valid YAML", report)
                 self.assertNotIn("horse", report)
                 self.assertEqual(self.text("boot/firmware/network-config"), text)
@@ -133,7 +134,7 @@ ssh_pwauth: false
     def test_unexpected_yaml_causes_no_failure(self):
         for text in ("[]", "user: 5", "users: 5", "users: [a, {ssh_authorized_keys: x}]", "wifis: []", "network: {wifis: {wlan0: {access-points: [a]}}}", "ssh_authorized_keys: 7"):
             with self.subTest(text):
-                self.assertNotIn("failed", self.give(text, text))
+                self.assertNotIn("failed", self.start_with(text, text))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What is told of the machine on its screen and on the boot partition: python3 -m unittest image/tests/test_log.py"""
+"""Tests what the screen and the log on the boot partition show: python3 -m unittest image/tests/test_log.py"""
 
 import sys
 import unittest
@@ -23,12 +23,12 @@ class TheLog(Directory):
         self.machine = system.Machine(self.root, commands=self.run_command)
         self.boot = BootPartition(self.machine)
 
-    def run_command(self, command, **how):
+    def run_command(self, command, **options):
         self.commands.append(command)
-        return directory.run(command, **how)
+        return directory.run(command, **options)
 
-    def say(self, text: str) -> list[tuple[str, ...]]:
-        """Lets the node say something, and the greeting follow; what was put off."""
+    def set_status(self, text: str) -> list[tuple[str, ...]]:
+        """Sets the node's status and updates the screen and the log. Returns the commands that postpone the log's write."""
         (self.root / "run/rookery").mkdir(exist_ok=True)
         (self.root / "run/rookery/status").write_text(text)
         self.commands.clear()
@@ -36,7 +36,8 @@ class TheLog(Directory):
         self.assertIn(text, self.text("run/issue.d/rookery.issue"))
         return [command for command in self.commands if command[0] == "systemd-run"]
 
-    def written(self) -> bool:
+    def is_written(self) -> bool:
+        """Whether the last update wrote the log, for which the boot partition is remounted."""
         return any(command[:2] == ("mount", "-o") for command in self.commands)
 
     def test_the_log_is_readable_on_every_pc_and_written_only_if_it_changes(self):
@@ -56,27 +57,27 @@ class TheLog(Directory):
             self.assertEqual(self.log.stat().st_size % 4096, 0)
 
     def test_the_screen_is_updated_at_once_and_the_card_at_growing_intervals(self):
-        self.assertEqual(self.say("one"), [])
-        self.assertTrue(self.written())
-        writings = 0
+        self.assertEqual(self.set_status("one"), [])
+        self.assertTrue(self.is_written())
+        writes = 0
         for second in range(0, 3600, 10):
             self.clock += 10
-            if put_off := self.say(f"It sees {second}"):
-                self.assertFalse(self.written())
-                self.assertIn("--on-active=", " ".join(put_off[0]))
+            if postponed := self.set_status(f"It sees {second}"):
+                self.assertFalse(self.is_written())
+                self.assertIn("--on-active=", " ".join(postponed[0]))
             else:
-                writings += 1
-                self.assertTrue(self.written())
-        self.assertIn(writings, range(5, 9))
+                writes += 1
+                self.assertTrue(self.is_written())
+        self.assertIn(writes, range(5, 9))
         self.clock += 3600
-        self.assertEqual(self.say("the end"), [])
+        self.assertEqual(self.set_status("the end"), [])
         self.assertIn(b"the end", self.log.read_bytes())
 
     def test_an_unchanged_log_does_not_delay_later_writes(self):
-        self.say("one")
-        self.assertEqual(len(self.say("two")), 1)
-        self.assertEqual(self.say("one"), [])
-        self.assertFalse(self.written())
+        self.set_status("one")
+        self.assertEqual(len(self.set_status("two")), 1)
+        self.assertEqual(self.set_status("one"), [])
+        self.assertFalse(self.is_written())
 
 
 if __name__ == "__main__":

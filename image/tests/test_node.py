@@ -1,4 +1,4 @@
-"""What becomes of the node at the first start, and of the secrets in its file: python3 -m unittest image/tests/test_node.py"""
+"""Tests the creation of the node at the first boot, the greeting, and the covering of secrets: python3 -m unittest image/tests/test_node.py"""
 
 import base64
 import hashlib
@@ -20,9 +20,11 @@ class TheNode(Directory):
     def setUp(self):
         super().setUp()
         self.commands = []
+        # Exit code and output of `rookery`, by its subcommand.
         self.answers = {"join": (0, "joined"), "init": (0, "made")}
 
-    def found(self, text: str) -> str:
+    def create_node(self, text: str) -> str:
+        """Runs `setup found` with this rookery.toml and returns its sentence for the owner."""
         self.toml.write_text(text, encoding="utf-8")
         (self.root / "etc/hostname").write_text("pi-1\n")
         return found.found(self.machine, self.boot, self.run_rookery, sleep=lambda seconds: None)
@@ -32,56 +34,56 @@ class TheNode(Directory):
         return self.answers[arguments[0] if arguments[0] in self.answers else arguments[1]]
 
     def test_a_new_node_founds_its_own_cluster(self):
-        self.assertEqual(self.found('[cluster]\nname = "home"'), "")
+        self.assertEqual(self.create_node('[cluster]\nname = "home"'), "")
         self.assertEqual(self.commands, [("cluster", "init", "--data", found.DATA, "--node-name", "pi-1", "--name", "home", None)])
 
     def test_an_existing_node_is_left_unchanged(self):
         (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
-        self.assertEqual(self.found('[cluster]\nname = "home"'), "")
+        self.assertEqual(self.create_node('[cluster]\nname = "home"'), "")
         self.assertEqual(self.commands, [])
 
     def test_a_join_token_is_passed_by_stdin_and_covered_afterwards(self):
-        self.assertEqual(self.found('[cluster]\ntoken = "rookery-join-1.abc"'), "joined\n")
+        self.assertEqual(self.create_node('[cluster]\ntoken = "rookery-join-1.abc"'), "joined\n")
         self.assertEqual(self.commands, [("cluster", "join", "-", "--data", found.DATA, "--name", "pi-1", "rookery-join-1.abc\n")])
         self.assertIn('token = "******************"', self.toml.read_text(encoding="utf-8"))
 
     def test_a_failed_token_is_reported_and_kept_and_the_node_waits_for_its_owner(self):
         self.answers["join"] = (1, "The token ended.")
-        self.assertIn("The token ended.", self.found('[cluster]\ntoken = "rookery-join-1.abc"'))
+        self.assertIn("The token ended.", self.create_node('[cluster]\ntoken = "rookery-join-1.abc"'))
         self.assertEqual([command[1] for command in self.commands], ["join", "init"])
         self.assertIn("rookery-join-1.abc", self.toml.read_text(encoding="utf-8"))
 
     def test_a_token_that_has_worked_is_covered(self):
         (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
         self.answers["join"] = (78, "The node of /var/lib/rookery/data is pi-1 of this cluster already: start it.")
-        self.assertIn("already", self.found('[cluster]\ntoken = "rookery-join-1.abc"'))
+        self.assertIn("already", self.create_node('[cluster]\ntoken = "rookery-join-1.abc"'))
         self.assertNotIn("rookery-join-1.abc", self.toml.read_text(encoding="utf-8"))
 
     def test_a_token_is_kept_for_a_node_that_was_removed(self):
         (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
         (self.root / "var/lib/rookery/data/cluster/excluded").touch()
         self.answers["join"] = (78, "The node of /var/lib/rookery/data is pi-1 of this cluster already: start it.")
-        self.assertIn("Joining the cluster failed", self.found('[cluster]\ntoken = "rookery-join-1.abc"'))
+        self.assertIn("Joining the cluster failed", self.create_node('[cluster]\ntoken = "rookery-join-1.abc"'))
         self.assertIn("rookery-join-1.abc", self.toml.read_text(encoding="utf-8"))
 
     def test_no_node_is_created_in_restored_data(self):
         (self.root / "var/lib/rookery/data").mkdir()
-        for left, advice in (("format", "Create a node from them"), ("restore-unfinished", "run `rookery restore` again")):
-            (self.root / "var/lib/rookery/data" / left).touch()
-            self.assertRegex(self.found(""), f"No node is created.*{advice}")
+        for file, advice in (("format", "Create a node from them"), ("restore-unfinished", "run `rookery restore` again")):
+            (self.root / "var/lib/rookery/data" / file).touch()
+            self.assertRegex(self.create_node(""), f"No node is created.*{advice}")
             self.assertEqual(self.commands, [])
-            (self.root / "var/lib/rookery/data" / left).unlink()
+            (self.root / "var/lib/rookery/data" / file).unlink()
 
     def test_an_interrupted_join_does_not_found_a_cluster(self):
         (self.root / "var/lib/rookery/data/joining").mkdir(parents=True)
-        self.assertEqual(self.found(""), "")
+        self.assertEqual(self.create_node(""), "")
         self.assertEqual(self.commands, [])
 
     def test_no_node_is_created_while_its_settings_are_in_doubt(self):
         for text in ("hostname = pi-1", '[cluster]\nname = "My Home"', '[clutser]\nname = "home"', 'name = "home"', "[storage]\ndrive = 5", '[ssh]\ndrive = "any"', '[cluster]\nexpect = 3',
                      '[cluster]\nname = "My Home"\ntoken = "rookery-join-1.abc"'):
             with self.subTest(text):
-                self.assertIn("Correct the file", self.found(text))
+                self.assertIn("Correct the file", self.create_node(text))
                 self.assertEqual(self.commands, [])
         self.toml.write_bytes('[cluster]\nname = "café"'.encode("utf-16"))
         self.assertIn("Correct the file", found.found(self.machine, self.boot, self.run_rookery))
@@ -90,7 +92,7 @@ class TheNode(Directory):
         self.assertEqual(self.commands, [])
 
     def test_a_wrong_line_of_another_section_does_not_prevent_a_node(self):
-        self.assertEqual(self.found('timezone = "Mars"\n[ssh]\nkeys = ["a"]\n[wifi]\ncountry = "de"'), "")
+        self.assertEqual(self.create_node('timezone = "Mars"\n[ssh]\nkeys = ["a"]\n[wifi]\ncountry = "de"'), "")
         self.assertEqual(self.commands[0][1], "init")
 
     def test_without_rookery_toml_a_node_is_created(self):
@@ -100,7 +102,7 @@ class TheNode(Directory):
 
     def test_an_existing_node_starts_with_any_file(self):
         (self.root / "var/lib/rookery/data/cluster").mkdir(parents=True)
-        self.assertEqual(self.found("hostname = pi-1"), "")
+        self.assertEqual(self.create_node("hostname = pi-1"), "")
         self.assertEqual(self.commands, [])
 
     def test_the_greeting_shows_the_claim_code_until_the_node_is_claimed(self):
@@ -118,11 +120,11 @@ class TheNode(Directory):
         (self.root / "etc/hostname").write_text("pi-1\n")
         self.assertNotIn("Node:", greeting.greet(self.machine))
         (self.root / "run/rookery").mkdir()
-        for said, told in (("Serving. This node waits to form the cluster home of 3. It sees pi-2; 1 more is missing.\n", "Node:     Serving. This node waits to form the cluster home of 3. It sees pi-2; 1 more is missing.\n"),
+        for status, line in (("Serving. This node waits to form the cluster home of 3. It sees pi-2; 1 more is missing.\n", "Node:     Serving. This node waits to form the cluster home of 3. It sees pi-2; 1 more is missing.\n"),
                            ("Serving. This node is in the cluster home, with pi-2, pi-3. It has an owner.\n", "Node:     Serving. This node is in the cluster home, with pi-2, pi-3. It has an owner.\n"),
                            ("pi-2 says \x1b[2J:\nno.", "Node:     pi-2 says [2J: no.\n")):
-            (self.root / "run/rookery/status").write_text(said)
-            self.assertIn(told, greeting.greet(self.machine))
+            (self.root / "run/rookery/status").write_text(status)
+            self.assertIn(line, greeting.greet(self.machine))
 
     def test_the_disk_is_measured_once_and_reported(self):
         (self.root / "var/lib/rookery/data").mkdir()
@@ -130,9 +132,9 @@ class TheNode(Directory):
         self.assertTrue(greeting.measure_disk(self.machine, self.run_rookery))
         self.assertFalse(greeting.measure_disk(self.machine, self.run_rookery))
         self.assertEqual(len(self.commands), 1)
-        told = greeting.greet(self.machine)
-        self.assertIn("Disk:     It is slow. Get another.\n", told)
-        self.assertNotIn("late", told)
+        text = greeting.greet(self.machine)
+        self.assertIn("Disk:     It is slow. Get another.\n", text)
+        self.assertNotIn("late", text)
 
     def test_without_a_data_partition_nothing_is_measured_and_no_node_is_created(self):
         units = Path(__file__).parents[1] / "files/usr/lib/systemd/system"
@@ -163,10 +165,10 @@ class TheNode(Directory):
         (self.root / "var/lib/rookery/data/cluster/authority.pem").write_text(pem + pem.replace("A", "B") + "check 12345678\n")
         self.assertNotIn("http:", greeting.greet(self.machine))
         (self.root / "var/lib/rookery/config.json").write_text('{"welcome": "0.0.0.0:80"}')
-        told = greeting.greet(self.machine)
-        self.assertIn("How to trust it: http://pi-1.local\n", told)
-        printed = hashlib.sha256(der).hexdigest().upper()
-        self.assertIn(printed, "".join(told.split()).replace(":", ""))
+        text = greeting.greet(self.machine)
+        self.assertIn("How to trust it: http://pi-1.local\n", text)
+        fingerprint = hashlib.sha256(der).hexdigest().upper()
+        self.assertIn(fingerprint, "".join(text.split()).replace(":", ""))
 
 
 class Secrets(Directory):
@@ -191,6 +193,7 @@ class Secrets(Directory):
 
 
     def assert_keeps(self, secret: str, text: str):
+        """Verifies that a boot with the file `text` leaves the secret readable in it."""
         report = self.set_up(text)
         self.assertIn(secret, self.toml.read_text(encoding="utf-8"), report)
 

@@ -44,9 +44,9 @@ class TheNodesUser(Directory):
 
     def test_a_foreign_temporary_file_does_not_become_the_new_file(self):
         (self.home / "form-phrase.new").write_text("")
-        with open(self.home / "form-phrase.new", encoding="utf-8") as held:
+        with open(self.home / "form-phrase.new", encoding="utf-8") as open_file:
             self.start()
-            self.assertEqual(held.read(), "")
+            self.assertEqual(open_file.read(), "")
 
     def test_a_pipe_does_not_block_root(self):
         for name in ("config.json", "claim-code", "form-phrase", "form-phrase.new"):
@@ -88,8 +88,8 @@ class TheNodesUser(Directory):
         self.start()
         os.chown(self.home / "config.json", 65534, 65534)
         self.start()
-        there = (self.home / "config.json").stat()
-        self.assertEqual((there.st_uid, there.st_gid, there.st_mode & 0o777), (0, os.getegid(), 0o640))
+        status = (self.home / "config.json").stat()
+        self.assertEqual((status.st_uid, status.st_gid, status.st_mode & 0o777), (0, os.getegid(), 0o640))
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give a file away")
     def test_the_phrase_belongs_to_the_node_and_all_other_files_to_root(self):

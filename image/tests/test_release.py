@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-WITHOUT_LINES = "# Changelog\n\n## Unreleased\n\n## 1.2.3\n\n### Fixed\n- A fault.\n\n## 1.2.2\n\nOlder.\n"
+CHANGELOG = "# Changelog\n\n## Unreleased\n\n## 1.2.3\n\n### Fixed\n- A fault.\n\n## 1.2.2\n\nOlder.\n"
 
 
 class Release(unittest.TestCase):
@@ -19,7 +19,7 @@ class Release(unittest.TestCase):
         (self.top / "image").mkdir()
         shutil.copy(TOP / "image" / "release", self.top / "image" / "release")
         (self.top / "Directory.Build.props").write_text("<Project><Version>1.2.3</Version></Project>\n")
-        (self.top / "CHANGELOG.md").write_text(WITHOUT_LINES)
+        (self.top / "CHANGELOG.md").write_text(CHANGELOG)
         (self.top / "ansible").mkdir()
         (self.top / "ansible" / "galaxy.yml").write_text("version: 1.2.3\n")
         (self.top / ".gitignore").write_text("artifacts/\n")
@@ -42,37 +42,37 @@ class Release(unittest.TestCase):
         self.commit()
 
     def test_a_dry_run_lists_the_files_and_creates_none(self):
-        told = self.release("--dry-run")
-        self.assertEqual(told.returncode, 0, told.stderr)
+        result = self.release("--dry-run")
+        self.assertEqual(result.returncode, 0, result.stderr)
         for name in ["NOTES", "rookery_1.2.3_amd64.deb", "rookery_1.2.3_arm64.deb", "SHA256SUMS"]:
-            self.assertIn(f"artifacts/release/1.2.3/{name}\n", told.stdout)
-        self.assertIn("sbom.json", told.stdout)
+            self.assertIn(f"artifacts/release/1.2.3/{name}\n", result.stdout)
+        self.assertIn("sbom.json", result.stdout)
         self.assertFalse((self.top / "artifacts").exists())
 
     def test_a_tree_with_changes_is_refused_and_the_changed_files_are_named(self):
         (self.top / "new.txt").write_text("new")
-        told = self.release("--dry-run")
-        self.assertEqual(told.returncode, 1)
-        self.assertIn("new.txt", told.stderr)
+        result = self.release("--dry-run")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("new.txt", result.stderr)
 
     def test_a_version_without_a_section_is_refused(self):
-        self.changelog(WITHOUT_LINES.replace("## 1.2.3", "## 1.2.3-beta"))
-        told = self.release("--dry-run")
-        self.assertEqual(told.returncode, 1)
-        self.assertIn("## 1.2.3'", told.stderr)
+        self.changelog(CHANGELOG.replace("## 1.2.3", "## 1.2.3-beta"))
+        result = self.release("--dry-run")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("## 1.2.3'", result.stderr)
 
     def test_lines_under_unreleased_are_refused(self):
-        self.changelog(WITHOUT_LINES.replace("## Unreleased\n", "## Unreleased\n\n- New.\n"))
-        told = self.release("--dry-run")
-        self.assertEqual(told.returncode, 1)
-        self.assertIn("Unreleased", told.stderr)
+        self.changelog(CHANGELOG.replace("## Unreleased\n", "## Unreleased\n\n- New.\n"))
+        result = self.release("--dry-run")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("Unreleased", result.stderr)
 
     def test_a_collection_of_another_version_is_refused(self):
         (self.top / "ansible" / "galaxy.yml").write_text("version: 1.2.2\n")
         self.commit()
-        told = self.release("--dry-run")
-        self.assertEqual(told.returncode, 1)
-        self.assertIn("galaxy.yml says version 1.2.2", told.stderr)
+        result = self.release("--dry-run")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("galaxy.yml says version 1.2.2", result.stderr)
 
     def test_a_missing_linker_is_reported_before_the_first_build(self):
         (self.top / "server").mkdir()
@@ -80,16 +80,16 @@ class Release(unittest.TestCase):
         self.commit()
         programs = tempfile.TemporaryDirectory()
         self.addCleanup(programs.cleanup)
-        begun = Path(programs.name) / "begun"
-        for name, line in [("gcc", "exit 1"), ("clang", "exit 1"), ("make", f"touch {begun}; exit 1")]:
+        marker = Path(programs.name) / "begun"
+        for name, line in [("gcc", "exit 1"), ("clang", "exit 1"), ("make", f"touch {marker}; exit 1")]:
             (Path(programs.name) / name).write_text(f"#!/bin/sh\n{line}\n")
             (Path(programs.name) / name).chmod(0o755)
-        told = self.release(environment=os.environ | {"PATH": f"{programs.name}:{os.environ['PATH']}"})
-        self.assertEqual(told.returncode, 1)
+        result = self.release(environment=os.environ | {"PATH": f"{programs.name}:{os.environ['PATH']}"})
+        self.assertEqual(result.returncode, 1)
         for architecture in ["amd64", "arm64"]:
-            self.assertIn(f"No executable can be linked for {architecture} on this machine.", told.stderr)
-        self.assertIn("apt-get install", told.stderr)
-        self.assertFalse(begun.exists())
+            self.assertIn(f"No executable can be linked for {architecture} on this machine.", result.stderr)
+        self.assertIn("apt-get install", result.stderr)
+        self.assertFalse(marker.exists())
 
     def test_an_unknown_option_is_refused(self):
         self.assertEqual(self.release("--now").returncode, 64)

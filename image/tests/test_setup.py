@@ -16,7 +16,7 @@ import first_boot
 import settings
 import system
 
-WHOLE = f"""
+COMPLETE_FILE = f"""
 hostname = "Pi-1"
 timezone = "Europe/Berlin"
 power = "quiet"
@@ -48,20 +48,20 @@ class TheFile(unittest.TestCase):
     def test_the_shipped_file_is_valid_with_and_without_its_examples(self):
         shipped = (Path(__file__).parents[1] / "boot/rookery.toml").read_text(encoding="utf-8")
         self.assertEqual(self.problems_of(shipped), [])
-        in_use = "\n".join(line[1:] if line.startswith("#") and not line.startswith("# ") else line for line in shipped.splitlines())
-        wrong = self.problems_of(in_use)
+        uncommented = "\n".join(line[1:] if line.startswith("#") and not line.startswith("# ") else line for line in shipped.splitlines())
+        problems = self.problems_of(uncommented)
         # The example key is no valid key, and the example secrets are refused because they are public. All other
         # examples are valid.
-        self.assertEqual([problem.split(":")[0] for problem in wrong], ["ssh.keys", "cluster.claim-code", "cluster.phrase"])
+        self.assertEqual([problem.split(":")[0] for problem in problems], ["ssh.keys", "cluster.claim-code", "cluster.phrase"])
         for secret in (settings.EXAMPLE_CLAIM_CODE, settings.EXAMPLE_PHRASE):
             self.assertIn(f'"{secret}"', shipped)
 
     def test_an_unknown_country_is_refused_if_a_table_of_countries_exists(self):
         with tempfile.TemporaryDirectory() as zones:
             (Path(zones) / "iso3166.tab").write_text("# comment\nDE\tGermany\nGB\tBritain (UK)\n", encoding="utf-8")
-            for code, is_right in (("DE", True), ("GB", True), ("UK", False), ("XX", False), ("# ", False), ("de", False)):
+            for code, is_valid in (("DE", True), ("GB", True), ("UK", False), ("XX", False), ("# ", False), ("de", False)):
                 problems = settings.parse(f'[wifi]\ncountry = "{code}"', Path(zones))[1]
-                self.assertEqual(problems == [], is_right, code)
+                self.assertEqual(problems == [], is_valid, code)
         self.assertEqual(self.problems_of('[wifi]\ncountry = "XX"'), [])
 
     def test_an_unknown_time_zone_is_refused_if_time_zone_files_exist(self):
@@ -69,8 +69,8 @@ class TheFile(unittest.TestCase):
             (Path(zones) / "Europe").mkdir()
             (Path(zones) / "Europe/Berlin").touch()
             (Path(zones) / "Europe/Busingen").symlink_to("Berlin")
-            for name, is_right in (("Europe/Berlin", True), ("Europe/Busingen", True), ("Europe/Rookery", False), ("Europe", False), ("../zoneinfo", False)):
-                self.assertEqual(settings.parse(f'timezone = "{name}"', Path(zones))[1] == [], is_right, name)
+            for name, is_valid in (("Europe/Berlin", True), ("Europe/Busingen", True), ("Europe/Rookery", False), ("Europe", False), ("../zoneinfo", False)):
+                self.assertEqual(settings.parse(f'timezone = "{name}"', Path(zones))[1] == [], is_valid, name)
         self.assertEqual(self.problems_of('timezone = "Europe/Berlin"'), [])
         self.assertEqual(len(self.problems_of('timezone = "../Berlin"')), 1)
 
@@ -81,8 +81,8 @@ class TheFile(unittest.TestCase):
             self.assertEqual(len(self.problems_of(f'[cluster]\nexpect = 3\nphrase = "{phrase}"')), 1, phrase)
 
     def test_accounts_of_debian_are_refused_on_a_pc_too(self):
-        for name, is_right in (("daemon", False), ("sudo", False), ("www-data", False), ("anna", True)):
-            self.assertEqual(self.problems_of(f'[ssh]\nuser = "{name}"') == [], is_right, name)
+        for name, is_valid in (("daemon", False), ("sudo", False), ("www-data", False), ("anna", True)):
+            self.assertEqual(self.problems_of(f'[ssh]\nuser = "{name}"') == [], is_valid, name)
 
     def test_a_phrase_of_few_different_letters_is_refused(self):
         self.assertIn("8 of them different", self.problems_of(f'[cluster]\nexpect = 3\nphrase = "{"aab" * 8}"')[0])
@@ -90,22 +90,22 @@ class TheFile(unittest.TestCase):
     def test_image_check_reports_the_problems_of_each_file(self):
         checker = Path(__file__).parents[1] / "check"
 
-        def checked(*arguments):
-            ran = subprocess.run([checker, *arguments], capture_output=True, text=True, check=False)
-            return ran.returncode, ran.stdout + ran.stderr
+        def run_check(*arguments):
+            result = subprocess.run([checker, *arguments], capture_output=True, text=True, check=False)
+            return result.returncode, result.stdout + result.stderr
 
         with tempfile.TemporaryDirectory() as folder:
             good, wrong, latin = (Path(folder) / name for name in ("good.toml", "wrong.toml", "latin.toml"))
             good.write_text('hostname = "pi-1"\ntimezone = "Europe/Berlin"', encoding="utf-8")
             wrong.write_text('hostnam = "pi-1"', encoding="utf-8")
             latin.write_bytes(b'[[wifi.networks]]\nssid = "caf\xe9"')
-            self.assertEqual(checked(good), (0, f"{good}: no problems found\n"))
-            status, told = checked(wrong, latin, good, Path(folder) / "none")
+            self.assertEqual(run_check(good), (0, f"{good}: no problems found\n"))
+            status, output = run_check(wrong, latin, good, Path(folder) / "none")
             self.assertEqual(status, 1)
-            self.assertEqual([line.split(": ")[1:3] for line in told.splitlines()],
+            self.assertEqual([line.split(": ")[1:3] for line in output.splitlines()],
                              [["hostnam", "there is no such setting; did you mean hostname?"], ["The file is not UTF-8 text (byte 29). Save it as UTF-8."], ["no problems found"],
                               ["cannot be read", "No such file or directory"]])
-        self.assertEqual((checked()[0], checked("--help")[0]), (64, 0))
+        self.assertEqual((run_check()[0], run_check("--help")[0]), (64, 0))
 
     def test_an_unknown_setting_is_reported_with_a_similar_one(self):
         self.assertEqual(self.problems_of('hostnam = "pi-1"'), ["hostnam: there is no such setting; did you mean hostname?"])
@@ -181,8 +181,8 @@ class TheMachine(Directory):
         self.governors[1].unlink()
         self.governors[1].mkdir()
         self.assertIn("- power: the kernel refuses the governor 'conservative'", self.set_up('power = "quiet"'))
-        for governor in self.governors:
-            governor.parent.rename(governor.parent.with_name(f"gone-{governor.parent.name}"))
+        for file in self.governors:
+            file.parent.rename(file.parent.with_name(f"gone-{file.parent.name}"))
         self.assertIn("- power: the kernel cannot change this processor's frequency", self.set_up('power = "quiet"'))
         self.assertIn("no problems found", self.set_up(""))
 
@@ -202,7 +202,7 @@ class TheMachine(Directory):
 
     def test_all_settings_of_a_complete_file_are_applied(self):
         (self.root / "etc/passwd").write_text("anna:x:1000:1000::/home/anna:/bin/bash\n")
-        report = self.set_up(WHOLE)
+        report = self.set_up(COMPLETE_FILE)
         self.assertIn("no problems found", report)
         self.assertIn("ssh anna@pi-1.local", report)
         self.assertEqual(self.text("etc/hostname"), "pi-1\n")
@@ -215,7 +215,7 @@ class TheMachine(Directory):
         self.assertEqual((self.root / "etc/wpa_supplicant/wpa_supplicant-wlan0.conf").stat().st_mode & 0o777, 0o600)
 
     def test_passphrases_are_covered_on_the_boot_partition_and_work_at_the_next_boot(self):
-        self.set_up(WHOLE)
+        self.set_up(COMPLETE_FILE)
         self.assertNotIn("correct horse", self.toml.read_text(encoding="utf-8"))
         before = self.text("etc/wpa_supplicant/wpa_supplicant-wlan0.conf")
         self.assertIn("no problems found", first_boot.set_up(self.machine, self.boot))
@@ -258,13 +258,13 @@ class TheMachine(Directory):
         self.assertIn("UTF-8", first_boot.set_up(self.machine, self.boot))
 
     def test_a_boot_without_changes_writes_nothing(self):
-        def written():
+        def modification_times():
             return {path: path.stat().st_mtime_ns for path in self.root.rglob("*") if path.is_file() and path not in self.governors}
 
-        self.set_up(WHOLE)
-        before = written()
+        self.set_up(COMPLETE_FILE)
+        before = modification_times()
         first_boot.set_up(self.machine, self.boot)
-        self.assertEqual(written(), before)
+        self.assertEqual(modification_times(), before)
 
     def test_keys_that_were_added_on_the_machine_stay(self):
         (self.root / "etc/passwd").write_text("admin:x:1000:1000::/home/admin:/bin/bash\n")
@@ -289,9 +289,9 @@ class TheMachine(Directory):
 
         self.machine = system.Machine(self.root, commands=run)
         (self.root / "var/lib/rookery/host").mkdir()
-        for left in ("", host_key("old")[:50]):
+        for incomplete_key in ("", host_key("old")[:50]):
             (self.root / "var/lib/rookery/host/ssh_host_ed25519_key").write_text("")
-            (self.root / "etc/ssh/ssh_host_ed25519_key").write_text(left)
+            (self.root / "etc/ssh/ssh_host_ed25519_key").write_text(incomplete_key)
             self.set_up("")
             for place in ("etc/ssh", "var/lib/rookery/host"):
                 self.assertEqual(self.text(place + "/ssh_host_ed25519_key"), host_key("new"))
@@ -356,7 +356,7 @@ class TheMachine(Directory):
         self.assertIn("no problems found", self.set_up('hostname = "pi-1"'))
         self.assertEqual(file.read_text(), '{"memory": "200M", "peers": "10.0.0.9:9443"}')
 
-    def test_a_setting_that_the_file_says_no_more_goes_from_the_configuration(self):
+    def test_a_setting_that_was_removed_from_the_file_is_removed_from_the_configuration(self):
         self.set_up('memory = "128M"\n[cluster]\nseeds = ["10.0.0.1:9443"]')
         self.set_up('memory = "150M"\n[cluster]\nseeds = ["10.0.0.1:9443"]')
         for text in ('memory = 150\n[cluster]\nseeds = ["10.0.0.1"]', "[clustr]", "broken"):
@@ -365,7 +365,7 @@ class TheMachine(Directory):
         self.set_up('hostname = "pi-1"')
         self.assertEqual(json.loads(self.text("var/lib/rookery/config.json")), {"data": "/var/lib/rookery/data"})
 
-    def test_a_configuration_that_says_the_same_in_another_layout_is_left_alone(self):
+    def test_an_equal_configuration_in_another_layout_is_not_rewritten(self):
         file = self.root / "var/lib/rookery/config.json"
         self.set_up('memory = "128M"')
         file.write_text('{\n    "memory": "128M",\n    "data": "/var/lib/rookery/data"}')
@@ -373,7 +373,7 @@ class TheMachine(Directory):
         self.set_up('memory = "128M"')
         self.assertEqual((file.stat().st_ino, file.stat().st_mtime_ns), (before.st_ino, before.st_mtime_ns))
 
-    def test_memory_with_which_a_node_does_not_start_is_told_and_not_used(self):
+    def test_memory_with_which_a_node_does_not_start_is_reported_and_not_used(self):
         (self.root / "proc/meminfo").write_text("MemTotal:         949356 kB\nMemFree: 1 kB\n")
         for memory, problem in (("64M", "- memory: '64M' must be a size such as \"256M\", at least \"96M\""), ("1G", "- memory: 1G is more than half of this machine's memory, 463M"), ("98303K", "- memory: '98303K'"), ("many", "- memory: 'many'")):
             with self.subTest(memory):
@@ -388,13 +388,13 @@ class TheMachine(Directory):
             self.assertIn("no problems found", self.set_up(f'memory = "{memory}"'))
             self.assertEqual(json.loads(self.text("var/lib/rookery/config.json"))["memory"], memory)
 
-    def test_one_thing_that_fails_does_not_keep_the_others_from_being_done(self):
+    def test_a_setting_that_fails_does_not_prevent_the_others(self):
         (self.root / "etc/hostname").mkdir()
         report = self.set_up('timezone = "Europe/Berlin"')
         self.assertIn("Setting the host name failed", report)
         self.assertTrue((self.root / "etc/localtime").is_symlink())
 
-    def test_an_unused_data_partition_is_told_and_no_configuration_written(self):
+    def test_an_unused_data_partition_is_reported_and_no_configuration_is_written(self):
         (self.root / "run/rookery-image/no-data").touch()
         (self.root / "run/rookery-image/data.log").write_text("/dev/mmcblk0p4 holds something\n")
         self.assertIn("/dev/mmcblk0p4 holds something", self.set_up('memory = "128M"'))
@@ -409,17 +409,17 @@ class Wifi(Directory):
     def network(name: str, passphrase: str) -> str:
         return f'[[wifi.networks]]\nssid = "{name}"\npassphrase = "{passphrase}"\n'
 
-    def test_it_is_started_at_the_first_start_too_when_its_networks_are_written(self):
+    def test_wpa_supplicant_starts_also_at_the_first_boot_after_its_networks_are_written(self):
         units = Path(__file__).parents[1] / "files/usr/lib/systemd/system"
         self.assertEqual((units / "sys-subsystem-net-devices-wlan0.device.wants/wpa_supplicant@wlan0.service").readlink(), Path("../wpa_supplicant@.service"))
-        added = (units / "wpa_supplicant@wlan0.service.d/image.conf").read_text(encoding="utf-8")
-        self.assertIn(f"\nConditionPathExists={system.WIFI}\n", added)
-        self.assertIn("\nAfter=rookery-setup.service\n", added)
-        self.set_up(WHOLE)
-        # What is enabled while the machine starts is not started.
+        drop_in = (units / "wpa_supplicant@wlan0.service.d/image.conf").read_text(encoding="utf-8")
+        self.assertIn(f"\nConditionPathExists={system.WIFI}\n", drop_in)
+        self.assertIn("\nAfter=rookery-setup.service\n", drop_in)
+        self.set_up(COMPLETE_FILE)
+        # A unit that the setup enables during the boot would start only at the next one, so it enables none.
         self.assertFalse((self.root / "etc/systemd").exists())
 
-    def test_a_network_that_the_file_names_no_more_goes(self):
+    def test_a_network_that_was_removed_from_the_file_is_removed(self):
         self.set_up(self.COUNTRY + self.network("home", "correct horse") + self.network("office", "battery staple"))
         self.set_up(self.COUNTRY + self.network("office", "*" * 14))
         self.assertNotIn(b"home".hex(), self.text(self.CONFIGURATION))
@@ -427,7 +427,7 @@ class Wifi(Directory):
         self.assertIn("Wi-Fi:    none", self.set_up('hostname = "pi-1"'))
         self.assertFalse((self.root / self.CONFIGURATION).exists())
 
-    def test_networks_stay_while_it_is_not_certain_that_they_shall_go(self):
+    def test_networks_stay_while_the_file_is_in_doubt(self):
         self.set_up(self.COUNTRY + self.network("home", "correct horse"))
         before = self.text(self.CONFIGURATION)
         for text in ("broken", "[[wifi.networks]]\nssid = 5", "[wfi]", self.network("home", "*" * 13), '[wifi]\ncountry = "de"'):

@@ -1,4 +1,4 @@
-"""Slots and update bundles, on files instead of a card."""
+"""Tests slots and update bundles, on files instead of a card."""
 
 import argparse
 import contextlib
@@ -35,7 +35,7 @@ specification = importlib.util.spec_from_file_location("rookery_slot", SLOT / "_
 rookery_slot = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(rookery_slot)
 
-# Where ext4 has its magic number, by which U-Boot and the kernel know it.
+# The place of ext4's magic number, by which U-Boot and the kernel recognise the file system.
 MAGIC_AT, MAGIC = 1024 + 56, b"\x53\xef"
 
 
@@ -50,19 +50,19 @@ class State(unittest.TestCase):
         self.assertEqual(state.read(self.disk), SlotState("a", None, 0))
 
     def test_a_written_state_is_read_back(self):
-        for said in (SlotState("b"), SlotState("a", "b", 3), SlotState("b", "a", 0)):
-            state.write(self.disk, said)
-            self.assertEqual(state.read(self.disk), said)
+        for written in (SlotState("b"), SlotState("a", "b", 3), SlotState("b", "a", 0)):
+            state.write(self.disk, written)
+            self.assertEqual(state.read(self.disk), written)
 
     def test_one_valid_sector_suffices(self):
         state.write(self.disk, SlotState("b"))
         for sector in state.SECTORS:
-            whole = self.disk.read_bytes()
-            torn = bytearray(whole)
-            torn[sector * 512 + 100:sector * 512 + 512] = b"\xff" * 412
-            self.disk.write_bytes(torn)
+            valid = self.disk.read_bytes()
+            damaged = bytearray(valid)
+            damaged[sector * 512 + 100:sector * 512 + 512] = b"\xff" * 412
+            self.disk.write_bytes(damaged)
             self.assertEqual(state.read(self.disk), SlotState("b"))
-            self.disk.write_bytes(whole)
+            self.disk.write_bytes(valid)
 
     def test_only_the_two_sectors_are_written(self):
         before = self.disk.read_bytes()
@@ -72,7 +72,7 @@ class State(unittest.TestCase):
 
 
 def slot_of(seed: int) -> bytes:
-    """The bytes of a slot, which look like an ext4."""
+    """Bytes of a slot, random but for the magic number of ext4."""
     slot = bytearray(random.Random(seed).randbytes(800_000))
     slot[MAGIC_AT:MAGIC_AT + 2] = MAGIC
     return bytes(slot)
@@ -94,7 +94,8 @@ class WithBundles(unittest.TestCase):
         subprocess.run(["openssl", "pkey", "-in", private, "-pubout", "-out", public], check=True)
         return public
 
-    def make(self, change=lambda files: None, key: str = "release") -> Path:
+    def make_bundle(self, change=lambda files: None, key: str = "release") -> Path:
+        """Creates a bundle of `self.slot`, signed with a key. `change` may change its files after the signing."""
         files = {
             "manifest.json": json.dumps({"version": "2", "architecture": "arm64", "slot": {"bytes": len(self.slot), "sha256": hashlib.sha256(self.slot).hexdigest()}}).encode(),
             "slot.ext4.zst": subprocess.run(["zstd", "-q", "-c"], input=self.slot, capture_output=True, check=True).stdout,
@@ -117,84 +118,86 @@ class Bundle(WithBundles):
     def setUp(self):
         super().setUp()
         self.device = self.directory / "device"
-        # An older version lies in the slot.
-        self.before = slot_of(2).ljust(1 << 20, b"\0")
-        self.device.write_bytes(self.before)
+        # The slot holds an older version.
+        self.previous_system = slot_of(2).ljust(1 << 20, b"\0")
+        self.device.write_bytes(self.previous_system)
 
     def install(self, path: Path) -> None:
         archive, manifest = bundle.open_checked(path, self.keys)
         bundle.write_slot(archive, manifest, path, str(self.device), lambda done, whole: None)
 
-    def refuses(self, path: Path, word: str) -> None:
+    def expect_refusal(self, path: Path, word: str) -> None:
         with self.assertRaises(state.Refusal) as caught:
             self.install(path)
         self.assertRegex(str(caught.exception), word)
 
     def test_a_valid_bundle_is_written(self):
-        self.install(self.make())
+        self.install(self.make_bundle())
         self.assertEqual(self.device.read_bytes()[:len(self.slot)], self.slot)
 
     def test_a_bundle_signed_by_another_key_is_refused_before_any_write(self):
         self.make_key("other")
-        self.refuses(self.make(key="other"), "not signed")
-        self.assertEqual(self.device.read_bytes(), self.before)
+        self.expect_refusal(self.make_bundle(key="other"), "not signed")
+        self.assertEqual(self.device.read_bytes(), self.previous_system)
 
     def test_a_changed_manifest_is_refused(self):
-        self.refuses(self.make(lambda files: files.update({"manifest.json": files["manifest.json"].replace(b'"2"', b'"3"')})), "not signed")
+        self.expect_refusal(self.make_bundle(lambda files: files.update({"manifest.json": files["manifest.json"].replace(b'"2"', b'"3"')})), "not signed")
 
     def test_a_changed_slot_is_refused(self):
         other = subprocess.run(["zstd", "-q", "-c"], input=b"another!" * 100_000, capture_output=True, check=True).stdout
-        self.refuses(self.make(lambda files: files.update({"slot.ext4.zst": other})), "differs from the bundle's manifest")
-        self.is_no_slot()
+        self.expect_refusal(self.make_bundle(lambda files: files.update({"slot.ext4.zst": other})), "differs from the bundle's manifest")
+        self.expect_no_system()
 
     def test_an_incomplete_slot_in_a_bundle_is_refused(self):
-        self.refuses(self.make(lambda files: files.update({"slot.ext4.zst": files["slot.ext4.zst"][:-20]})), "damaged")
-        self.is_no_slot()
+        self.expect_refusal(self.make_bundle(lambda files: files.update({"slot.ext4.zst": files["slot.ext4.zst"][:-20]})), "damaged")
+        self.expect_no_system()
 
     def test_an_incomplete_bundle_is_refused(self):
-        path = self.make()
+        path = self.make_bundle()
         path.write_bytes(path.read_bytes()[:400_000])
-        self.refuses(path, "damaged")
-        self.is_no_slot()
+        self.expect_refusal(path, "damaged")
+        self.expect_no_system()
 
-    def is_no_slot(self) -> None:
+    def expect_no_system(self) -> None:
+        """Verifies that the slot is not taken for a file system."""
         self.assertNotEqual(self.device.read_bytes()[MAGIC_AT:MAGIC_AT + 2], MAGIC)
 
     def test_the_superblock_is_erased_first_and_written_last(self):
+        # At each sync, whether the magic number and the rest of the slot are written.
         synced, fsync = [], os.fsync
 
         def record(descriptor: int) -> None:
             fsync(descriptor)
-            found = self.device.read_bytes()
-            synced.append((found[MAGIC_AT:MAGIC_AT + 2] == MAGIC, found[4096:len(self.slot)] == self.slot[4096:]))
+            content = self.device.read_bytes()
+            synced.append((content[MAGIC_AT:MAGIC_AT + 2] == MAGIC, content[4096:len(self.slot)] == self.slot[4096:]))
 
         with mock.patch("os.fsync", record):
-            self.install(self.make())
+            self.install(self.make_bundle())
         self.assertEqual(synced, [(False, False), (False, True), (True, True)])
 
     def test_a_card_that_refuses_writes_is_reported(self):
         with mock.patch("os.fsync", side_effect=[None, OSError(5, "Input/output error")]):
-            self.refuses(self.make(), "cannot be written .Input/output error.: the card may be worn out")
-        self.is_no_slot()
+            self.expect_refusal(self.make_bundle(), "cannot be written .Input/output error.: the card may be worn out")
+        self.expect_no_system()
 
     def test_a_file_that_is_no_bundle_is_refused(self):
         path = self.directory / "x.tar"
         path.write_bytes(b"hello")
-        self.refuses(path, "cannot be read as an update bundle")
-        self.refuses(self.make(lambda files: files.pop("manifest.json")), "manifest.json is missing")
+        self.expect_refusal(path, "cannot be read as an update bundle")
+        self.expect_refusal(self.make_bundle(lambda files: files.pop("manifest.json")), "manifest.json is missing")
 
     def test_a_slot_that_is_too_small_is_refused(self):
-        self.device.write_bytes(self.before[:2000])
-        self.refuses(self.make(), "is smaller than")
-        self.assertEqual(self.device.read_bytes(), self.before[:2000])
+        self.device.write_bytes(self.previous_system[:2000])
+        self.expect_refusal(self.make_bundle(), "is smaller than")
+        self.assertEqual(self.device.read_bytes(), self.previous_system[:2000])
 
     def test_without_a_key_no_bundle_is_accepted(self):
         self.keys = []
-        self.refuses(self.make(), "has a key to verify")
+        self.expect_refusal(self.make_bundle(), "has a key to verify")
 
 
 class Machine(WithBundles):
-    """A machine whose disk is a file, with its slots beside it; it starts what U-Boot's script would."""
+    """A machine whose disk is a file, with its slots beside it. It starts the slot that U-Boot's script would start."""
 
     def setUp(self):
         super().setUp()
@@ -209,37 +212,40 @@ class Machine(WithBundles):
             "DISK": self.directory / "name", "KEY_DIRECTORIES": (self.directory,), "HEALTH_WAIT_SECONDS": 0.01, "running_slot": lambda: self.running,
             "architecture": lambda: "arm64", "METRICS": self.directory / "metrics" / "rookery_slot.prom",
         }.items():
-            self.play(rookery_slot, name, value)
-        self.play(health, "is_healthy", lambda: self.is_healthy)
-        self.run_really = subprocess.run
-        self.play(subprocess, "run", self.run_program)
+            self.replace(rookery_slot, name, value)
+        self.replace(health, "is_healthy", lambda: self.is_healthy)
+        self.real_run = subprocess.run
+        self.replace(subprocess, "run", self.run_program)
 
-    def play(self, where, name: str, value) -> None:
-        patch = mock.patch.object(where, name, value)
+    def replace(self, owner, name: str, value) -> None:
+        """Replaces a member of a module until the test ends."""
+        patch = mock.patch.object(owner, name, value)
         patch.start()
         self.addCleanup(patch.stop)
 
-    def run_program(self, command, **more):
+    def run_program(self, command, **options):
+        """Runs a program, but only counts restarts of the machine."""
         if command[:2] != ["systemctl", "reboot"]:
-            return self.run_really(command, **more)
+            return self.real_run(command, **options)
         self.restarts += 1
         return subprocess.CompletedProcess(command, 0)
 
-    def says(self, command: str, **arguments) -> str:
+    def output_of(self, command: str, **arguments) -> str:
+        """Runs a command of `rookery-slot` and returns its standard output."""
         with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
             getattr(rookery_slot, command)(argparse.Namespace(**arguments))
         return out.getvalue()
 
-    def refuses(self, command: str, sentence: str, **arguments) -> None:
+    def expect_refusal(self, command: str, sentence: str, **arguments) -> None:
         with self.assertRaisesRegex(state.Refusal, sentence):
-            self.says(command, **arguments)
+            self.output_of(command, **arguments)
 
     @property
     def state(self) -> SlotState:
         return state.read(self.disk)
 
     def start(self) -> str:
-        """As image/boot/boot.cmd does it."""
+        """Starts the machine as image/boot/boot.cmd does, and returns the slot that then runs."""
         now = self.state
         chosen = now.slot
         if now.trial is not None and now.tries > 0:
@@ -251,16 +257,16 @@ class Machine(WithBundles):
         return self.running
 
     def update(self) -> None:
-        self.says("install", bundle=self.make())
+        self.output_of("install", bundle=self.make_bundle())
 
     def test_an_update_is_on_trial_until_it_serves(self):
         self.update()
         self.assertEqual(self.state, SlotState("a", "b", 3))
         self.assertEqual(self.slots["b"].read_bytes()[:len(self.slot)], self.slot)
         self.assertEqual(self.start(), "b")
-        self.says("judge")
+        self.output_of("judge")
         self.assertEqual((self.state, self.restarts), (SlotState("b"), 0))
-        self.says("judge")
+        self.output_of("judge")
         self.assertEqual(self.state, SlotState("b"))
 
     def test_an_update_that_does_not_serve_is_abandoned_after_its_tries(self):
@@ -268,34 +274,35 @@ class Machine(WithBundles):
         self.is_healthy = False
         for _ in range(3):
             self.assertEqual(self.start(), "b")
-            self.assertIn("the machine restarts", self.says("judge"))
+            self.assertIn("the machine restarts", self.output_of("judge"))
         self.assertEqual((self.start(), self.restarts), ("a", 3))
-        self.assertIn("slot a stays the default", self.says("judge"))
+        self.assertIn("slot a stays the default", self.output_of("judge"))
         self.assertEqual((self.state, self.restarts), (SlotState("a"), 3))
 
     def test_a_slot_on_trial_that_hangs_is_abandoned_after_its_tries(self):
         self.update()
         for _ in range(3):
             self.assertEqual(self.start(), "b")
-            self.assertIn("was not judged", self.says("overdue"))
+            self.assertIn("was not judged", self.output_of("overdue"))
         self.assertEqual((self.start(), self.restarts), ("a", 3))
-        self.assertEqual((self.says("overdue"), self.restarts), ("", 3))
+        self.assertEqual((self.output_of("overdue"), self.restarts), ("", 3))
 
     def test_a_slot_that_cannot_be_loaded_is_reported_and_not_tried_again(self):
         self.update()
         self.slots["b"].write_bytes(bytes(1 << 20))
         self.assertEqual(self.start(), "a")
-        self.assertIn("Slot b cannot be loaded; slot a stays the default", self.says("judge"))
-        self.assertEqual(self.noted(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 1})
+        self.assertIn("Slot b cannot be loaded; slot a stays the default", self.output_of("judge"))
+        self.assertEqual(self.metrics(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 1})
         self.assertEqual(self.state, SlotState("a"))
 
     def test_a_slot_that_waits_for_its_first_start_stays_on_trial(self):
         self.update()
-        self.says("judge")
+        self.output_of("judge")
         self.assertEqual(self.state, SlotState("a", "b", 3))
-        self.assertEqual(self.noted(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 0})
+        self.assertEqual(self.metrics(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 0})
 
-    def noted(self) -> dict[str, int]:
+    def metrics(self) -> dict[str, int]:
+        """The values in the file of metrics, by name."""
         lines = (self.directory / "metrics" / "rookery_slot.prom").read_text(encoding="ascii").splitlines()
         return {name: int(value) for name, value in (line.split() for line in lines if not line.startswith("#"))}
 
@@ -304,84 +311,84 @@ class Machine(WithBundles):
         self.is_healthy = False
         for _ in range(3):
             self.start()
-            self.says("judge")
-            self.assertEqual(self.noted(), {"rookery_slot_on_trial": 1, "rookery_slot_fell_back": 0})
+            self.output_of("judge")
+            self.assertEqual(self.metrics(), {"rookery_slot_on_trial": 1, "rookery_slot_fell_back": 0})
         self.start()
-        self.says("judge")
-        self.assertEqual(self.noted(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 1})
-        self.says("judge")
-        self.assertEqual(self.noted(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 0})
+        self.output_of("judge")
+        self.assertEqual(self.metrics(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 1})
+        self.output_of("judge")
+        self.assertEqual(self.metrics(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 0})
 
     def test_metrics_report_the_end_of_a_successful_trial(self):
         self.update()
         self.start()
-        self.says("judge")
-        self.assertEqual(self.noted(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 0})
+        self.output_of("judge")
+        self.assertEqual(self.metrics(), {"rookery_slot_on_trial": 0, "rookery_slot_fell_back": 0})
 
     def test_rollback_to_an_update_that_never_started_returns_to_the_running_slot(self):
         self.update()
         for _ in range(3):
             self.assertEqual(self.start(), "b")
         self.assertEqual(self.start(), "a")
-        self.says("judge")
-        self.assertIn("Slot b is tried at the next start", self.says("rollback"))
+        self.output_of("judge")
+        self.assertIn("Slot b is tried at the next start", self.output_of("rollback"))
         self.assertEqual([self.start() for _ in range(4)], ["b", "b", "b", "a"])
 
     def test_rollback_to_a_slot_that_serves_keeps_it(self):
         self.update()
         self.start()
-        self.says("judge")
-        self.says("rollback")
+        self.output_of("judge")
+        self.output_of("rollback")
         self.assertEqual(self.state, SlotState("b", "a", 3))
         self.assertEqual(self.start(), "a")
-        self.says("judge")
+        self.output_of("judge")
         self.assertEqual(self.state, SlotState("a"))
 
     def test_rollback_of_a_slot_on_trial_ends_the_trial(self):
         self.update()
         self.start()
-        self.says("rollback")
+        self.output_of("rollback")
         self.assertEqual(self.state, SlotState("a"))
         self.assertEqual(self.start(), "a")
 
     def test_rollback_to_an_empty_or_incomplete_slot_is_refused(self):
-        self.refuses("rollback", "Slot b holds no complete system")
+        self.expect_refusal("rollback", "Slot b holds no complete system")
         self.slots["b"].write_bytes(slot_of(4).ljust(1 << 20, b"\0"))
-        bundle_path = self.make()
+        bundle_path = self.make_bundle()
         bundle_path.write_bytes(bundle_path.read_bytes()[:400_000])
-        self.refuses("install", "is incomplete or damaged", bundle=bundle_path)
-        self.refuses("rollback", "Slot b holds no complete system")
+        self.expect_refusal("install", "is incomplete or damaged", bundle=bundle_path)
+        self.expect_refusal("rollback", "Slot b holds no complete system")
         self.assertEqual(self.state, SlotState("a"))
 
     def test_a_slot_is_not_started_while_it_is_written(self):
         self.update()
-        path = self.make()
+        path = self.make_bundle()
         path.write_bytes(path.read_bytes()[:400_000])
-        self.refuses("install", "is incomplete or damaged", bundle=path)
+        self.expect_refusal("install", "is incomplete or damaged", bundle=path)
         self.assertEqual((self.state, self.start()), (SlotState("a"), "a"))
 
     def test_during_a_trial_no_update_is_installed(self):
         self.update()
         self.start()
-        self.refuses("install", "is on trial, so", bundle=self.make())
+        self.expect_refusal("install", "is on trial, so", bundle=self.make_bundle())
         self.assertEqual(self.slots["a"].read_bytes(), slot_of(3))
 
     def test_a_bundle_for_another_architecture_is_refused(self):
         with mock.patch.object(rookery_slot, "architecture", lambda: "amd64"):
-            self.refuses("install", "is for arm64, and this machine is amd64", bundle=self.make())
+            self.expect_refusal("install", "is for arm64, and this machine is amd64", bundle=self.make_bundle())
         self.assertEqual(self.state, SlotState("a"))
 
     def test_commit_ends_the_trial_of_the_running_slot(self):
-        self.assertIn("is already the default", self.says("commit"))
+        self.assertIn("is already the default", self.output_of("commit"))
         self.update()
         self.start()
-        self.says("commit")
+        self.output_of("commit")
         self.assertEqual(self.state, SlotState("b"))
-        self.assertIn("is already the default", self.says("commit"))
+        self.assertIn("is already the default", self.output_of("commit"))
 
 
 class Answer(http.server.BaseHTTPRequestHandler):
-    """A node's, at /readyz."""
+    """The answer of a node at /readyz: the server's `status`."""
 
     def do_GET(self):  # pylint: disable=invalid-name
         self.send_response(self.server.status if self.path == "/readyz" else 404)
@@ -392,7 +399,7 @@ class Answer(http.server.BaseHTTPRequestHandler):
 
 
 class Node(http.server.HTTPServer):
-    """Listens at an address of this machine, with a certificate that nobody knows."""
+    """A server at an address of this machine, with a certificate that nobody trusts."""
 
     def __init__(self, directory: Path, address: str = "127.0.0.1", handler=Answer):
         self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -410,8 +417,8 @@ class Node(http.server.HTTPServer):
         pass
 
 
-class Babble(socketserver.BaseRequestHandler):
-    """Something else that listens there."""
+class NoHttp(socketserver.BaseRequestHandler):
+    """The answer of another program, which does not speak HTTP."""
 
     def handle(self):
         self.request.recv(4096)
@@ -457,7 +464,7 @@ class Health(unittest.TestCase):
             self.assertFalse(health.is_healthy())
 
     def test_unexpected_answers_count_as_unhealthy_without_an_error(self):
-        self.configuration.write_text(json.dumps({"listen": f"https://127.0.0.1:{self.node('127.0.0.1', Babble).server_port}"}))
+        self.configuration.write_text(json.dumps({"listen": f"https://127.0.0.1:{self.node('127.0.0.1', NoHttp).server_port}"}))
         self.assertFalse(health.is_healthy())
 
     def test_an_invalid_configuration_counts_as_unhealthy_without_an_error(self):

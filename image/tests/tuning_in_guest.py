@@ -1,4 +1,5 @@
-"""Runs inside the image: what a setting changes, against the kernel's own default, on the card that it was started from. Prints one JSON object a line."""
+"""Runs in the image's virtual machine and measures settings of the kernel, each with its default and other values, on the machine's card. Prints one JSON object
+per line."""
 
 import json
 import mmap
@@ -10,14 +11,15 @@ import time
 from pathlib import Path
 
 HOME = Path("/data/tuning")
-SECONDS = 30
+SECONDS = 30  # the duration of a measurement
 
 
-def put(path: str, value) -> None:
+def write_value(path: str, value) -> None:
     Path(path).write_text(str(value), encoding="ascii")
 
 
 def disk_statistics() -> list[str]:
+    """The fields of the card's line in /proc/diskstats."""
     return next(line.split() for line in Path("/proc/diskstats").read_text(encoding="ascii").splitlines() if line.split()[2] == "vda")
 
 
@@ -29,20 +31,21 @@ def read_bytes() -> int:
     return int(disk_statistics()[5]) * 512
 
 
-def quantile(values: list[float], part: float) -> float:
-    return sorted(values)[min(len(values) - 1, int(len(values) * part))]
+def quantile(values: list[float], share: float) -> float:
+    """The value below which this share (0 to 1) of the values lies."""
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))]
 
 
 def journal_beside_a_copy() -> dict:
-    """Synced writes of 4 KiB into a file that is there already, as the journal does them, while somebody writes a large file without syncing."""
+    """Measures synced writes of 4 KiB to an existing file, like those of the journal, while another thread writes a large file without syncing."""
     with open(HOME / "segment", "wb") as segment:
         segment.write(bytes(4 << 20))
         os.fsync(segment.fileno())
-    ended = threading.Event()
+    stop = threading.Event()
 
     def copy() -> None:
         with open(HOME / "copy", "wb", buffering=0) as file:
-            while not ended.is_set():
+            while not stop.is_set():
                 file.write(bytes(1 << 20))
                 if file.tell() > 300 << 20:
                     file.seek(0)
@@ -51,13 +54,13 @@ def journal_beside_a_copy() -> dict:
     writer.start()
     times = []
     with open(HOME / "segment", "r+b", buffering=0) as segment:
-        ends = time.monotonic() + SECONDS
-        while time.monotonic() < ends:
-            begun = time.monotonic()
+        deadline = time.monotonic() + SECONDS
+        while time.monotonic() < deadline:
+            started_at = time.monotonic()
             os.pwrite(segment.fileno(), bytes(4096), 4096 * (len(times) % 1024))
             os.fdatasync(segment.fileno())
-            times.append((time.monotonic() - begun) * 1000)
-    ended.set()
+            times.append((time.monotonic() - started_at) * 1000)
+    stop.set()
     writer.join()
     (HOME / "copy").unlink()
     os.sync()
@@ -65,7 +68,7 @@ def journal_beside_a_copy() -> dict:
 
 
 def log_lines() -> dict:
-    """A line a second that nobody syncs, for two minutes."""
+    """Measures the bytes that reach the card for one unsynced line per second, in two minutes."""
     os.sync()
     before = written_bytes()
     for number in range(120):
@@ -76,16 +79,16 @@ def log_lines() -> dict:
 
 
 def reads_beside_writes() -> dict:
-    """Reads of 4 KiB past the cache while a synced writer keeps the card busy with pieces of 1 MiB."""
+    """Measures reads of 4 KiB that bypass the cache, while another thread writes pieces of 1 MiB and syncs each."""
     size = 64 << 20
     with open(HOME / "rows", "wb") as rows:
         rows.write(os.urandom(size))
         os.fsync(rows.fileno())
-    ended = threading.Event()
+    stop = threading.Event()
 
     def write() -> None:
         with open(HOME / "run", "wb", buffering=0) as file:
-            while not ended.is_set():
+            while not stop.is_set():
                 file.write(bytes(1 << 20))
                 os.fdatasync(file.fileno())
                 if file.tell() > 200 << 20:
@@ -95,57 +98,59 @@ def reads_beside_writes() -> dict:
     writer.start()
     times, buffer = [], mmap.mmap(-1, 4096)
     handle = os.open(HOME / "rows", os.O_RDONLY | os.O_DIRECT)
-    ends = time.monotonic() + SECONDS
-    while time.monotonic() < ends:
-        begun = time.monotonic()
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        started_at = time.monotonic()
         os.preadv(handle, [buffer], random.randrange(size // 4096) * 4096)
-        times.append((time.monotonic() - begun) * 1000)
+        times.append((time.monotonic() - started_at) * 1000)
     os.close(handle)
-    ended.set()
+    stop.set()
     writer.join()
     return {"reads": len(times), "median_ms": round(quantile(times, 0.5), 2), "p99_ms": round(quantile(times, 0.99), 1)}
 
 
-def pages_of_reads() -> dict:
-    """Reads of 4 KiB at random through the cache: what comes off the card for each."""
-    put("/proc/sys/vm/drop_caches", 3)
+def reads_through_cache() -> dict:
+    """Measures reads through the cache: the bytes read from the card for each random 4 KiB, and the rate of sequential reads."""
+    write_value("/proc/sys/vm/drop_caches", 3)
     handle = os.open(HOME / "rows", os.O_RDONLY)
     before = read_bytes()
     for _ in range(1000):
         os.pread(handle, 4096, random.randrange((64 << 20) // 4096) * 4096)
-    scattered = (read_bytes() - before) // 1000
-    put("/proc/sys/vm/drop_caches", 3)
-    begun = time.monotonic()
-    for place in range(0, 64 << 20, 16384):
-        os.pread(handle, 16384, place)
+    bytes_per_read = (read_bytes() - before) // 1000
+    write_value("/proc/sys/vm/drop_caches", 3)
+    started_at = time.monotonic()
+    for offset in range(0, 64 << 20, 16384):
+        os.pread(handle, 16384, offset)
     os.close(handle)
-    return {"bytes_for_each_random_read": scattered, "sequential_MB_per_s": round((64 << 20) / 1e6 / (time.monotonic() - begun), 1)}
+    return {"bytes_for_each_random_read": bytes_per_read, "sequential_MB_per_s": round((64 << 20) / 1e6 / (time.monotonic() - started_at), 1)}
 
 
-def remount(option: str) -> None:
+def remount_data(option: str) -> None:
     subprocess.run(["mount", "-o", f"remount,{option}", "/data"], check=True)
 
 
-def dirty(pair: tuple[int, int]) -> None:
+def set_dirty_limits(pair: tuple[int, int]) -> None:
+    """Sets the foreground and background limits of dirty pages: in percent of memory up to 100, otherwise in bytes."""
     names = ("vm.dirty_bytes", "vm.dirty_background_bytes") if pair[0] > 100 else ("vm.dirty_ratio", "vm.dirty_background_ratio")
     subprocess.run(["sysctl", "-q", *(f"{name}={value}" for name, value in zip(names, pair))], check=True)
 
 
-SCHEDULER, AHEAD = "/sys/block/vda/queue/scheduler", "/sys/block/vda/queue/read_ahead_kb"
+SCHEDULER, READ_AHEAD = "/sys/block/vda/queue/scheduler", "/sys/block/vda/queue/read_ahead_kb"
+# Name of the setting, function that sets it, its values, and the measurement.
 TRIALS = [
-    ("vm.dirty_bytes, dirty_background_bytes", dirty, ((20, 10), (64 << 20, 16 << 20), (16 << 20, 4 << 20), (4 << 20, 1 << 20)), journal_beside_a_copy),
-    ("commit", lambda seconds: remount(f"commit={seconds}"), (5, 30), log_lines),
-    ("vm.dirty_writeback_centisecs", lambda value: put("/proc/sys/vm/dirty_writeback_centisecs", value), (500, 3000), log_lines),
-    ("scheduler", lambda value: put(SCHEDULER, value), ("none", "mq-deadline"), reads_beside_writes),
-    ("scheduler", lambda value: put(SCHEDULER, value), ("none", "mq-deadline"), journal_beside_a_copy),
-    ("read_ahead_kb", lambda value: put(AHEAD, value), (16, 128, 1024), pages_of_reads),
+    ("vm.dirty_bytes, dirty_background_bytes", set_dirty_limits, ((20, 10), (64 << 20, 16 << 20), (16 << 20, 4 << 20), (4 << 20, 1 << 20)), journal_beside_a_copy),
+    ("commit", lambda seconds: remount_data(f"commit={seconds}"), (5, 30), log_lines),
+    ("vm.dirty_writeback_centisecs", lambda value: write_value("/proc/sys/vm/dirty_writeback_centisecs", value), (500, 3000), log_lines),
+    ("scheduler", lambda value: write_value(SCHEDULER, value), ("none", "mq-deadline"), reads_beside_writes),
+    ("scheduler", lambda value: write_value(SCHEDULER, value), ("none", "mq-deadline"), journal_beside_a_copy),
+    ("read_ahead_kb", lambda value: write_value(READ_AHEAD, value), (16, 128, 1024), reads_through_cache),
 ]
 
 if __name__ == "__main__":
     subprocess.run(["systemctl", "stop", "rookery.service"], check=False)
     HOME.mkdir(exist_ok=True)
-    put(SCHEDULER, "mq-deadline")
-    for name, choose, values, trial in TRIALS:
+    write_value(SCHEDULER, "mq-deadline")
+    for name, set_value, values, measure in TRIALS:
         for value in values:
-            choose(value)
-            print(json.dumps({"setting": name, "value": str(value), "trial": trial.__name__} | trial()), flush=True)
+            set_value(value)
+            print(json.dumps({"setting": name, "value": str(value), "trial": measure.__name__} | measure()), flush=True)

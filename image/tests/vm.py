@@ -1,4 +1,4 @@
-"""A virtual machine that starts the image as a Raspberry Pi does: QEMU plays the firmware and starts U-Boot, U-Boot's script the slot, the slot its kernel."""
+"""A virtual machine that starts the image as a Raspberry Pi does: QEMU, in place of the firmware, starts U-Boot, whose script starts the kernel of a slot."""
 
 import http.client
 import json
@@ -23,17 +23,18 @@ from write_cache import WriteCache
 TOP = Path(__file__).parents[2]
 ARTIFACTS = TOP / "artifacts"
 CARD_BYTES = 4 << 30
-BOOT_OFFSET = "1M"
+BOOT_OFFSET = "1M"  # of the boot partition
 
 
 def free_port() -> int:
+    """Returns a TCP port of this machine that is free now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
 class Drive:
-    """A USB drive, blank."""
+    """A blank USB drive of 2 GiB."""
 
     def __init__(self, directory: Path, serial: str):
         self.path, self.serial = directory / f"drive-{serial}.img", serial
@@ -48,14 +49,14 @@ class Drive:
 
 
 class Card:
-    """A copy of the image on a card of 4 GB."""
+    """A copy of the image on a card of 4 GiB."""
 
     def __init__(self, directory: Path, image: Path):
         directory.mkdir(exist_ok=True)
         self.path = directory / "card.img"
         subprocess.run(["cp", "--sparse=always", image, self.path], check=True)
         os.truncate(self.path, CARD_BYTES)
-        # The kernel's messages on the serial port, which is what a test sees.
+        # The kernel writes its messages to the serial port, where tests read them.
         self.put("boot.env", "extra=console=ttyAMA0\n")
 
     def put(self, name: str, text: str) -> None:
@@ -63,11 +64,12 @@ class Card:
         subprocess.run(["mcopy", "-o", "-i", f"{self.path}@@{BOOT_OFFSET}", "-", f"::{name}"], input=text.encode(), check=True)
 
     def get(self, name: str) -> str | None:
-        done = subprocess.run(["mcopy", "-n", "-i", f"{self.path}@@{BOOT_OFFSET}", f"::{name}", "-"], capture_output=True, check=False)
-        return done.stdout.decode() if done.returncode == 0 else None
+        """Returns the text of a file on the boot partition; None if it cannot be read."""
+        result = subprocess.run(["mcopy", "-n", "-i", f"{self.path}@@{BOOT_OFFSET}", f"::{name}", "-"], capture_output=True, check=False)
+        return result.stdout.decode() if result.returncode == 0 else None
 
     def progress(self) -> str:
-        """How far the data partition has come."""
+        """How far the preparation of the data partition has come: "as flashed", "grown", or its mark "formatting" or "formatted"."""
         table = json.loads(subprocess.run(["sfdisk", "--json", self.path], check=True, capture_output=True).stdout)["partitiontable"]["partitions"]
         with open(self.path, "rb") as file:
             file.seek(18 * 512)
@@ -76,34 +78,36 @@ class Card:
 
 
 class Machine:
-    """One start of a card; as a context manager its plug is pulled at the end."""
+    """A machine with a card. As a context manager it is switched on at the beginning, and its plug is pulled at the end.
+
+    `clock` is its time at power-on, as in QEMU's option -rtc base. `limits` throttle the card (QEMU's throttling options). `kernel` is a kernel, its initial RAM disk
+    and its command line, to be started instead of U-Boot. With `chance` a power cut also loses, at random, data that the machine has not flushed; `loss` describes
+    them afterwards."""
 
     def __init__(self, card: Card, u_boot: Path, drives: tuple[Drive, ...] = (), clock: str = "utc", processor: str = "cortex-a72", limits: dict | None = None,
-                 kernel: tuple[Path, Path, str] | None = None, has_usb: bool = False, forgets: random.Random | None = None):
+                 kernel: tuple[Path, Path, str] | None = None, has_usb: bool = False, chance: random.Random | None = None):
         self.card, self.u_boot, self.drives, self.clock, self.processor = card, u_boot, drives, clock, processor
         self.has_usb = has_usb
-        # With it the card loses with the plug what it was not told to flush, by chance.
-        self.forgets, self.cache = forgets, None
+        self.chance, self.cache = chance, None
         self.limits = "".join(f",throttling.{name}={value}" for name, value in (limits or {}).items())
-        # A kernel, its initial RAM disk and command line instead of U-Boot and the card's.
-        self.starts = ["-bios", u_boot] if kernel is None else ["-kernel", kernel[0], "-initrd", kernel[1], "-append", kernel[2]]
+        self.boot_arguments = ["-bios", u_boot] if kernel is None else ["-kernel", kernel[0], "-initrd", kernel[1], "-append", kernel[2]]
         self.log = card.path.with_name("serial.log")
         self.https, self.http, self.ssh = free_port(), free_port(), free_port()
 
     def __enter__(self):
         self.log.unlink(missing_ok=True)
         forward = ",".join(f"hostfwd=tcp:127.0.0.1:{host}-:{guest}" for host, guest in ((self.https, 443), (self.http, 80), (self.ssh, 22)))
-        self.begun, self.lost = time.monotonic(), "nothing"
+        self.started_at, self.loss = time.monotonic(), "nothing"
         drives = ["-device", "qemu-xhci,id=usb"] if self.drives or self.has_usb else []
         drives += [word for drive in self.drives for word in ("-blockdev", json.dumps(drive.block_device()), "-device", json.dumps(drive.usb_device()))]
         self.monitor = self.card.path.with_name("monitor")
-        self.cache = WriteCache(self.card.path, self.forgets) if self.forgets else None
+        self.cache = WriteCache(self.card.path, self.chance) if self.chance else None
         card = ["-blockdev", json.dumps(self.cache.block_device()), "-device", "virtio-blk-pci,drive=card"] if self.cache else [
             "-drive", f"file={self.card.path},format=raw,if=none,id=d0{self.limits}", "-device", "virtio-blk-pci,drive=d0"]
         self.process = subprocess.Popen([
             "qemu-system-aarch64", "-M", "virt", "-cpu", self.processor, "-smp", "2", "-m", "1024", "-display", "none", "-monitor", "none",
             "-qmp", f"unix:{self.monitor},server=on,wait=off", "-rtc", f"base={self.clock}", *drives,
-            "-serial", f"file:{self.log}", *self.starts, *card,
+            "-serial", f"file:{self.log}", *self.boot_arguments, *card,
             "-netdev", f"user,id=n0,restrict=on,{forward}", "-device", "virtio-net-pci,netdev=n0,romfile=", "-device", "virtio-rng-pci",
         ], stdin=subprocess.DEVNULL)
         return self
@@ -116,36 +120,37 @@ class Machine:
         self.process.kill()
         self.process.wait()
         if self.cache and was_on:
-            self.lost = self.cache.lose()
+            self.loss = self.cache.lose()
             self.cache = None
 
     def attach(self, drive: Drive) -> None:
         """Plugs a drive in while the machine runs."""
-        with socket.socket(socket.AF_UNIX) as line:
-            line.connect(str(self.monitor))
-            answers = line.makefile()
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(self.monitor))
+            answers = connection.makefile()
             answers.readline()
             for command, arguments in (("qmp_capabilities", {}), ("blockdev-add", drive.block_device()), ("device_add", drive.usb_device())):
-                line.sendall(json.dumps({"execute": command, "arguments": arguments}).encode())
+                connection.sendall(json.dumps({"execute": command, "arguments": arguments}).encode())
                 answer = next(text for text in answers if '"event"' not in text)
                 assert '"return"' in answer, answer
 
     def serial(self) -> str:
+        """The output on the serial port since power-on."""
         return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
 
-    def wait_for(self, what: str, condition, seconds: int = 900):
-        """Waits until `condition` gives something, and gives it; the end of the serial log says why not."""
-        ends = time.monotonic() + seconds
-        while time.monotonic() < ends:
+    def wait_for(self, description: str, condition, seconds: int = 900):
+        """Waits until `condition` returns a true value, and returns it. On a timeout the failure shows the end of the serial log."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
             answer = condition()
             if answer:
                 return answer
             assert self.process.poll() is None, f"QEMU ended: {self.process.returncode}"
             time.sleep(0.5)
-        raise AssertionError(f"no {what} within {seconds} s; the last lines of the serial port:\n{self.serial()[-3000:]}")
+        raise AssertionError(f"no {description} within {seconds} s; the last lines of the serial port:\n{self.serial()[-3000:]}")
 
     def get(self, path: str) -> dict | str | None:
-        """The answer of the node over HTTPS, or None while there is none."""
+        """Returns the node's answer over HTTPS, parsed if it is JSON; None if it does not answer."""
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         try:
@@ -155,7 +160,7 @@ class Machine:
                 answer = error
             with answer:
                 body = answer.read().decode()
-        # The plug may be pulled in the middle.
+        # The plug may be pulled during the answer.
         except (OSError, http.client.HTTPException):
             return None
         try:
@@ -164,47 +169,51 @@ class Machine:
             return body
 
     def wait_for_https(self) -> float:
-        """Seconds from power-on to the first answer of the node."""
-        # QEMU takes a connection before the machine has a network, and holds it until it times out: one question alone would see the answer up to 10 s late.
-        questions, answered = [], threading.Event()
+        """Returns the seconds from power-on to the first answer of the node."""
+        # QEMU accepts a connection before the machine has a network, and holds it until it times out. A single request would get the answer up to 10 s late, so up to
+        # 12 are sent in parallel.
+        requests, answered = [], threading.Event()
 
-        def ask() -> None:
+        def request() -> None:
             if self.get("/readyz"):
                 answered.set()
 
-        def asked() -> bool:
-            questions[:] = [question for question in questions if question.is_alive()]
-            if len(questions) < 12:
-                questions.append(threading.Thread(target=ask, daemon=True))
-                questions[-1].start()
+        def is_answered() -> bool:
+            requests[:] = [thread for thread in requests if thread.is_alive()]
+            if len(requests) < 12:
+                requests.append(threading.Thread(target=request, daemon=True))
+                requests[-1].start()
             return answered.wait(0.5)
 
-        self.wait_for("answer over HTTPS", asked)
-        return time.monotonic() - self.begun
+        self.wait_for("answer over HTTPS", is_answered)
+        return time.monotonic() - self.started_at
 
     def wait_for_login(self, key: Path, user: str = "admin") -> None:
-        def answers() -> bool:
+        def is_possible() -> bool:
             try:
                 return self.shell(key, "true", user) == ""
             except (AssertionError, subprocess.TimeoutExpired):
                 return False
 
-        self.wait_for("login over SSH", answers)
+        self.wait_for("login over SSH", is_possible)
 
     def shell(self, key: Path, command: str, user: str = "admin", seconds: int = 120) -> str:
-        done = subprocess.run([
+        """Runs a command on the machine by SSH and returns its standard output. Fails if it ends with an error."""
+        result = subprocess.run([
             "ssh", "-q", "-i", key, "-p", str(self.ssh), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes",
             "-o", "ConnectTimeout=60", f"{user}@127.0.0.1", command,
         ], capture_output=True, text=True, timeout=seconds, check=False)
-        assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
-        return done.stdout
+        assert result.returncode == 0, f"{command}: {result.returncode}\n{result.stdout}{result.stderr}"
+        return result.stdout
 
     def copy(self, key: Path, file: Path, user: str = "admin") -> None:
+        """Copies a file to the user's home on the machine."""
         with open(file, "rb") as source:
             subprocess.run(["ssh", "-q", "-i", key, "-p", str(self.ssh), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes",
                             f"{user}@127.0.0.1", f"cat > {file.name}"], stdin=source, timeout=600, check=True)
 
     def power_off(self, key: Path) -> None:
+        """Shuts the machine down cleanly."""
         subprocess.run(["ssh", "-q", "-i", key, "-p", str(self.ssh), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes",
                         "admin@127.0.0.1", "sudo systemctl poweroff"], check=False, timeout=60, capture_output=True)
         self.process.wait(timeout=120)
@@ -217,7 +226,7 @@ U_BOOT = ARTIFACTS / "image/arm64/u-boot-virt.bin"
 
 
 class ImageTest(unittest.TestCase):
-    """Has a card with the image, and machines that start it."""
+    """A test case with a card that holds the image, and machines that start it."""
 
     @classmethod
     def setUpClass(cls):
@@ -231,8 +240,8 @@ class ImageTest(unittest.TestCase):
         self.card = Card(self.directory, IMAGE)
         self.key = new_key(self.directory)
 
-    def machine(self, **how) -> Machine:
-        return Machine(self.card, U_BOOT, **how)
+    def machine(self, **options) -> Machine:
+        return Machine(self.card, U_BOOT, **options)
 
     def public_key(self) -> str:
         return self.key.with_suffix(".pub").read_text(encoding="ascii").strip()
@@ -242,6 +251,7 @@ class ImageTest(unittest.TestCase):
 
 
 def new_key(directory: Path) -> Path:
+    """Creates an SSH key and returns the file of its private half."""
     key = directory / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", key], check=True)
     return key
