@@ -14,7 +14,7 @@ export async function storeBase(cluster, database) {
 
 /** Reads all of them at a node. Returns the ids of those that are missing or wrong. Throws when reads were refused, but only after the others were read, because only reading finds a damaged place. */
 export async function wrongBase(node, database) {
-  const wrong = []
+  const wrongIds = []
   let refused
   for (let first = 0; first < baseDocuments; first += batch) {
     const Ids = Array.from({ length: batch }, (_, n) => `base/${first + n}`)
@@ -25,14 +25,14 @@ export async function wrongBase(node, database) {
     }
 
     const { Results } = JSON.parse(text)
-    wrong.push(...Ids.filter((_, n) => Results[n]?.text !== baseText(first + n)))
+    wrongIds.push(...Ids.filter((_, n) => Results[n]?.text !== baseText(first + n)))
   }
 
-  if (refused && wrong.length === 0) {
+  if (refused && wrongIds.length === 0) {
     throw refused
   }
 
-  return wrong
+  return wrongIds
 }
 
 /** Text that cannot be compressed. */

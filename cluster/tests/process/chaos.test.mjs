@@ -57,12 +57,12 @@ async function judge(cluster, load, acknowledged) {
     assert.deepEqual(await lost(node, database, acknowledged), [], `acknowledged, and not there at ${name}`)
     await cluster.waitUntil(`${name} has all that it lost`, async () => {
       // Damage of a cached block is found, and then repaired, when the block is read from the disk again.
-      const wrong = await wrongBase(node, database).catch(refused => {
+      const wrongIds = await wrongBase(node, database).catch(refused => {
         assert.match(refused.message, /is damaged at byte/)
         return undefined
       })
-      assert.deepEqual(wrong ?? [], [], `wrong at ${name}`)
-      return wrong !== undefined
+      assert.deepEqual(wrongIds ?? [], [], `wrong at ${name}`)
+      return wrongIds !== undefined
     })
   }
 

@@ -37,12 +37,12 @@ export class StockRaft {
 
   /** Waits until a running member leads, and returns its index. */
   async leader() {
-    let found = -1
+    let leaderIndex = -1
     await until(async () => {
       const leads = node => node.request("GET", "/leads").then(({ text }) => text === "true", () => false)
-      found = (await Promise.all(this.nodes.map(leads))).indexOf(true)
-      return found >= 0
+      leaderIndex = (await Promise.all(this.nodes.map(leads))).indexOf(true)
+      return leaderIndex >= 0
     })
-    return found
+    return leaderIndex
   }
 }

@@ -114,13 +114,13 @@ export class ThreeNodes {
 
   /** Waits until a node reports itself as leader, and returns its index. */
   async leader() {
-    let found = -1
+    let leaderIndex = -1
     await until(async () => {
       const answers = await Promise.all([0, 1, 2].map(index => this.topology(index).catch(() => null)))
-      found = answers.findIndex(answer => answer?.CurrentState === "Leader")
-      return found >= 0
+      leaderIndex = answers.findIndex(answer => answer?.CurrentState === "Leader")
+      return leaderIndex >= 0
     })
-    return found
+    return leaderIndex
   }
 
   /** Waits until every node accepts a write. */

@@ -302,7 +302,7 @@ internal sealed class FormingDuty : IAsyncDisposable
         return Task.CompletedTask;
     }
 
-    private static bool IsSame(string? one, string? other) => string.Equals(one, other, StringComparison.Ordinal);
+    private static bool IsSame(string? first, string? second) => string.Equals(first, second, StringComparison.Ordinal);
 
     private void ReportStatus(string status)
     {

@@ -198,7 +198,7 @@ internal sealed class FormingNode(
         }
     }
 
-    private static bool IsSame(string? one, string? other) => string.Equals(one, other, StringComparison.Ordinal);
+    private static bool IsSame(string? first, string? second) => string.Equals(first, second, StringComparison.Ordinal);
 
     private static string Named(FormingAnswer answer) =>
         answer.Step switch

@@ -32,13 +32,13 @@ internal static class SealedKey
     public static byte[] Seal(ReadOnlySpan<byte> secret, PublicKey recipient, ReadOnlySpan<byte> context)
     {
         using var ephemeral = ECDiffieHellman.Create(ECCurve.NamedCurves.nistP256);
-        using var other =
+        using var recipientKey =
             recipient.GetECDiffieHellmanPublicKey()
             ?? throw new IdentityException("A member's key is not on an elliptic curve.");
         byte[] result = new byte[HeaderBytes + TagBytes + secret.Length];
         result[0] = Version;
         WritePoint(ephemeral.ExportParameters(includePrivateParameters: false).Q, result.AsSpan(1, PointBytes));
-        using var cipher = CipherOf(ephemeral, other.PublicKey, result.AsSpan(0, HeaderBytes), context);
+        using var cipher = CipherOf(ephemeral, recipientKey.PublicKey, result.AsSpan(0, HeaderBytes), context);
         cipher.Encrypt(
             new byte[NonceBytes],
             secret,
@@ -89,12 +89,12 @@ internal static class SealedKey
 
     private static AesGcm CipherOf(
         ECDiffieHellman own,
-        ECDiffieHellmanPublicKey other,
+        ECDiffieHellmanPublicKey recipientKey,
         ReadOnlySpan<byte> header,
         ReadOnlySpan<byte> context
     )
     {
-        byte[] shared = own.DeriveRawSecretAgreement(other);
+        byte[] shared = own.DeriveRawSecretAgreement(recipientKey);
         Span<byte> key = stackalloc byte[32];
         HKDF.DeriveKey(
             HashAlgorithmName.SHA256,

@@ -33,9 +33,9 @@ internal sealed record JoinAttempt(string ClusterId, string NodeId, ECDsa Key)
             earlier.Key.Dispose();
         }
 
-        var made = new JoinAttempt(clusterId, NodeIds.Create().NodeId, NodeKey.Create());
-        made.Write(disk, dataDirectory);
-        return made;
+        var attempt = new JoinAttempt(clusterId, NodeIds.Create().NodeId, NodeKey.Create());
+        attempt.Write(disk, dataDirectory);
+        return attempt;
     }
 
     /// <summary>Returns the path of the file.</summary>

@@ -180,12 +180,12 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     )
     {
         var waiting = new Queue<string>(token.Addresses);
-        var asked = new HashSet<string>(StringComparer.Ordinal);
+        var askedAddresses = new HashSet<string>(StringComparer.Ordinal);
         var troubles = new List<string>();
         bool wasReached = false;
         while (waiting.TryDequeue(out string? address))
         {
-            if (!asked.Add(address))
+            if (!askedAddresses.Add(address))
             {
                 continue;
             }

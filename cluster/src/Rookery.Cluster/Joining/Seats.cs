@@ -65,5 +65,5 @@ internal sealed class Seats
             : null;
     }
 
-    private static bool IsSame(string one, string other) => string.Equals(one, other, StringComparison.Ordinal);
+    private static bool IsSame(string first, string second) => string.Equals(first, second, StringComparison.Ordinal);
 }

@@ -191,7 +191,7 @@ public sealed class ClusterMember : IAsyncDisposable
                 FetchState = (from, cancellationToken) => FetchStateAsync(store, from, cancellationToken),
             }
         );
-        _network.Excluded = why => _consensus!.HaltInDiagnosisMode(Retire(RetirementCause.Excluded, why));
+        _network.Excluded = reason => _consensus!.HaltInDiagnosisMode(Retire(RetirementCause.Excluded, reason));
         _state = new StateRoutes(store.Offers, _consensus.OfferStateAsync, _time);
         _recordStore = new ClusterRecordStore(_consensus, store.ClusterRecords, AddLearner);
         Membership = new MembershipService(_consensus, _recordStore, _network.ClientOf, _time);
@@ -383,9 +383,9 @@ public sealed class ClusterMember : IAsyncDisposable
     /// started more often than the original, because it may have lost acknowledged entries.)
     /// </summary>
     /// <returns>The reason, for the operator.</returns>
-    private string Retire(RetirementCause cause, string why)
+    private string Retire(RetirementCause cause, string reason)
     {
-        var retirement = new Retirement(cause, why);
+        var retirement = new Retirement(cause, reason);
         string sentence = retirement.Explain(Identity, _options.DataDirectory);
         if (Interlocked.CompareExchange(ref _whyRetired, sentence, null) is { } earlier)
         {
@@ -451,7 +451,7 @@ public sealed class ClusterMember : IAsyncDisposable
             : string.Create(
                 CultureInfo.InvariantCulture,
                 $"This node {DescribeCause()}: it takes all files of {member}, {Amount.Bytes(offer.Bytes)}"
-                    + $"{(offer.Why is { } why ? $", because {why}" : string.Empty)}."
+                    + $"{(offer.Why is { } reason ? $", because {reason}" : string.Empty)}."
             );
     }
 
@@ -522,8 +522,8 @@ public sealed class ClusterMember : IAsyncDisposable
         var routes = new JoinRoutes(new Registrar(() => Identity, _recordStore!, _time));
         app.Use(next =>
             http =>
-                Volatile.Read(ref _whyRetired) is { } why
-                    ? AnswerAsync(http, StatusCodes.Status503ServiceUnavailable, why)
+                Volatile.Read(ref _whyRetired) is { } reason
+                    ? AnswerAsync(http, StatusCodes.Status503ServiceUnavailable, reason)
                     : http.Request.Path.Value switch
                     {
                         JoinRoutes.AuthorityPath when HttpMethods.IsGet(http.Request.Method) =>

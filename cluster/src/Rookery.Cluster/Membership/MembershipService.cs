@@ -148,15 +148,15 @@ public sealed class MembershipService(
         }
 
         using var timeout = new CancellationTokenSource(AnswerTimeout, time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         try
         {
             var path = new Uri(
                 $"{Prefix}{order}?hops={forwardsLeft - 1}&name={Uri.EscapeDataString(name ?? string.Empty)}",
                 UriKind.Relative
             );
-            using var response = await client.PostAsync(path, content: null, either.Token);
-            return new MemberAnswer((int)response.StatusCode, await response.Content.ReadAsStringAsync(either.Token));
+            using var response = await client.PostAsync(path, content: null, linked.Token);
+            return new MemberAnswer((int)response.StatusCode, await response.Content.ReadAsStringAsync(linked.Token));
         }
         catch (Exception failure) when (failure is HttpRequestException or OperationCanceledException)
         {
@@ -214,9 +214,9 @@ public sealed class MembershipService(
     {
         var configuration = consensus.ReadState().Configuration;
         bool isLearner = configuration.IsLearner(member.Member);
-        if (!isLearner && WhyNotDemoted(member, configuration) is { } why)
+        if (!isLearner && WhyNotDemoted(member, configuration) is { } reason)
         {
-            return Refused(why);
+            return Refused(reason);
         }
 
         // Change the record before demoting; otherwise the leader would promote a mirror again. A member that was never
@@ -484,13 +484,13 @@ public sealed class MembershipService(
     private string NameOf(NodeId member) => consensus.Roster.NameOf(member);
 
     /// <summary>Explains why the only voter must stay a voter, and what to do first.</summary>
-    private string ExplainOnlyVoter(NodeId voter, Configuration configuration, string why)
+    private string ExplainOnlyVoter(NodeId voter, Configuration configuration, string reason)
     {
         string first = configuration.Learners is [var learner, ..]
             ? $"Let another vote first, with `rookery cluster node promote {NameOf(learner)}`."
             : "Let another node join first, with the token that `rookery cluster token create` prints, and give "
                 + "it a vote with `rookery cluster node promote NAME`.";
-        return $"{NameOf(voter)} is the only voter: {why}, so nothing was changed. {first}";
+        return $"{NameOf(voter)} is the only voter: {reason}, so nothing was changed. {first}";
     }
 
     private MemberAnswer Refuse(ChangeAnswer answer, string name) =>

@@ -138,11 +138,11 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     )
     {
         using var timeout = new CancellationTokenSource(GreetingTimeout, context.Time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
         PeerRefusal refusal;
         try
         {
-            var hello = await PeerHandshake.ReadHelloAsync(reader, either.Token);
+            var hello = await PeerHandshake.ReadHelloAsync(reader, linked.Token);
             var reason =
                 incoming.Verdict.NodeId is not { } proven
                     ? new PeerRefusal(incoming.Verdict.Refusal ?? "It has no certificate.")
@@ -153,7 +153,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
                 await PeerHandshake.WriteAsync(
                     incoming.Stream,
                     new HelloBody(self with { Kind = hello.Kind }),
-                    either.Token
+                    linked.Token
                 );
                 return hello;
             }
@@ -170,7 +170,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
             log($"A connection from {incoming.From} was refused: {refusal.Sentence}");
         }
 
-        await PeerHandshake.WriteAsync(incoming.Stream, new RefusalBody(refusal), either.Token);
+        await PeerHandshake.WriteAsync(incoming.Stream, new RefusalBody(refusal), linked.Token);
         if (refusal.Kind == PeerRefusalKind.NoMember)
         {
             // Send this node's hello too. This node may be an old copy that knows no other members and dials none. The
@@ -178,9 +178,9 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
             await PeerHandshake.WriteAsync(
                 incoming.Stream,
                 new HelloBody(self with { Kind = LinkKind.Control }),
-                either.Token
+                linked.Token
             );
-            context.Refused(await PeerHandshake.ReadRefusalAsync(reader, either.Token));
+            context.Refused(await PeerHandshake.ReadRefusalAsync(reader, linked.Token));
         }
 
         return null;

@@ -39,8 +39,8 @@ internal sealed class PeerDialer(
     )
     {
         using var timeout = new CancellationTokenSource(DialTimeout, time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
-        var (stream, proven) = await PeerTls.ConnectAsync(address, trust(), PeerListener.Protocol, either.Token);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, cancellationToken);
+        var (stream, proven) = await PeerTls.ConnectAsync(address, trust(), PeerListener.Protocol, linked.Token);
         var reader = new PacketReader(stream, PeerProtocol.MaxControlPacketBytes, memory);
         try
         {
@@ -56,11 +56,11 @@ internal sealed class PeerDialer(
                 throw WrongNode(proven);
             }
 
-            await PeerHandshake.WriteAsync(stream, new HelloBody(self with { Kind = kind }), either.Token);
-            var (remote, refused) = await ReadAnswerAsync(reader, node, proven, either.Token);
+            await PeerHandshake.WriteAsync(stream, new HelloBody(self with { Kind = kind }), linked.Token);
+            var (remote, refused) = await ReadAnswerAsync(reader, node, proven, linked.Token);
             if (gate.AdmitOrRefuse(remote, proven) is { } refusal)
             {
-                await PeerHandshake.WriteAsync(stream, new RefusalBody(refusal), either.Token);
+                await PeerHandshake.WriteAsync(stream, new RefusalBody(refusal), linked.Token);
                 throw new PeerProtocolException($"It was refused: {refusal.Sentence}");
             }
 

@@ -146,14 +146,14 @@ public static class PeerListener
         var stops =
             connection.Features.Get<IConnectionLifetimeNotificationFeature>()?.ConnectionClosedRequested
             ?? CancellationToken.None;
-        using var ends = CancellationTokenSource.CreateLinkedTokenSource(connection.ConnectionClosed, stops);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(connection.ConnectionClosed, stops);
         var proven = connection.Features.Get<ProvenPeer>();
         var stream = new IncomingStream(
             connection.Features.GetRequiredFeature<ISslStreamFeature>().SslStream,
             proven?.Verdict ?? default,
             (connection.RemoteEndPoint as IPEndPoint)?.Address
         );
-        await network.AcceptAsync(stream, ends.Token);
+        await network.AcceptAsync(stream, linked.Token);
     }
 
     /// <summary>

@@ -29,10 +29,10 @@ internal static class Silence
     )
     {
         using var silent = new CancellationTokenSource(timeout, time);
-        using var ended = CancellationTokenSource.CreateLinkedTokenSource(silent.Token, cancellationToken);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(silent.Token, cancellationToken);
         try
         {
-            return await ask(ended.Token);
+            return await ask(linked.Token);
         }
         catch (OperationCanceledException cancelled) when (!cancellationToken.IsCancellationRequested)
         {

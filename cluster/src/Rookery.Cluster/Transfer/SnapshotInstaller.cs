@@ -148,7 +148,7 @@ internal sealed class SnapshotInstaller(
     /// Logs the failure, at most once a minute, because attempts repeat every second. <see cref="Trouble"/> omits the
     /// cause: unauthenticated clients may read it, and the cause may contain addresses, paths and document ids.
     /// </summary>
-    private void ReportTrouble(NodeId from, string why)
+    private void ReportTrouble(NodeId from, string reason)
     {
         string? before;
         string member = roster.NameAndTagOf(from);
@@ -171,7 +171,7 @@ internal sealed class SnapshotInstaller(
         {
             _troubleLoggedAt = _time.GetTimestamp();
             host.Options.TroubleFound?.Invoke(
-                $"The state of {member} could not be taken: {why} It is asked for again."
+                $"The state of {member} could not be taken: {reason} It is asked for again."
             );
         }
     }

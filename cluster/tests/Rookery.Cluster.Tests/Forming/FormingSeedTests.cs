@@ -25,12 +25,12 @@ public sealed class FormingSeedTests
             bool isEnough = cards >= expect;
             int later = isEnough ? expect : 0;
             var run = Play(seed, expect, cards, later: later);
-            var ends = run.Ends.ToLookup(static end => end.Step);
+            var endsByStep = run.Ends.ToLookup(static end => end.Step);
             try
             {
-                Assert.Equal(isEnough ? 1 : 0, ends[FormingStep.Founded].Count());
-                Assert.Equal(isEnough ? expect - 1 : 0, ends[FormingStep.Admitted].Count());
-                Assert.Equal(isEnough ? cards - expect + later : 0, ends[FormingStep.Out].Count());
+                Assert.Equal(isEnough ? 1 : 0, endsByStep[FormingStep.Founded].Count());
+                Assert.Equal(isEnough ? expect - 1 : 0, endsByStep[FormingStep.Admitted].Count());
+                Assert.Equal(isEnough ? cards - expect + later : 0, endsByStep[FormingStep.Out].Count());
             }
             catch (XunitException failure)
             {

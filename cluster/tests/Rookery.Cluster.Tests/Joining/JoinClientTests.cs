@@ -306,12 +306,12 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
             );
         var built = builder.Build();
         var shown = new JoinRoutes((showing ?? certificate).Registrar);
-        var asked = new JoinRoutes((answering ?? certificate).Registrar);
+        var joinRoutes = new JoinRoutes((answering ?? certificate).Registrar);
         built.Run(http =>
             http.Request.Path.Value switch
             {
                 JoinRoutes.AuthorityPath => shown.ListAuthoritiesAsync(http),
-                JoinRoutes.JoinPath => count.CountAndAnswerAsync(http, asked.JoinAsync),
+                JoinRoutes.JoinPath => count.CountAndAnswerAsync(http, joinRoutes.JoinAsync),
                 _ => Task.CompletedTask,
             }
         );

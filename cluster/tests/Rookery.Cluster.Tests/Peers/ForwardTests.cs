@@ -141,9 +141,9 @@ public sealed class ForwardTests : IDisposable
         a.Network.SetPeers([b.Address]);
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B");
         Assert.True(a.Network.Reaches(b.Node));
-        var held = Hold(b);
+        var heldCommands = Hold(b);
         var waiting = a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None);
-        await Eventually.HoldsAsync(() => held.Count == 1, "B has the command");
+        await Eventually.HoldsAsync(() => heldCommands.Count == 1, "B has the command");
         await b.DisposeAsync();
         Assert.Equal(RejectionKind.OutcomeUnknown, (await waiting).Rejection!.Kind);
         Assert.False(a.Network.Reaches(b.Node));
@@ -159,15 +159,15 @@ public sealed class ForwardTests : IDisposable
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
-        var held = Hold(b);
+        var heldCommands = Hold(b);
         using var cancel = new CancellationTokenSource();
         var waiting = a.Network.ForwardAsync(b.Node, Command([1]), cancel.Token);
-        await Eventually.HoldsAsync(() => held.Count == 1, "B has the command");
+        await Eventually.HoldsAsync(() => heldCommands.Count == 1, "B has the command");
         await cancel.CancelAsync();
         Assert.Equal(RejectionKind.OutcomeUnknown, (await waiting).Rejection!.Kind);
 
         // The late answer has no effect.
-        Release(held);
+        Release(heldCommands);
         b.Receiver.Propose = static (command, _) => TestReceiver.Echo(command);
         var next = await a.Network.ForwardAsync(b.Node, Command([1, 2]), CancellationToken.None);
         Assert.Equal(2, next[0].Etag);
@@ -187,7 +187,7 @@ public sealed class ForwardTests : IDisposable
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
         a.Network.SetPeers([b.Address]);
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B");
-        var held = Hold(b);
+        var heldCommands = Hold(b);
         byte[] content = new byte[1 << 20];
         var waiting = Enumerable
             .Range(0, Commands)
@@ -195,7 +195,7 @@ public sealed class ForwardTests : IDisposable
             .ToArray();
 
         // With their overhead, seven commands of 1 MiB fit into 8 MiB.
-        await Eventually.HoldsAsync(() => held.Count == 7, "as many are there as may be");
+        await Eventually.HoldsAsync(() => heldCommands.Count == 7, "as many are there as may be");
         using var cancel = new CancellationTokenSource();
         var impatient = a.Network.ForwardAsync(b.Node, Command(content), cancel.Token);
         await cancel.CancelAsync();
@@ -203,9 +203,9 @@ public sealed class ForwardTests : IDisposable
         int answered = 0;
         while (answered < Commands)
         {
-            await Eventually.HoldsAsync(() => !held.IsEmpty, "another command arrives");
-            Assert.InRange(held.Count, 1, 7);
-            answered += Release(held);
+            await Eventually.HoldsAsync(() => !heldCommands.IsEmpty, "another command arrives");
+            Assert.InRange(heldCommands.Count, 1, 7);
+            answered += Release(heldCommands);
         }
 
         Assert.All(
@@ -241,22 +241,22 @@ public sealed class ForwardTests : IDisposable
     /// <summary>Makes a member answer no forwarded command; the commands' outcomes are set later.</summary>
     private static ConcurrentQueue<TaskCompletionSource<CommandOutcome>> Hold(TestMember member)
     {
-        var held = new ConcurrentQueue<TaskCompletionSource<CommandOutcome>>();
+        var heldCommands = new ConcurrentQueue<TaskCompletionSource<CommandOutcome>>();
         member.Receiver.Propose = (command, _) =>
         {
             command.Dispose();
             var outcome = new TaskCompletionSource<CommandOutcome>(TaskCreationOptions.RunContinuationsAsynchronously);
-            held.Enqueue(outcome);
+            heldCommands.Enqueue(outcome);
             return new ValueTask<CommandOutcome>(outcome.Task);
         };
-        return held;
+        return heldCommands;
     }
 
     /// <summary>Refuses the held commands; returns their number.</summary>
-    private static int Release(ConcurrentQueue<TaskCompletionSource<CommandOutcome>> held)
+    private static int Release(ConcurrentQueue<TaskCompletionSource<CommandOutcome>> heldCommands)
     {
         int released = 0;
-        for (; held.TryDequeue(out var outcome); released++)
+        for (; heldCommands.TryDequeue(out var outcome); released++)
         {
             outcome.SetResult(new CommandOutcome(new Rejection(RejectionKind.Stopping, "Stopping.")));
         }

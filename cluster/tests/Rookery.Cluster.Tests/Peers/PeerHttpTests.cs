@@ -43,14 +43,14 @@ public sealed class PeerHttpTests : IDisposable
         );
         Assert.Equal("A1", await client.GetStringAsync(new Uri("/", UriKind.Relative)));
 
-        using var lost = PeerHttp.CreateClient(
+        using var unreachableClient = PeerHttp.CreateClient(
             TestMember.TrustOf(_authority, "A1")(),
             b.Node,
             elsewhere,
             TestMember.Hello("A1")
         );
         var failure = await Assert.ThrowsAsync<HttpRequestException>(() =>
-            lost.GetStringAsync(new Uri("/", UriKind.Relative))
+            unreachableClient.GetStringAsync(new Uri("/", UriKind.Relative))
         );
         Assert.All(elsewhere, address => Assert.Contains(address + ": ", failure.Message, StringComparison.Ordinal));
     }

@@ -353,10 +353,10 @@ public sealed class ClusterRecoveryTests : IDisposable
         _members.Write("/data/one", 1, entries: 1);
         _members.Write("/data/two", 2, entries: 1, cluster: "another-cluster-123456");
         using var recovery = Open("/data/one");
-        var other = await Assert.ThrowsAsync<IdentityException>(() =>
+        var failure = await Assert.ThrowsAsync<IdentityException>(() =>
             recovery.SurveyAsync(["/data/two"], CancellationToken.None)
         );
-        Assert.Contains("another-cluster-123456", other.Message, StringComparison.Ordinal);
+        Assert.Contains("another-cluster-123456", failure.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -421,14 +421,14 @@ public sealed class ClusterRecoveryTests : IDisposable
     /// <param name="on">The disk; null for the test's.</param>
     private ClusterRecovery Open(string directory, int answers = 0, SimulatedDisk? on = null)
     {
-        int asked = 0;
+        int askedPeers = 0;
         return ClusterRecovery.Open(
             on ?? _disk,
             StoppedMembers.Options(directory),
             new MemoryBudget(16 << 20),
             NoRecorder.Instance,
             _time,
-            (_, _) => Task.FromResult(asked++ < answers ? """{"LastIndex":2,"LastTerm":1}""" : null)
+            (_, _) => Task.FromResult(askedPeers++ < answers ? """{"LastIndex":2,"LastTerm":1}""" : null)
         );
     }
 

@@ -117,12 +117,12 @@ public sealed class HostScriptTests
         cluster.RunFor(2_000);
         cluster.Wire.Isolate(cluster.B);
         var consensus = cluster.B.Consensus!;
-        var asked = consensus.ReadBarrierAsync().AsTask();
+        var waiting = consensus.ReadBarrierAsync().AsTask();
         var next = consensus.ReadBarrierAsync().AsTask();
-        Assert.False(asked.IsCompleted || next.IsCompleted);
+        Assert.False(waiting.IsCompleted || next.IsCompleted);
         consensus.EndWaitingReads();
         var late = consensus.ReadBarrierAsync().AsTask();
-        foreach (var read in new[] { asked, next, late })
+        foreach (var read in new[] { waiting, next, late })
         {
             Assert.True(read.IsCompleted);
             Assert.False(cluster.Await(read));
@@ -168,11 +168,11 @@ public sealed class HostScriptTests
         using var cluster = SteppedCluster.Of(3);
         cluster.Put(cluster.A, "users/1", 1);
         cluster.Wire.Isolate(cluster.A);
-        var lost = cluster.A.Propose(SteppedCluster.PutOf("users/lost", 1));
+        var lostWrite = cluster.A.Propose(SteppedCluster.PutOf("users/lost", 1));
         cluster.RunUntil(() => cluster.B.Consensus!.IsLeader || cluster.C.Consensus!.IsLeader, "another leader");
         var next = cluster.B.Consensus!.IsLeader ? cluster.B : cluster.C;
         cluster.Put(next, "users/2", 2);
-        Assert.Equal(RejectionKind.OutcomeUnknown, cluster.Await(lost).Rejection?.Kind);
+        Assert.Equal(RejectionKind.OutcomeUnknown, cluster.Await(lostWrite).Rejection?.Kind);
         long firstWrite = cluster.A.Store!.Journal.LastWrite;
         cluster.Wire.Heal();
         cluster.AwaitEqual();

@@ -113,18 +113,18 @@ public sealed class HostSpaceTests
     [Fact]
     public void All_of_two_voters_need_room_and_a_single_one_too()
     {
-        using var two = SteppedCluster.Of(2);
-        SetSpareBytes(two, Plenty, TooLittle, null);
+        using var twoMembers = SteppedCluster.Of(2);
+        SetSpareBytes(twoMembers, Plenty, TooLittle, null);
         Assert.Equal(
             RejectionKind.InsufficientSpace,
-            two.Do(two.A, SteppedCluster.PutOf("users/1", 1)).Rejection?.Kind
+            twoMembers.Do(twoMembers.A, SteppedCluster.PutOf("users/1", 1)).Rejection?.Kind
         );
 
-        using var one = SteppedCluster.Of(1);
-        SetSpareBytes(one, TooLittle, null, null);
+        using var oneMember = SteppedCluster.Of(1);
+        SetSpareBytes(oneMember, TooLittle, null, null);
         Assert.Equal(
             RejectionKind.InsufficientSpace,
-            one.Do(one.A, SteppedCluster.PutOf("users/1", 1)).Rejection?.Kind
+            oneMember.Do(oneMember.A, SteppedCluster.PutOf("users/1", 1)).Rejection?.Kind
         );
     }
 

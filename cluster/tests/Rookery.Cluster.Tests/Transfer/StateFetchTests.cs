@@ -110,7 +110,7 @@ public sealed class StateFetchTests : IDisposable
     public async Task A_member_that_always_breaks_off_is_abandoned_and_received_bytes_stay()
     {
         await using (
-            var broken = await StateServer.StartAsync(
+            var brokenSender = await StateServer.StartAsync(
                 _sender.Routes,
                 static request => (request == 1 ? 5_000 : 0, NoFlip)
             )
@@ -120,7 +120,7 @@ public sealed class StateFetchTests : IDisposable
                 "broke off 9 times in a row",
                 (
                     await Assert.ThrowsAsync<StateTransferException>(() =>
-                        Fetch(broken).RunAsync(CancellationToken.None)
+                        Fetch(brokenSender).RunAsync(CancellationToken.None)
                     )
                 ).Message,
                 StringComparison.Ordinal

@@ -92,12 +92,12 @@ async function startAndRead(cluster, member) {
 /** Waits until everything in the node's runs can be read, and checks the content. */
 function readAll(cluster, member) {
   return cluster.waitUntil(`${member.name} has all that it lost`, async () => {
-    const wrong = await wrongBase(member.node, "chaos").catch(() => null)
-    if (wrong?.length > 0) {
-      throw new Error(`${member.name} answers with wrong documents: ${wrong.slice(0, 5).join(", ")}`)
+    const wrongIds = await wrongBase(member.node, "chaos").catch(() => null)
+    if (wrongIds?.length > 0) {
+      throw new Error(`${member.name} answers with wrong documents: ${wrongIds.slice(0, 5).join(", ")}`)
     }
 
-    return wrong !== null
+    return wrongIds !== null
   })
 }
 
