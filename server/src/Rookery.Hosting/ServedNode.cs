@@ -164,7 +164,7 @@ internal sealed class ServedNode
 
     // If another process of the same node has the address, it also holds the directory. That is then reported, because
     // it is the better reason.
-    private static async Task ListenAsync(Func<Task> listen, string where, NodeSetting setting)
+    private static async Task ListenAsync(Func<Task> listen, string address, NodeSetting setting)
     {
         try
         {
@@ -178,7 +178,7 @@ internal sealed class ServedNode
             }
 
             throw new ConfigurationException(
-                $"Could not listen on {where}: {(failure.InnerException ?? failure).Message}."
+                $"Could not listen on {address}: {(failure.InnerException ?? failure).Message}."
             );
         }
     }

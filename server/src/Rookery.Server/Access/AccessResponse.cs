@@ -90,13 +90,13 @@ internal static class AccessResponse
     }
 
     /// <summary>Sends a new token. No later answer contains it.</summary>
-    public static Task SendTokenAsync(HttpContext http, MadeToken made, string? notice = null) =>
+    public static Task SendTokenAsync(HttpContext http, MadeToken created, string? notice = null) =>
         JsonResponse.SendAsync(
             http,
             json =>
             {
-                json.WriteString("Token"u8, made.Token);
-                WriteToken(json, made.Record);
+                json.WriteString("Token"u8, created.Token);
+                WriteToken(json, created.Record);
                 WriteNotice(json, notice);
             },
             StatusCodes.Status201Created

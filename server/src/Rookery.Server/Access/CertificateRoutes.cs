@@ -203,7 +203,7 @@ internal sealed class CertificateRoutes(ServerContext context)
                             : throw RefusedException.BadRequest("'Admin' must be true or false.");
                         break;
                     case "Databases":
-                        JsonBody.ForEachMember(ref json, signingRequest.AddRight, what: "'Databases'");
+                        JsonBody.ForEachMember(ref json, signingRequest.AddRight, subject: "'Databases'");
                         break;
                     default:
                         throw AccessResponse.UnknownMember(member);

@@ -62,7 +62,7 @@ internal sealed class ClaimRoute(ServerContext context)
         CheckCode(code);
         await AccessResponse.ReadBarrierAsync(context);
         CheckUnclaimed();
-        var made = await new TokenMaker(context).MakeAsync(
+        var token = await new TokenMaker(context).MakeAsync(
             new TokenRequest(name, ["admin"], Databases: null, Lifetime: null),
             taken: null,
             writer => writer.Set(OwnerKey, "{}"u8, ClusterRecord.Absent)
@@ -72,7 +72,7 @@ internal sealed class ClaimRoute(ServerContext context)
             "This node was claimed: the admin token '{Name}' was given.",
             name
         );
-        await AccessResponse.SendTokenAsync(http, made);
+        await AccessResponse.SendTokenAsync(http, token);
     }
 
     private void CheckUnclaimed()

@@ -17,8 +17,8 @@ internal static class ReadRight
     /// Returns the error for a script or JSON Patch of a caller without the scope <c>read</c>. Its failure, output and
     /// changes reveal the document that it reads.
     /// </summary>
-    public static RefusedException MissingForScript(HttpContext http, Database database, string instead) =>
-        Missing(http, database, "with a script or JSON Patch", $"it reads the document that it changes. {instead}");
+    public static RefusedException MissingForScript(HttpContext http, Database database, string alternative) =>
+        Missing(http, database, "with a script or JSON Patch", $"it reads the document that it changes. {alternative}");
 
     /// <summary>
     /// Returns the error for a wait for indexes by a caller without the scope <c>read</c>. The wait's duration can
@@ -39,6 +39,6 @@ internal static class ReadRight
             ErrorResponse.Forbidden,
             $"{http.Request.Method} {http.Request.Path} {qualifier} needs the scope read and write in database "
                 + $"'{database.Name}', "
-                + $"and '{Principal.Of(http).Name}' has write only: {why} Nothing was stored."
+                + $"and '{Principal.Of(http).Name}' has write only: {reason} Nothing was stored."
         );
 }

@@ -28,9 +28,9 @@ internal sealed class SecureEndpoint(Func<IServerIdentity?> identity)
             return known.Options;
         }
 
-        var made = new Current(currentIdentity, OptionsOf(currentIdentity));
-        _current = made;
-        return made.Options;
+        var current = new Current(currentIdentity, OptionsOf(currentIdentity));
+        _current = current;
+        return current.Options;
     }
 
     private static SslServerAuthenticationOptions OptionsOf(IServerIdentity identity) =>

@@ -76,7 +76,7 @@ internal sealed class TokenRoutes(ServerContext context)
         }
 
         // The first admin token gives the node an owner; it cannot be claimed afterwards.
-        var made = await _maker.MakeAsync(
+        var created = await _maker.MakeAsync(
             request,
             DescribeTaken(request.Name),
             writer =>
@@ -96,7 +96,7 @@ internal sealed class TokenRoutes(ServerContext context)
         );
         await AccessResponse.SendTokenAsync(
             http,
-            made,
+            created,
             AccessResponse.DescribeMissingDatabases(context, request.Databases)
         );
     }
@@ -132,7 +132,7 @@ internal sealed class TokenRoutes(ServerContext context)
     {
         var request = await ReadAsync(http);
         await AccessResponse.ReadBarrierAsync(context);
-        var made = await _maker.MakeAsync(
+        var created = await _maker.MakeAsync(
             request with
             {
                 Name = request.Name ?? "admin",
@@ -151,9 +151,9 @@ internal sealed class TokenRoutes(ServerContext context)
             LogEvents.TokenReplaced,
             "'{Who}' replaced the admin token '{Name}'; the previous one is no longer valid.",
             Principal.Of(http).Name,
-            made.Record.Name
+            created.Record.Name
         );
-        await AccessResponse.SendTokenAsync(http, made);
+        await AccessResponse.SendTokenAsync(http, created);
     }
 
     private static string DescribeTaken(string? name) =>

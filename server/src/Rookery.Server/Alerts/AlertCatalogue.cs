@@ -473,5 +473,5 @@ public static class AlertCatalogue
                 .Select(one => (one.Member.Tag, describe(one)))
             : [];
 
-    private static string Count(int number, string what) => $"{number} {what}{(number == 1 ? string.Empty : "s")}";
+    private static string Count(int number, string noun) => $"{number} {noun}{(number == 1 ? string.Empty : "s")}";
 }

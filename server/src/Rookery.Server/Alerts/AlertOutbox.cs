@@ -30,23 +30,23 @@ internal sealed class AlertOutbox
         {
             var key = (SubjectOf(alert), alert.Alert.Name);
             endedKeys.Remove(key);
-            var seen = _reported.TryGetValue(key, out var known)
+            var entry = _reported.TryGetValue(key, out var known)
                 ? known with
                 {
                     Alert = alert,
                 }
                 : new ReportedAlert(alert, now, IsSent: false);
             bool isSentHere = isMine(alert);
-            if (!seen.IsSent && (isSentHere || now - seen.Since >= NewAlertAge))
+            if (!entry.IsSent && (isSentHere || now - entry.Since >= NewAlertAge))
             {
-                seen = seen with { IsSent = true };
+                entry = entry with { IsSent = true };
                 if (isSentHere)
                 {
                     toSend.Add((AlertMessage.Firing, alert));
                 }
             }
 
-            _reported[key] = seen;
+            _reported[key] = entry;
         }
 
         foreach (var key in endedKeys.Where(key => mayBeOver(_reported[key].Alert)))

@@ -278,14 +278,14 @@ public sealed class AlertSender : IAsyncDisposable
         }
     }
 
-    private void GiveUp(AlertMessage message, string why) =>
+    private void GiveUp(AlertMessage message, string reason) =>
         _context.Log.LogWarning(
             LogEvents.AlertGivenUp,
             "The webhook was not notified that alert {Name} of node {Node} is {State}: {Why}.",
             message.Alert.Name,
             message.Node,
             message.State,
-            why
+            reason
         );
 
     private async Task<(string? Failure, bool IsPermanentRefusal)> SendAsync(

@@ -163,14 +163,14 @@ public sealed class AlertWatch : IDisposable
             return false;
         }
 
-        bool ends = state.IsActive;
+        bool wasActive = state.IsActive;
         (state.BegunAt, state.IsActive) = (null, false);
-        if (ends)
+        if (wasActive)
         {
             _log.LogInformation(LogEvents.AlertEnded, "Alert {Name} is over.", state.Definition.Name);
         }
 
-        return ends;
+        return wasActive;
     }
 
     /// <summary>State of one alert.</summary>

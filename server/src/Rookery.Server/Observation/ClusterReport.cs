@@ -23,19 +23,19 @@ internal sealed record ClusterReport(
     /// <summary>Returns this node's view.</summary>
     public static ClusterReport Of(ConsensusStatistics cluster) =>
         new(
-            cluster.Members.Any(static one => one.Member is { IsSelf: true, IsLeader: true }),
+            cluster.Members.Any(static member => member.Member is { IsSelf: true, IsLeader: true }),
             cluster.LeaderTag,
             cluster.Term,
             cluster.Capacity?.LimitedBy,
             cluster.SuccessorTag,
             [
-                .. cluster.Members.Select(static one => new ReportedMember(
-                    one.Member.Tag,
-                    one.IsReachable,
-                    one.LagEntries,
-                    one.SyncMicroseconds / 1000.0,
-                    one.SpareBytes,
-                    one.HeardSeconds
+                .. cluster.Members.Select(static member => new ReportedMember(
+                    member.Member.Tag,
+                    member.IsReachable,
+                    member.LagEntries,
+                    member.SyncMicroseconds / 1000.0,
+                    member.SpareBytes,
+                    member.HeardSeconds
                 )),
             ]
         );
@@ -50,15 +50,15 @@ internal sealed record ClusterReport(
         json.WriteString("LimitedBy"u8, LimitedBy);
         json.WriteString("SuccessorTag"u8, SuccessorTag);
         json.WriteStartArray("Members"u8);
-        foreach (var one in Members)
+        foreach (var member in Members)
         {
             json.WriteStartObject();
-            json.WriteString("Tag"u8, one.Tag);
-            ObservationJson.WriteOptional(json, "IsReachable"u8, one.IsReachable);
-            ObservationJson.WriteOptional(json, "LagEntries"u8, one.LagEntries);
-            ObservationJson.WriteOptional(json, "SyncP99Milliseconds"u8, one.SyncP99Milliseconds);
-            ObservationJson.WriteOptional(json, "SpareBytes"u8, one.SpareBytes);
-            ObservationJson.WriteOptional(json, "HeardSeconds"u8, one.HeardSeconds);
+            json.WriteString("Tag"u8, member.Tag);
+            ObservationJson.WriteOptional(json, "IsReachable"u8, member.IsReachable);
+            ObservationJson.WriteOptional(json, "LagEntries"u8, member.LagEntries);
+            ObservationJson.WriteOptional(json, "SyncP99Milliseconds"u8, member.SyncP99Milliseconds);
+            ObservationJson.WriteOptional(json, "SpareBytes"u8, member.SpareBytes);
+            ObservationJson.WriteOptional(json, "HeardSeconds"u8, member.HeardSeconds);
             json.WriteEndObject();
         }
 
@@ -80,16 +80,16 @@ internal sealed record ClusterReport(
                 [
                     .. json.GetProperty("Members"u8)
                         .EnumerateArray()
-                        .Select(static one => new ReportedMember(
-                            one.GetProperty("Tag"u8).GetString() ?? string.Empty,
-                            one.GetProperty("IsReachable"u8)
+                        .Select(static member => new ReportedMember(
+                            member.GetProperty("Tag"u8).GetString() ?? string.Empty,
+                            member.GetProperty("IsReachable"u8)
                                 is { ValueKind: JsonValueKind.True or JsonValueKind.False } reachable
                                 ? reachable.GetBoolean()
                                 : null,
-                            ObservationJson.ReadLong(one, "LagEntries"u8),
-                            ObservationJson.ReadDouble(one, "SyncP99Milliseconds"u8),
-                            ObservationJson.ReadLong(one, "SpareBytes"u8),
-                            ObservationJson.ReadDouble(one, "HeardSeconds"u8)
+                            ObservationJson.ReadLong(member, "LagEntries"u8),
+                            ObservationJson.ReadDouble(member, "SyncP99Milliseconds"u8),
+                            ObservationJson.ReadLong(member, "SpareBytes"u8),
+                            ObservationJson.ReadDouble(member, "HeardSeconds"u8)
                         )),
                 ]
             );

@@ -218,13 +218,13 @@ internal sealed class ForwardedRequests(ServerContext context)
             );
     }
 
-    private RefusedException Unreachable(ClusterViewMember member, string why) =>
+    private RefusedException Unreachable(ClusterViewMember member, string reason) =>
         new(
             StatusCodes.Status502BadGateway,
             ErrorResponse.RavenException,
             $"Node {context.Options.NodeTag} could not ask "
-                + $"{(member.Name.Length > 0 ? $"{member.Name} ({member.Tag})" : member.Tag)}: {why}. What it reported "
-                + $"before is in /dashboard/history and /dashboard/slow."
+                + $"{(member.Name.Length > 0 ? $"{member.Name} ({member.Tag})" : member.Tag)}: {reason}. What it "
+                + $"reported before is in /dashboard/history and /dashboard/slow."
         );
 
     private static string QueryWithoutNode(HttpContext http)

@@ -46,13 +46,13 @@ internal static class LiveRoute
             return;
         }
 
-        using var ends = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
         http.Response.ContentType = ContentType;
         http.Response.Headers.CacheControl = "no-store";
         var access = new FeedAccess(context, http);
         while (true)
         {
-            byte[]? state = await listener.NextAsync(KeepAliveInterval, context.Time, ends.Token);
+            byte[]? state = await listener.NextAsync(KeepAliveInterval, context.Time, linked.Token);
             if (access.WhyEndedCached() is { } reason)
             {
                 await EndAsync(http, reason);
@@ -60,7 +60,7 @@ internal static class LiveRoute
             }
 
             // Without news, an empty comment is written: the write detects a client that has left silently.
-            await http.Response.BodyWriter.WriteAsync(state ?? ": \n\n"u8.ToArray(), ends.Token);
+            await http.Response.BodyWriter.WriteAsync(state ?? ": \n\n"u8.ToArray(), linked.Token);
         }
     }
 

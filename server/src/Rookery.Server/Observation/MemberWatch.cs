@@ -88,13 +88,13 @@ internal sealed class MemberWatch(
             return;
         }
 
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(
             stopping,
             isWatched ? CancellationToken.None : observation.WatchBegins
         );
         try
         {
-            await Task.Delay(remaining, context.Time, either.Token);
+            await Task.Delay(remaining, context.Time, linked.Token);
         }
         catch (OperationCanceledException)
         {
@@ -199,7 +199,7 @@ internal sealed class MemberWatch(
     private async Task<JsonDocument> GetAsync(string path, bool isWatched, CancellationToken stopping)
     {
         using var timeout = new CancellationTokenSource(isWatched ? WatchedTimeout : UnwatchedTimeout, context.Time);
-        using var either = CancellationTokenSource.CreateLinkedTokenSource(
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(
             timeout.Token,
             stopping,
             isWatched ? CancellationToken.None : observation.WatchBegins
@@ -207,12 +207,12 @@ internal sealed class MemberWatch(
         using var answer = await _client!.GetAsync(
             new Uri(path, UriKind.Relative),
             HttpCompletionOption.ResponseContentRead,
-            either.Token
+            linked.Token
         );
         answer.EnsureSuccessStatusCode();
         return await JsonDocument.ParseAsync(
-            await answer.Content.ReadAsStreamAsync(either.Token),
-            cancellationToken: either.Token
+            await answer.Content.ReadAsStreamAsync(linked.Token),
+            cancellationToken: linked.Token
         );
     }
 }

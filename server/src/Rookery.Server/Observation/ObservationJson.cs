@@ -110,13 +110,13 @@ internal static class ObservationJson
         json.WriteStringValue("Bytes"u8);
         json.WriteEndArray();
         json.WriteStartArray("Rows"u8);
-        foreach (var one in events)
+        foreach (var nodeEvent in events)
         {
             json.WriteStartArray();
-            json.WriteStringValue(one.Kind);
-            json.WriteNumberValue(one.StartUnixMicroseconds);
-            json.WriteNumberValue(one.DurationMicroseconds);
-            json.WriteNumberValue(one.Bytes);
+            json.WriteStringValue(nodeEvent.Kind);
+            json.WriteNumberValue(nodeEvent.StartUnixMicroseconds);
+            json.WriteNumberValue(nodeEvent.DurationMicroseconds);
+            json.WriteNumberValue(nodeEvent.Bytes);
             json.WriteEndArray();
         }
 

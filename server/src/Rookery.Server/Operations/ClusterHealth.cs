@@ -45,46 +45,46 @@ internal static class ClusterHealth
         }
 
         json.WriteStartArray("Members"u8);
-        foreach (var one in cluster.Members)
+        foreach (var clusterMember in cluster.Members)
         {
             var reported = leaderReport?.Sight.Members.FirstOrDefault(member =>
-                string.Equals(member.Tag, one.Member.Tag, StringComparison.Ordinal)
+                string.Equals(member.Tag, clusterMember.Member.Tag, StringComparison.Ordinal)
             );
             json.WriteStartObject();
-            json.WriteString("Tag"u8, one.Member.Tag);
+            json.WriteString("Tag"u8, clusterMember.Member.Tag);
             json.WriteString(
                 "Role"u8,
-                one.Member.IsLeader ? "leader"
-                    : one.Member.IsVoter ? "voter"
+                clusterMember.Member.IsLeader ? "leader"
+                    : clusterMember.Member.IsVoter ? "voter"
                     : "learner"
             );
-            if ((one.IsReachable ?? reported?.IsReachable) is { } isReachable)
+            if ((clusterMember.IsReachable ?? reported?.IsReachable) is { } isReachable)
             {
                 json.WriteBoolean("IsReachable"u8, isReachable);
             }
 
-            if ((one.LagEntries ?? reported?.LagEntries) is { } lag)
+            if ((clusterMember.LagEntries ?? reported?.LagEntries) is { } lag)
             {
                 json.WriteNumber("LagEntries"u8, lag);
             }
 
-            if ((one.SyncMicroseconds / 1000.0 ?? reported?.SyncP99Milliseconds) is { } sync)
+            if ((clusterMember.SyncMicroseconds / 1000.0 ?? reported?.SyncP99Milliseconds) is { } sync)
             {
                 json.WriteNumber("SyncP99Milliseconds"u8, sync);
             }
 
-            if ((one.HeardSeconds ?? reported?.HeardSeconds) is { } heard)
+            if ((clusterMember.HeardSeconds ?? reported?.HeardSeconds) is { } heard)
             {
                 json.WriteNumber("HeardSeconds"u8, Math.Round(heard, 1));
             }
 
-            if (one is { ClockAheadSeconds: { } ahead, IsClockSynchronised: { } isSynchronised })
+            if (clusterMember is { ClockAheadSeconds: { } ahead, IsClockSynchronised: { } isSynchronised })
             {
                 json.WriteNumber("ClockAheadSeconds"u8, ahead);
                 json.WriteBoolean("IsClockSynchronised"u8, isSynchronised);
             }
 
-            if ((one.SpareBytes ?? reported?.SpareBytes) is { } spare)
+            if ((clusterMember.SpareBytes ?? reported?.SpareBytes) is { } spare)
             {
                 json.WriteNumber("SpareBytes"u8, spare);
             }
@@ -172,8 +172,8 @@ internal static class ClusterHealth
                 "1 when a member answers; other members are known to the leader only."
             ),
             cluster,
-            static one =>
-                one.IsReachable switch
+            static clusterMember =>
+                clusterMember.IsReachable switch
                 {
                     true => 1,
                     false => 0,
@@ -187,7 +187,7 @@ internal static class ClusterHealth
                     + "only."
             ),
             cluster,
-            static one => one.LagEntries
+            static clusterMember => clusterMember.LagEntries
         );
         AddKnown(
             text.Gauge(
@@ -196,7 +196,7 @@ internal static class ClusterHealth
                     + "known to the leader only."
             ),
             cluster,
-            static one => one.SyncMicroseconds / MicrosecondsPerSecond
+            static clusterMember => clusterMember.SyncMicroseconds / MicrosecondsPerSecond
         );
         AddKnown(
             text.Gauge(
@@ -204,7 +204,7 @@ internal static class ClusterHealth
                 "Free bytes of a member beyond its reserve; other members are known to the leader only."
             ),
             cluster,
-            static one => one.SpareBytes
+            static clusterMember => clusterMember.SpareBytes
         );
 
         if (cluster.Capacity is { } capacity)
@@ -220,11 +220,11 @@ internal static class ClusterHealth
 
     private static void AddKnown(PrometheusText text, ConsensusStatistics cluster, Func<MemberStatistics, double?> read)
     {
-        foreach (var one in cluster.Members)
+        foreach (var clusterMember in cluster.Members)
         {
-            if (read(one) is { } value)
+            if (read(clusterMember) is { } value)
             {
-                text.Sample(value, ("member", one.Member.Tag));
+                text.Sample(value, ("member", clusterMember.Member.Tag));
             }
         }
     }

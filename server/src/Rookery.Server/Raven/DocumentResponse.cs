@@ -40,9 +40,9 @@ internal sealed class DocumentResponse(
     /// <inheritdoc/>
     public bool TryReserve(long bytes)
     {
-        long held = Buffer.Length + bytes;
-        return held <= LargeRequests.FreeBytes + ResponseBuffer.PartBytes
-            || (_lease ??= requests.Begin(http)).TryGrow(_heldBytes + held);
+        long bytesHeld = Buffer.Length + bytes;
+        return bytesHeld <= LargeRequests.FreeBytes + ResponseBuffer.PartBytes
+            || (_lease ??= requests.Begin(http)).TryGrow(_heldBytes + bytesHeld);
     }
 
     /// <inheritdoc/>

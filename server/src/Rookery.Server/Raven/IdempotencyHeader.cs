@@ -53,14 +53,14 @@ internal static class IdempotencyHeader
     /// <summary>Refuses a key on a route that cannot recognise repetitions.</summary>
     /// <param name="http">The request.</param>
     /// <param name="route">Name of the route in the message.</param>
-    /// <param name="instead">Clause that tells the user how to make a repetition harmless on this route.</param>
+    /// <param name="alternative">Clause that tells the user how to make a repetition harmless on this route.</param>
     /// <exception cref="RefusedException">The request has a key.</exception>
-    public static void Refuse(HttpContext http, string route, string instead)
+    public static void Refuse(HttpContext http, string route, string alternative)
     {
         if (http.Request.Headers[KeyName].Count > 0)
         {
             throw RefusedException.BadRequest(
-                $"An Idempotency-Key has no effect on {route}: {instead}. Nothing was stored; send the "
+                $"An Idempotency-Key has no effect on {route}: {alternative}. Nothing was stored; send the "
                     + $"request without one."
             );
         }

@@ -39,14 +39,14 @@ internal static class JsonBody
     /// Converts an exception of the JSON reader to a refusal with a message of this server: in the published program
     /// the framework's messages are only resource keys.
     /// </summary>
-    /// <param name="what">What was read ("The body").</param>
+    /// <param name="subject">What was read ("The body").</param>
     /// <param name="thrown">The exception of the JSON reader.</param>
-    public static RefusedException Malformed(string what, Exception thrown) =>
+    public static RefusedException Malformed(string subject, Exception thrown) =>
         RefusedException.BadRequest(
             thrown is JsonException { LineNumber: { } line, BytePositionInLine: { } at }
-                ? $"{what} is not valid JSON in line {line + 1}, byte {at}: something is missing, misplaced or "
+                ? $"{subject} is not valid JSON in line {line + 1}, byte {at}: something is missing, misplaced or "
                     + $"nested too deeply. Send JSON as RFC 8259 defines it."
-                : $"{what} is not valid JSON: a text in it is not UTF-8 or ends within an escaped surrogate pair."
+                : $"{subject} is not valid JSON: a text in it is not UTF-8 or ends within an escaped surrogate pair."
         );
 
     /// <summary>Refuses objects that contain a member twice, because only one of both would have an effect.</summary>
@@ -83,13 +83,13 @@ internal static class JsonBody
     /// <summary>Calls <paramref name="member"/> for each member of an object.</summary>
     /// <param name="json">The reader, at the object's first token; afterwards at its last.</param>
     /// <param name="member">Called with each member's name, while the reader is at the member's value.</param>
-    /// <param name="what">Name of the value in a refusal.</param>
+    /// <param name="subject">Name of the value in a refusal.</param>
     /// <exception cref="RefusedException">The value is no object, or has a member twice (400).</exception>
-    public static void ForEachMember(ref Utf8JsonReader json, JsonMember member, string what = "The body")
+    public static void ForEachMember(ref Utf8JsonReader json, JsonMember member, string subject = "The body")
     {
         if (json.TokenType != JsonTokenType.StartObject)
         {
-            throw RefusedException.BadRequest($"{what} must be a JSON object.");
+            throw RefusedException.BadRequest($"{subject} must be a JSON object.");
         }
 
         var names = default(MemberNames);
@@ -107,20 +107,20 @@ internal static class JsonBody
     /// </summary>
     /// <param name="value">The member's value.</param>
     /// <param name="name">Name of the member.</param>
-    /// <param name="where">The object that contains it ("the body of a query").</param>
+    /// <param name="container">The object that contains it ("the body of a query").</param>
     /// <exception cref="RefusedException">The value is not null: 501.</exception>
-    public static void RequireNull(ref Utf8JsonReader value, string name, string where)
+    public static void RequireNull(ref Utf8JsonReader value, string name, string container)
     {
         if (value.TokenType != JsonTokenType.Null)
         {
-            throw NotSupported(name, where);
+            throw NotSupported(name, container);
         }
     }
 
     /// <summary>Returns the error for a member that is not supported: 501.</summary>
-    public static RefusedException NotSupported(string name, string where) =>
+    public static RefusedException NotSupported(string name, string container) =>
         RefusedException.NotSupported(
-            $"The member '{name}' of {where} is not supported by this version, and nothing was done; leave it out."
+            $"The member '{name}' of {container} is not supported by this version, and nothing was done; leave it out."
         );
 
     /// <summary>Reads a string, or null.</summary>

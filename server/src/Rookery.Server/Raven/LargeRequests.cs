@@ -208,11 +208,11 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         {
             if (!TryGrow(bytes))
             {
-                using var ends = CancellationTokenSource.CreateLinkedTokenSource(
+                using var linked = CancellationTokenSource.CreateLinkedTokenSource(
                     http.RequestAborted,
                     requests.Stopping
                 );
-                await GrowAsync(bytes, waitsLong: _connection.Response.HasStarted, ends.Token);
+                await GrowAsync(bytes, waitsLong: _connection.Response.HasStarted, linked.Token);
             }
         }
 

@@ -236,7 +236,7 @@ internal sealed class MultiGetRoute(
                         break;
                 }
             },
-            what: "Each of 'Requests'"
+            subject: "Each of 'Requests'"
         );
         return part;
     }

@@ -69,11 +69,11 @@ internal static class UnsupportedRoutes
     /// <summary>Refuses any other path under /databases/{database}/.</summary>
     public static Task OnDatabaseAsync(HttpContext http, Database database)
     {
-        string rest = (string?)http.Request.RouteValues["rest"] ?? "";
-        bool isQuery = rest.Equals("queries", StringComparison.OrdinalIgnoreCase);
+        string path = (string?)http.Request.RouteValues["rest"] ?? "";
+        bool isQuery = path.Equals("queries", StringComparison.OrdinalIgnoreCase);
         throw Refuse(
             http,
-            isQuery ? "queries in the URL (send them in the body of a POST)" : FeatureOf(DatabaseFeatures, rest)
+            isQuery ? "queries in the URL (send them in the body of a POST)" : FeatureOf(DatabaseFeatures, path)
         );
     }
 

@@ -179,15 +179,15 @@ internal static class DebugParts
 
         json.WriteEndArray();
         json.WriteStartArray("Names"u8);
-        foreach (var one in cluster.Members)
+        foreach (var member in cluster.Members)
         {
             json.WriteStartObject();
-            json.WriteString("Tag"u8, one.Member.Tag);
-            json.WriteString("NodeId"u8, one.Member.NodeId);
-            json.WriteString("Name"u8, one.Member.Name);
-            json.WriteString("Url"u8, one.Member.Url);
-            json.WriteBoolean("IsSelf"u8, one.Member.IsSelf);
-            json.WriteNumber("RecordVersion"u8, one.RecordVersion);
+            json.WriteString("Tag"u8, member.Member.Tag);
+            json.WriteString("NodeId"u8, member.Member.NodeId);
+            json.WriteString("Name"u8, member.Member.Name);
+            json.WriteString("Url"u8, member.Member.Url);
+            json.WriteBoolean("IsSelf"u8, member.Member.IsSelf);
+            json.WriteNumber("RecordVersion"u8, member.RecordVersion);
             json.WriteEndObject();
         }
 

@@ -92,7 +92,7 @@ internal static class BackupRoute
         }
 
         http.Response.ContentType = "application/octet-stream";
-        using var ended = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
         using var answer = ResponseBuffer.Rent();
         answer.Write(BackupWire.Preamble);
         long readStart = context.Time.GetTimestamp();
@@ -101,7 +101,7 @@ internal static class BackupRoute
         {
             var readTime = context.Time.GetElapsedTime(readStart);
             BackupWire.Write(answer, piece);
-            if (!await SendAsync(http, context, answer.Written, ended.Token))
+            if (!await SendAsync(http, context, answer.Written, linked.Token))
             {
                 return;
             }
@@ -113,7 +113,7 @@ internal static class BackupRoute
                 await Task.Delay(
                     TimeSpan.FromTicks(Math.Min(RestPerReadTime * readTime.Ticks, MaxRest.Ticks)),
                     context.Time,
-                    ended.Token
+                    linked.Token
                 );
             }
 
@@ -128,7 +128,7 @@ internal static class BackupRoute
         HttpContext http,
         ServerContext context,
         ReadOnlyMemory<byte> bytes,
-        CancellationToken ended
+        CancellationToken cancellationToken
     )
     {
         while (!bytes.IsEmpty)
@@ -138,9 +138,9 @@ internal static class BackupRoute
             try
             {
                 var sent = await http
-                    .Response.BodyWriter.WriteAsync(slice, ended)
+                    .Response.BodyWriter.WriteAsync(slice, cancellationToken)
                     .AsTask()
-                    .WaitAsync(ClientReadTimeout, context.Time, ended);
+                    .WaitAsync(ClientReadTimeout, context.Time, cancellationToken);
                 if (sent.IsCompleted)
                 {
                     return false;

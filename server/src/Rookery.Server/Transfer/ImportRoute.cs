@@ -82,7 +82,7 @@ internal static class ImportRoute
         CancellationToken cancellation
     )
     {
-        using var ends = CancellationTokenSource.CreateLinkedTokenSource(stopping, cancellation);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(stopping, cancellation);
         bool isComplete = false;
         while (!isComplete)
         {
@@ -113,7 +113,7 @@ internal static class ImportRoute
                     await room.FitDocumentAsync(
                         import.CollectedBytes,
                         () => import.StoreRestAsync(cancellation),
-                        ends.Token
+                        linked.Token
                     );
                 }
             }

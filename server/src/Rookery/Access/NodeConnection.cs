@@ -105,8 +105,8 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
         };
 
     /// <summary>Describes in sentences that no node answers.</summary>
-    /// <param name="why">The reason.</param>
-    public string NoAnswer(string why) => $"No node answers at {Address} ({why}). {IfSilent}".TrimEnd();
+    /// <param name="reason">The reason.</param>
+    public string NoAnswer(string reason) => $"No node answers at {Address} ({reason}). {IfSilent}".TrimEnd();
 
     /// <summary>
     /// Connects with TCP keep-alive, so that a download from a machine that lost its power ends instead of waiting for

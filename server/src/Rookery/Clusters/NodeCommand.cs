@@ -205,7 +205,7 @@ internal static class NodeCommand
         {
             // Refused here, not by the node: until the node checks, another member may become a voter, and the user
             // would not have seen the consequences.
-            string other =
+            string candidate =
                 members
                     .Where(IsLearner)
                     .Select(static member => member.GetProperty("Name").GetString())
@@ -213,7 +213,7 @@ internal static class NodeCommand
                 ?? "NAME";
             throw new AdminException(
                 $"{node} is the only voter: without it nothing could be written, so it was not removed. Let "
-                    + $"another member vote first: `rookery cluster node promote {other}`.",
+                    + $"another member vote first: `rookery cluster node promote {candidate}`.",
                 ExitCode.Failure
             );
         }

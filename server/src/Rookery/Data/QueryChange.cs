@@ -55,16 +55,16 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         var started = await client.GetJsonAsync(isPatch ? HttpMethod.Patch : HttpMethod.Delete, path, body);
         long operation = started.GetProperty("OperationId").GetInt64();
         _operation.SetResult(operation);
-        var ended = await WatchAsync(operation, progress);
+        var finalState = await WatchAsync(operation, progress);
         interruption.Dispose();
         progress.Clear();
-        string status = ended.GetProperty("Status").GetString()!;
+        string status = finalState.GetProperty("Status").GetString()!;
         if (isJson)
         {
-            Output.Write(ended);
+            Output.Write(finalState);
         }
 
-        long done = ProcessedOf(ended);
+        long done = ProcessedOf(finalState);
         return status switch
         {
             "Completed" => await PrintAsync($"{(isPatch ? "Changed" : "Deleted")} {Amount.Of(done, "document")}."),
@@ -73,7 +73,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
                 ExitCode.Failure
             ),
             _ => throw new AdminException(
-                ended.GetProperty("Result").GetProperty("Message").GetString()!,
+                finalState.GetProperty("Result").GetProperty("Message").GetString()!,
                 ExitCode.Failure
             ),
         };

@@ -103,7 +103,7 @@ internal static class RemoveCommand
                             );
                         }
 
-                        var (found, missing) = idPrefix is null
+                        var (foundIds, missing) = idPrefix is null
                             ? await FindAsync(client, name, wantedIds)
                             : (await FindAsync(client, name, idPrefix), Array.Empty<string>());
                         foreach (string id in missing)
@@ -111,26 +111,27 @@ internal static class RemoveCommand
                             await Console.Error.WriteLineAsync($"There is no document '{VisibleText.OfLine(id)}'.");
                         }
 
-                        if (found.Count > 0 && (idPrefix is not null || found.Count > 1) && !parsed.GetValue(yes))
+                        if (foundIds.Count > 0 && (idPrefix is not null || foundIds.Count > 1) && !parsed.GetValue(yes))
                         {
                             Question.Confirm(
-                                $"{Amount.Of(found.Count, "document")} of {name} will be deleted: {NameSome(found)}.",
+                                $"{Amount.Of(foundIds.Count, "document")} of {name} will be deleted: "
+                                    + $"{NameSome(foundIds)}.",
                                 name,
                                 "--yes"
                             );
                         }
 
-                        await DeleteAsync(client, name, found);
+                        await DeleteAsync(client, name, foundIds);
                         if (address.IsJson(parsed))
                         {
-                            Output.Line($"{{\"Deleted\":{found.Count},\"Missing\":{missing.Length}}}");
+                            Output.Line($"{{\"Deleted\":{foundIds.Count},\"Missing\":{missing.Length}}}");
                         }
                         else
                         {
-                            await Console.Error.WriteLineAsync($"Deleted {Amount.Of(found.Count, "document")}.");
+                            await Console.Error.WriteLineAsync($"Deleted {Amount.Of(foundIds.Count, "document")}.");
                         }
 
-                        return missing.Length > 0 || found.Count == 0 ? ExitCode.NotFound : ExitCode.Success;
+                        return missing.Length > 0 || foundIds.Count == 0 ? ExitCode.NotFound : ExitCode.Success;
                     }
                 )
         );
@@ -150,11 +151,11 @@ internal static class RemoveCommand
         string[] ids
     )
     {
-        var found = new List<string>();
+        var foundIds = new List<string>();
         foreach (string[] chunk in ids.Chunk(DocumentsAtOnce))
         {
             var answer = await GetCommand.ReadAsync(client, NodeClient.PathOf(database), chunk, isMetadataOnly: true);
-            found.AddRange(
+            foundIds.AddRange(
                 answer
                     .GetProperty("Results")
                     .EnumerateArray()
@@ -164,12 +165,12 @@ internal static class RemoveCommand
             );
         }
 
-        return (found, [.. ids.Except(found, StringComparer.Ordinal)]);
+        return (foundIds, [.. ids.Except(foundIds, StringComparer.Ordinal)]);
     }
 
     private static async Task<List<string>> FindAsync(NodeClient client, string database, string prefix)
     {
-        var found = new List<string>();
+        var foundIds = new List<string>();
         for (string after = string.Empty; ; )
         {
             string path =
@@ -178,19 +179,19 @@ internal static class RemoveCommand
                 + $"&pageSize={DocumentsAtOnce}"
                 + $"{(after.Length == 0 ? after : $"&startAfter={Uri.EscapeDataString(after)}")}";
             var answer = await client.GetJsonAsync(HttpMethod.Get, path);
-            int before = found.Count;
-            found.AddRange(
+            int before = foundIds.Count;
+            foundIds.AddRange(
                 answer
                     .GetProperty("Results")
                     .EnumerateArray()
                     .Select(static document => document.GetProperty("@metadata").GetProperty("@id").GetString()!)
             );
-            if (found.Count - before < DocumentsAtOnce)
+            if (foundIds.Count - before < DocumentsAtOnce)
             {
-                return found;
+                return foundIds;
             }
 
-            after = found[^1];
+            after = foundIds[^1];
         }
     }
 

@@ -105,9 +105,9 @@ internal static class WaitCommand
                 );
             }
 
-            long left = behind.Sum(IndexCommand.LeftOf);
-            leftAtStart = Math.Max(leftAtStart, left);
-            progress.Report(leftAtStart - left, bytes: 0);
+            long remaining = behind.Sum(IndexCommand.LeftOf);
+            leftAtStart = Math.Max(leftAtStart, remaining);
+            progress.Report(leftAtStart - remaining, bytes: 0);
             await Task.Delay(PollInterval, time);
         }
     }

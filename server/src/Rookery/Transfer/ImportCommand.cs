@@ -79,12 +79,12 @@ internal static class ImportCommand
         );
         var source = Open(order, input);
         var dump = source as DumpSource;
-        StoredRest rest;
+        StoredRest stored;
         try
         {
             await import.RunAsync(source, () => input.Read);
             await TakeIdentitiesAsync(source);
-            rest = dump is null
+            stored = dump is null
                 ? new StoredRest(Identities: 0, Indexes: 0, Refused: 0)
                 : await FinishAsync(upload, dump, identities, progress);
         }
@@ -119,7 +119,7 @@ internal static class ImportCommand
 
         if (isJson)
         {
-            Output.Line(ToJson(import.Result, rest, dump));
+            Output.Line(ToJson(import.Result, stored, dump));
         }
         else
         {
@@ -127,7 +127,7 @@ internal static class ImportCommand
         }
 
         dump?.RequireEnd();
-        return import.Result.Bad + rest.Refused == 0 ? ExitCode.Success : ExitCode.BadInput;
+        return import.Result.Bad + stored.Refused == 0 ? ExitCode.Success : ExitCode.BadInput;
 
         async Task TakeIdentitiesAsync(IRecordSource from)
         {
@@ -300,35 +300,35 @@ internal static class ImportCommand
         Progress progress
     )
     {
-        var rest = new StoredRest(identities, Indexes: 0, Refused: 0);
+        var stored = new StoredRest(identities, Indexes: 0, Refused: 0);
         foreach (var index in dump.Indexes)
         {
             try
             {
                 await upload.DefineAsync(index);
-                rest = rest with { Indexes = rest.Indexes + 1 };
+                stored = stored with { Indexes = stored.Indexes + 1 };
             }
             catch (ImportRefusedException refused) when (refused.Refusal.Code == ExitCode.Configuration)
             {
                 string name = VisibleText.OfLine(DumpSource.NameOf(index));
                 progress.Say($"Not stored: the index {name}: {VisibleText.OfLine(refused.Message)}");
-                rest = rest with { Refused = rest.Refused + 1 };
+                stored = stored with { Refused = stored.Refused + 1 };
             }
         }
 
         progress.Say(
-            $"{Amount.Of(rest.Identities, "identity", "identities")} and "
-                + $"{Amount.Of(rest.Indexes, "index", "indexes")} were stored."
+            $"{Amount.Of(stored.Identities, "identity", "identities")} and "
+                + $"{Amount.Of(stored.Indexes, "index", "indexes")} were stored."
         );
         foreach (var (kind, count) in dump.Skipped)
         {
             progress.Say($"Left out: {Amount.Number(count)} × {VisibleText.OfLine(kind)}.");
         }
 
-        return rest;
+        return stored;
     }
 
-    private static string ToJson(ImportJournal result, StoredRest rest, DumpSource? dump) =>
+    private static string ToJson(ImportJournal result, StoredRest stored, DumpSource? dump) =>
         Clusters.JsonLine.Of(json =>
         {
             json.WriteNumber("Records"u8, result.Records);
@@ -339,9 +339,9 @@ internal static class ImportCommand
                 return;
             }
 
-            json.WriteNumber("Identities"u8, rest.Identities);
-            json.WriteNumber("Indexes"u8, rest.Indexes);
-            json.WriteNumber("IndexesRefused"u8, rest.Refused);
+            json.WriteNumber("Identities"u8, stored.Identities);
+            json.WriteNumber("Indexes"u8, stored.Indexes);
+            json.WriteNumber("IndexesRefused"u8, stored.Refused);
             json.WriteStartObject("LeftOut"u8);
             foreach (var (kind, count) in dump.Skipped)
             {

@@ -159,13 +159,13 @@ internal static class IndexCommand
         bool isRebuilt = false
     )
     {
-        using var ends = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
         await context.Indexes.WaitAsync(
             database,
             name,
             etag: isRebuilt ? 1 : 0,
             OpeningTimeout,
-            ends.Token,
+            linked.Token,
             evenAtRest: !isRebuilt
         );
     }

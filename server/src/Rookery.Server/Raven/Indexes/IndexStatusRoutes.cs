@@ -37,11 +37,13 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         if (timeout > TimeSpan.Zero)
         {
             long last = LastEtag(database);
-            using var ends = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
+            using var linked = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
             await Task.WhenAll(
                 Find(http, database)
                     .Where(static index => index.IsStale)
-                    .Select(index => context.Indexes.WaitAsync(database, index.Record.Name, last, timeout, ends.Token))
+                    .Select(index =>
+                        context.Indexes.WaitAsync(database, index.Record.Name, last, timeout, linked.Token)
+                    )
             );
         }
 
@@ -319,11 +321,13 @@ internal sealed class IndexStatusRoutes(ServerContext context)
 
     private List<ShownIndex> Find(Database database, List<string> names, bool withReplacements = false)
     {
-        var found = ShownIndex.Named(context.Indexes, database, names, withReplacements);
+        var matchingIndexes = ShownIndex.Named(context.Indexes, database, names, withReplacements);
         return
-            names.Find(name => !found.Exists(index => index.Name.Equals(name, StringComparison.OrdinalIgnoreCase)))
+            names.Find(name =>
+                !matchingIndexes.Exists(index => index.Name.Equals(name, StringComparison.OrdinalIgnoreCase))
+            )
                 is { } missing
             ? throw IndexCommand.Missing(missing)
-            : found;
+            : matchingIndexes;
     }
 }

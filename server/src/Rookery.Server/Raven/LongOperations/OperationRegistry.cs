@@ -41,13 +41,13 @@ internal sealed class OperationRegistry(TimeProvider time, MemoryShare memory)
 
     /// <summary>Registers an operation under a number from <see cref="NextId"/>.</summary>
     /// <param name="operation">The operation.</param>
-    /// <param name="by">The caller who starts it.</param>
+    /// <param name="principal">The caller who starts it.</param>
     /// <exception cref="RefusedException">The number is in use, or was never assigned: 400. The operation is
     /// disposed.</exception>
-    public T Begin<T>(T operation, Principal by)
+    public T Begin<T>(T operation, Principal principal)
         where T : LongOperation
     {
-        operation.BegunBy = by.Name;
+        operation.BegunBy = principal.Name;
         if (operation.Id > Interlocked.Read(ref _lastId) || !_operations.TryAdd(KeyOf(operation), operation))
         {
             operation.Dispose();
