@@ -10,24 +10,24 @@ public sealed class BackgroundWorkTests
     [Fact]
     public async Task A_stop_waits_for_work_started_by_work()
     {
-        var goesOn = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        var ends = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var mayContinue = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var mayEnd = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         bool hasBegun = false;
         Assert.True(
             _work.TryBegin(
                 "first",
                 async () =>
                 {
-                    await goesOn.Task;
-                    hasBegun = _work.TryBegin("second", () => ends.Task);
+                    await mayContinue.Task;
+                    hasBegun = _work.TryBegin("second", () => mayEnd.Task);
                 }
             )
         );
         var stopped = _work.StopAsync(CancellationToken.None);
-        goesOn.SetResult();
+        mayContinue.SetResult();
         await Assert.ThrowsAsync<TimeoutException>(() => stopped.WaitAsync(TimeSpan.FromMilliseconds(300)));
         Assert.True(hasBegun);
-        ends.SetResult();
+        mayEnd.SetResult();
         await stopped.WaitAsync(Guard);
     }
 
@@ -41,19 +41,19 @@ public sealed class BackgroundWorkTests
     [Fact]
     public async Task Failed_work_does_not_block_a_stop()
     {
-        var goesOn = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var mayContinue = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         Assert.True(
             _work.TryBegin(
                 "broken",
                 async () =>
                 {
-                    await goesOn.Task;
+                    await mayContinue.Task;
                     throw new IOException("No room.");
                 }
             )
         );
         var stopped = _work.StopAsync(CancellationToken.None);
-        goesOn.SetResult();
+        mayContinue.SetResult();
         await stopped.WaitAsync(Guard);
     }
 }

@@ -124,8 +124,8 @@ public sealed class EarlyEndTests : IAsyncLifetime
     public async Task Many_reads_in_one_request_end_with_their_client(string query)
     {
         await FillAsync(2000);
-        string asked = JsonSerializer.Serialize($$"""{"Query":{{JsonSerializer.Serialize(query)}}}""");
-        string part = $$"""{"Url":"{{_db}}/queries","Method":"POST","Content":{{asked}}}""";
+        string queryBody = JsonSerializer.Serialize($$"""{"Query":{{JsonSerializer.Serialize(query)}}}""");
+        string part = $$"""{"Url":"{{_db}}/queries","Method":"POST","Content":{{queryBody}}}""";
         string body = $$"""{"Requests":[{{string.Join(',', Enumerable.Repeat(part, 1000))}}]}""";
         using var clientLeaves = new CancellationTokenSource();
         using var content = new StringContent(body, Encoding.UTF8, "application/json");

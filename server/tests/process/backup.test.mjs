@@ -106,13 +106,13 @@ test("A backup that is interrupted when it is complete already is reported as co
   await serving(join(directory, "data"), async node => {
     await node.createDatabase("Quiet")
     const line = `exec ${unread(1)}$rookery backup --to ${backup} --url ${node.url}`
-    const ended = await command(["-c", line], {
+    const result = await command(["-c", line], {
       env: { ...environmentAt(directory), rookery: executable },
       program: "/bin/bash",
       onStart: child => until(() => existsSync(join(backup, "backup.manifest"))).then(() => child.kill("SIGINT")),
     })
-    assert.equal(ended.code, 130)
-    assert.match(ended.stderr, /Interrupted\. The backup in \S+ is complete and checked\.\n$/)
+    assert.equal(result.code, 130)
+    assert.match(result.stderr, /Interrupted\. The backup in \S+ is complete and checked\.\n$/)
   })
 })
 

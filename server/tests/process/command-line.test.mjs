@@ -259,18 +259,18 @@ test("A status is the same over the quick connection and over the usual one, if 
 
   // Lines about the speed of the disk differ from one status to the next.
   const steady = lines => lines.split("\n").filter(line => !line.includes(" limits capacity: ")).map(line => line.replace(/sync p99 (\?|[\d.]+ ms)/, "")).join("\n")
-  for (const [one, code, word, expected] of [
+  for (const [statusNode, code, word, expected] of [
     [node, 0, "well", /^Ready: documents are served\.\nLeader in term \d+; A leads; .*\n(.+\n)?A leader, reachable, 0 entries behind.*\n$/],
     [later, 1, "unwell", /^Not ready: .*format 9.*\n$/],
   ]) {
-    assert.equal((await one.request("GET", "/readyz?words")).headers["rookery-status"], word)
-    const { url, asked } = await recorderOf(t, one)
+    assert.equal((await statusNode.request("GET", "/readyz?words")).headers["rookery-status"], word)
+    const { url, asked } = await recorderOf(t, statusNode)
     const status = async (...words) => ended(await command(["status", "--url", ...words], { env }), code)
     // The quick connection needs a numeric address.
     const named = url.replace("127.0.0.1", "localhost")
-    const said = await status(url)
-    assert.match(said, expected)
-    assert.equal(steady(await status(named)), steady(said))
+    const quick = await status(url)
+    assert.match(quick, expected)
+    assert.equal(steady(await status(named)), steady(quick))
     const [json, usual] = [await status(url, "--json"), await status(named, "--json")]
     assert.match(json, /^\{\n {2}"Ready": (true|false),[^]*\n\}\n$/)
     for (const member of ["Ready", "Reason", "NodeTag"]) assert.equal(JSON.parse(json)[member], JSON.parse(usual)[member])
@@ -533,10 +533,10 @@ test("A node whose log cannot be written serves on, and stops cleanly", async t 
     let node
     const data = join(directory, `data${port}`)
     const line = `exec ${prefix}$rookery serve --data ${data} --listen http://127.0.0.1:${port} --memory 96M ${redirection}`
-    const ends = command(["-c", line], { env: { ...environmentAt(directory), rookery: executable }, program: "/bin/bash", onStart: child => { node = child } })
+    const serving = command(["-c", line], { env: { ...environmentAt(directory), rookery: executable }, program: "/bin/bash", onStart: child => { node = child } })
     t.after(() => node.kill("SIGKILL"))
     await until(() => fetch(`http://127.0.0.1:${port}/readyz`).then(answer => answer.ok, () => false))
     node.kill("SIGTERM")
-    assert.equal((await ends).code, 0)
+    assert.equal((await serving).code, 0)
   }
 })

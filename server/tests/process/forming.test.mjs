@@ -35,8 +35,8 @@ done
 
   /** A card as its first boot makes it. */
   async make(name, { expect = 3, secret = phrase } = {}) {
-    const made = await run("cluster", "init", "--data", this.at(name), "--name", "home", "--node-name", name)
-    assert.equal(made.code, 0, made.stderr)
+    const result = await run("cluster", "init", "--data", this.at(name), "--name", "home", "--node-name", name)
+    assert.equal(result.code, 0, result.stderr)
     writeFileSync(this.at(`${name}.phrase`), `${secret}\n`, { mode: 0o600 })
     writeFileSync(this.at(`${name}.json`), JSON.stringify({ form: { expect, phraseFile: this.at(`${name}.phrase`) } }))
     mkdirSync(this.at(`run/${name}`), { recursive: true })

@@ -49,9 +49,9 @@ test("Good lines are stored, each bad one is named by its number, and the end co
   assert.equal(followed.code, 65, followed.stderr)
   assert.match(followed.stderr, new RegExp(`the gzip ends at byte ${2 * line.length}, and other bytes follow it`))
   for (const [words, sentence] of [[["-", "--resume"], /cannot be resumed/], [[file, "--resume"], /There is no import of .* to resume/], [["/nowhere"], /no such file/], [[file, "--format", "xml"], /--format must be .*, not "xml"/], [[file, "--collection", "X"], /are for tables/]]) {
-    const wrong = await command(["import", ".", ...words], { env })
-    assert.equal(wrong.code, 78, wrong.stderr)
-    assert.match(wrong.stderr, sentence)
+    const result = await command(["import", ".", ...words], { env })
+    assert.equal(result.code, 78, result.stderr)
+    assert.match(result.stderr, sentence)
   }
 
   assert.equal((await rookery("import", "fishes", file)).code, 66)
@@ -149,11 +149,11 @@ test("An interrupted import or export says how to continue", async t => {
   assert.equal(await count(), 300_000)
 
   // It cannot end, because its output is not read.
-  const held = spawn(executable, ["export", "."], { env, stdio: ["ignore", "pipe", "pipe"] })
-  const report = text(held.stderr)
-  await once(held.stdout, "readable")
-  held.kill("SIGTERM")
-  assert.deepEqual(await once(held, "exit"), [143, null])
+  const exporting = spawn(executable, ["export", "."], { env, stdio: ["ignore", "pipe", "pipe"] })
+  const report = text(exporting.stderr)
+  await once(exporting.stdout, "readable")
+  exporting.kill("SIGTERM")
+  assert.deepEqual(await once(exporting, "exit"), [143, null])
   assert.match(await report, /^Interrupted\. [\d,]+ of about 300,000 documents were received; the written data are incomplete\. An export cannot be resumed\. Run the same command again\.\n$/)
   const old = write("old", "as it was")
   for (const [signal, code] of [["SIGTERM", 143], ["SIGHUP", 129], ["SIGQUIT", 131], ["SIGINT", 130]]) {
@@ -205,13 +205,13 @@ test("An import whose node stops continues when it is back, and one that the use
   writeFileSync(file, Array.from({ length: 300_000 }, (_, n) => `{"n":${n},"note":"${"x".repeat(80)}"}\n`).join(""))
   const count = async () => (await node.expect(200, "GET", "/databases/birds/stats")).CountOfDocuments
   // The node comes back, so the user need not do anything.
-  const whole = command(["import", "birds", file], { env })
+  const importingBirds = command(["import", "birds", file], { env })
   await until(async () => await count() > 1000)
   assert.equal(await node.terminate(), 0, node.log)
   assert.doesNotMatch(node.log, /cut off/)
   node = await NodeProcess.serve({ data, port: node.port })
-  const ended = await whole
-  assert.equal(ended.code, 0, ended.stderr)
+  const imported = await importingBirds
+  assert.equal(imported.code, 0, imported.stderr)
   assert.equal(await count(), 300_000)
 
   // It does not come back: a user who ends the import is told how to continue, and does.
@@ -276,14 +276,14 @@ test("A table becomes documents: quoted fields, ids from a column, values as tex
   assert.equal((await rookery("import", ".", write("tabs.csv", "a\tb\n1\t2\n"), "--collection", "T", "--separator", "tab")).code, 0)
   assert.equal(await count(), 3)
   for (const [text, words, sentence] of [["a,b\n", [], /--collection/], ["a,a\n", ["--collection", "X"], /twice/], ["a,b\n1,\"2\n", ["--collection", "X"], /not closed/], ["a,b\n", ["--collection", "X", "--id-column", "c"], /no column "c"/]]) {
-    const wrong = await rookery("import", ".", write("wrong.csv", text), ...words)
-    assert.ok([65, 78].includes(wrong.code), wrong.stderr)
-    assert.match(wrong.stderr, sentence)
+    const result = await rookery("import", ".", write("wrong.csv", text), ...words)
+    assert.ok([65, 78].includes(result.code), result.stderr)
+    assert.match(result.stderr, sentence)
   }
   for (const [name, bytes, sentence] of [["cut", gzipSync("a\n1\n").subarray(0, 20), /from line \d on: .*damaged or cut off/], ["followed", Buffer.concat([gzipSync("a\n1\n"), Buffer.from("more")]), /other bytes follow it/]]) {
-    const wrong = await rookery("import", ".", write(`${name}.csv.gz`, bytes), "--collection", "X")
-    assert.equal(wrong.code, 65, wrong.stderr)
-    assert.match(wrong.stderr, sentence)
+    const result = await rookery("import", ".", write(`${name}.csv.gz`, bytes), "--collection", "X")
+    assert.equal(result.code, 65, result.stderr)
+    assert.match(result.stderr, sentence)
   }
 })
 
@@ -417,15 +417,15 @@ test("An interrupted import counts an unanswered part as possibly stored", async
   const { write, node, directory } = await setUp(t)
   const file = write("many.ndjson", Array.from({ length: 20_000 }, (_, n) => JSON.stringify({ n })).join("\n"))
   let parts = 0
-  let isHeld
-  const held = new Promise(done => { isHeld = done })
+  let reportHeld
+  const secondPartHeld = new Promise(done => { reportHeld = done })
   const holding = await proxyOf(t, node, request => {
     if (!request.url.endsWith("/import") || ++parts < 2) return false
-    isHeld()
+    reportHeld()
     return true
   })
   const words = ["import", "birds", file, "--url", holding]
-  const onStart = child => held.then(() => child.kill("SIGINT"))
+  const onStart = child => secondPartHeld.then(() => child.kill("SIGINT"))
   const { code, stderr } = await command(words, { env: environmentAt(directory), onStart })
   assert.equal(code, 130, stderr)
   assert.match(stderr, /Interrupted\. At least 8,192 documents were stored\. Run the same command with --resume/)
@@ -519,11 +519,11 @@ test("An export can be imported again, and its file appears only when it is comp
   assert.equal((await rookery("export", ".", "--to", packed)).code, 0)
   assert.equal(gunzipSync(readFileSync(packed)).toString(), plain.stdout)
   assert.ok(!existsSync(`${packed}.part`))
-  const kept = readFileSync(packed)
+  const original = readFileSync(packed)
   const again = await rookery("export", ".", "--to", packed)
   assert.equal(again.code, 78, again.stderr)
   assert.match(again.stderr, /birds\.ndjson\.gz exists already\. Name another file with --to, or replace it with --replace\./)
-  assert.deepEqual(readFileSync(packed), kept)
+  assert.deepEqual(readFileSync(packed), original)
   writeFileSync(packed, "old")
   assert.equal((await rookery("export", ".", "--to", packed, "--replace")).code, 0)
   assert.equal(gunzipSync(readFileSync(packed)).toString(), plain.stdout)
@@ -531,9 +531,9 @@ test("An export can be imported again, and its file appears only when it is comp
   assert.equal((await rookery("import", ".", packed)).code, 0)
   assert.equal(await count(), 3)
   for (const [words, sentence] of [[[], /Pass a database/], [[".", "--data", directory], /are for a running one/], [[".", "--to", "/nowhere/x"], /no such directory/], [[".", "--database", "x"], /need --data/], [[".", "--replace"], /--replace needs --to/]]) {
-    const wrong = await rookery("export", ...words)
-    assert.equal(wrong.code, 78, wrong.stderr)
-    assert.match(wrong.stderr, sentence)
+    const result = await rookery("export", ...words)
+    assert.equal(result.code, 78, result.stderr)
+    assert.match(result.stderr, sentence)
   }
 })
 

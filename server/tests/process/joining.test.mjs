@@ -11,17 +11,17 @@ import { checked, executable, NodeProcess, portForMember, run, runWithin, tempor
 
 /** Asserts that a command of `rookery cluster` ends with a code and a sentence. */
 async function refused(code, sentence, ...commandLine) {
-  const ended = await run("cluster", ...commandLine)
-  assert.equal(ended.code, code, ended.stderr)
-  assert.match(ended.stderr, sentence)
-  assert.equal(ended.stdout, "")
+  const result = await run("cluster", ...commandLine)
+  assert.equal(result.code, code, result.stderr)
+  assert.match(result.stderr, sentence)
+  assert.equal(result.stdout, "")
 }
 
 /** Creates a join token. */
 async function token(node, ...options) {
-  const made = await run("cluster", "token", "create", "--url", node.url, ...options)
-  assert.equal(made.code, 0, made.stderr)
-  return made.stdout.trim()
+  const result = await run("cluster", "token", "create", "--url", node.url, ...options)
+  assert.equal(result.code, 0, result.stderr)
+  return result.stdout.trim()
 }
 
 /** Runs a command on a terminal and types what `answer` returns when the question is shown. Returns the output and the exit code. */
@@ -210,14 +210,14 @@ test("The second of two is asked on a terminal whether it is to be a mirror, and
   const joining = async (name, port) => ["cluster", "join", await token(first), "--data", at(name), "--name", name, "--address", `127.0.0.1:${port + 1000}`]
 
   // The join holds the directory until it prints, at the end, how the node is started.
-  const asked = await onTerminal(await joining("pi-2", two), "Mirror or standby?", async () => {
+  const joined = await onTerminal(await joining("pi-2", two), "Mirror or standby?", async () => {
     const early = await run("serve", "--data", at("pi-2"), "--listen", `http://127.0.0.1:${two}`)
     assert.equal(early.code, 78, early.stderr)
     assert.match(early.stderr, /pi-2 is in use by another process/)
     return "mirrow\nmirror\n"
   })
-  assert.equal(asked.code, 0, asked.text)
-  assert.match(asked.text, /pi-2 is member B of the cluster home, with pi-1\.\s+Two members: which role do you want for pi-2\?.*Mirror or standby\? \[standby\] .*Mirror or standby\? \[standby\] .*pi-2 is a mirror: it votes once it runs and has all data\..*\nStart it with `rookery serve --data /s)
+  assert.equal(joined.code, 0, joined.text)
+  assert.match(joined.text, /pi-2 is member B of the cluster home, with pi-1\.\s+Two members: which role do you want for pi-2\?.*Mirror or standby\? \[standby\] .*Mirror or standby\? \[standby\] .*pi-2 is a mirror: it votes once it runs and has all data\..*\nStart it with `rookery serve --data /s)
   let second = await NodeProcess.serveDuring(t, { data: at("pi-2"), port: two })
   await until(async () => (await listing()).Voters === 2)
   assert.equal((await run("cluster", "node", "demote", "pi-2", "--url", first.url)).code, 0)
@@ -244,9 +244,9 @@ test("Unfinished joins, removed nodes and impossible requests are answered with 
   const at = name => join(directory, name)
   const ports = [await portForMember(), await portForMember(), await portForMember()]
   const succeed = async (...commandLine) => {
-    const ended = await run(...commandLine)
-    assert.equal(ended.code, 0, ended.stderr)
-    return ended
+    const result = await run(...commandLine)
+    assert.equal(result.code, 0, result.stderr)
+    return result
   }
 
   // A cluster of one has nothing to recover from, and its only voter cannot be removed.
@@ -261,9 +261,9 @@ test("Unfinished joins, removed nodes and impossible requests are answered with 
   const ticket = async () => (await succeed("cluster", "token", "create", "--data", at("a"))).stdout.trim()
 
   for (const [days, sentence] of [["x", /--days must be a whole number from 1 to 36500, not "x"/], ["0", /--days must be a whole number from 1 to 36500, not "0"/]]) {
-    const wrong = await run("token", "create", "ci", "--scope", "read", "--days", days, "--data", at("a"))
-    assert.deepEqual([wrong.code, wrong.stdout], [78, ""])
-    assert.match(wrong.stderr, sentence)
+    const result = await run("token", "create", "ci", "--scope", "read", "--days", days, "--data", at("a"))
+    assert.deepEqual([result.code, result.stdout], [78, ""])
+    assert.match(result.stderr, sentence)
   }
 
   assert.match((await succeed("token", "create", "ci", "--scope", "read", "--database", "shpo", "--data", at("a"))).stderr, /There is no database 'shpo' yet/)
@@ -326,9 +326,9 @@ test("Unfinished joins, removed nodes and impossible requests are answered with 
       assert.ok(says(answer), `${method} ${path}: ${answer.status} ${answer.text}`)
     }
 
-    const asked = await run("status", "--data", at("b"))
-    assert.equal(asked.code, 1)
-    assert.match(asked.stdout, /^Not ready: A rule of consensus was found broken/)
+    const status = await run("status", "--data", at("b"))
+    assert.equal(status.code, 1)
+    assert.match(status.stdout, /^Not ready: A rule of consensus was found broken/)
     assert.match(second.log, /Diagnosis mode: A rule of consensus was found broken.*`rookery cluster node replace pi-b`.* delete .*\/b\/cluster\/halted and start the node again\./)
     assert.equal(second.end, undefined)
     await second.terminate()

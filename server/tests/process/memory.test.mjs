@@ -38,8 +38,8 @@ for (const budget of budgets) {
     assert.deepEqual(load.faults, [], node.log)
 
     // While megabytes a second are written, a long read may lose its snapshot. Its connection is broken off then, so its answer never looks complete.
-    const ended = Number(/^rookery_ended_reads_total (\d+)$/m.exec((await node.request("GET", "/metrics")).text)[1])
-    assert.ok(load.brokenOff === 0 || ended > 0, `${load.brokenOff} reads broke off, and no snapshot was ended`)
+    const endedReads = Number(/^rookery_ended_reads_total (\d+)$/m.exec((await node.request("GET", "/metrics")).text)[1])
+    assert.ok(load.brokenOff === 0 || endedReads > 0, `${load.brokenOff} reads broke off, and no snapshot was ended`)
     assert.ok(peak <= budget + beyondBudget, `${peak} MiB resident`)
 
     // A replay needs no more memory than the writes did.

@@ -8,9 +8,9 @@ import { test } from "node:test"
 import { executable, NodeProcess, portForMember, run, temporaryDirectory, until } from "./node-process.mjs"
 
 async function joinTo(node, data, name, port) {
-  const made = await run("cluster", "token", "create", "--url", node.url)
-  assert.equal(made.code, 0, made.stderr)
-  const joined = await run("cluster", "join", made.stdout.trim(), "--data", data, "--name", name, "--address", `127.0.0.1:${port + 1000}`)
+  const token = await run("cluster", "token", "create", "--url", node.url)
+  assert.equal(token.code, 0, token.stderr)
+  const joined = await run("cluster", "join", token.stdout.trim(), "--data", data, "--name", name, "--address", `127.0.0.1:${port + 1000}`)
   assert.equal(joined.code, 0, joined.stderr)
 }
 
@@ -101,9 +101,9 @@ test("the last of three members becomes a new cluster, and old cards stay out of
     rmSync(at("killed"), { recursive: true })
   }
 
-  const ended = await recover("--yes", "home", "--json")
-  assert.equal(ended.code, 0, ended.stderr)
-  const recovered = JSON.parse(ended.stdout)
+  const recovery = await recover("--yes", "home", "--json")
+  assert.equal(recovery.code, 0, recovery.stderr)
+  const recovered = JSON.parse(recovery.stdout)
   assert.deepEqual(recovered.Documents, { shop: 50 })
   assert.notEqual(recovered.ClusterId, before)
   assert.ok(readdirSync(join(at("a"), "journal")).some(name => name.endsWith(recovered.KeptSuffix)))
@@ -142,8 +142,8 @@ test("a restored cluster starts as one new voter, and the others join it empty",
   a = await NodeProcess.serveDuring(t, { data: at("restored"), port: one })
   const alone = await listing(a)
   assert.deepEqual([alone.Voters, alone.Members.map(member => member.Name)], [1, ["a"]])
-  const made = await run("cluster", "token", "create", "--url", a.url)
-  const full = await run("cluster", "join", made.stdout.trim(), "--data", at("b"), "--name", "b")
+  const token = await run("cluster", "token", "create", "--url", a.url)
+  const full = await run("cluster", "join", token.stdout.trim(), "--data", at("b"), "--name", "b")
   assert.equal(full.code, 78, full.stderr)
   await joinTo(a, at("empty"), "b", two)
   b = await NodeProcess.serveDuring(t, { data: at("empty"), port: two })

@@ -10,9 +10,9 @@ test("clients keep working through every stage of a change of the authority, wit
   const directory = temporaryDirectory(t)
   const data = join(directory, "a")
   const rookery = async (...words) => {
-    const ended = await run(...words, "--data", data)
-    assert.equal(ended.code, 0, ended.stderr)
-    return ended.stdout
+    const result = await run(...words, "--data", data)
+    assert.equal(result.code, 0, result.stderr)
+    return result.stdout
   }
 
   await rookery("cluster", "init", "--name", "home", "--node-name", "pi-1")

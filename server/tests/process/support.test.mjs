@@ -40,8 +40,8 @@ async function serveWithSecrets(t) {
   const directory = temporaryDirectory(t)
   const at = name => join(directory, name)
   const hook = await webhookServer(t)
-  const made = await run("cluster", "init", "--data", at("data"), "--name", "home", "--node-name", "pi-1")
-  assert.equal(made.code, 0, made.stderr)
+  const result = await run("cluster", "init", "--data", at("data"), "--name", "home", "--node-name", "pi-1")
+  assert.equal(result.code, 0, result.stderr)
   for (const [name, content] of Object.entries({ phrase, code: claimCode, token: webhookToken })) {
     writeFileSync(at(name), `${content}\n`, { mode: 0o600 })
   }

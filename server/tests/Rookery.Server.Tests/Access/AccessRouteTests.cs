@@ -60,23 +60,23 @@ public class AccessRouteTests : IAsyncLifetime
     {
         // A token takes about 52 KB, and all credentials together may take 1 MiB.
         string databases = string.Join(',', Enumerable.Range(0, 500).Select(i => $"\"{new string('d', 100)}{i}\""));
-        Answer made;
+        Answer created;
         int count = 0;
         do
         {
-            made = await _server.SendAsync(
+            created = await _server.SendAsync(
                 "POST",
                 Tokens,
                 SecureServer.LocalKey,
                 $$"""{"Name":"t{{count++}}","Scopes":["read"],"Databases":[{{databases}}]}"""
             );
-        } while (made.Status == 201 && count < 100);
-        made.IsRefusal(409, "which is the most");
+        } while (created.Status == 201 && count < 100);
+        created.IsRefusal(409, "which is the most");
         Assert.InRange(count, 10, 30);
         await _server.SendAsync("DELETE", Tokens + "?name=t0", SecureServer.LocalKey);
         await _server.SendAsync("DELETE", Tokens + "?name=t1", SecureServer.LocalKey);
-        made = await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"x","Scopes":["read"]}""");
-        Assert.Equal(201, made.Status);
+        created = await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"x","Scopes":["read"]}""");
+        Assert.Equal(201, created.Status);
     }
 
     /// <summary>A node may join another cluster only while it has no record of a token.</summary>
@@ -95,7 +95,7 @@ public class AccessRouteTests : IAsyncLifetime
     {
         // A token takes about 58 KB, and all credentials together may take 1 MiB.
         string databases = string.Join(',', Enumerable.Range(0, 550).Select(i => $"\"{new string('d', 100)}{i}\""));
-        var made = await Task.WhenAll(
+        var answers = await Task.WhenAll(
             Enumerable
                 .Range(0, 40)
                 .Select(i =>
@@ -107,21 +107,21 @@ public class AccessRouteTests : IAsyncLifetime
                     )
                 )
         );
-        Assert.All(made, static answer => Assert.True(answer.Status is 201 or 409, answer.Body));
-        Assert.InRange(made.Count(static answer => answer.Status == 201), 15, 19);
+        Assert.All(answers, static answer => Assert.True(answer.Status is 201 or 409, answer.Body));
+        Assert.InRange(answers.Count(static answer => answer.Status == 201), 15, 19);
     }
 
     [Fact]
     public async Task A_token_is_created_listed_without_its_secret_and_revoked()
     {
-        var made = await _server.SendAsync(
+        var created = await _server.SendAsync(
             "POST",
             Tokens,
             SecureServer.LocalKey,
             """{"Name":"ci","Scopes":["read"],"Databases":["Shop"],"LifetimeSeconds":3600}"""
         );
-        Assert.Equal(201, made.Status);
-        string token = made.Json.GetProperty("Token").GetString()!;
+        Assert.Equal(201, created.Status);
+        string token = created.Json.GetProperty("Token").GetString()!;
         Assert.Equal(404, (await _server.SendAsync("GET", Docs, token)).Status);
         (await _server.SendAsync("GET", Tokens, token)).IsRefusal(403, "admin");
         (
@@ -271,7 +271,7 @@ public class AccessRouteTests : IAsyncLifetime
     {
         for (int round = 0; round < 5; round++)
         {
-            var made = await Task.WhenAll(
+            var answers = await Task.WhenAll(
                 Enumerable
                     .Range(0, 8)
                     .Select(_ =>
@@ -283,9 +283,9 @@ public class AccessRouteTests : IAsyncLifetime
                         )
                     )
             );
-            Assert.Single(made, answer => answer.Status == 201);
+            Assert.Single(answers, answer => answer.Status == 201);
             Assert.All(
-                made.Where(answer => answer.Status != 201),
+                answers.Where(answer => answer.Status != 201),
                 answer => answer.IsRefusal(409, "There is a token 'twin'")
             );
             Assert.Equal(204, (await _server.SendAsync("DELETE", Tokens + "?name=twin", SecureServer.LocalKey)).Status);
@@ -295,14 +295,14 @@ public class AccessRouteTests : IAsyncLifetime
     [Fact]
     public async Task A_lost_admin_token_is_replaced_and_that_is_logged()
     {
-        string lost = (
+        string lostToken = (
             await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"admin","Scopes":["admin"]}""")
         )
             .Json.GetProperty("Token")
             .GetString()!;
         var reset = await _server.SendAsync("POST", Tokens + "/reset", SecureServer.LocalKey, "{}");
         Assert.Equal(201, reset.Status);
-        (await _server.SendAsync("GET", Tokens, lost)).IsRefusal(401, "not known");
+        (await _server.SendAsync("GET", Tokens, lostToken)).IsRefusal(401, "not known");
         Assert.Equal(200, (await _server.SendAsync("GET", Tokens, reset.Json.GetProperty("Token").GetString())).Status);
         Assert.Contains(
             _server.Log.Lines,
@@ -317,14 +317,14 @@ public class AccessRouteTests : IAsyncLifetime
         string request = new CertificateRequest("CN=ignored", key, HashAlgorithmName.SHA256)
             .CreateSigningRequestPem()
             .ReplaceLineEndings("\\n");
-        var made = await _server.SendAsync(
+        var created = await _server.SendAsync(
             "POST",
             Certificates,
             SecureServer.LocalKey,
             $$$"""{"Name":"shop-app","Request":"{{{request}}}","Databases":{"Shop":"rw","Other":"ro"}}"""
         );
-        Assert.True(made.Status == 201, made.Body);
-        using var signed = X509Certificate2.CreateFromPem(made.Json.GetProperty("Certificate").GetString());
+        Assert.True(created.Status == 201, created.Body);
+        using var signed = X509Certificate2.CreateFromPem(created.Json.GetProperty("Certificate").GetString());
         using var certificate = signed.CopyWithPrivateKey(key);
         Assert.Equal("CN=shop-app", certificate.Subject);
         Assert.Equal(

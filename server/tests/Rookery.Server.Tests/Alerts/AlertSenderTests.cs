@@ -75,7 +75,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
         await PassAsync(sender, seconds: 10);
         var (path, authorization, body) = await NextAsync();
         Assert.Equal(("/hook/T0001", "Bearer " + Token), (path, authorization));
-        using (var said = JsonDocument.Parse(body))
+        using (var sentJson = JsonDocument.Parse(body))
         {
             Assert.Equal(
                 [
@@ -89,7 +89,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
                     "/help/reference/alerts.md#hot",
                 ],
                 ((string[])["State", "Name", "Severity", "Cluster", "Node", "Sentence", "Fix", "Help"]).Select(name =>
-                    said.RootElement.GetProperty(name).GetString()!
+                    sentJson.RootElement.GetProperty(name).GetString()!
                 )
             );
         }
@@ -479,8 +479,8 @@ public sealed class AlertSenderTests : IAsyncLifetime
 
     private static string StateOf(string body)
     {
-        using var said = JsonDocument.Parse(body);
-        return said.RootElement.GetProperty("State").GetString()!;
+        using var sentJson = JsonDocument.Parse(body);
+        return sentJson.RootElement.GetProperty("State").GetString()!;
     }
 
     private AlertSender Sender(string path, string form, string? token) =>

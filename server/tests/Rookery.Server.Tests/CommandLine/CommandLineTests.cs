@@ -62,7 +62,7 @@ public sealed class CommandLineTests
     [InlineData("stats", "status", 1)]
     [InlineData("", "get", 3)]
     [InlineData("abc", "xyz", 3)]
-    public void The_distance_of_words_is_in_letters(string one, string other, int distance) =>
+    public void The_distance_of_words_is_in_letters(string word, string other, int distance) =>
         Assert.Equal(distance, Spelling.Distance(one, other));
 
     [Theory]
@@ -103,14 +103,14 @@ public sealed class CommandLineTests
         var node = Assert.Single(
             address.ConnectAll(address.AddTo(new Command("ask")).Parse(["--url", "https://127.0.0.1:1"]))
         );
-        string said = NodeSentence.ForCommandUser(
+        string reworded = NodeSentence.ForCommandUser(
             $"No credential came with the request. {AuthenticationHints.ForPrograms} an admin makes them.",
             node
         );
         Assert.Equal(
             $"No credential came with the request. Name a file with a token by --token-file, or once by "
                 + $"`rookery login`;{ofData} an admin makes them.",
-            said
+            reworded
         );
         Assert.Equal(
             "Nobody leads. `rookery get --local` and `rookery query --local` print what this node has, which may be "
@@ -264,13 +264,13 @@ public sealed class CommandLineTests
     public void Keys_are_decoded_even_if_several_arrive_at_once(string sent, string keys)
     {
         ReadOnlySpan<byte> bytes = Encoding.UTF8.GetBytes(sent);
-        var taken = new List<string>();
+        var decodedKeys = new List<string>();
         while (!bytes.IsEmpty)
         {
-            taken.Add(RawTerminal.TakeKey(ref bytes).ToString());
+            decodedKeys.Add(RawTerminal.TakeKey(ref bytes).ToString());
         }
 
-        Assert.Equal(keys, string.Join(' ', taken));
+        Assert.Equal(keys, string.Join(' ', decodedKeys));
     }
 
     [Theory]

@@ -25,11 +25,11 @@ public sealed class DeepDocumentTests(RunningServer server) : IClassFixture<Runn
         read = await client.GetJsonAsync(HttpMethod.Post, db + "/queries", body);
         Assert.Equal(value, read.GetProperty("Results")[0].GetProperty("a").GetRawText());
         Assert.Equal(value, AskedQuery.ReadParameter("p=" + value).Value.GetRawText());
-        var asked = await server.SendAsync(
+        var answer = await server.SendAsync(
             "POST",
             db + "/queries",
             $$"""{"Query":"from @all_docs where id() = 'a'","QueryParameters":{"p":{{value}}} }"""
         );
-        Assert.True(asked.Status == 200, asked.Body);
+        Assert.True(answer.Status == 200, answer.Body);
     }
 }

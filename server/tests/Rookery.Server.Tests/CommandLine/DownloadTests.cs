@@ -85,7 +85,7 @@ public sealed class DownloadTests
     [Theory]
     [InlineData(false, " exists already.")]
     [InlineData(true, " is a directory. ")]
-    public async Task An_export_whose_file_name_was_taken_meanwhile_names_its_place(bool replaces, string said)
+    public async Task An_export_whose_file_name_was_taken_meanwhile_names_its_place(bool replaces, string printed)
     {
         string directory = Directory.CreateTempSubdirectory("rookery-export-").FullName;
         string path = Path.Join(directory, "out.ndjson");
@@ -116,7 +116,7 @@ public sealed class DownloadTests
             await node.GetStream().WriteAsync("0\r\n\r\n"u8.ToArray());
             var refused = await Assert.ThrowsAsync<AdminException>(() => exporting);
             Assert.Equal(ExitCode.Configuration, refused.Code);
-            Assert.Contains(said, refused.Message, StringComparison.Ordinal);
+            Assert.Contains(printed, refused.Message, StringComparison.Ordinal);
             Assert.Contains($"The complete export is in {path}.part:", refused.Message, StringComparison.Ordinal);
             Assert.Equal("{}\n", await File.ReadAllTextAsync(path + ".part"));
         }
@@ -362,10 +362,10 @@ public sealed class DownloadTests
             ExitCode.Success,
             await DebugPackageCommand.ShowAsync(tar, "x.tar.gz", part: null, output, CancellationToken.None)
         );
-        string said = Encoding.UTF8.GetString(output.ToArray());
-        Assert.StartsWith(Shown, said, StringComparison.Ordinal);
-        Assert.EndsWith("  log\\u001b[31m.txt\n", said, StringComparison.Ordinal);
-        Assert.DoesNotContain('\u001b', said);
+        string printed = Encoding.UTF8.GetString(output.ToArray());
+        Assert.StartsWith(Shown, printed, StringComparison.Ordinal);
+        Assert.EndsWith("  log\\u001b[31m.txt\n", printed, StringComparison.Ordinal);
+        Assert.DoesNotContain('\u001b', printed);
     }
 
     [Theory]

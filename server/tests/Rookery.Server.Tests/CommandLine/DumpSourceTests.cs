@@ -105,20 +105,20 @@ public sealed class DumpSourceTests
         string identities = string.Join(',', all);
         string dump = $"{{\"Identities\":[{identities}],\"Docs\":[{{\"@metadata\":{{\"@id\":\"a\"}}}}]}}";
         var source = new DumpSource(new ByteSource(new MemoryStream(Encoding.UTF8.GetBytes(dump))));
-        long taken = 0,
+        long identityCount = 0,
             documents = 0;
         while (source.TryRead(out var record))
         {
             documents += record.IsPause ? 0 : 1;
-            taken += Count(source.TakeIdentities());
+            identityCount += Count(source.TakeIdentities());
         }
 
-        Assert.Equal((250_000, 1), (taken + Count(source.TakeIdentities()), documents));
+        Assert.Equal((250_000, 1), (identityCount + Count(source.TakeIdentities()), documents));
 
-        static int Count((string Name, long Value)[] some)
+        static int Count((string Name, long Value)[] portion)
         {
-            Assert.InRange(some.Length, 0, 1000);
-            return some.Length;
+            Assert.InRange(portion.Length, 0, 1000);
+            return portion.Length;
         }
     }
 

@@ -45,9 +45,9 @@ public sealed class JsonSourceTests
     public void Truncated_JSON_is_reported_with_its_position(string input, string sentence)
     {
         var source = new JsonSource(new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), 5)));
-        string said = Assert.Throws<BadInputException>(() => Read(source)).Message;
-        Assert.Contains(sentence, said, StringComparison.Ordinal);
-        Assert.DoesNotContain("LineNumber", said, StringComparison.Ordinal);
+        string message = Assert.Throws<BadInputException>(() => Read(source)).Message;
+        Assert.Contains(sentence, message, StringComparison.Ordinal);
+        Assert.DoesNotContain("LineNumber", message, StringComparison.Ordinal);
     }
 
     private static List<string> Read(JsonSource source)

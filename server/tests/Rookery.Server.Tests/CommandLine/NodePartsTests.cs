@@ -7,17 +7,17 @@ public class NodePartsTests
     [Fact]
     public async Task Parts_are_disposed_in_reverse_even_if_one_throws()
     {
-        var ended = new List<int>();
+        var disposedParts = new List<int>();
         var parts = new NodeParts();
-        parts.Add(new Part(() => ended.Add(1)));
-        parts.AddAsyncDisposable(new Part(() => ended.Add(2)));
+        parts.Add(new Part(() => disposedParts.Add(1)));
+        parts.AddAsyncDisposable(new Part(() => disposedParts.Add(2)));
         parts.Add(new Part(() => throw new InvalidOperationException("It does not end.")));
-        parts.AddAsyncDisposable(new Part(() => ended.Add(4)));
-        parts.Add(new Part(() => ended.Add(5)));
+        parts.AddAsyncDisposable(new Part(() => disposedParts.Add(4)));
+        parts.Add(new Part(() => disposedParts.Add(5)));
         await Assert.ThrowsAsync<InvalidOperationException>(async () => await parts.DisposeAsync());
-        Assert.Equal([5, 4, 2, 1], ended);
+        Assert.Equal([5, 4, 2, 1], disposedParts);
         await parts.DisposeAsync();
-        Assert.Equal([5, 4, 2, 1], ended);
+        Assert.Equal([5, 4, 2, 1], disposedParts);
     }
 
     private sealed class Part(Action end) : IDisposable, IAsyncDisposable

@@ -63,11 +63,11 @@ public sealed class SessionTests : IAsyncLifetime
     {
         string cookie = CookieOf(await SignInAsync(await _server.GiveTokenAsync(["metrics"])));
         (await AskAsync("DELETE", "/session", cookie)).IsRefusal(403, "Rookery-Request: dashboard");
-        var ended = await AskAsync("DELETE", "/session", cookie, isOwnPage: true);
-        Assert.Equal(204, ended.Status);
+        var signedOut = await AskAsync("DELETE", "/session", cookie, isOwnPage: true);
+        Assert.Equal(204, signedOut.Status);
         Assert.StartsWith(
             "rookery_session=; Max-Age=0;",
-            ended.Headers.GetValues("Set-Cookie").Single(),
+            signedOut.Headers.GetValues("Set-Cookie").Single(),
             StringComparison.Ordinal
         );
         (await AskAsync("GET", "/metrics", cookie)).IsRefusal(401, "session of this browser has ended");

@@ -179,10 +179,10 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         }
 
         Assert.Equal(204, (await server.SendAsync("POST", $"{db}/operations/kill?id={Id(started)}", "")).Status);
-        var ended = await AwaitEndAsync(db, started);
-        Assert.Equal("Canceled", ended.GetProperty("Status").GetString());
-        Assert.InRange(Number(ended, "Progress", "Processed"), 1, 9);
-        Assert.Equal(Number(ended, "Progress", "Processed"), await CountAsync(db, "from Items where by = 7"));
+        var finalState = await AwaitEndAsync(db, started);
+        Assert.Equal("Canceled", finalState.GetProperty("Status").GetString());
+        Assert.InRange(Number(finalState, "Progress", "Processed"), 1, 9);
+        Assert.Equal(Number(finalState, "Progress", "Processed"), await CountAsync(db, "from Items where by = 7"));
     }
 
     [Fact]
@@ -228,9 +228,9 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
             ownServer.Context.QueryMemory.Reserve(ownServer.Context.QueryMemory.AssuredBytes);
             cache.Reserve(ownServer.Memory.TotalBytes - ownServer.Memory.UsedBytes);
             var started = await PatchAsync(db, "from Items update { this.by = 7 }", "?details=true", ownServer);
-            var ended = await AwaitEndAsync(db, started, ownServer);
-            Assert.Equal("Completed", ended.GetProperty("Status").GetString());
-            Assert.Equal(10, ended.GetProperty("Result").GetProperty("Details").GetArrayLength());
+            var finalState = await AwaitEndAsync(db, started, ownServer);
+            Assert.Equal("Completed", finalState.GetProperty("Status").GetString());
+            Assert.Equal(10, finalState.GetProperty("Result").GetProperty("Details").GetArrayLength());
         }
         finally
         {

@@ -37,9 +37,9 @@ public sealed class CompareExchangeTests(RunningServer server) : IClassFixture<R
     {
         string db = await server.CreateDatabaseAsync();
         long index = (await PutAsync(db, "a", 0, """{"Object":"v"}""")).GetProperty("Index").GetInt64();
-        var wrong = (await server.SendAsync("DELETE", $"{db}/cmpxchg?key=a&index={index + 7}")).Json;
-        Assert.False(wrong.GetProperty("Successful").GetBoolean());
-        Assert.Equal(index, wrong.GetProperty("Index").GetInt64());
+        var mismatch = (await server.SendAsync("DELETE", $"{db}/cmpxchg?key=a&index={index + 7}")).Json;
+        Assert.False(mismatch.GetProperty("Successful").GetBoolean());
+        Assert.Equal(index, mismatch.GetProperty("Index").GetInt64());
         var deleted = (await server.SendAsync("DELETE", $"{db}/cmpxchg?key=A&index={index}")).Json;
         Assert.True(deleted.GetProperty("Successful").GetBoolean());
         Assert.Equal("v", deleted.GetProperty("Value").GetProperty("Object").GetString());

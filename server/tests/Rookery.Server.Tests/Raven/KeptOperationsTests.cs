@@ -20,17 +20,17 @@ public sealed class KeptOperationsTests
     [Fact]
     public void Ended_operations_leave_half_of_the_memory_to_queries()
     {
-        var ended = new List<SetOperation>();
+        var endedOperations = new List<SetOperation>();
         for (int i = 0; i < 5; i++)
         {
             var operation = BeginWithAllDetails();
             operation.Complete();
             _operations.Announce(operation);
-            ended.Add(operation);
+            endedOperations.Add(operation);
         }
 
         Assert.InRange(_memory.UsedBytes, 1, _memory.LimitBytes / 2);
-        Assert.Equal([true, true, true, false, false], ended.Select(operation => operation.IsForgotten));
+        Assert.Equal([true, true, true, false, false], endedOperations.Select(operation => operation.IsForgotten));
     }
 
     [Fact]

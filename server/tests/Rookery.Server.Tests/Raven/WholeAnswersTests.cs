@@ -117,14 +117,14 @@ public sealed class WholeAnswersTests : IAsyncLifetime
             await DeleteAllAsync();
             await _server.SendAsync("GET", _db + "/indexes/progress?wait=15000");
             await results.RewindAsync();
-            long found = 0;
+            long count = 0;
             while (await results.MoveNextAsync())
             {
-                found++;
+                count++;
                 output.Buffer.Truncate(0);
             }
 
-            Assert.Equal(Documents, found);
+            Assert.Equal(Documents, count);
         }
     }
 

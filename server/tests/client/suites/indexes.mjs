@@ -19,8 +19,8 @@ export function indexes(client, url) {
   describe("indexes", () => {
     it("are created by queries, and answer them", () => database(async (store, users) => {
       let statistics
-      const found = await users().whereEquals("age", 7).whereEquals("address.city", "Ulm").orderBy("name").statistics(now => { statistics = now }).all()
-      assert.deepEqual(found.map(user => user.name), ["user 127", "user 167", "user 207", "user 247", "user 287", "user 327", "user 367", "user 47", "user 7", "user 87"])
+      const results = await users().whereEquals("age", 7).whereEquals("address.city", "Ulm").orderBy("name").statistics(now => { statistics = now }).all()
+      assert.deepEqual(results.map(user => user.name), ["user 127", "user 167", "user 207", "user 247", "user 287", "user 327", "user 367", "user 47", "user 7", "user 87"])
       assert.equal(statistics.totalResults, 10)
       assert.equal(statistics.indexName, "Auto/Users/Byaddress_cityAndageAndname")
       assert.equal(statistics.isStale, false)

@@ -140,8 +140,8 @@ export function queryBuilder(client, url) {
     }))
 
     it("select with aliases, nested paths and ids", () => database(async (_, __, raw) => {
-      const found = await raw("from Users as u where u.address.number > $n order by u.name select id(u) as key, u.address.street as street, u.tags as tags").addParameter("n", 10).all()
-      assert.deepEqual(found.map(({ key, street, tags }) => ({ key, street, tags })), [
+      const rows = await raw("from Users as u where u.address.number > $n order by u.name select id(u) as key, u.address.street as street, u.tags as tags").addParameter("n", 10).all()
+      assert.deepEqual(rows.map(({ key, street, tags }) => ({ key, street, tags })), [
         { key: "users/2", street: "Side Street", tags: ["red"] },
         { key: "users/4", street: "Main Street", tags: ["blue", "green"] },
       ])
