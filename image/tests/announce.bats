@@ -78,12 +78,13 @@ announce() { /bin/sh "$BATS_TEST_DIRNAME/../package/root/usr/lib/rookery/announc
   [ ! -e "$to" ]
   head -c 1000000 /dev/zero | tr '\0' x >"$from"
   announce
-  [ "$(stat -c %s "$to")" -le 65537 ]
+  [ "$(stat -c %s "$to")" -le 65537 ] # at most 64 KiB are passed on, and a line end
 }
 
 @test "The node cannot make root write a file elsewhere" {
   give_run_to_nobody
   echo one >"$from"
+  # The script moves the announcement to this name. Without care it would move it into the linked directory.
   ln -s "$BATS_TEST_TMPDIR/services" "$from.taken"
   announce
   [ "$(ls "$BATS_TEST_TMPDIR/services")" = rookery.service ]

@@ -7,7 +7,7 @@ export class Chance {
     this.#state = seed >>> 0
   }
 
-  /** A whole number from `least` to `most`. */
+  /** A whole number from `least` to `most`, both included. */
   between(least, most) {
     return least + Math.floor(this.#next() * (most - least + 1))
   }

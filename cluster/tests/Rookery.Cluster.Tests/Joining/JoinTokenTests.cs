@@ -95,6 +95,7 @@ public sealed class JoinTokenTests
         Assert.Single(cluster.RecordStore.List("token/"));
     }
 
+    /// <summary>A token's record is kept for 30 days after the token's end.</summary>
     [Fact]
     public async Task Tokens_that_ended_long_ago_are_forgotten()
     {

@@ -133,12 +133,12 @@ public sealed class MemberStatisticsTests
 
     /// <summary>What a member reports about itself.</summary>
     private static MemberStatistics OwnStatisticsOf(SteppedMember member) =>
-        Assert.Single(member.Consensus!.ReadCluster().Members, static one => one.Member.IsSelf);
+        Assert.Single(member.Consensus!.ReadCluster().Members, static statistics => statistics.Member.IsSelf);
 
     /// <summary>What one member reports about another.</summary>
     private static MemberStatistics StatisticsAt(SteppedMember observer, SteppedMember member) =>
         Assert.Single(
             observer.Consensus!.ReadCluster().Members,
-            one => string.Equals(one.Member.NodeId, member.NodeId, StringComparison.Ordinal)
+            statistics => string.Equals(statistics.Member.NodeId, member.NodeId, StringComparison.Ordinal)
         );
 }

@@ -29,6 +29,7 @@ public sealed class BackoffTests
     [Fact]
     public void An_absent_member_is_dialled_ever_more_rarely_down_to_every_two_seconds()
     {
+        // A delay is random between 1 s and 2 s; the first six are shorter.
         Assert.InRange(AttemptsIn(Minute, new Backoff(new Random(1)), isWoken: false), 30, 66);
     }
 

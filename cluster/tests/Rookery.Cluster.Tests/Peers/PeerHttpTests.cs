@@ -27,7 +27,7 @@ public sealed class PeerHttpTests : IDisposable
             TestMember.Hello("B2"),
             TestMember.TrustOf(foreignAuthority, "B2")
         );
-        string[] elsewhere =
+        string[] wrongAddresses =
         [
             $"127.0.0.1:{TestMember.FreePort()}",
             .. another.Address.Addresses,
@@ -38,21 +38,26 @@ public sealed class PeerHttpTests : IDisposable
         using var client = PeerHttp.CreateClient(
             TestMember.TrustOf(_authority, "A1")(),
             b.Node,
-            [.. elsewhere, .. b.Address.Addresses],
+            [.. wrongAddresses, .. b.Address.Addresses],
             TestMember.Hello("A1")
         );
+
+        // A test member answers with the caller's id.
         Assert.Equal("A1", await client.GetStringAsync(new Uri("/", UriKind.Relative)));
 
         using var unreachableClient = PeerHttp.CreateClient(
             TestMember.TrustOf(_authority, "A1")(),
             b.Node,
-            elsewhere,
+            wrongAddresses,
             TestMember.Hello("A1")
         );
         var failure = await Assert.ThrowsAsync<HttpRequestException>(() =>
             unreachableClient.GetStringAsync(new Uri("/", UriKind.Relative))
         );
-        Assert.All(elsewhere, address => Assert.Contains(address + ": ", failure.Message, StringComparison.Ordinal));
+        Assert.All(
+            wrongAddresses,
+            address => Assert.Contains(address + ": ", failure.Message, StringComparison.Ordinal)
+        );
     }
 
     /// <summary>The certificate proves the node; the copy has it too.</summary>

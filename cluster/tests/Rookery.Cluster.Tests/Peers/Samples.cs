@@ -6,6 +6,7 @@ namespace Rookery.Cluster.Tests.Peers;
 /// <summary>Random messages and frames from a seed.</summary>
 internal static class Samples
 {
+    /// <summary>Makes a message with random values in all fields.</summary>
     public static Message Message(Random random, MessageKind kind, NodeId from, NodeId to)
     {
         long last = random.NextInt64(1L << 50);
@@ -39,7 +40,7 @@ internal static class Samples
     public static Message Append(Random random, NodeId from, NodeId to, out JournalFrame[] frames)
     {
         var message = Message(random, MessageKind.Append, from, to) with { Term = 2_000 };
-        long operations = random.NextInt64(1L << 40);
+        long operationsBefore = random.NextInt64(1L << 40);
         frames = new JournalFrame[random.Next(1, 6)];
         for (int i = 0; i < frames.Length; i++)
         {
@@ -52,11 +53,11 @@ internal static class Samples
                 type,
                 message.Position.Index + 1 + i,
                 1_000 + i,
-                operations,
+                operationsBefore,
                 count,
                 type == FrameType.NoOp ? [] : Bytes(random, random.Next(0, 2_000))
             );
-            operations += count;
+            operationsBefore += count;
         }
 
         return message with
@@ -65,13 +66,19 @@ internal static class Samples
         };
     }
 
-    /// <summary>Makes a frame; without content, only types that require a payload have one.</summary>
+    /// <summary>Makes a frame.</summary>
+    /// <param name="type">Its type.</param>
+    /// <param name="index">Its index in the log.</param>
+    /// <param name="term">Its term.</param>
+    /// <param name="operationsBefore">The number of operations in the frames before it.</param>
+    /// <param name="operationCount">The number of operations in it.</param>
+    /// <param name="content">The content before it is encoded. A no-op without content has no payload.</param>
     public static JournalFrame Frame(
         FrameType type,
         long index,
         long term,
         long operationsBefore,
-        int operations,
+        int operationCount,
         byte[] content
     )
     {
@@ -82,7 +89,7 @@ internal static class Samples
             index,
             term,
             operationsBefore,
-            operations,
+            operationCount,
             type == FrameType.NoOp && content.Length == 0 ? default : payload.AsMemory(0, length)
         );
     }

@@ -164,7 +164,7 @@ internal sealed class TestAdmission : IPeerAdmission
     public ConcurrentDictionary<string, string> Refused { get; } = new(StringComparer.Ordinal);
 
     public PeerRefusal? Refuse(PeerHello hello) =>
-        Refused.TryGetValue(hello.NodeId, out string? why) ? new PeerRefusal(why, Kind) : null;
+        Refused.TryGetValue(hello.NodeId, out string? reason) ? new PeerRefusal(reason, Kind) : null;
 
     /// <summary>The kind of the refusals.</summary>
     public PeerRefusalKind Kind { get; set; }

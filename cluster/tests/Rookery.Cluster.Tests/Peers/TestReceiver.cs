@@ -20,6 +20,7 @@ internal sealed class TestReceiver : IPeerReceiver, IDisposable
     /// <summary>Whether it stores messages.</summary>
     public bool StoresMessages { get; set; } = true;
 
+    /// <summary>How often it was told that a member is unreachable.</summary>
     public int Unreachables => Volatile.Read(ref _unreachable);
 
     /// <summary>The number of blocked appends.</summary>
