@@ -323,7 +323,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
             {
                 sum += result
                     .EnumerateObject()
-                    .Single(static one => one.Name.StartsWith("c", StringComparison.OrdinalIgnoreCase))
+                    .Single(static field => field.Name.StartsWith("c", StringComparison.OrdinalIgnoreCase))
                     .Value.GetInt64();
             }
         }

@@ -37,7 +37,7 @@ public sealed class LargeAnswersTests
         var slow = Enumerable.Range(0, LargeAnswers.MaxConcurrent).Select(_ => new SlowReader()).ToArray();
         var sending = slow.Select(reader => answers.SendAsync(Of(reader), () => reader.Aborted.Task)).ToArray();
         time.Advance(TimeSpan.FromSeconds(59));
-        Assert.DoesNotContain(sending, static one => one.IsCompleted);
+        Assert.DoesNotContain(sending, static task => task.IsCompleted);
         time.Advance(TimeSpan.FromSeconds(1));
         Assert.All(slow, static reader => Assert.True(reader.Aborted.Task.IsCompleted));
         await Task.WhenAll(sending);

@@ -126,7 +126,7 @@ test("An array, and JSON over several lines, are imported as lines are", async t
   const array = await rookery("import", ".", write("rooks.json", JSON.stringify(documents, null, 2)))
   assert.equal(array.code, 0, array.stderr)
   assert.match(array.stderr, /^20,000 documents were stored\.\n$/)
-  const pretty = documents.slice(0, 3).map(one => JSON.stringify({ ...one, "@metadata": { "@id": `more/${one.n}` } }, null, 2)).join("\n")
+  const pretty = documents.slice(0, 3).map(document => JSON.stringify({ ...document, "@metadata": { "@id": `more/${document.n}` } }, null, 2)).join("\n")
   const piped = await command(["import", ".", "-", "--json"], { env, input: gzipSync(pretty) })
   assert.deepEqual(JSON.parse(piped.stdout), { Records: 3, Stored: 3, Bad: 0 })
   const bad = await rookery("import", ".", write("bad.json", '[{"@metadata":{"@id":"a/1"}},7,{"@metadata":{"@id":"a/2"}}]'))

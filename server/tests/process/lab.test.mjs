@@ -38,6 +38,7 @@ test("The playbooks' tests leave machines alone that run already", { skip, timeo
   const { lab, tests } = copyOf(t)
   const machine = join(lab, "pi-1")
   mkdirSync(machine)
+  // The lab recognises the process of a running machine by `attend NODE DIRECTORY` in its command line.
   const other = spawn("bash", ["-c", "sleep 600; true", "attend", "pi-1", machine], { detached: true, stdio: "ignore" })
   t.after(() => other.exitCode === null && other.signalCode === null && process.kill(-other.pid, "SIGKILL"))
   await once(other, "spawn")

@@ -57,7 +57,7 @@ test("clients keep working through every stage of a change of the authority, wit
   await until(() => requestCount > from + 5)
   isOver = true
   await working
-  await assert.rejects(ask(old, before), /certificate/)
-  assert.equal(await ask(both, before), 403)
+  await assert.rejects(ask(old, before), /certificate/, "the old authority does not verify the node any more")
+  assert.equal(await ask(both, before), 403, "the node does not trust the old authority's client certificates any more")
   assert.equal(await node.terminate(), 0)
 })

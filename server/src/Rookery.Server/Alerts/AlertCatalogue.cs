@@ -157,12 +157,12 @@ public static class AlertCatalogue
             JudgeMembers = static facts =>
                 MembersWhere(
                     facts,
-                    static one => one.IsReachable == false,
-                    static one =>
-                        one.HeardSeconds is { } heard
-                            ? $"{one.Member.Name} ({one.Member.Tag}) does not answer the leader. It last answered "
-                                + $"{Amount.Time(TimeSpan.FromSeconds(heard))} ago."
-                            : $"{one.Member.Name} ({one.Member.Tag}) does not answer the leader."
+                    static member => member.IsReachable == false,
+                    static member =>
+                        member.HeardSeconds is { } heard
+                            ? $"{member.Member.Name} ({member.Member.Tag}) does not answer the leader. "
+                                + $"It last answered {Amount.Time(TimeSpan.FromSeconds(heard))} ago."
+                            : $"{member.Member.Name} ({member.Member.Tag}) does not answer the leader."
                 ),
         },
         new()
@@ -178,9 +178,10 @@ public static class AlertCatalogue
             JudgeMembers = static facts =>
                 MembersWhere(
                     facts,
-                    static one => one.LagEntries > LagEntries,
-                    static one =>
-                        $"{one.Member.Name} ({one.Member.Tag}) is {Amount.Number(one.LagEntries ?? 0)} entries behind."
+                    static member => member.LagEntries > LagEntries,
+                    static member =>
+                        $"{member.Member.Name} ({member.Member.Tag}) is "
+                        + $"{Amount.Number(member.LagEntries ?? 0)} entries behind."
                 ),
         },
         new()
@@ -469,8 +470,8 @@ public static class AlertCatalogue
     ) =>
         facts.IsLeader
             ? facts
-                .Cluster!.Members.Where(one => !one.Member.IsSelf && holds(one))
-                .Select(one => (one.Member.Tag, describe(one)))
+                .Cluster!.Members.Where(member => !member.Member.IsSelf && holds(member))
+                .Select(member => (member.Member.Tag, describe(member)))
             : [];
 
     private static string Count(int number, string noun) => $"{number} {noun}{(number == 1 ? string.Empty : "s")}";

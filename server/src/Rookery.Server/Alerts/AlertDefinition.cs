@@ -75,7 +75,7 @@ public sealed record AlertDefinition
             return [];
         }
 
-        return JudgeMembers?.Invoke(facts).Select(static one => ((string?)one.Member, one.Sentence)) ?? [];
+        return JudgeMembers?.Invoke(facts).Select(static finding => ((string?)finding.Member, finding.Sentence)) ?? [];
     }
 
     /// <summary>Name in Prometheus' rules ("RookerySyncSlow").</summary>

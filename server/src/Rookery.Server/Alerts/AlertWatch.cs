@@ -101,19 +101,22 @@ public sealed class AlertWatch : IDisposable
             var conditions = definition.Find(facts).ToList();
             states.AddRange(
                 conditions
-                    .Where(one => !states.Exists(state => state.IsAbout(one.Member)))
-                    .Select(one => new State(definition, one.Member))
+                    .Where(condition => !states.Exists(state => state.IsAbout(condition.Member)))
+                    .Select(condition => new State(definition, condition.Member))
             );
             foreach (var state in states)
             {
-                hasChanged |= UpdateState(state, conditions.Find(one => state.IsAbout(one.Member)).Sentence);
+                hasChanged |= UpdateState(
+                    state,
+                    conditions.Find(condition => state.IsAbout(condition.Member)).Sentence
+                );
             }
 
             states.RemoveAll(static state => state.BegunAt is null);
         }
 
         var active = _watched
-            .SelectMany(static one => one.States)
+            .SelectMany(static watched => watched.States)
             .Where(static state => state.IsActive)
             .Select(static state => state.ToAlert())
             .ToImmutableArray();

@@ -7,7 +7,7 @@ internal static class ClusterMargin
 {
     /// <summary>Whether this node is leader.</summary>
     public static bool Leads(ConsensusStatistics cluster) =>
-        cluster.Members.Any(static one => one.Member is { IsSelf: true, IsLeader: true });
+        cluster.Members.Any(static member => member.Member is { IsSelf: true, IsLeader: true });
 
     /// <summary>
     /// Returns how many more voters may fail before writes stop; negative if writes have stopped. Only the leader knows
@@ -21,12 +21,13 @@ internal static class ClusterMargin
         }
 
         int voters = VotersOf(cluster);
-        int answering = cluster.Members.Count(static one =>
-            one.Member.IsVoter && (one.Member.IsSelf || one.IsReachable == true)
+        int answering = cluster.Members.Count(static member =>
+            member.Member.IsVoter && (member.Member.IsSelf || member.IsReachable == true)
         );
         return answering - ((voters / 2) + 1);
     }
 
     /// <summary>Returns the number of voters.</summary>
-    public static int VotersOf(ConsensusStatistics cluster) => cluster.Members.Count(static one => one.Member.IsVoter);
+    public static int VotersOf(ConsensusStatistics cluster) =>
+        cluster.Members.Count(static member => member.Member.IsVoter);
 }

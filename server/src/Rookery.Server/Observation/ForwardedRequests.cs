@@ -208,8 +208,8 @@ internal sealed class ForwardedRequests(ServerContext context)
     private ClusterViewMember Find(string tag)
     {
         var members = context.Readiness.Node?.ReadStatistics()?.Consensus?.Members ?? [];
-        var tags = members.Select(static one => one.Member.Tag).Order(StringComparer.Ordinal);
-        return members.FirstOrDefault(one => string.Equals(one.Member.Tag, tag, StringComparison.Ordinal))?.Member
+        var tags = members.Select(static member => member.Member.Tag).Order(StringComparer.Ordinal);
+        return members.FirstOrDefault(member => string.Equals(member.Member.Tag, tag, StringComparison.Ordinal))?.Member
             ?? throw RefusedException.BadRequest(
                 members.Count == 0
                     ? $"This node, {context.Options.NodeTag}, does not know the other members now: "

@@ -15,7 +15,7 @@ internal sealed record LeaderReport(ClusterReport Sight, double SecondsAgo)
     /// <param name="observation">What other members reported.</param>
     public static LeaderReport? Of(ConsensusStatistics own, NodeObservation observation)
     {
-        if (own.Members.Any(static one => one.Member is { IsSelf: true, IsLeader: true }))
+        if (own.Members.Any(static member => member.Member is { IsSelf: true, IsLeader: true }))
         {
             return null;
         }
@@ -36,7 +36,7 @@ internal sealed record LeaderReport(ClusterReport Sight, double SecondsAgo)
         return new LeaderReport(
             sight with
             {
-                Members = [.. sight.Members.Select(one => one with { HeardSeconds = one.HeardSeconds + ago })],
+                Members = [.. sight.Members.Select(member => member with { HeardSeconds = member.HeardSeconds + ago })],
             },
             ago
         );

@@ -101,9 +101,9 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         [
             .. Self
                 .Slow.Since(sinceUnixMicroseconds)
-                .Where(one => !known.Contains(one))
+                .Where(slowEvent => !known.Contains(slowEvent))
                 .Concat(own)
-                .OrderBy(static one => one.StartUnixMicroseconds),
+                .OrderBy(static slowEvent => slowEvent.StartUnixMicroseconds),
         ];
     }
 
@@ -197,8 +197,8 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         }
 
         var current = cluster
-            .Members.Where(static one => !one.Member.IsSelf)
-            .Select(static one => one.Member)
+            .Members.Where(static statistics => !statistics.Member.IsSelf)
+            .Select(static statistics => statistics.Member)
             .ToDictionary(static member => member.NodeId, StringComparer.Ordinal);
         foreach (var (nodeId, known) in _others)
         {

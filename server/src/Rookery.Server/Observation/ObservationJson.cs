@@ -110,13 +110,13 @@ internal static class ObservationJson
         json.WriteStringValue("Bytes"u8);
         json.WriteEndArray();
         json.WriteStartArray("Rows"u8);
-        foreach (var nodeEvent in events)
+        foreach (var slowEvent in events)
         {
             json.WriteStartArray();
-            json.WriteStringValue(nodeEvent.Kind);
-            json.WriteNumberValue(nodeEvent.StartUnixMicroseconds);
-            json.WriteNumberValue(nodeEvent.DurationMicroseconds);
-            json.WriteNumberValue(nodeEvent.Bytes);
+            json.WriteStringValue(slowEvent.Kind);
+            json.WriteNumberValue(slowEvent.StartUnixMicroseconds);
+            json.WriteNumberValue(slowEvent.DurationMicroseconds);
+            json.WriteNumberValue(slowEvent.Bytes);
             json.WriteEndArray();
         }
 

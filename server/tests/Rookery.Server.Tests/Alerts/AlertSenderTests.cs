@@ -442,7 +442,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
 
         (string?, string) Of(string name)
         {
-            var setting = shown.Single(one => string.Equals(one.Name, name, StringComparison.Ordinal));
+            var setting = shown.Single(candidate => string.Equals(candidate.Name, name, StringComparison.Ordinal));
             return (setting.Value, setting.Source);
         }
     }

@@ -290,8 +290,8 @@ public sealed class DownloadTests
         second.Start();
         NodeConnection[] named =
         [
-            .. new[] { first, second }.Select(static one => new NodeConnection(
-                new Uri($"http://{one.LocalEndpoint}"),
+            .. new[] { first, second }.Select(static node => new NodeConnection(
+                new Uri($"http://{node.LocalEndpoint}"),
                 Token: null,
                 Authorities: null
             )),

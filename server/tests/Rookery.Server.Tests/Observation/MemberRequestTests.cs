@@ -202,7 +202,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
         );
         Assert.Contains(
             ObservationJson.ReadSlow(answer.RootElement.GetProperty("Slow")),
-            one => one.DurationMicroseconds >= SlowMicroseconds
+            slowEvent => slowEvent.DurationMicroseconds >= SlowMicroseconds
         );
     }
 
@@ -217,7 +217,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
         }
 
         events.Add([new SlowEvent("scrub", 7, 1, 0), new SlowEvent("scrub", 7, 1, 0), new SlowEvent("scrub", 3, 1, 0)]);
-        Assert.Equal([3, 7, Future + 2], events.Since(0).Take(3).Select(one => one.StartUnixMicroseconds));
+        Assert.Equal([3, 7, Future + 2], events.Since(0).Take(3).Select(slowEvent => slowEvent.StartUnixMicroseconds));
         Assert.Equal(SlowEvents.MaxEvents, events.Since(0).Count);
 
         // The next request asks for events that ended after these.
@@ -332,7 +332,7 @@ public sealed class MemberRequestTests : IAsyncLifetime
         using var slow = JsonDocument.Parse(
             """{"Rows":[["scrub",1],7,[null,1,2,3],["scrub",1.5,2,3],["scrub",1,2,3,"new"]]}"""
         );
-        Assert.Equal([3L], ObservationJson.ReadSlow(slow.RootElement).Select(one => one.Bytes));
+        Assert.Equal([3L], ObservationJson.ReadSlow(slow.RootElement).Select(slowEvent => slowEvent.Bytes));
         using var history = JsonDocument.Parse(
             """{"Columns":["UnixMilliseconds","New"],"Rows":[7,[1.5],["x"],[1000,1,2,3]]}"""
         );

@@ -109,8 +109,8 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
                     .GetProperty("Result")
                     .GetProperty("Details")
                     .EnumerateArray()
-                    .Select(static one =>
-                        $"{one.GetProperty("Id").GetString()} {one.GetProperty("Status").GetString()}"
+                    .Select(static detail =>
+                        $"{detail.GetProperty("Id").GetString()} {detail.GetProperty("Status").GetString()}"
                     ),
             ];
     }

@@ -152,7 +152,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         var listed = (await GetAsync("/databases"))
             .GetProperty("Databases")
             .EnumerateArray()
-            .Single(one => database.EndsWith("/" + one.GetProperty("Name").GetString(), StringComparison.Ordinal));
+            .Single(entry => database.EndsWith("/" + entry.GetProperty("Name").GetString(), StringComparison.Ordinal));
         Assert.Equal(1, listed.GetProperty("IndexesCount").GetInt32());
         Assert.Equal(
             0,

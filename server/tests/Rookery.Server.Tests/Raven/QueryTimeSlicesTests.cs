@@ -66,7 +66,7 @@ public sealed class QueryTimeSlicesTests : IDisposable
         var second = slices[1].StartSearch();
         var third = slices[2].StartSearch();
         _time.Advance(LongSearches.LongAfter);
-        Array.ForEach(slices[..3], static one => one.CheckLimits());
+        Array.ForEach(slices[..3], static slice => slice.CheckLimits());
         _time.Advance(TimeSpan.FromSeconds(1));
         slices[0].CheckLimits();
         slices[0].CheckLimits();

@@ -86,7 +86,7 @@ public sealed class SummaryQueryTests(RunningServer server) : IClassFixture<Runn
             $"{results[0].GetProperty("Name").GetString()}: "
                 + string.Join(
                     ',',
-                    results[0].GetProperty("Suggestions").EnumerateArray().Select(one => one.GetString())
+                    results[0].GetProperty("Suggestions").EnumerateArray().Select(suggestion => suggestion.GetString())
                 )
         );
         (

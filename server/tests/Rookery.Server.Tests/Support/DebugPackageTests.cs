@@ -91,7 +91,7 @@ public sealed class DebugPackageTests(NodeInDiagnosis inDiagnosis) : IClassFixtu
                 Json("storage.json")
                     .GetProperty("Databases")
                     .EnumerateArray()
-                    .Select(static one => one.GetProperty("Name").GetString())
+                    .Select(static database => database.GetProperty("Name").GetString())
                     .Order(StringComparer.Ordinal)
             );
             Assert.True(Json("io-timeline.json").GetProperty("Events").GetProperty("Rows").GetArrayLength() > 0);

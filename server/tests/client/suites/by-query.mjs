@@ -57,6 +57,7 @@ export function byQuery(client, url) {
       await (await store.operations.send(new client.DeleteByQueryOperation(indexQuery, { allowStale: true }))).waitForCompletion()
       assert.equal(await countOf("from Users"), 500)
       await (await store.operations.send(new client.DeleteByQueryOperation("from Users where startsWith(id(), 'users/9')"))).waitForCompletion()
+      // Of the 500 odd numbers, 1 of one digit, 5 of two and 50 of three begin with a 9.
       assert.equal(await countOf("from Users"), 444)
       await (await store.operations.send(new client.DeleteByQueryOperation("from Users"))).waitForCompletion()
       assert.equal(await countOf("from Users"), 0)

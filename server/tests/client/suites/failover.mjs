@@ -149,7 +149,7 @@ async function nodeFailsTwice(t, client, cluster, database) {
   const served = new Map(cluster.urls.map(url => [url, 0]))
   await withStore(client, cluster, database, async store => {
     store.getRequestExecutor(database).on("succeedRequest", ({ url }) => {
-      const node = cluster.urls.find(one => url.startsWith(`${one}/databases/`))
+      const node = cluster.urls.find(address => url.startsWith(`${address}/databases/`))
       served.set(node, served.get(node) + (url.includes("/docs?") ? 1 : 0))
     })
     const work = startWork(store)
