@@ -189,6 +189,7 @@ internal sealed class Replication(
         }
     }
 
+    /// <summary>Sends the entries after index <paramref name="before"/> through <paramref name="last"/>.</summary>
     private void SendEntries(Progress peer, long before, long last)
     {
         long commit = Math.Min(_log.CommitIndex, last);

@@ -42,8 +42,12 @@ public sealed class FormingDutyTests : IDisposable
     [Fact]
     public async Task A_card_that_forms_another_cluster_is_named_in_the_status()
     {
-        _announced.Add(new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.9:9443", "ffff"));
-        _announced.Add(new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.8:9443", "ffff"));
+        _announced.Add(
+            new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.9:9443", FormingMark: "ffff")
+        );
+        _announced.Add(
+            new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.8:9443", FormingMark: "ffff")
+        );
         await using var duty = Start();
         await AwaitStatusAsync(
             duty,

@@ -191,8 +191,11 @@ internal sealed class SimulatedStore(Configuration configuration)
     }
 
     /// <summary>
-    /// Installs a fetched snapshot and resets the journal to it in one step. A matching tail is kept.
+    /// Installs a fetched snapshot and resets the journal to it.
     /// </summary>
+    /// <param name="manifest">The snapshot's manifest.</param>
+    /// <param name="keepTail">Whether the journal's entries match the snapshot and are kept.</param>
+    /// <param name="isOneStep">Whether both happen in one step, as they must. If not, the journal is not reset.</param>
     public void Install(StoredManifest manifest, bool keepTail, bool isOneStep)
     {
         Assert.True(keepTail || _outstanding is null);

@@ -10,7 +10,7 @@ const both = (cluster, member) => [...outgoing(cluster, member), ...incoming(clu
 /** A fault that loses packets: `lost` returns triples of sender, receiver and the percentage of lost packets. */
 const cut = (name, choose, lost) => ({
   mayBeHitByPowerStrip: true,
-  ...done(name, choose, "of ", async (cluster, member, chance) => {
+  ...faultOf(name, choose, "of ", async (cluster, member, chance) => {
     for (const [from, to, percent] of lost(cluster, member, chance)) {
       await cluster.network.cut(from, to, percent)
     }
@@ -27,6 +27,7 @@ const seenBy = (fault, takesHold) => ({
   },
 })
 
+/** Cuts the member off from one of the others, so that only the third reaches both. */
 function bridge(cluster, member, chance) {
   const other = chance.pick(others(cluster, member))
   return [[member, other], [other, member]]
