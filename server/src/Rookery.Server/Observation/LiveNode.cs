@@ -23,7 +23,7 @@ internal enum NodeState
 /// <param name="IsSelf">Whether it is the node that answers this request.</param>
 internal sealed record LiveNode(string Tag, string Name, bool IsVoter, bool IsLeader, bool IsSelf)
 {
-    /// <summary>URL for clients.</summary>
+    /// <summary>URL for clients; null if unknown.</summary>
     public string? Url { get; init; }
 
     /// <summary>Whether it answers.</summary>
@@ -32,13 +32,13 @@ internal sealed record LiveNode(string Tag, string Name, bool IsVoter, bool IsLe
     /// <summary>Seconds since the node answered the leader, or this node if the leader does not report it.</summary>
     public double? SeenSeconds { get; init; }
 
-    /// <summary>Number of log entries that it lacks.</summary>
+    /// <summary>Number of log entries that it lacks; null if unknown.</summary>
     public long? LagEntries { get; init; }
 
-    /// <summary>99th percentile of its recent journal syncs.</summary>
+    /// <summary>99th percentile of its recent journal syncs; null if unknown.</summary>
     public double? SyncP99Milliseconds { get; init; }
 
-    /// <summary>Free bytes beyond its reserve; negative below it.</summary>
+    /// <summary>Free bytes beyond its reserve; negative below it; null if unknown.</summary>
     public long? SpareBytes { get; init; }
 
     /// <summary>Why it does not serve documents; null if it does or if that is unknown.</summary>
