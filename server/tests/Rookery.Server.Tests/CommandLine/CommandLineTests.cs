@@ -63,7 +63,7 @@ public sealed class CommandLineTests
     [InlineData("", "get", 3)]
     [InlineData("abc", "xyz", 3)]
     public void The_distance_of_words_is_in_letters(string word, string other, int distance) =>
-        Assert.Equal(distance, Spelling.Distance(one, other));
+        Assert.Equal(distance, Spelling.Distance(word, other));
 
     [Theory]
     [InlineData("db ls", "Name its address with --url, or its data directory with --data.")]
