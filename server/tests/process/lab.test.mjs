@@ -51,7 +51,7 @@ test("The playbooks' tests leave machines alone that run already", { skip, timeo
 
 test("The playbooks' tests remove their machines although they are ended twice", { timeout: 60_000 }, async t => {
   const { artifacts, tests } = copyOf(t)
-  // Files that the stand-ins make: the first step has started, and the machines are removed.
+  // Files that the stand-ins below make: the first step has started, the removal of the machines has begun (`begun`.down), and it has ended.
   const [begun, down] = [join(artifacts, "begun"), join(artifacts, "down")]
   writeFileSync(join(artifacts, "rookery_1_amd64.deb"), "")
   writeFileSync(join(tests, "lab"), `#!/bin/sh\n[ "$1" != down ] || { : >${begun}.down; sleep 1; : >${down}; }\n`)

@@ -51,6 +51,10 @@ internal sealed class SimulatedState
     /// <summary>
     /// Applies an entry. Returns the client's result; null when the entry has no client, or its client has gone on.
     /// </summary>
+    /// <param name="index">The entry's index, the etag of what it writes.</param>
+    /// <param name="payload">The entry's payload.</param>
+    /// <param name="command">The client's command; null for none.</param>
+    /// <param name="onlyOnce">Whether a repeated command is recognised, as it must be.</param>
     public CommandResult? Apply(long index, long payload, ClientCommand? command, bool onlyOnce)
     {
         var result = command is null ? null : ApplyOnce(index, command, onlyOnce);
