@@ -159,6 +159,13 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
             : null;
     }
 
+    /// <summary>Sends a write to a member.</summary>
+    /// <param name="member">The member.</param>
+    /// <param name="document">The id of the document.</param>
+    /// <param name="value">The value to write.</param>
+    /// <param name="key">The idempotency key; default for none.</param>
+    /// <param name="kind">Put, or compare-and-set.</param>
+    /// <param name="etag">The etag that a compare-and-set expects; 0 for no document.</param>
     private static Task<CommandOutcome?> AskAsync(
         SteppedMember member,
         string document,

@@ -122,21 +122,22 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
     [Fact]
     public async Task A_long_answer_ends_when_its_client_leaves()
     {
-        var turns = new RequestTimeSlices(
+        var timeSlices = new RequestTimeSlices(
             server.Context,
             new DefaultHttpContext { RequestAborted = new CancellationToken(canceled: true) }
         );
+        // The client is looked for at every 1024th skipped document.
         for (int document = 1; document < 1024; document++)
         {
-            turns.CountSkipped();
+            timeSlices.CountSkipped();
         }
 
-        Assert.Throws<OperationCanceledException>(turns.CountSkipped);
+        Assert.Throws<OperationCanceledException>(timeSlices.CountSkipped);
         await Assert.ThrowsAsync<OperationCanceledException>(async () =>
         {
             while (true)
             {
-                await turns.YieldWhenDueAsync();
+                await timeSlices.YieldWhenDueAsync();
             }
         });
     }
