@@ -24,15 +24,11 @@ public sealed class MembershipServiceTests
         Assert.Equal((1, "A standby"), VotersAndNote(cluster));
         Assert.Contains(
             "when either is off, nothing is written",
-            AskSuccessfully(cluster, MemberOrder.Promote, "b"),
+            Order(cluster, MemberOrder.Promote, "b"),
             StringComparison.Ordinal
         );
         Assert.Equal((2, "A mirror:"), VotersAndNote(cluster));
-        Assert.Contains(
-            "One member votes",
-            AskSuccessfully(cluster, MemberOrder.Demote, "B"),
-            StringComparison.Ordinal
-        );
+        Assert.Contains("One member votes", Order(cluster, MemberOrder.Demote, "B"), StringComparison.Ordinal);
         Assert.Equal((1, "A standby"), VotersAndNote(cluster));
     }
 
@@ -42,7 +38,7 @@ public sealed class MembershipServiceTests
         using var cluster = Form(1);
         Join(cluster, isMirror: true);
         Assert.Equal((2, "A mirror:"), VotersAndNote(cluster));
-        AskSuccessfully(cluster, MemberOrder.Demote, "b");
+        Order(cluster, MemberOrder.Demote, "b");
         PromoteForTenSeconds(cluster);
         Assert.Equal((1, "A standby"), VotersAndNote(cluster));
 
@@ -61,7 +57,7 @@ public sealed class MembershipServiceTests
         cluster.Change(MemberChange.Learner, member);
         Assert.StartsWith(
             "b has no vote, and goes on to receive everything.",
-            AskSuccessfully(cluster, MemberOrder.Demote, "b"),
+            Order(cluster, MemberOrder.Demote, "b"),
             StringComparison.Ordinal
         );
         member.Open();
@@ -100,7 +96,7 @@ public sealed class MembershipServiceTests
             (Ask(cluster, cluster.A, MemberOrder.Promote, "d") is var answer ? answer.Status : 0, answer.Text)
         );
         Assert.Equal((3, "3 members"), VotersAndNote(cluster));
-        AskSuccessfully(cluster, MemberOrder.Remove, "c");
+        Order(cluster, MemberOrder.Remove, "c");
         cluster.RunFor(1_000);
         SeatRule.PromoteNext(cluster.Leader!.Consensus!);
         Assert.True(
@@ -125,7 +121,7 @@ public sealed class MembershipServiceTests
     {
         using var cluster = Form(3);
         cluster.C.Kill();
-        string removed = AskSuccessfully(cluster, MemberOrder.Remove, "c");
+        string removed = Order(cluster, MemberOrder.Remove, "c");
         Assert.Contains(
             "c is no member any more. Two members vote: when either is off, nothing is written.",
             removed,
@@ -197,7 +193,7 @@ public sealed class MembershipServiceTests
     public void Leadership_goes_to_the_named_voter_and_never_to_a_learner()
     {
         using var cluster = Form(4);
-        Assert.Equal("c leads now.", AskSuccessfully(cluster, MemberOrder.Transfer, "c"));
+        Assert.Equal("c leads now.", Order(cluster, MemberOrder.Transfer, "c"));
         Assert.Equal(Role.Leader, cluster.C.Consensus!.ReadState().Role);
         var learner = Ask(cluster, cluster.C, MemberOrder.Transfer, "d");
         Assert.Equal((int)HttpStatusCode.Conflict, learner.Status);
@@ -245,11 +241,11 @@ public sealed class MembershipServiceTests
         using var cluster = Form(4);
         Assert.Equal(
             "b votes already. 3 members vote: with 1 of them off, writes go on.",
-            AskSuccessfully(cluster, MemberOrder.Promote, "b")
+            Order(cluster, MemberOrder.Promote, "b")
         );
         Assert.StartsWith(
             "d has no vote, and goes on to receive everything. 3 members vote",
-            AskSuccessfully(cluster, MemberOrder.Demote, "d"),
+            Order(cluster, MemberOrder.Demote, "d"),
             StringComparison.Ordinal
         );
     }
@@ -273,12 +269,12 @@ public sealed class MembershipServiceTests
         using var cluster = Form(3);
         Assert.Equal(
             "Everything is written at level 1, the newest that this program knows.",
-            AskSuccessfully(cluster, MemberOrder.FinalizeUpgrade, null)
+            Order(cluster, MemberOrder.FinalizeUpgrade, null)
         );
 
         Install(cluster, cluster.A, newest: 2);
         cluster.Put(cluster.AwaitLeader(), "by the newer one");
-        AnnounceFormatLevels(cluster, cluster.A, cluster.B);
+        AnnounceLevels(cluster, cluster.A, cluster.B);
         cluster.RunUntil(() => cluster.A.Consensus!.IsLeader || Transfer(cluster), "a leads");
         var refused = Ask(cluster, cluster.B, MemberOrder.FinalizeUpgrade, null);
         Assert.Equal(
@@ -307,11 +303,11 @@ public sealed class MembershipServiceTests
             Install(cluster, member, newest: 2);
         }
 
-        AnnounceFormatLevels(cluster, cluster.A, cluster.B, cluster.C);
+        AnnounceLevels(cluster, cluster.A, cluster.B, cluster.C);
         Assert.Equal(
             "Everything is written at level 2 from now on. A program that knows only level 1 starts on these "
                 + "data no more.",
-            AskSuccessfully(cluster, MemberOrder.FinalizeUpgrade, null)
+            Order(cluster, MemberOrder.FinalizeUpgrade, null)
         );
         cluster.AwaitEqual();
         Assert.All(cluster.Members, static member => Assert.Equal(2, member.Store!.FormatLevel.Level));
@@ -321,7 +317,7 @@ public sealed class MembershipServiceTests
         );
         Assert.Equal(
             "Everything is written at level 2, the newest that this program knows.",
-            AskSuccessfully(cluster, MemberOrder.FinalizeUpgrade, null)
+            Order(cluster, MemberOrder.FinalizeUpgrade, null)
         );
 
         cluster.C.Kill();
@@ -342,10 +338,7 @@ public sealed class MembershipServiceTests
         using var cluster = Form(1);
         Install(cluster, cluster.A, newest: 2);
         var leader = cluster.AwaitLeader();
-        var recordStore = new InterruptedRecordStore(
-            RecordStoreOf(leader),
-            () => AnnounceFormatLevels(cluster, cluster.A)
-        );
+        var recordStore = new InterruptedRecordStore(RecordStoreOf(leader), () => AnnounceLevels(cluster, cluster.A));
         var answer = cluster.Await(UpgradeEnd.FinalizeAsync(leader.Consensus!, recordStore, CancellationToken.None));
         Assert.Equal((int)HttpStatusCode.ServiceUnavailable, answer.Status);
         Assert.Equal(1, leader.Store!.FormatLevel.Level);
@@ -399,10 +392,8 @@ public sealed class MembershipServiceTests
         );
     }
 
-    /// <summary>
-    /// Writes the newest format levels of members to their records, like the maintenance of each after its start.
-    /// </summary>
-    private static void AnnounceFormatLevels(SteppedCluster cluster, params SteppedMember[] members)
+    /// <summary>Records the newest format levels of members, like the maintenance of each after its start.</summary>
+    private static void AnnounceLevels(SteppedCluster cluster, params SteppedMember[] members)
     {
         foreach (var member in members)
         {
@@ -449,18 +440,16 @@ public sealed class MembershipServiceTests
         Assert.Null(cluster.Do(cluster.AwaitLeader(), writer.Complete()).Rejection);
     }
 
-    /// <summary>
-    /// Returns the number of voters in the list of members, and the first nine characters of its note.
-    /// </summary>
+    /// <summary>Returns the number of voters in the list of members, and the first nine letters of its note.</summary>
     private static (int Voters, string Note) VotersAndNote(SteppedCluster cluster)
     {
-        using var listing = JsonDocument.Parse(AskSuccessfully(cluster, MemberOrder.List, null));
+        using var listing = JsonDocument.Parse(Order(cluster, MemberOrder.List, null));
         string note = listing.RootElement.GetProperty("Note").GetString()!;
         return (listing.RootElement.GetProperty("Voters").GetInt32(), note[..Math.Min(9, note.Length)]);
     }
 
     /// <summary>Gives an order to the leader; it must succeed. Returns the answer's text.</summary>
-    private static string AskSuccessfully(SteppedCluster cluster, MemberOrder order, string? name)
+    private static string Order(SteppedCluster cluster, MemberOrder order, string? name)
     {
         var answer = Ask(cluster, cluster.AwaitLeader(), order, name);
         Assert.True(answer.Status == 200, answer.Text);

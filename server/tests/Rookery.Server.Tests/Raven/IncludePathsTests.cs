@@ -126,7 +126,7 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
             server.Context,
             new DefaultHttpContext { RequestAborted = new CancellationToken(canceled: true) }
         );
-        // The client is looked for at every 1024th skipped document.
+        // Every 1024th skipped document checks whether the client has left.
         for (int document = 1; document < 1024; document++)
         {
             timeSlices.CountSkipped();
