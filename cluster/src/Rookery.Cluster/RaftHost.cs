@@ -6,8 +6,8 @@ using Rookery.Raft;
 namespace Rookery.Cluster;
 
 /// <summary>
-/// Hosts the consensus core of a node: owns the consensus lock, steps the core under it, and has each step's output
-/// executed before the lock is released.
+/// Hosts the consensus core of a node: owns the consensus lock, steps the core under it, and passes each step's output
+/// to <see cref="Handler"/> before it releases the lock.
 /// </summary>
 /// <remarks>
 /// <para>The fields and properties that a summary marks "under the lock" are touched only while <see cref="Gate"/> is

@@ -216,6 +216,8 @@ internal sealed class JournalAppender(
         );
         landmarks += header.IsLandmark ? 1 : 0;
         header = header with { Landmarks = landmarks };
+        // Votes, starts and clean stops have no position of their own: they repeat the log's end, for the checks of
+        // recovery.
         return header.RecordsLogEnd ? header with { Index = Map.Position.Index, Term = Map.Position.Term } : header;
     }
 

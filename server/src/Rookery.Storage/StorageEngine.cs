@@ -246,8 +246,8 @@ public sealed class StorageEngine : IDisposable
     }
 
     /// <summary>
-    /// Copies the durable state into another directory, by hard links (by copying across file systems);
-    /// <see cref="Open"/> can open that directory. Call it on the background thread, or before that thread runs.
+    /// Copies the durable state into another directory, by hard links, or by copying the files if it is on another file
+    /// system. <see cref="Open"/> can open the copy. Call it on the background thread, or before that thread runs.
     /// </summary>
     /// <param name="targetDirectory">A missing or empty directory. After a failure it contains an incomplete copy
     /// without a manifest.</param>

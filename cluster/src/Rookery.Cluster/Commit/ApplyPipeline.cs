@@ -219,7 +219,7 @@ internal sealed class ApplyPipeline(
         long term;
         lock (host.Gate)
         {
-            term = host.Core.TermAt(index);
+            term = host.Core.TermAt(index); // 0 if the core has compacted the index
         }
 
         _journalReader ??= store.Journal.Read(index);

@@ -32,13 +32,22 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     /// <summary>Records that a message of a member arrived. Under the lock.</summary>
     public void RecordContact(NodeId member)
     {
-        _lostLeader = member == _lostLeader ? NodeId.None : _lostLeader;
+        if (member == _lostLeader)
+        {
+            _lostLeader = NodeId.None;
+        }
+
         _lastHeard[member] = host.Now;
     }
 
     /// <summary>Records that the connection to a member broke. Under the lock.</summary>
-    public void RecordBrokenConnection(NodeId member) =>
-        _lostLeader = member == host.Leadership.Leader ? member : _lostLeader;
+    public void RecordBrokenConnection(NodeId member)
+    {
+        if (member == host.Leadership.Leader)
+        {
+            _lostLeader = member;
+        }
+    }
 
     /// <summary>
     /// Sends a command to the leader. If that leader reports that the command is in no log (for example because it
@@ -203,6 +212,7 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
     {
         public NodeId Leader { get; } = leader;
 
+        /// <summary>When the command was sent, in microseconds of the host's time.</summary>
         public long StartedAt { get; } = startedAt;
 
         /// <summary>The election timeout when the command was sent, in microseconds.</summary>

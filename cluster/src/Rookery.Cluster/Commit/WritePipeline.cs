@@ -23,6 +23,9 @@ internal sealed class WritePipeline(
     ProposalIntake intake
 )
 {
+    // No term has this number, and it marks commands of this node's own clients (Proposal.LeaderTerm).
+    private const long NoTerm = 0;
+
     // Proposals taken from the queue and not yet in an entry.
     private readonly Queue<Proposal> _waiting = new();
 
@@ -217,7 +220,7 @@ internal sealed class WritePipeline(
             return;
         }
 
-        RefuseForwarded(exceptInTerm: 0);
+        RefuseForwarded(exceptInTerm: NoTerm);
 
         while (_waiting.TryDequeue(out var proposal))
         {
@@ -253,12 +256,16 @@ internal sealed class WritePipeline(
         proposals.Answers.AnswerReleased(proposal, outcome);
     }
 
+    /// <summary>
+    /// Refuses the waiting commands that other members forwarded to the leader of another term than
+    /// <paramref name="exceptInTerm"/>. The commands of this node's own clients stay.
+    /// </summary>
     private void RefuseForwarded(long exceptInTerm)
     {
         for (int remaining = _waiting.Count; remaining > 0; remaining--)
         {
             var proposal = _waiting.Dequeue();
-            if (proposal.LeaderTerm == 0 || proposal.LeaderTerm == exceptInTerm)
+            if (proposal.LeaderTerm == NoTerm || proposal.LeaderTerm == exceptInTerm)
             {
                 _waiting.Enqueue(proposal);
             }

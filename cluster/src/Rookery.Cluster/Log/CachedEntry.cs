@@ -176,7 +176,9 @@ internal sealed class CachedEntry
         Reset();
     }
 
-    /// <summary>Releases the encoded payload if the entry has content.</summary>
+    /// <summary>
+    /// Releases the encoded payload, which the journal then holds, if the entry has the content that apply reads.
+    /// </summary>
     public void ReleasePayload()
     {
         if (_contentLength > 0)

@@ -91,9 +91,19 @@ public sealed class Applier : IDisposable
         if (!content.IsEmpty)
         {
             var entry = new EntryContent(content);
-            _nodeState.LastUnsteadyTicks = entry.IsSteady ? _nodeState.LastUnsteadyTicks : entry.LogTicks;
+            if (!entry.IsSteady)
+            {
+                _nodeState.LastUnsteadyTicks = entry.LogTicks;
+            }
+
+            // The time of expiry follows steady log times only. The node records it from the first command on that may
+            // use it: commands of compare-exchange values, whose kinds are the highest.
             long expiryTicks = entry.IsSteady ? entry.LogTicks : _nodeState.ExpiryTicks ?? 0;
-            _nodeState.ExpiryTicks = _nodeState.ExpiryTicks is null ? null : expiryTicks;
+            if (_nodeState.ExpiryTicks is not null)
+            {
+                _nodeState.ExpiryTicks = expiryTicks;
+            }
+
             var scope = new EntryScope(batch, entry.LogTicks, _nodeState.LastUnsteadyTicks, expiryTicks);
             _context.Patches.BeginEntry();
             _context.HasCallers = !outcomes.IsEmpty;
@@ -237,7 +247,7 @@ public sealed class Applier : IDisposable
     }
 
     // Whether commands of this kind change no document and no index. Their etags then make no index stale.
-    private static bool ChangesOnlyValues(CommandKind kind) =>
+    private static bool ChangesOnlyCompareExchange(CommandKind kind) =>
         kind is CommandKind.CompareExchange or CommandKind.ExpireCompareExchange;
 
     private CommandOutcome Execute(long index, ref CommandReader command)

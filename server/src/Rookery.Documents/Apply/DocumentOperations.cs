@@ -317,8 +317,8 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         };
         if (patch.ReturnDocument && result.Etag != 0 && context.HasCallers)
         {
-            using var now = context.FindDocument(LowerId);
-            result = result with { Document = now.Copy() };
+            using var patched = context.FindDocument(LowerId);
+            result = result with { Document = patched.Copy() };
         }
 
         return null;

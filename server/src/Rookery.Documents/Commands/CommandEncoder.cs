@@ -237,7 +237,8 @@ public static class CommandEncoder
         return buffer;
     }
 
-    // Text beyond ASCII is lower-cased here and not in apply, because nodes may use different versions of Unicode.
+    // Writes the tag, then its lower-case form, which is empty for an ASCII tag: apply lower-cases only ASCII, because
+    // nodes may use different versions of Unicode.
     private static void WriteTag(CommandBuffer buffer, ReadOnlySpan<byte> tag)
     {
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];

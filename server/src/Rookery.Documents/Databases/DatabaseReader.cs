@@ -207,18 +207,18 @@ public readonly struct DatabaseReader : IDisposable
             return false;
         }
 
-        Span<byte> row = stackalloc byte[Key.MaxBytes];
+        Span<byte> rowKey = stackalloc byte[Key.MaxBytes];
         if (
             !_snapshot.TryGet(
-                Key.WriteText(row, Database.Number, Table.CompareExchange, lower[..length]),
-                out var found
+                Key.WriteText(rowKey, Database.Number, Table.CompareExchange, lower[..length]),
+                out var row
             )
         )
         {
             return false;
         }
 
-        value = new Document(found);
+        value = new Document(row);
         long expiresAtTicks = value.Head.ExpiresAtTicks;
         if (expiresAtTicks == 0 || !HasExpired(expiresAtTicks, ReadExpiryTicks()))
         {

@@ -310,17 +310,19 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
         _group.AddRange(build.Indexes);
         bool isComplete = build.Step(options, _pendingBytes, out long read);
         DocumentsRead += read;
-        long left = Math.Max(0, build.Total - build.Walked);
+        long documentsLeft = Math.Max(0, build.Total - build.Walked);
         build.Indexes.ForEach(index =>
         {
             index.AddProgress(read);
-            index.DocumentsLeft = isComplete ? null : left;
+            index.DocumentsLeft = isComplete ? null : documentsLeft;
         });
         return isComplete;
     }
 
     private static int RankOf(IndexBuild build) => build.Indexes.Max(static index => index.Rank);
 
+    /// <summary>Feeds changes, in one pass, to all indexes at the position whose turn it is.</summary>
+    /// <returns>False if all indexes are up to date.</returns>
     private bool Follow()
     {
         long last = database.LastEtag;
@@ -337,7 +339,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             .Select(static index => index.Position)
             .DefaultIfEmpty(long.MaxValue)
             .Min();
-        long reached = FeedChanges(position, limit, out long read);
+        long newPosition = FeedChanges(position, limit, out long read);
         DocumentsRead += read;
         using (var reader = database.OpenReader())
         {
@@ -349,7 +351,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
             }
         }
 
-        _group.ForEach(index => index.AdvanceTo(reached, read));
+        _group.ForEach(index => index.AdvanceTo(newPosition, read));
         return true;
     }
 

@@ -85,13 +85,13 @@ internal static class DocumentQueries
     /// </summary>
     private static async ValueTask<IQueryResults> OpenAsync(AnswerScope scope)
     {
-        IndexAnswer? found = null;
+        IndexAnswer? indexAnswer = null;
         if (scope.Basis.SearchedIndex is { } index)
         {
             // Both searches return null if the index was reset. The scan below then computes the same results.
             if (!scope.Compiled.IsGrouped)
             {
-                found = scope.Search(index, scope.Compiled);
+                indexAnswer = scope.Search(index, scope.Compiled);
             }
             else if (scope.SearchGroups(index) is { } groups)
             {
@@ -103,12 +103,12 @@ internal static class DocumentQueries
         ScannedDocuments? opened = null;
         try
         {
-            if (found is { AreCandidates: false })
+            if (indexAnswer is { AreCandidates: false })
             {
                 return scope.OpenPage(found, found, (document, etag) => found.IsStillResult(document, etag));
             }
 
-            if (found is null)
+            if (indexAnswer is null)
             {
                 await PrepareScanAsync(scope);
                 scope.SwitchToScan();
@@ -117,7 +117,7 @@ internal static class DocumentQueries
             }
             else
             {
-                walk = new QueryWalk(scope.Reader, new FoundIds(found.Documents), scores: null);
+                walk = new QueryWalk(scope.Reader, new FoundIds(indexAnswer.Documents), scores: null);
             }
 
             opened = new ScannedDocuments(
@@ -125,7 +125,7 @@ internal static class DocumentQueries
                 walk,
                 scope.StartRun(scope.Compiled),
                 countsAll: scope.Plan.Query.FilterLimit is not null,
-                found
+                indexAnswer
             );
             return await ScanAsync(scope, opened);
         }
@@ -134,7 +134,7 @@ internal static class DocumentQueries
             if (opened is null)
             {
                 walk?.Dispose();
-                found?.Dispose();
+                indexAnswer?.Dispose();
             }
 
             opened?.Dispose();
@@ -231,12 +231,12 @@ internal static class DocumentQueries
         scope.Compiled.AreWordsCounted = true;
     }
 
-    private static ScannedDocuments OpenScan(AnswerScope scope, CompiledQuery part)
+    private static ScannedDocuments OpenScan(AnswerScope scope, CompiledQuery query)
     {
-        var walk = new QueryWalk(scope.Reader, DocumentSelection.Of(part.Target));
+        var walk = new QueryWalk(scope.Reader, DocumentSelection.Of(query.Target));
         try
         {
-            return new ScannedDocuments(scope, walk, scope.StartRun(part, needsTotal: false), countsAll: false);
+            return new ScannedDocuments(scope, walk, scope.StartRun(query, needsTotal: false), countsAll: false);
         }
         catch
         {

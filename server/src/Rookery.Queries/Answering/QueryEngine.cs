@@ -88,8 +88,10 @@ public sealed class QueryEngine(
         var queryMemory = new QueryMemory(memory);
         using var search = slices.StartSearch();
         using var groups = compiled.IsGrouped ? Grouped.TryAnswer(database, name, compiled, queryMemory, slices) : null;
-        using var found = compiled.IsGrouped ? null : Indexed.TryAnswer(database, name, compiled, queryMemory, slices);
-        return (choice, groups?.PostingsRead ?? found?.PostingsRead);
+        using var documents = compiled.IsGrouped
+            ? null
+            : Indexed.TryAnswer(database, name, compiled, queryMemory, slices);
+        return (choice, groups?.PostingsRead ?? documents?.PostingsRead);
     }
 
     /// <summary>

@@ -168,7 +168,7 @@ public sealed class QueryPlan : IDisposable
         var operands = new OperandValues(parameters);
         long writtenOffset = operands.ReadCount(query.Offset, "offset") ?? 0;
         long? writtenLimit = operands.ReadCount(query.Limit, "limit");
-        long offset = Math.Max(writtenOffset, request.Start); // client 5.4 sends the offset in both
+        long offset = Math.Max(writtenOffset, request.Start); // RavenDB's client 5.4 sends both
         long? limit = SmallerLimit(writtenLimit, request.PageSize);
         var includes = PathsOf(query, IncludeKind.Documents);
         var includedValues = PathsOf(query, IncludeKind.CompareExchange);

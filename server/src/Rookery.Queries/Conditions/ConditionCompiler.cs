@@ -353,11 +353,11 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             );
     }
 
-    private static void RefuseAbove(int max, int count, string what, int position)
+    private static void RefuseAbove(int max, int count, string parts, int position)
     {
         if (count > max)
         {
-            throw new QueryException(QueryFault.TooCostly, $"A query takes at most {max} {what}.", position);
+            throw new QueryException(QueryFault.TooCostly, $"A query takes at most {max} {parts}.", position);
         }
     }
 

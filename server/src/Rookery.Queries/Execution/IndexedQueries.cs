@@ -25,7 +25,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     public static Analyzer Analyzer => AutoIndexMap.Analyzer;
 
     /// <summary>
-    /// Decides whether a page is found by walking the sort field's terms in order or by reading all matches; null: by
+    /// Whether a page is found by walking the sort field's terms in order or by reading all matches; null to decide by
     /// cost.
     /// </summary>
     internal OrderWalk? OrderWalk { get; init; }

@@ -19,8 +19,8 @@ public static class RqlParser
     }
 
     /// <summary>
-    /// Drops the order and the included documents of a query for facets or suggestions, which clients send from queries
-    /// that they also run without: the summary of all results has no order, and refers to no document.
+    /// Drops the order and the included documents of a query for facets or suggestions, because a summary has no order
+    /// and refers to no document. Clients send these clauses when they make such a query from one for documents.
     /// </summary>
     private static Query SimplifySummary(Query query) =>
         query.Select is FieldSelection { Items: [{ Source: SelectedFacet or SelectedSuggestion }, ..] }

@@ -365,8 +365,8 @@ public sealed class CompiledQuery
         }
     }
 
-    private static QueryException TooMany(int max, string what, int position) =>
-        new(QueryFault.TooCostly, $"A query takes at most {max} {what}.", position);
+    private static QueryException TooMany(int max, string parts, int position) =>
+        new(QueryFault.TooCostly, $"A query takes at most {max} {parts}.", position);
 
     private static bool SelectsStoredValues(Query query, SelectedFields fields) =>
         query.Select is FieldSelection { Items: var items } && items.Any(fields.ReadsFromRow);

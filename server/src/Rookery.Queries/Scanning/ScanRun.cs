@@ -43,8 +43,11 @@ public sealed class ScanRun : IDisposable
 
     // Number of collected results; orders results that sort equally.
     private long _ordinal;
-    private long _seenByFilter;
-    private long _filtered;
+
+    // Number of documents (or rows or groups) that match 'where': 'filter' is applied to them, up to its limit.
+    private long _matched;
+
+    // Number of results, on the page or not.
     private long _total;
 
     internal ScanRun(CompiledQuery compiled, QueryMemory memory, IWorkLimits limits, bool needsTotal)
@@ -76,7 +79,7 @@ public sealed class ScanRun : IDisposable
 
     /// <summary>Number of documents that <c>filter</c> was applied to; null if the query has none.</summary>
     public long? FilteredCount =>
-        _compiled.Filter is null ? null : Math.Min(_filtered, _compiled.FilterLimit ?? long.MaxValue);
+        _compiled.Filter is null ? null : Math.Min(_matched, _compiled.FilterLimit ?? long.MaxValue);
 
     /// <summary>
     /// Whether <see cref="Add"/> reports each result as it is evaluated, so that nothing is collected.
@@ -234,7 +237,7 @@ public sealed class ScanRun : IDisposable
 
     private bool AddMatch(in QueriedDocument document, byte[]? row)
     {
-        _filtered++;
+        _matched++;
         bool passes = _compiled.Filter is null || _compiled.Filter.Matches(document.Whole, _work);
         if (IsStreamed)
         {
@@ -253,9 +256,8 @@ public sealed class ScanRun : IDisposable
     /// <summary>Counts an unsorted result and returns whether it is on the page. Keeps nothing of it.</summary>
     private bool CountAndTestPage(in QueriedDocument document, bool passes)
     {
-        _seenByFilter++;
-        IsComplete |= _seenByFilter >= _compiled.FilterLimit;
-        if (!passes || _seenByFilter > _compiled.FilterLimit)
+        IsComplete |= _matched >= _compiled.FilterLimit;
+        if (!passes || _matched > _compiled.FilterLimit)
         {
             return false;
         }

@@ -229,8 +229,8 @@ internal sealed class ResponseBuffer : IResultBuffer, IDisposable
             );
             offset += length;
             bool isClientSlow = !sending.IsCompletedSuccessfully;
-            bool isRestShort = _length - offset <= PartBytes;
-            if (isClientSlow && isRestShort)
+            bool isRemainderShort = _length - offset <= PartBytes;
+            if (isClientSlow && isRemainderShort)
             {
                 // Keep only the bytes that the connection has not copied.
                 KeepFrom(offset);
@@ -322,8 +322,8 @@ internal sealed class ResponseBuffer : IResultBuffer, IDisposable
         if (_memory.Length - _length < wanted)
         {
             int before = _memory.Length;
-            int usual = before > 0 ? before + Math.Min(before, MaxGrowthBytes) : FirstCapacity;
-            _memory.Grow(_length, Math.Max(_length + wanted, usual));
+            int usualCapacity = before > 0 ? before + Math.Min(before, MaxGrowthBytes) : FirstCapacity;
+            _memory.Grow(_length, Math.Max(_length + wanted, usualCapacity));
             _allResponses.Add(_memory.Length - before);
         }
     }

@@ -34,6 +34,7 @@ internal sealed class RunQuery(ServerContext context)
             }
             else if (planned.Tag is not { } tag || !EntityTag.TryAnswerNotModified(http, tag))
             {
+                // There is no tag, or the client's copy of the answer is outdated. Otherwise 304 was answered.
                 await AnswerAsync(
                     http,
                     database,
@@ -141,7 +142,11 @@ internal sealed class RunQuery(ServerContext context)
         var results = answer.Results;
         var slices = new RequestTimeSlices(context, http);
         using var includes = new IncludePaths(answer.Plan.Includes, context.QueryMemory, slices.CheckCancelled);
-        using var values = new IncludePaths(answer.Plan.IncludedValues, context.QueryMemory, slices.CheckCancelled);
+        using var includedValues = new IncludePaths(
+            answer.Plan.IncludedValues,
+            context.QueryMemory,
+            slices.CheckCancelled
+        );
         QueryEnvelope.Begin(output.Buffer);
         bool isFirst = true;
         while (await results.MoveNextAsync())
@@ -154,9 +159,9 @@ internal sealed class RunQuery(ServerContext context)
                 results.Collect(includes);
             }
 
-            if (!values.IsEmpty)
+            if (!includedValues.IsEmpty)
             {
-                results.Collect(values);
+                results.Collect(includedValues);
             }
 
             await SendWhenDueAsync(output, results, timings);
@@ -189,9 +194,9 @@ internal sealed class RunQuery(ServerContext context)
         }
 
         QueryEnvelope.EndIncludes(output.Buffer);
-        if (!values.IsEmpty)
+        if (!includedValues.IsEmpty)
         {
-            await CompareExchangeIncludes.WriteAsync(output, results, database, values.Ids, slices);
+            await CompareExchangeIncludes.WriteAsync(output, results, database, includedValues.Ids, slices);
         }
 
         timings.EndPart("Results");
