@@ -113,8 +113,8 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
                 ((string Name, AutoIndexDefinition Definition)?)(candidate.Name, candidate.Definition)
             )
             .FirstOrDefault();
-        return merged is { } found
-            ? (found.Definition, $"Will be created for the query, with the fields of {found.Name}.")
+        return merged is { } widened
+            ? (widened.Definition, $"Will be created for the query, with the fields of {widened.Name}.")
             : (needed, "Will be created for the query.");
     }
 }

@@ -116,7 +116,7 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
         IReadOnlyList<AutoCandidate<AutoReduceDefinition>> candidates
     )
     {
-        var found = candidates
+        var widened = candidates
             .Where(candidate => candidate.State == IndexState.Normal && candidate.Definition.HasGroupsOf(needed))
             .Select(candidate => (candidate.Name, Definition: candidate.Definition.MergedWith(needed)))
             .Where(static candidate =>
@@ -125,10 +125,10 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
             .OrderByDescending(static candidate => candidate.Definition.Aggregates.Count)
             .ThenBy(static candidate => candidate.Name, StringComparer.Ordinal)
             .FirstOrDefault();
-        var definition = found.Definition ?? needed;
-        string why = found.Definition is null
+        var definition = widened.Definition ?? needed;
+        string why = widened.Definition is null
             ? "Will be created for the query."
-            : $"Will be created for the query, with the aggregates of {found.Name}.";
+            : $"Will be created for the query, with the aggregates of {widened.Name}.";
         return (definition, new PlanReason(definition.Name, why, IsChosen: true));
     }
 }

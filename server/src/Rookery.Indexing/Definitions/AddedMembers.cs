@@ -38,8 +38,8 @@ internal sealed class AddedMembers(IReadOnlyList<string> fields)
     }
 
     /// <summary>
-    /// Returns whether the text may set a member of an object. Assignments in the values of templates are not told from
-    /// other equals signs.
+    /// Returns whether the text may set a member of an object. In the values of templates, every equals sign counts as
+    /// an assignment.
     /// </summary>
     private static bool SetsMembers(string text)
     {

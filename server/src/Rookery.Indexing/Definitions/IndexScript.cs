@@ -126,7 +126,7 @@ internal static class IndexScript
             fields
         );
 
-    private static (string?, ScriptSource) ParseJavaScriptMap(string text)
+    private static (string? Collection, ScriptSource Source) ParseJavaScriptMap(string text)
     {
         var (functions, whole) = ParseJavaScript(text);
         return
@@ -145,7 +145,7 @@ internal static class IndexScript
             );
     }
 
-    private static (ScriptSource, ScriptSource) ParseJavaScriptReduce(string text)
+    private static (ScriptSource Key, ScriptSource Row) ParseJavaScriptReduce(string text)
     {
         var (functions, whole) = ParseJavaScript(text);
         return
@@ -205,13 +205,13 @@ internal static class IndexScript
     /// </summary>
     private static int EndOfBlankOrComment(string text, int start)
     {
-        var rest = text.AsSpan(start);
-        if (rest.StartsWith("//"))
+        var remaining = text.AsSpan(start);
+        if (remaining.StartsWith("//"))
         {
             return text.IndexOf('\n', start);
         }
 
-        if (rest.StartsWith("/*"))
+        if (remaining.StartsWith("/*"))
         {
             return text.IndexOf("*/", start + "/*".Length, StringComparison.Ordinal) + 1;
         }

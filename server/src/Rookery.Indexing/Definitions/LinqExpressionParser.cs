@@ -64,6 +64,10 @@ internal sealed class LinqExpressionParser(LinqParser parser)
         return parser.Shapes.Types.Numbers.Unify(choice);
     }
 
+    /// <summary>Parses an operator, which is the current token, and its right operand.</summary>
+    /// <param name="left">The left operand.</param>
+    /// <param name="mark">The operator.</param>
+    /// <param name="precedence">The precedence of the operator (<see cref="OperatorParser"/>).</param>
     public Expression ParseOperation(Expression left, Token mark, int precedence)
     {
         if (mark.Text is "is")
@@ -181,6 +185,7 @@ internal sealed class LinqExpressionParser(LinqParser parser)
             _ => parser.Shapes.Types.IsText(value),
         };
 
+    /// <summary>Parses an operand, with the signs, negations and casts before it.</summary>
     public Expression ParseUnary()
     {
         parser.Cursor.EnterLevel();

@@ -27,12 +27,16 @@ internal sealed class LinqLambdaParser(LinqParser parser)
             && parser.Cursor.Ahead(ahead + 1).Is("=>");
     }
 
+    /// <summary>Parses a lambda.</summary>
+    /// <param name="first">The known type of the first parameter; null if unknown.</param>
+    /// <param name="second">The known type of the second parameter; null if unknown.</param>
     public LambdaExpression ParseLambda(LinqType? first = null, LinqType? second = null)
     {
         var (parameters, at) = ParseLambdaHead();
         return ParseWith(parameters, shape: null, first, at, second);
     }
 
+    /// <summary>Parses the parameters of a lambda and its arrow; returns them and the lambda's position.</summary>
     public (List<string> Parameters, int Position) ParseLambdaHead()
     {
         int at = parser.Cursor.Current.Position;
@@ -80,7 +84,7 @@ internal sealed class LinqLambdaParser(LinqParser parser)
         LinqType? second = null
     )
     {
-        (LinqShape?, LinqType?)[] hidden =
+        (LinqShape? Shape, LinqType? Type)[] hidden =
         [
             .. parameters.Select(name => (parser.Shapes.Find(name), parser.Shapes.Types.Find(name))),
         ];
@@ -103,8 +107,8 @@ internal sealed class LinqLambdaParser(LinqParser parser)
         );
         for (int index = parameters.Count - 1; index >= 0; index--)
         {
-            parser.Shapes.Set(parameters[index], hidden[index].Item1);
-            parser.Shapes.Types.Set(parameters[index], hidden[index].Item2);
+            parser.Shapes.Set(parameters[index], hidden[index].Shape);
+            parser.Shapes.Types.Set(parameters[index], hidden[index].Type);
         }
 
         return result;

@@ -121,6 +121,8 @@ internal sealed class LinqTypeParser(LinqParser parser)
         return false;
     }
 
+    /// <summary>Returns a value cast to a type.</summary>
+    /// <exception cref="ScriptException">The cast is not supported, or a constant does not fit the type.</exception>
     public static Expression ToCast(TypeName type, Expression value, int position)
     {
         if (type.IsArray || Unchanged.Contains(type.Name))

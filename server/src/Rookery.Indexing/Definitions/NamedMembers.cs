@@ -21,8 +21,8 @@ internal sealed class NamedMembers(IReadOnlyList<string> names)
     public bool TryFind(ReadOnlySpan<byte> members, Span<Range> found)
     {
         found.Clear();
-        int left = Count;
-        for (int at = 0; left > 0 && at < members.Length; )
+        int missing = Count;
+        for (int at = 0; missing > 0 && at < members.Length; )
         {
             int number = NumberOf(members[at..]);
             int value = number >= 0 ? at + _heads[number].Length : JsonText.SkipString(members, at) + 1;
@@ -35,7 +35,7 @@ internal sealed class NamedMembers(IReadOnlyList<string> names)
             if (number >= 0 && found[number].End.Value == 0)
             {
                 found[number] = value..end;
-                left--;
+                missing--;
             }
 
             at = end + 1;

@@ -65,9 +65,9 @@ public sealed record GroupedField(bool IsOfElement, FieldReader? Reader, FieldWr
             return new(IsOfElement: false, new FieldReader(path), new FieldWriter(path));
         }
 
-        FieldPath rest = path with { Steps = [.. path.Steps.Skip(array!.Length)] };
-        return rest.Steps.Count == 0
+        FieldPath pathInElement = path with { Steps = [.. path.Steps.Skip(array!.Length)] };
+        return pathInElement.Steps.Count == 0
             ? new(IsOfElement: true, Reader: null, Writer: null)
-            : new(IsOfElement: true, new FieldReader(rest), new FieldWriter(rest));
+            : new(IsOfElement: true, new FieldReader(pathInElement), new FieldWriter(pathInElement));
     }
 }

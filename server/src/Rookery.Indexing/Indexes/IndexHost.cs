@@ -239,18 +239,18 @@ public sealed class IndexHost : IDisposable
         while (true)
         {
             var followed = Volatile.Read(ref _followed).Task;
-            var left = timeout - _time.GetElapsedTime(begun);
+            var remaining = timeout - _time.GetElapsedTime(begun);
             if (TryGetSlot(database, name, out var slot))
             {
                 bool MayResume() =>
                     evenAtRest
                     && !slot.StaysStopped(database)
                     && !(slot.Serving.HasStopped && FindNotKept(database, name) is not null);
-                var waiting = slot.Serving.WaitAsync(etag, left, cancellationToken, MayResume);
+                var waiting = slot.Serving.WaitAsync(etag, remaining, cancellationToken, MayResume);
                 WakeFor(waiting);
                 bool isReached = await waiting;
                 bool isAtRest = slot.Serving.State != IndexState.Normal && !MayResume();
-                if (isReached || isAtRest || (left = timeout - _time.GetElapsedTime(begun)) <= TimeSpan.Zero)
+                if (isReached || isAtRest || (remaining = timeout - _time.GetElapsedTime(begun)) <= TimeSpan.Zero)
                 {
                     return isReached;
                 }
@@ -260,18 +260,18 @@ public sealed class IndexHost : IDisposable
                     slot.Serving.IsClosed
                     && TryGetSlot(database, name, out var now)
                     && now.Serving == slot.Serving
-                    && !await WaitAsync(followed, left, cancellationToken)
+                    && !await WaitAsync(followed, remaining, cancellationToken)
                 )
                 {
                     return false;
                 }
             }
             else if (
-                left <= TimeSpan.Zero
+                remaining <= TimeSpan.Zero
                 || Volatile.Read(ref _isClosed)
                 || FindDefined(database, name) is null
                 || FindNotKept(database, name) is not null
-                || !await WaitAsync(followed, left, cancellationToken)
+                || !await WaitAsync(followed, remaining, cancellationToken)
             )
             {
                 return false;

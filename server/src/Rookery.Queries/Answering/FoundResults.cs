@@ -10,17 +10,17 @@ internal static class FoundResults
 {
     /// <summary>Reads the documents. Waits for memory before each.</summary>
     /// <param name="scope">The context of the answer.</param>
-    /// <param name="found">The answer of the index.</param>
+    /// <param name="indexAnswer">The answer of the index.</param>
     /// <param name="isLast">Reads the walk's current document; returns true if it is the last to read.</param>
-    /// <returns>Whether the callback stopped it.</returns>
+    /// <returns>Whether the callback ended the reading.</returns>
     public static async ValueTask<bool> ReadDocumentsAsync(
         AnswerScope scope,
-        IndexAnswer found,
+        IndexAnswer indexAnswer,
         Func<QueryWalk, bool> isLast
     )
     {
         var (slices, sink) = (scope.Slices, scope.Sink);
-        using var walk = new QueryWalk(scope.Reader, new FoundIds(found.Documents), scores: null);
+        using var walk = new QueryWalk(scope.Reader, new FoundIds(indexAnswer.Documents), scores: null);
         bool hasStopped = false;
         slices.StartClock();
         while (!hasStopped && walk.MoveNext())
@@ -48,26 +48,26 @@ internal static class FoundResults
     }
 
     /// <summary>Reads the reduced rows.</summary>
-    /// <param name="found">The answer of the index.</param>
+    /// <param name="indexAnswer">The answer of the index.</param>
     /// <param name="slices">Limits the query's working time.</param>
     /// <param name="isLast">Reads a row; returns true if it is the last to read.</param>
-    /// <returns>Whether the callback stopped it.</returns>
+    /// <returns>Whether the callback ended the reading.</returns>
     public static async ValueTask<bool> ReadRowsAsync(
-        IndexAnswer found,
+        IndexAnswer indexAnswer,
         QueryTimeSlices slices,
         Func<byte[][], bool> isLast
     )
     {
         bool hasStopped = false;
         slices.StartClock();
-        for (int i = 0; i < found.Documents.Count && !hasStopped; i++)
+        for (int i = 0; i < indexAnswer.Documents.Count && !hasStopped; i++)
         {
             if (slices.IsSliceOver)
             {
                 await slices.YieldAsync();
             }
 
-            hasStopped = isLast([found.ReadRow(i).ToArray()]);
+            hasStopped = isLast([indexAnswer.ReadRow(i).ToArray()]);
         }
 
         slices.StopClock();

@@ -317,14 +317,14 @@ internal sealed class QueryWalk : IDisposable
             .SequenceEqual(lowerWanted[..DocumentId.ToLower(wanted, lowerWanted)]);
     }
 
-    private static byte[] Utf8(string text, int maxBytes, string what)
+    private static byte[] Utf8(string text, int maxBytes, string subject)
     {
         byte[] bytes = Encoding.UTF8.GetBytes(text);
         return bytes.Length <= maxBytes
             ? bytes
             : throw new QueryException(
                 QueryFault.Invalid,
-                $"{what} has at most {Amount.Number(maxBytes)} B of UTF-8; this one has "
+                $"{subject} has at most {Amount.Number(maxBytes)} B of UTF-8; this one has "
                     + $"{Amount.Number(bytes.Length)} B."
             );
     }

@@ -20,8 +20,8 @@ internal static class RowModels
     {
         foreach (var model in scope.Compiled.ModelQueries.Where(static model => !model.Condition.HasModel))
         {
-            using var found = scope.Search(indexName, model.Finder);
-            if (found is null)
+            using var indexAnswer = scope.Search(indexName, model.Finder);
+            if (indexAnswer is null)
             {
                 return false;
             }
@@ -31,11 +31,11 @@ internal static class RowModels
                 !await (
                     scope.Compiled.Rows!.IsReduced
                         ? FoundResults.ReadRowsAsync(
-                            found,
+                            indexAnswer,
                             scope.Slices,
                             row => model.TrySetModel(document: default, row, run)
                         )
-                        : SetModelDocumentAsync(scope, model, found, run)
+                        : SetModelDocumentAsync(scope, model, indexAnswer, run)
                 )
             )
             {
@@ -49,14 +49,14 @@ internal static class RowModels
     private static async ValueTask<bool> SetModelDocumentAsync(
         AnswerScope scope,
         ModelQuery model,
-        IndexAnswer found,
+        IndexAnswer indexAnswer,
         ScanRun run
     )
     {
         using var rows = scope.RowsOf(model.Finder);
         return await FoundResults.ReadDocumentsAsync(
             scope,
-            found,
+            indexAnswer,
             walk =>
             {
                 var document = scope.Writer.ReadCurrent(walk);

@@ -23,8 +23,8 @@ internal static class RowQueries
     {
         var compiled = scope.Compiled;
         string name = scope.Plan.NamedIndex!.Name;
-        var found = await RowModels.TrySetModelsAsync(scope, name) ? scope.Search(name, compiled) : null;
-        if (found is null)
+        var indexAnswer = await RowModels.TrySetModelsAsync(scope, name) ? scope.Search(name, compiled) : null;
+        if (indexAnswer is null)
         {
             return scope.IsBehind(name)
                 ? null
@@ -33,18 +33,18 @@ internal static class RowQueries
 
         try
         {
-            if (found.AreCandidates)
+            if (indexAnswer.AreCandidates)
             {
-                return await EvaluateAsync(scope, found);
+                return await EvaluateAsync(scope, indexAnswer);
             }
 
             return compiled.Rows!.IsReduced
-                ? new RowResults(new PageOfRows(found), compiled, scope.Writer, scope.Reader, found)
-                : PageOf(scope, found);
+                ? new RowResults(new PageOfRows(indexAnswer), compiled, scope.Writer, scope.Reader, indexAnswer)
+                : PageOf(scope, indexAnswer);
         }
         catch
         {
-            found.Dispose();
+            indexAnswer.Dispose();
             throw;
         }
     }
@@ -52,14 +52,14 @@ internal static class RowQueries
     /// <summary>
     /// Returns the documents of the page. A document that was written after the index read it is evaluated again.
     /// </summary>
-    private static WalkedResults PageOf(AnswerScope scope, IndexAnswer found)
+    private static WalkedResults PageOf(AnswerScope scope, IndexAnswer indexAnswer)
     {
         var rows = scope.RowsOf(scope.Compiled);
         scope.Writer.RowOf = scope.Compiled.ReturnsEachRow ? place => found.ReadRow(place).ToArray() : null;
         return scope.OpenPage(found, new DisposablePair(found, rows), (document, _) => found.HasResult(document, rows));
     }
 
-    private static async ValueTask<IQueryResults> EvaluateAsync(AnswerScope scope, IndexAnswer found)
+    private static async ValueTask<IQueryResults> EvaluateAsync(AnswerScope scope, IndexAnswer indexAnswer)
     {
         var compiled = scope.Compiled;
         var run = scope.StartRun(compiled);
@@ -69,10 +69,14 @@ internal static class RowQueries
             using var rows = scope.RowsOf(compiled);
             _ = await (
                 compiled.Rows!.IsReduced
-                    ? FoundResults.ReadRowsAsync(found, scope.Slices, row => Add(run, document: default, row, summary))
+                    ? FoundResults.ReadRowsAsync(
+                        indexAnswer,
+                        scope.Slices,
+                        row => Add(run, document: default, row, summary)
+                    )
                     : FoundResults.ReadDocumentsAsync(
                         scope,
-                        found,
+                        indexAnswer,
                         walk =>
                         {
                             var document = scope.Writer.ReadCurrent(walk);
@@ -83,19 +87,19 @@ internal static class RowQueries
             if (summary is not null)
             {
                 run.Dispose();
-                found.Dispose();
+                indexAnswer.Dispose();
                 return new SummaryResults(summary, scope.Reader);
             }
 
             scope.Slices.StartClock();
-            var ended = run.Finish();
+            var results = run.Finish();
             scope.Slices.StopClock();
-            ScannedDocument[] documents = [.. ended.Documents];
-            var owner = new DisposablePair(run, found);
+            ScannedDocument[] documents = [.. results.Documents];
+            var owner = new DisposablePair(run, indexAnswer);
             if (compiled.Rows!.IsReduced)
             {
                 return new RowResults(
-                    new ScannedRows(documents, ended.TotalResults),
+                    new ScannedRows(documents, results.TotalResults),
                     compiled,
                     scope.Writer,
                     scope.Reader,
@@ -106,14 +110,14 @@ internal static class RowQueries
                 };
             }
 
-            scope.Writer.RowOf = compiled.ReturnsEachRow ? place => documents[place].Row : null;
+            scope.Writer.RowOf = compiled.ReturnsEachRow ? position => documents[position].Row : null;
             return scope.OpenWalkedResults(
                 new QueryWalk(
                     scope.Reader,
                     [.. documents.Select(static document => document.Id)],
                     scope.ScoresOf(documents)
                 ),
-                ended.TotalResults,
+                results.TotalResults,
                 owner,
                 filteredCount: run.FilteredCount
             );

@@ -22,16 +22,16 @@ internal interface IFoundRows
 }
 
 /// <summary>The page of reduced rows that an index found.</summary>
-/// <param name="found">The answer of the index.</param>
-internal sealed class PageOfRows(IndexAnswer found) : IFoundRows
+/// <param name="indexAnswer">The answer of the index.</param>
+internal sealed class PageOfRows(IndexAnswer indexAnswer) : IFoundRows
 {
-    public int Count => found.Documents.Count;
+    public int Count => indexAnswer.Documents.Count;
 
-    public long TotalResults => found.TotalResults ?? 0;
+    public long TotalResults => indexAnswer.TotalResults ?? 0;
 
-    public ReadOnlySpan<byte> Read(int index) => found.ReadRow(index);
+    public ReadOnlySpan<byte> Read(int index) => indexAnswer.ReadRow(index);
 
-    public double? ScoreOf(int index) => found.Documents[index].Score;
+    public double? ScoreOf(int index) => indexAnswer.Documents[index].Score;
 }
 
 /// <summary>The page of reduced rows that were evaluated one by one.</summary>

@@ -29,7 +29,7 @@ internal sealed class ClauseOptions
         }
 
         byte[] json = operands.ReadJson(operand);
-        if (json[0] == (byte)'n')
+        if (json[0] == (byte)'n') // null
         {
             return;
         }

@@ -18,7 +18,10 @@ public sealed class FuzzyText
     /// <summary>
     /// Maximum bytes of any similar text, which has fewer than twice the characters of up to four bytes each.
     /// </summary>
-    public const int MaxSimilarBytesOfAnyText = 2 * MaxCharacters * 4;
+    public const int MaxSimilarBytesOfAnyText = MaxCharacters * MaxSimilarBytesPerCharacter;
+
+    // A similar text has at most twice the characters, of four bytes each.
+    private const int MaxSimilarBytesPerCharacter = 2 * 4;
 
     private readonly int[] _characters;
     private readonly double _similarity;
@@ -50,14 +53,13 @@ public sealed class FuzzyText
     }
 
     /// <summary>Maximum bytes of a text that is similar to this one.</summary>
-    public int MaxSimilarBytes => 8 * _characters.Length;
+    public int MaxSimilarBytes => MaxSimilarBytesPerCharacter * _characters.Length;
 
     /// <summary>Returns whether a text is similar.</summary>
     /// <param name="text">The other text in UTF-8, folded.</param>
     /// <param name="work">Counts the comparisons of characters against the time limit; null for no limit.</param>
     public bool Matches(ReadOnlySpan<byte> text, ScanWork? work)
     {
-        // A similar text has at most twice the characters, of four bytes each.
         Span<int> other = stackalloc int[2 * MaxCharacters];
         if (text.Length > MaxSimilarBytes || !TryDecode(text, other, out int length))
         {

@@ -42,18 +42,18 @@ internal sealed class LucenePredicates(
 
     private Predicate? TryMakeBoolean(LuceneBoolean boolean)
     {
-        var made = boolean
+        var compiledParts = boolean
             .Parts.Select(part => (part.Occur, Predicate: TryMake(part.Clause)))
             .Where(static part => part.Predicate is not null)
             .ToLookup(static part => part.Occur, static part => part.Predicate!);
-        if (made.Count == 0)
+        if (compiledParts.Count == 0)
         {
             return null;
         }
 
-        Predicate[] should = [.. made[LuceneOccur.Should]];
+        Predicate[] should = [.. compiledParts[LuceneOccur.Should]];
         Predicate? any = should.Length > 1 ? new OrPredicate(should) : should.FirstOrDefault();
-        List<Predicate> all = [.. made[LuceneOccur.Must]];
+        List<Predicate> all = [.. compiledParts[LuceneOccur.Must]];
         if (any is not null)
         {
             all.Add(all.Count > 0 ? new OptionalPredicate(any) : any);
@@ -65,7 +65,7 @@ internal sealed class LucenePredicates(
             return new ConstantPredicate(false);
         }
 
-        all.AddRange(made[LuceneOccur.MustNot].Select(static excluded => new NotPredicate(excluded)));
+        all.AddRange(compiledParts[LuceneOccur.MustNot].Select(static excluded => new NotPredicate(excluded)));
         return all.Count > 1 ? new AndPredicate([.. all]) : all[0];
     }
 
@@ -176,6 +176,10 @@ internal sealed class LucenePredicates(
         return values;
     }
 
+    /// <summary>
+    /// Returns whether JSON spells a plain decimal number in this way: without a plus sign, with digits on both sides
+    /// of a point, and without leading zeros.
+    /// </summary>
     private static bool IsJsonNumber(string text)
     {
         var digits = text.AsSpan().TrimStart('-');

@@ -91,7 +91,7 @@ public sealed class OperandValues(QueryParameters parameters)
         }
 
         byte[] json = ReadJson(operand);
-        if (json[0] == (byte)'n')
+        if (json[0] == (byte)'n') // null
         {
             return null;
         }

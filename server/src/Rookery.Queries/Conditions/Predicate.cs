@@ -147,7 +147,7 @@ internal sealed class ExistsPredicate(FieldReader reader) : Predicate
     {
         work.Walk(document.Members.Length);
         var any = default(AnyValue);
-        return !reader.Read(document, ref any);
+        return !reader.Read(document, ref any); // false: the visitor ended the reading, here at the first value
     }
 
     private readonly struct AnyValue : IValueVisitor
@@ -169,7 +169,7 @@ internal sealed class TermsPredicate(FieldReader reader, TermSet terms, bool isE
     {
         work.Walk(document.Members.Length);
         var visitor = new Visitor(terms, isExact);
-        return !reader.Read(document, ref visitor);
+        return !reader.Read(document, ref visitor); // false: the visitor ended the reading, because a value matches
     }
 
     private readonly struct Visitor(TermSet terms, bool isExact) : IValueVisitor
@@ -204,7 +204,8 @@ internal sealed class AllTermsPredicate(FieldReader reader, TermSet terms, bool 
         return !reader.Read(document, ref visitor);
     }
 
-    private struct Visitor(TermSet terms, bool isExact, ulong[] found) : IValueVisitor
+    // The bits of foundTerms mark the terms that occurred.
+    private struct Visitor(TermSet terms, bool isExact, ulong[] foundTerms) : IValueVisitor
     {
         private int _missing = terms.Count;
 
@@ -217,9 +218,9 @@ internal sealed class AllTermsPredicate(FieldReader reader, TermSet terms, bool 
 
             Span<byte> key = stackalloc byte[TermKey.MaxBytes];
             int index = terms.IndexOf(key[..TermKey.Write(json, isExact, key)]);
-            if (index >= 0 && (found[index / 64] & (1UL << (index % 64))) == 0)
+            if (index >= 0 && (foundTerms[index / 64] & (1UL << (index % 64))) == 0)
             {
-                found[index / 64] |= 1UL << (index % 64);
+                foundTerms[index / 64] |= 1UL << (index % 64);
                 _missing--;
             }
 

@@ -85,10 +85,10 @@ public sealed class QueryParameters
 
     /// <summary>Returns the members of a JSON object, without braces and without whitespace between tokens.</summary>
     /// <param name="json">The object.</param>
-    /// <param name="what">The name of the object, for errors.</param>
+    /// <param name="objectName">The name of the object, for errors.</param>
     /// <param name="position">Its position in the query's text; -1 if it is not part of it.</param>
     /// <exception cref="QueryException">The bytes are not a JSON object.</exception>
-    internal static byte[] MembersOf(ReadOnlySpan<byte> json, string what, int position)
+    internal static byte[] MembersOf(ReadOnlySpan<byte> json, string objectName, int position)
     {
         using DocumentParser parser = DocumentParser.Rent();
         return parser.TryParse(json, out ParsedDocument document, out InputError error)
@@ -98,7 +98,7 @@ public sealed class QueryParameters
                 .. document.BodyHead.IsEmpty || document.BodyTail.IsEmpty ? ""u8 : ","u8,
                 .. document.BodyTail,
             ]
-            : throw new QueryException(QueryFault.Invalid, $"{what} is not a JSON object: {error}.", position);
+            : throw new QueryException(QueryFault.Invalid, $"{objectName} is not a JSON object: {error}.", position);
     }
 
     /// <summary>Returns the JSON of a compare-exchange value; null in JSON if there is none.</summary>

@@ -153,6 +153,7 @@ internal sealed class SelectedFields(RowSource rows, ProjectionBehavior behavior
             // Clients select the types of nested objects from "@metadata" in every projection. A row has no metadata,
             // so the value is null.
             PathReference { Path: { Steps: [{ Name: "@metadata" }, ..] } path } => path,
+            // A reduced row has no such field, so NameOf throws the error.
             PathReference { Path: var path }
                 when rows.IsReduced
                     && rows.Definition.Fields.All(one =>

@@ -135,6 +135,9 @@ internal sealed class RegexPattern : TextPattern
         }
     }
 
+    /// <summary>
+    /// Returns the product of the counts in braces; <see cref="MaxRepeats"/> + 1 if it is higher than the maximum.
+    /// </summary>
     private static long Repeats(string pattern)
     {
         long product = 1;

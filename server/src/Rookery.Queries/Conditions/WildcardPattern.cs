@@ -44,7 +44,7 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
     {
         // After a mismatch, only the last Many takes one character more: an earlier one need not.
         int at = 0;
-        int step = 0;
+        int patternAt = 0;
         int afterMany = -1;
         int retry = 0;
         while (at < text.Length)
@@ -55,24 +55,24 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
                 steps = 0;
             }
 
-            if (step < pattern.Length && pattern[step] == Many)
+            if (patternAt < pattern.Length && pattern[patternAt] == Many)
             {
-                (afterMany, retry) = (++step, at);
+                (afterMany, retry) = (++patternAt, at);
             }
-            else if (step < pattern.Length && pattern[step] == One)
+            else if (patternAt < pattern.Length && pattern[patternAt] == One)
             {
-                step++;
+                patternAt++;
                 at = NextCharacter(text, at);
             }
-            else if (step < pattern.Length && pattern[step] == text[at])
+            else if (patternAt < pattern.Length && pattern[patternAt] == text[at])
             {
-                step++;
+                patternAt++;
                 at++;
             }
             else if (afterMany >= 0)
             {
                 retry = NextCharacter(text, retry);
-                (step, at) = (afterMany, retry);
+                (patternAt, at) = (afterMany, retry);
             }
             else
             {
@@ -80,13 +80,13 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
             }
         }
 
-        return pattern[step..].IndexOfAnyExcept(Many) < 0;
+        return pattern[patternAt..].IndexOfAnyExcept(Many) < 0;
     }
 
     private static int NextCharacter(ReadOnlySpan<byte> text, int at)
     {
         at++;
-        while (at < text.Length && (text[at] & 0xC0) == 0x80)
+        while (at < text.Length && (text[at] & 0xC0) == 0x80) // a byte that continues a character of UTF-8
         {
             at++;
         }

@@ -48,7 +48,7 @@ public sealed class GroupAnswer : IDisposable
     /// <param name="limits">Checked during the work; throws to end it.</param>
     /// <param name="needsTotal">Whether results after the page are counted.</param>
     /// <param name="walk">Decides whether the page is found by walking the sort field's terms in order or by reading
-    /// all matches; null: by cost.</param>
+    /// all matches; null to decide by cost.</param>
     /// <returns>The answer; null if the index could not include some document.</returns>
     /// <exception cref="Language.QueryException">The query exceeds its time or memory.</exception>
     internal static GroupAnswer? TryFind(
@@ -188,6 +188,7 @@ public sealed class GroupAnswer : IDisposable
         return sortedRows;
     }
 
+    /// <summary>Returns whether a live entry of the index has a mark, a term of <see cref="ReducedGroup"/>.</summary>
     private static bool IsMarked(IndexSnapshot snapshot, AutoReduceMap map, ReadOnlySpan<byte> term)
     {
         foreach (var segment in snapshot.Segments)

@@ -17,8 +17,8 @@ namespace Rookery.Queries.Execution;
 public sealed class GroupedQueries(IndexHost indexes)
 {
     /// <summary>
-    /// Decides whether a page is found by walking the sort field's terms in order or by reading all matches; null: by
-    /// cost.
+    /// Decides whether a page is found by walking the sort field's terms in order or by reading all matches; null to
+    /// decide by cost.
     /// </summary>
     internal OrderWalk? OrderWalk { get; init; }
 

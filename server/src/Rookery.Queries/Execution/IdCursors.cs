@@ -74,7 +74,7 @@ internal sealed class IdCursors(SegmentReader segment, AnswerWork work)
     /// Returns whether a lower-cased text may be a date, which conditions compare in a normalised form.
     /// </summary>
     internal static bool MayBeDate(ReadOnlySpan<byte> lowerText) =>
-        lowerText.Length > "2000-01-01".Length
+        lowerText.Length > "2000-01-01".Length // followed by the T before the time
         && lowerText[4] == (byte)'-'
         && lowerText[7] == (byte)'-'
         && lowerText[10] is (byte)'t' or (byte)'T';

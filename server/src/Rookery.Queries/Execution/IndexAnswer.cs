@@ -86,7 +86,7 @@ public sealed class IndexAnswer : IDisposable
     /// <param name="damageFound">Returns the exception to throw for damage that is found after this method returned,
     /// while results are read. Null to throw the damage itself, as this method does.</param>
     /// <param name="walk">Decides whether the page is found by walking the sort field's terms in order or by reading
-    /// all matches; null: by cost.</param>
+    /// all matches; null to decide by cost.</param>
     /// <exception cref="Language.QueryException">The query exceeds its time or memory.</exception>
     internal static IndexAnswer Find(
         IndexSnapshot snapshot,

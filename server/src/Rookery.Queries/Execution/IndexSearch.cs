@@ -16,7 +16,7 @@ namespace Rookery.Queries.Execution;
 /// <param name="areGroupsInOrder">For an index of groups, whether the order of its ids is the order of the groups; null
 /// for an index of documents.</param>
 /// <param name="walk">Decides whether the page is found by walking the sort field's terms in order or by reading all
-/// matches; null: by cost.</param>
+/// matches; null to decide by cost.</param>
 internal sealed class IndexSearch(
     IReadOnlyList<LiveSegment> segments,
     IndexedFields fields,

@@ -153,7 +153,7 @@ internal sealed class IndexStatistics
     {
         for (int i = 0; i < live.DeadWords.Length; i++)
         {
-            for (ulong word = live.DeadWords[i]; word != 0; word &= word - 1)
+            for (ulong word = live.DeadWords[i]; word != 0; word &= word - 1) // clears the lowest set bit
             {
                 yield return (i * WordBits) + BitOperations.TrailingZeroCount(word);
             }

@@ -50,7 +50,10 @@ internal abstract class OrderWalk
 
         public override long MaxSteps(EntryCursor candidates) => candidates.Cost / MatchesPerStep;
 
-        /// <summary>Returns whether filling the page takes few steps, compared with reading all matches.</summary>
+        /// <summary>
+        /// Returns whether filling the page takes few steps, compared with reading all matches. If the matches are
+        /// spread evenly, the walk passes wanted * entries / matches entries.
+        /// </summary>
         private static bool IsFew(long wanted, long entries, long matches) =>
             matches > 0 && wanted * entries / matches * MatchesPerStep * SafetyFactor <= matches;
 

@@ -138,17 +138,17 @@ public sealed class QueryNotes : IDisposable
     {
         for (int i = 0; i < _fragments.Length; i++)
         {
-            var found = new List<string>();
-            _compiled.Highlights[i].FindFragments(result, _text, _work, found);
-            _memory.Reserve(found.Sum(static text => BytesPerText + ((long)sizeof(char) * text.Length)));
+            var fragments = new List<string>();
+            _compiled.Highlights[i].FindFragments(result, _text, _work, fragments);
+            _memory.Reserve(fragments.Sum(static text => BytesPerText + ((long)sizeof(char) * text.Length)));
             string key = ResultName(result, _compiled.Highlights[i].GroupKey);
             if (!_fragments[i].TryGetValue(key, out var texts))
             {
-                _fragments[i].Add(key, found);
+                _fragments[i].Add(key, fragments);
             }
             else
             {
-                texts.AddRange(found);
+                texts.AddRange(fragments);
             }
         }
 

@@ -117,7 +117,8 @@ internal sealed class RankedPage(
     /// <summary>
     /// Collects the first entries by walking the terms of the order and testing whether each entry is a candidate, if
     /// there are so many matches that this is faster than reading all of them. Gives up after as much work as that,
-    /// because the candidates then come late in the order.
+    /// because the candidates then come late in the order. Replaces <paramref name="candidates"/> by a set of the same
+    /// entries if the cursor cannot test an entry.
     /// </summary>
     /// <returns>False if it did not find the page, so that all candidates must be read.</returns>
     private bool TryWalkInOrder(
@@ -146,7 +147,7 @@ internal sealed class RankedPage(
         }
 
         long stepsLeft = walk.MaxSteps(candidates);
-        long seen = 0;
+        long matchesSeen = 0;
         bool isAfterLast = false;
         foreach (long rank in terms.Ranks())
         {
@@ -173,7 +174,7 @@ internal sealed class RankedPage(
                     continue;
                 }
 
-                seen++;
+                matchesSeen++;
                 isAfterLast = heap.Last is { } last && sort.ComesAfter(entry, last.SortKey, out _);
                 if (isAfterLast)
                 {
@@ -197,7 +198,7 @@ internal sealed class RankedPage(
             return false;
         }
 
-        segments.Total += needsTotal ? CountLive(segment, candidates) : seen;
+        segments.Total += needsTotal ? CountLive(segment, candidates) : matchesSeen;
         return true;
     }
 
@@ -210,7 +211,7 @@ internal sealed class RankedPage(
             return segments.LiveOf(segment, candidates).CountRest();
         }
 
-        long count = live.DeadCount == 0 ? 0 : -live.Dead().LongCount(candidates.Contains);
+        long count = live.DeadCount == 0 ? 0 : -live.Dead().LongCount(candidates.Contains); // minus the dead candidates
         if (candidates is PostingsCursor or BitmapCursor or AllCursor)
         {
             return count + candidates.CountRest();

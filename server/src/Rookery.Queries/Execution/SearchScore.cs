@@ -26,7 +26,7 @@ internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, En
     public override bool TryScore(int entry, out double score)
     {
         score = 0;
-        int found = 0;
+        int matchingClauses = 0;
         int length = 0;
         for (int i = 0; i < clauses.Length; i++)
         {
@@ -41,7 +41,12 @@ internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, En
                 continue;
             }
 
-            length = found++ == 0 && lengths is not null ? (int)lengths[entry] : length;
+            if (matchingClauses == 0 && lengths is not null)
+            {
+                length = (int)lengths[entry];
+            }
+
+            matchingClauses++;
             int frequency = clauses[i] switch
             {
                 PostingsCursor postings => postings.Frequency,
@@ -51,7 +56,7 @@ internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, En
             score += scorer.Score(i, frequency, length);
         }
 
-        return found > 0;
+        return matchingClauses > 0;
     }
 
     /// <inheritdoc/>

@@ -168,6 +168,8 @@ internal sealed class SegmentSort
     /// <param name="to">The last entry for which the answer is the same.</param>
     public bool ComesAfter(int entry, byte[] wanted, out int to)
     {
+        // Setting the last value costs time, so a new one is set only at intervals. An entry that comes after an
+        // earlier last one also comes after the new one, because the page's last entry only moves forward in the order.
         if (!ReferenceEquals(wanted, _last) && (_last.Length == 0 || ++_comparedSince >= _columns[0].UpdateInterval))
         {
             _last = wanted;

@@ -60,6 +60,9 @@ internal sealed class FieldSortColumn : SortColumn
     private readonly OrderKind _kind;
     private readonly bool _isDescending;
     private readonly bool _isNullGreatest;
+
+    // The ordinals, plus 1, of each entry's least and greatest term. Least: 0 if the entry has no value. Greatest: 0 if
+    // it has at most one.
     private readonly PackedColumn.Reader? _least;
     private readonly PackedColumn.Reader? _greatest;
     private readonly TermCursor? _leastTerms;
@@ -78,7 +81,7 @@ internal sealed class FieldSortColumn : SortColumn
     // The ordinals of the terms after the last wanted value: From is included, To is not.
     private long _afterFrom;
     private long _afterTo;
-    private byte[] _other = [];
+    private byte[] _keyBuffer = [];
 
     /// <summary>Creates a column of a segment.</summary>
     /// <param name="segment">The segment.</param>
@@ -270,12 +273,12 @@ internal sealed class FieldSortColumn : SortColumn
     private long FirstAtLeast(ReadOnlySpan<byte> value, bool isAbove)
     {
         var (from, to) = _ordered;
-        _other = _other.Length > 0 ? _other : new byte[TermKey.MaxBytes];
+        _keyBuffer = _keyBuffer.Length > 0 ? _keyBuffer : new byte[TermKey.MaxBytes];
         while (from < to)
         {
             long middle = (from + to) / 2;
-            int order = _other
-                .AsSpan(0, SortValue.WriteOfKey(_kind, KeyAt(_leastTerms!, middle), _other))
+            int order = _keyBuffer
+                .AsSpan(0, SortValue.WriteOfKey(_kind, KeyAt(_leastTerms!, middle), _keyBuffer))
                 .SequenceCompareTo(value);
             if (order < 0 || (order == 0 && isAbove))
             {

@@ -285,10 +285,10 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
     /// Returns the entries of a cursor that also have all further terms. Reads one term after another, so the memory
     /// does not grow with the number of terms.
     /// </summary>
-    private EntryCursor Narrow(EntryCursor of, SegmentField field, byte[][] keys)
+    private EntryCursor Narrow(EntryCursor cursor, SegmentField field, byte[][] keys)
     {
         var remaining = new List<int>();
-        for (int entry = of.MoveNext(); entry != EntryCursor.End; entry = of.MoveNext())
+        for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
         {
             remaining.Add(entry);
             work.Step(1);

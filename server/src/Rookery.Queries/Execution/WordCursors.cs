@@ -29,12 +29,12 @@ internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, O
         }
 
         var query = condition.Query;
-        var found = new List<EntryCursor>(query.Clauses.Count);
+        var cursors = new List<EntryCursor>(query.Clauses.Count);
         foreach (var cursor in OpenClauses(query, field))
         {
             if (cursor is not EmptyCursor)
             {
-                found.Add(cursor);
+                cursors.Add(cursor);
             }
             else if (query.NeedsAll)
             {
@@ -42,10 +42,10 @@ internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, O
             }
         }
 
-        return found.Count == 0
+        return cursors.Count == 0
             ? Candidates.None
             : new Candidates(
-                query.NeedsAll ? ConditionCursors.AllOf(found) : ConditionCursors.AnyOf(found),
+                query.NeedsAll ? ConditionCursors.AllOf(cursors) : ConditionCursors.AnyOf(cursors),
                 IsExact: true
             );
     }

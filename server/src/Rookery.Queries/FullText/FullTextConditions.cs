@@ -87,9 +87,9 @@ public sealed class FullTextConditions(
             );
         }
 
-        var made = new SimilarityCondition(options, analyzers, _text, wordFields, condition.Position);
-        _moreLikeThis.Add(made);
-        return made;
+        var compiled = new SimilarityCondition(options, analyzers, _text, wordFields, condition.Position);
+        _moreLikeThis.Add(compiled);
+        return compiled;
     }
 
     /// <inheritdoc/>
@@ -120,8 +120,8 @@ public sealed class FullTextConditions(
 
     private SearchedField Add(SearchQuery query, FieldReader field)
     {
-        var made = new SearchedField(query, field, _text);
-        _searched.Add(made);
-        return made;
+        var compiled = new SearchedField(query, field, _text);
+        _searched.Add(compiled);
+        return compiled;
     }
 }

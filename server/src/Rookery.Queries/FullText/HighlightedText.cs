@@ -10,7 +10,7 @@ internal static class HighlightedText
 
     /// <summary>Returns the fragments of a text.</summary>
     /// <param name="utf8">The text in UTF-8.</param>
-    /// <param name="found">The words to mark.</param>
+    /// <param name="foundWords">The words to mark.</param>
     /// <param name="length">Approximate characters of a fragment, without marks. The ends are moved so that no word is
     /// split.</param>
     /// <param name="max">Maximum number of fragments.</param>
@@ -18,7 +18,7 @@ internal static class HighlightedText
     /// <param name="after">The tags after words.</param>
     public static List<string> FindFragments(
         ReadOnlySpan<byte> utf8,
-        IEnumerable<FoundWord> found,
+        IEnumerable<FoundWord> foundWords,
         int length,
         int max,
         string[] before,
@@ -26,7 +26,7 @@ internal static class HighlightedText
     )
     {
         string text = Encoding.UTF8.GetString(utf8);
-        var words = InCharacters(utf8, found);
+        var words = InCharacters(utf8, foundWords);
         var pieces = new List<string>();
         int end = 0;
         for (int next = 0; next < words.Count && pieces.Count < max; )
@@ -54,12 +54,12 @@ internal static class HighlightedText
     }
 
     /// <summary>Converts the words' positions from bytes to characters, and removes overlapping words.</summary>
-    private static List<FoundWord> InCharacters(ReadOnlySpan<byte> utf8, IEnumerable<FoundWord> found)
+    private static List<FoundWord> InCharacters(ReadOnlySpan<byte> utf8, IEnumerable<FoundWord> foundWords)
     {
         var words = new List<FoundWord>();
         int bytes = 0;
         int characters = 0;
-        foreach (var word in found.OrderBy(static word => word.Start).ThenByDescending(static word => word.Length))
+        foreach (var word in foundWords.OrderBy(static word => word.Start).ThenByDescending(static word => word.Length))
         {
             if (word.Start < bytes)
             {

@@ -107,8 +107,8 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
         }
     }
 
-    private QueryException TooMany(int max, string what) =>
-        new(QueryFault.TooCostly, $"A search may hold {max} {what}; this one holds more.", position);
+    private QueryException TooMany(int max, string parts) =>
+        new(QueryFault.TooCostly, $"A search may hold {max} {parts}; this one holds more.", position);
 
     private readonly struct Sink(SearchQueryBuilder builder, List<PhraseTerm> words) : ITokenSink
     {

@@ -29,8 +29,8 @@ internal sealed class SearchedField(SearchQuery query, FieldReader reader, Searc
     internal SearchScorer Scorer => _scorer ??= new SearchScorer(query, _statistics);
 
     /// <summary>Uses an index's word statistics instead of counting documents.</summary>
-    internal void UseStatistics(SearchStatistics known) =>
-        (_statistics, _scorer) = (known, new SearchScorer(query, known));
+    internal void UseStatistics(SearchStatistics statistics) =>
+        (_statistics, _scorer) = (statistics, new SearchScorer(query, statistics));
 
     /// <summary>
     /// Whether scores depend on word statistics. False if all clauses are patterns, because a pattern scores 1.

@@ -23,8 +23,8 @@ internal sealed class ConditionReader(RqlReader reader, RqlFieldReader fields)
             return range;
         }
 
-        var rest = ReadConjunction();
-        return new AndCondition([range, .. rest is AndCondition and ? and.Conditions : [rest]], position);
+        var conjunction = ReadConjunction();
+        return new AndCondition([range, .. conjunction is AndCondition and ? and.Conditions : [conjunction]], position);
     }
 
     private Condition ReadConjunction() =>
@@ -142,8 +142,11 @@ internal sealed class ConditionReader(RqlReader reader, RqlFieldReader fields)
             bool needsAll = false;
             if (reader.AcceptSymbol(","))
             {
-                needsAll =
-                    reader.Accept("and") || (reader.Accept("or") ? false : throw reader.Unexpected("'and' or 'or'"));
+                needsAll = reader.Accept("and");
+                if (!needsAll && !reader.Accept("or"))
+                {
+                    throw reader.Unexpected("'and' or 'or'");
+                }
             }
 
             return new SearchCondition(field, terms, needsAll, position);

@@ -412,8 +412,8 @@ public sealed class LuceneParser
 
     private static bool EndsTerm(char c) => IsSpace(c) || (IsSpecial(c) && c is not ('*' or '?' or '-' or '+' or '\\'));
 
-    private QueryException Invalid(string what) =>
-        new(QueryFault.Invalid, $"The Lucene clause is wrong: {what}.", _position);
+    private QueryException Invalid(string problem) =>
+        new(QueryFault.Invalid, $"The Lucene clause is wrong: {problem}.", _position);
 
     private QueryException TooCostly(string max) =>
         new(QueryFault.TooCostly, $"A Lucene clause takes at most {max}.", _position);

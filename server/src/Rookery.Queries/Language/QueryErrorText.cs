@@ -25,14 +25,14 @@ public static class QueryErrorText
         int start = position == 0 ? 0 : query.LastIndexOf('\n', position - 1) + 1;
         int end = query.IndexOf('\n', position);
         var line = query.AsSpan(start, (end < 0 ? query.Length : end) - start).TrimEnd('\r');
-        int number = query.AsSpan(0, start).Count('\n') + 1;
+        int lineNumber = query.AsSpan(0, start).Count('\n') + 1;
         int column = position - start;
-        int left = Math.Clamp(column - CharactersBefore, 0, line.Length);
-        var shown = line.Slice(left, Math.Min(CharactersShown, line.Length - left));
+        int firstShown = Math.Clamp(column - CharactersBefore, 0, line.Length);
+        var shown = line.Slice(firstShown, Math.Min(CharactersShown, line.Length - firstShown));
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"{error.Message}\nLine {number}, column {column + 1}:\n{shown}"
-                + $"\n{Blanks(query.AsSpan(start + left, column - left))}^"
+            $"{error.Message}\nLine {lineNumber}, column {column + 1}:\n{shown}"
+                + $"\n{Blanks(query.AsSpan(start + firstShown, column - firstShown))}^"
         );
     }
 

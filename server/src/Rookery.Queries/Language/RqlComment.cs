@@ -11,16 +11,16 @@ internal static class RqlComment
     /// <exception cref="QueryException">The comment does not end.</exception>
     public static bool TrySkip(string text, int position, out int end)
     {
-        var rest = text.AsSpan(position);
-        if (rest.StartsWith("//", StringComparison.Ordinal))
+        var remaining = text.AsSpan(position);
+        if (remaining.StartsWith("//", StringComparison.Ordinal))
         {
-            int length = rest.IndexOf('\n');
+            int length = remaining.IndexOf('\n');
             end = length < 0 ? text.Length : position + length + 1;
             return true;
         }
 
         end = position;
-        if (!rest.StartsWith("/*", StringComparison.Ordinal))
+        if (!remaining.StartsWith("/*", StringComparison.Ordinal))
         {
             return false;
         }

@@ -109,7 +109,7 @@ internal sealed class RqlTokenizer(string text)
         string whole = ReadWhile(static c => char.IsAsciiDigit(c) || c == '_')
             .Replace("_", "", StringComparison.Ordinal)
             .TrimStart('0');
-        int rest = Position;
+        int fractionStart = Position;
         if (IsDigitAt(Position + 1) && text[Position] == '.')
         {
             Position++;
@@ -138,7 +138,7 @@ internal sealed class RqlTokenizer(string text)
         return string.Concat(
             isNegative ? "-" : "",
             whole.Length == 0 ? "0" : whole,
-            text.AsSpan(rest, Position - rest)
+            text.AsSpan(fractionStart, Position - fractionStart)
         );
     }
 
@@ -146,12 +146,12 @@ internal sealed class RqlTokenizer(string text)
 
     private string ReadSymbol()
     {
-        var rest = text.AsSpan(Position);
+        var remaining = text.AsSpan(Position);
         foreach (string[] symbols in (ReadOnlySpan<string[]>)[Pairs, Singles])
         {
             foreach (string symbol in symbols)
             {
-                if (rest.StartsWith(symbol, StringComparison.Ordinal))
+                if (remaining.StartsWith(symbol, StringComparison.Ordinal))
                 {
                     Position += symbol.Length;
                     return symbol;
@@ -159,6 +159,6 @@ internal sealed class RqlTokenizer(string text)
             }
         }
 
-        throw new QueryException(QueryFault.Invalid, $"The character '{rest[0]}' has no meaning here.", Position);
+        throw new QueryException(QueryFault.Invalid, $"The character '{remaining[0]}' has no meaning here.", Position);
     }
 }

@@ -34,13 +34,13 @@ internal static class UnsupportedParts
     /// <summary>Throws if the function exists only in RavenDB.</summary>
     /// <param name="name">The function's name, up to its first dot.</param>
     /// <param name="position">Its position in the query's text.</param>
-    /// <param name="rest">The rest of the name, for example <c>.within</c>.</param>
+    /// <param name="suffix">The name from its first dot on, for example <c>.within</c>.</param>
     /// <exception cref="QueryException">It exists only in RavenDB.</exception>
-    public static void RefuseFunction(string name, int position, string rest = "")
+    public static void RefuseFunction(string name, int position, string suffix = "")
     {
         if (Functions.Contains(name))
         {
-            throw Refusal($"{name}{rest}()", position);
+            throw Refusal($"{name}{suffix}()", position);
         }
     }
 

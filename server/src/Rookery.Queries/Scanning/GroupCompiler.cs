@@ -41,9 +41,9 @@ internal static class GroupCompiler
         )
         {
             int lastArrayStep = key.Path.Steps.Index().Last(static step => step.Item.IsEach).Index;
-            string[] found = [.. key.Path.Steps.Take(lastArrayStep + 1).Select(static step => step.Name)];
-            array ??= found;
-            if (!array.SequenceEqual(found, StringComparer.Ordinal))
+            string[] arrayOfKey = [.. key.Path.Steps.Take(lastArrayStep + 1).Select(static step => step.Name)];
+            array ??= arrayOfKey;
+            if (!array.SequenceEqual(arrayOfKey, StringComparer.Ordinal))
             {
                 throw new QueryException(
                     QueryFault.NotSupported,

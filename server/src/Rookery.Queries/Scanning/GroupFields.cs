@@ -60,12 +60,12 @@ internal sealed class GroupFields(Query query) : FieldResolver
     {
         for (int key = 0; key < query.GroupBy.Count; key++)
         {
-            GroupKey known = query.GroupBy[key];
+            GroupKey groupKey = query.GroupBy[key];
             if (
-                known
+                groupKey
                     .Path.Steps.Select(static step => step.Name)
                     .SequenceEqual(path.Steps.Select(static step => step.Name), StringComparer.Ordinal)
-                || (known.Alias is not null && IsName(path, known.Alias))
+                || (groupKey.Alias is not null && IsName(path, groupKey.Alias))
             )
             {
                 return key;

@@ -50,7 +50,11 @@ internal sealed class Highlight
         );
         _length = Number(include.Arguments[0], operands, MaxFragment);
         _maxFragments = Number(include.Arguments[1], operands, MaxFragments);
-        var options = new ClauseOptions(include.Arguments is [_, _, var given] ? given : null, "highlight", operands);
+        var options = new ClauseOptions(
+            include.Arguments is [_, _, var argument] ? argument : null,
+            "highlight",
+            operands
+        );
         _before = options.ReadTexts("PreTags", MaxTags) is { Length: > 0 } preTags ? preTags : DefaultPreTags;
         _after = options.ReadTexts("PostTags", MaxTags) is { Length: > 0 } postTags ? postTags : DefaultPostTags;
         GroupKey = options.ReadText("GroupKey") is { Length: > 0 } key ? key : null;
@@ -69,7 +73,7 @@ internal sealed class Highlight
     /// <summary>The field whose value names a result in the answer; null to use the document's id.</summary>
     public string? GroupKey { get; }
 
-    /// <summary>Cuts fragments out of the texts of a result.</summary>
+    /// <summary>Finds the fragments of the texts of a result.</summary>
     /// <param name="document">The result.</param>
     /// <param name="buffer">Buffer for a text.</param>
     /// <param name="work">The answer's limits.</param>
@@ -113,17 +117,17 @@ internal sealed class Highlight
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
             var text = buffer.Of(json);
-            var found = new List<FoundWord>();
+            var foundWords = new List<FoundWord>();
             foreach (var finder in highlight._finders)
             {
                 work.Walk(text.Length);
-                finder.Find(text, found, work);
+                finder.Find(text, foundWords, work);
             }
 
             pieces.AddRange(
                 HighlightedText.FindFragments(
                     text,
-                    found,
+                    foundWords,
                     highlight._length,
                     highlight._maxFragments - pieces.Count,
                     highlight._before,

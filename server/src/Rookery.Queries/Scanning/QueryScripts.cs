@@ -175,7 +175,7 @@ public static class QueryScripts
             string.Equals(load.Alias, steps[0].Name, StringComparison.Ordinal) && load.Path.Position < path.Position
         );
         var text = new StringBuilder(loaded is null ? $"this[{Quote(steps[0].Name)}]" : loaded.Alias);
-        int open = 0;
+        int open = 0; // each step through an array opens a call of flatMap, which is closed at the end
         for (int step = 0; step < steps.Count; step++)
         {
             if (step > 0)

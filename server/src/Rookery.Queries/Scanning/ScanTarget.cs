@@ -34,12 +34,12 @@ public sealed record ScanTarget(string? Collection, IReadOnlyList<string>? Ids, 
             return new(collection, Ids: null, IdPrefix: null); // the conditions apply to groups
         }
 
-        if (query.Where is not AndCondition { Conditions: var all })
+        IReadOnlyList<Condition> all = query.Where switch
         {
-            return query.Where is null || IdsOf(query.Where, operands) is not { } only
-                ? new(collection, Ids: null, query.Where is null ? null : PrefixOf(query.Where, operands))
-                : new(collection, only, IdPrefix: null);
-        }
+            null => [],
+            AndCondition and => and.Conditions,
+            { } single => [single],
+        };
 
         string[]? ids = null;
         for (int i = 0; ids is null && i < all.Count; i++)

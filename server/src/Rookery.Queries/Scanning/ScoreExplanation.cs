@@ -67,12 +67,12 @@ internal sealed class ScoreExplanation(ScanWork work)
         }
     }
 
-    private void Line(int depth, double score, string what) =>
+    private void Line(int depth, double score, string description) =>
         _text
             .Append(' ', 2 * depth)
             .Append(score.ToString("0.######", CultureInfo.InvariantCulture))
             .Append(" = ")
-            .Append(what)
+            .Append(description)
             .Append('\n');
 
     private static string Describe(Predicate condition) =>

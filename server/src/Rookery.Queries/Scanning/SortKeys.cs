@@ -80,23 +80,23 @@ internal sealed class SortKeys
     /// <param name="output">Receives the bytes at its end.</param>
     public void Write(in QueriedDocument document, ScanWork work, PooledBytes output)
     {
-        foreach ((OrderKind kind, bool isDescending, FieldReader? field, byte[] seed, bool isNullGreatest) in _keys)
+        foreach (SortKey key in _keys)
         {
             Span<byte> room = output.Reserve(sizeof(ushort) + SortValue.MaxBytes);
             Span<byte> value = room.Slice(sizeof(ushort), SortValue.MaxBytes);
             int length = 0;
-            if (field is not null)
+            if (key.Field is { } field)
             {
                 work.Walk(document.Members.Length);
-                length = WriteField(document, field, kind, isDescending, isNullGreatest, value);
+                length = WriteField(document, field, key.Kind, key.IsDescending, key.IsNullGreatest, value);
             }
-            else if (kind == OrderKind.Random)
+            else if (key.Kind == OrderKind.Random)
             {
                 length = document.IsStored
-                    ? WriteShuffledById(document.View.Id, seed, value)
-                    : WriteShuffled(document.Members, seed, value);
+                    ? WriteShuffledById(document.View.Id, key.Seed, value)
+                    : WriteShuffled(document.Members, key.Seed, value);
             }
-            else if (kind == OrderKind.Score)
+            else if (key.Kind == OrderKind.Score)
             {
                 length = WriteScore(document.Score, value);
             }

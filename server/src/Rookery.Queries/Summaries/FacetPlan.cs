@@ -107,10 +107,12 @@ internal sealed class FacetPlan
             [
                 .. facet
                     .Aggregates.Where(static one => one.Aggregate.Path is not null)
-                    .GroupBy(static one => (one.Alias ?? one.Aggregate.Path!.ToString(), one.Aggregate.Path!))
+                    .GroupBy(static one =>
+                        (Name: one.Alias ?? one.Aggregate.Path!.ToString(), Path: one.Aggregate.Path!)
+                    )
                     .Select(group => new FacetNumbers(
-                        group.Key.Item1,
-                        ReaderOfNumbers(group.Key.Item2, fields),
+                        group.Key.Name,
+                        ReaderOfNumbers(group.Key.Path, fields),
                         [.. group.Select(static one => one.Aggregate.Kind).Distinct()]
                     )),
             ],

@@ -56,7 +56,7 @@ internal sealed class FacetTable
     private readonly Bucket[] _ranges;
 
     // The buckets of the document that is being added.
-    private readonly List<Bucket> _found = [];
+    private readonly List<Bucket> _documentBuckets = [];
     private long _documents;
 
     /// <summary>Creates a table without documents.</summary>
@@ -70,12 +70,12 @@ internal sealed class FacetTable
     public void Add(in QueriedDocument document, ScanWork work, ScanMemory memory)
     {
         _documents++;
-        _found.Clear();
+        _documentBuckets.Clear();
         for (int range = 0; range < _ranges.Length; range++)
         {
             if (_plan.Ranges[range].Condition.Matches(document, work))
             {
-                _found.Add(_ranges[range]);
+                _documentBuckets.Add(_ranges[range]);
             }
         }
 
@@ -86,11 +86,11 @@ internal sealed class FacetTable
             field.Read(document, ref visitor);
         }
 
-        _found.ForEach(static bucket => bucket.Count++);
-        for (int numbers = 0; numbers < _plan.Numbers.Length && _found.Count > 0; numbers++)
+        _documentBuckets.ForEach(static bucket => bucket.Count++);
+        for (int numbers = 0; numbers < _plan.Numbers.Length && _documentBuckets.Count > 0; numbers++)
         {
             work.Walk(document.Members.Length);
-            var visitor = new NumberAdder(_found, numbers, memory);
+            var visitor = new NumberAdder(_documentBuckets, numbers, memory);
             _plan.Numbers[numbers].Reader.Read(document, ref visitor);
         }
     }
@@ -279,20 +279,20 @@ internal sealed class FacetTable
             if (bucket.LastDocument != table._documents)
             {
                 bucket.LastDocument = table._documents;
-                table._found.Add(bucket);
+                table._documentBuckets.Add(bucket);
             }
 
             return true;
         }
     }
 
-    private readonly struct NumberAdder(List<Bucket> found, int field, ScanMemory memory) : IValueVisitor
+    private readonly struct NumberAdder(List<Bucket> buckets, int field, ScanMemory memory) : IValueVisitor
     {
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
             if (json[0] is (byte)'-' or (>= (byte)'0' and <= (byte)'9'))
             {
-                foreach (Bucket bucket in found)
+                foreach (Bucket bucket in buckets)
                 {
                     bucket.Add(field, json, memory);
                 }

@@ -250,11 +250,11 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
 
         Span<int> characters = stackalloc int[Analyzer.MaxTokenBytes];
         int length = 0;
-        for (var rest = word; !rest.IsEmpty; )
+        for (var remaining = word; !remaining.IsEmpty; )
         {
-            Rune.DecodeFromUtf8(rest, out Rune rune, out int bytes);
+            Rune.DecodeFromUtf8(remaining, out Rune rune, out int bytes);
             characters[length++] = rune.Value;
-            rest = rest[bytes..];
+            remaining = remaining[bytes..];
         }
 
         double[]? similarities = null;
