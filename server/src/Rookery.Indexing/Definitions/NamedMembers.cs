@@ -15,12 +15,12 @@ internal sealed class NamedMembers(IReadOnlyList<string> names)
 
     /// <summary>Finds the members.</summary>
     /// <param name="members">The members of an object, without braces and without whitespace between tokens.</param>
-    /// <param name="found">Receives the range of each value; 0..0 for a missing member. If several members have the
+    /// <param name="ranges">Receives the range of each value; 0..0 for a missing member. If several members have the
     /// same name, the first counts.</param>
     /// <returns>False if a name in the object has an escape, so that it cannot be compared.</returns>
-    public bool TryFind(ReadOnlySpan<byte> members, Span<Range> found)
+    public bool TryFind(ReadOnlySpan<byte> members, Span<Range> ranges)
     {
-        found.Clear();
+        ranges.Clear();
         int missing = Count;
         for (int at = 0; missing > 0 && at < members.Length; )
         {
@@ -32,9 +32,9 @@ internal sealed class NamedMembers(IReadOnlyList<string> names)
             }
 
             int end = StoredJson.SkipValue(members, value);
-            if (number >= 0 && found[number].End.Value == 0)
+            if (number >= 0 && ranges[number].End.Value == 0)
             {
-                found[number] = value..end;
+                ranges[number] = value..end;
                 missing--;
             }
 

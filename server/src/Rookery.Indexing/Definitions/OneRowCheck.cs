@@ -107,12 +107,12 @@ internal sealed class OneRowCheck
 
     private void Record(string variable, Expression? value)
     {
-        if (!_variables.TryGetValue(variable, out var known))
+        if (!_variables.TryGetValue(variable, out var assigned))
         {
-            _variables.Add(variable, known = []);
+            _variables.Add(variable, assigned = []);
         }
 
-        known.Add(value);
+        assigned.Add(value);
     }
 
     /// <summary>Requires that a returned value is an object on every path that computes it.</summary>
@@ -126,10 +126,10 @@ internal sealed class OneRowCheck
                 RequireObject(choice.Then);
                 RequireObject(choice.Otherwise);
                 break;
-            case NameExpression name when _variables.TryGetValue(name.Name, out var known):
+            case NameExpression name when _variables.TryGetValue(name.Name, out var assigned):
                 if (_visited.Add(name.Name))
                 {
-                    known.ForEach(held => RequireObject(held ?? throw NotOneRowError(value.Position)));
+                    assigned.ForEach(held => RequireObject(held ?? throw NotOneRowError(value.Position)));
                 }
 
                 break;
@@ -159,8 +159,8 @@ internal sealed class OneRowCheck
         && (
             string.Equals(name, _group, StringComparison.Ordinal)
             || (
-                _variables.TryGetValue(name, out var known)
-                && known is [NameExpression { Name: var other }]
+                _variables.TryGetValue(name, out var assigned)
+                && assigned is [NameExpression { Name: var other }]
                 && string.Equals(other, _group, StringComparison.Ordinal)
             )
         );

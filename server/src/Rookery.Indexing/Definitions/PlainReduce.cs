@@ -82,8 +82,8 @@ internal sealed class PlainReduce
         }
 
         Span<Range> places = stackalloc Range[PlainRow.MaxNames];
-        var found = places[.._keyNames.Count];
-        if (!_keyNames.TryFind(members, found) || !_key!.TryRead(members, found, out key))
+        var ranges = places[.._keyNames.Count];
+        if (!_keyNames.TryFind(members, ranges) || !_key!.TryRead(members, ranges, out key))
         {
             return false;
         }
@@ -136,15 +136,15 @@ internal sealed class PlainReduce
     private bool TryAdd(ReadOnlySpan<byte> members, Span<PlainSum> sums)
     {
         Span<Range> places = stackalloc Range[MaxSums];
-        var found = places[..sums.Length];
-        if (!_summed.TryFind(members, found))
+        var ranges = places[..sums.Length];
+        if (!_summed.TryFind(members, ranges))
         {
             return false;
         }
 
         for (int i = 0; i < sums.Length; i++)
         {
-            if (!sums[i].TryAdd(members[found[i]]))
+            if (!sums[i].TryAdd(members[ranges[i]]))
             {
                 return false;
             }

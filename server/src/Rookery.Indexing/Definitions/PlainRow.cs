@@ -32,9 +32,9 @@ internal sealed class PlainRow
     /// <returns>False if only the interpreter can decide, or the row is too large.</returns>
     public bool TryWrite(ReadOnlySpan<byte> members, int maxBytes, GrowableBytes row)
     {
-        Span<Range> ranges = stackalloc Range[MaxNames];
-        var found = ranges[.._names.Count];
-        if (!_names.TryFind(members, found))
+        Span<Range> buffer = stackalloc Range[MaxNames];
+        var ranges = buffer[.._names.Count];
+        if (!_names.TryFind(members, ranges))
         {
             return false;
         }
@@ -43,7 +43,7 @@ internal sealed class PlainRow
         row.Append((byte)'{');
         foreach (var (head, value) in _members)
         {
-            if (!value.TryRead(members, found, out var json))
+            if (!value.TryRead(members, ranges, out var json))
             {
                 return false;
             }

@@ -60,8 +60,8 @@ internal sealed class PlainScript
             return null;
         }
 
-        var (known, summed) = (new NamedMembers(keys._names), new NamedMembers(script._names));
-        return new PlainReduce(known, single, composite, summed, members, script._isCSharp)
+        var (keyNames, summed) = (new NamedMembers(keys._names), new NamedMembers(script._names));
+        return new PlainReduce(keyNames, single, composite, summed, members, script._isCSharp)
         {
             AddsItsOwn = members.TrueForAll(member =>
                 keys._names.Contains(member.Name)

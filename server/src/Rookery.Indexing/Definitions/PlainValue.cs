@@ -12,12 +12,12 @@ internal abstract record PlainValue
 {
     /// <summary>Reads the value.</summary>
     /// <param name="members">The members of the input object, without braces.</param>
-    /// <param name="found">The ranges of the input's <see cref="NamedMembers"/>.</param>
+    /// <param name="ranges">The ranges of the input's <see cref="NamedMembers"/>.</param>
     /// <param name="json">The value; empty if undefined.</param>
     /// <returns>False if only the interpreter can decide.</returns>
     public abstract bool TryRead(
         ReadOnlySpan<byte> members,
-        scoped ReadOnlySpan<Range> found,
+        scoped ReadOnlySpan<Range> ranges,
         out ReadOnlySpan<byte> json
     );
 
@@ -28,7 +28,7 @@ internal abstract record PlainValue
         /// <inheritdoc/>
         public override bool TryRead(
             ReadOnlySpan<byte> members,
-            scoped ReadOnlySpan<Range> found,
+            scoped ReadOnlySpan<Range> ranges,
             out ReadOnlySpan<byte> json
         )
         {
@@ -52,11 +52,11 @@ internal abstract record PlainValue
         /// <inheritdoc/>
         public override bool TryRead(
             ReadOnlySpan<byte> members,
-            scoped ReadOnlySpan<Range> found,
+            scoped ReadOnlySpan<Range> ranges,
             out ReadOnlySpan<byte> json
         )
         {
-            json = members[found[Root]];
+            json = members[ranges[Root]];
             foreach (byte[] name in Below)
             {
                 if (IsCSharp && !json.IsEmpty && json[0] is not ((byte)'{' or (byte)'n'))
@@ -85,11 +85,11 @@ internal abstract record PlainValue
         /// <inheritdoc/>
         public override bool TryRead(
             ReadOnlySpan<byte> members,
-            scoped ReadOnlySpan<Range> found,
+            scoped ReadOnlySpan<Range> ranges,
             out ReadOnlySpan<byte> json
         )
         {
-            if (!Left.TryRead(members, found, out json))
+            if (!Left.TryRead(members, ranges, out json))
             {
                 return false;
             }
@@ -101,7 +101,7 @@ internal abstract record PlainValue
                 Opcode.JumpKeepingFalse => !IsTrue(json),
                 _ => !json.IsEmpty && json[0] != (byte)'n',
             };
-            return isKept || Right.TryRead(members, found, out json);
+            return isKept || Right.TryRead(members, ranges, out json);
         }
 
         private static bool IsTrue(ReadOnlySpan<byte> json) =>

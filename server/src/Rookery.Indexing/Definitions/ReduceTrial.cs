@@ -149,6 +149,8 @@ internal sealed class ReduceTrial : IDisposable
         string[] names = [.. Of(TokenKind.Name, MaxNames).Select(static token => token.Text)];
         string[] whole = [.. numbers.Select(static number => number.ToString("R", CultureInfo.InvariantCulture))];
         string[] objects = [.. whole.Take(4).Select(number => ObjectOf(names.Select(name => $"\"{name}\":{number}")))];
+        // In this order: null, whole numbers, fractions, texts, dates, lists of texts, lists of numbers, lists of
+        // objects, objects, Booleans, time spans, null or texts, null or numbers, objects of objects.
         return
         [
             ["null"],

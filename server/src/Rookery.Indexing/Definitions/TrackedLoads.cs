@@ -32,6 +32,7 @@ internal sealed class TrackedLoads(Database database, IReadOnlyList<string> coll
         using var reader = database.OpenReader();
         if (!reader.TryGetDocument(id, out var document))
         {
+            // The missing document may later be created in any collection.
             Entry!.AddLoaded(LowerNames.Id(id, room), isElsewhere: true);
             return;
         }

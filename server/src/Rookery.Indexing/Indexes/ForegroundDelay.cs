@@ -18,8 +18,8 @@ public sealed class ForegroundDelay
     /// </summary>
     public const double MinShare = 0.125;
 
-    // A longer delay replaces the measured one at once. A shorter one moves it by this fraction (1/16) of the
-    // difference.
+    // A longer delay replaces the last one at once. A shorter one moves it by this fraction (1/16) of the difference,
+    // rounded up.
     private const int DecayDivisor = 16;
 
     private readonly TimeProvider _time;
@@ -40,14 +40,14 @@ public sealed class ForegroundDelay
     {
         get
         {
-            var known = TimeSpan.FromTicks(Volatile.Read(ref _delayTicks));
+            var lastDelay = TimeSpan.FromTicks(Volatile.Read(ref _delayTicks));
             if (Volatile.Read(ref _isProbeQueued) == 0)
             {
-                return known;
+                return lastDelay;
             }
 
             var waiting = _time.GetElapsedTime(Volatile.Read(ref _probeQueuedAt));
-            return waiting > known ? waiting : known;
+            return waiting > lastDelay ? waiting : lastDelay;
         }
     }
 
@@ -76,10 +76,10 @@ public sealed class ForegroundDelay
     private void RecordDelay()
     {
         long took = _time.GetElapsedTime(Volatile.Read(ref _probeQueuedAt)).Ticks;
-        long known = Volatile.Read(ref _delayTicks);
+        long lastDelay = Volatile.Read(ref _delayTicks);
         Volatile.Write(
             ref _delayTicks,
-            took > known ? took : known - ((known - took + DecayDivisor - 1) / DecayDivisor)
+            took > lastDelay ? took : lastDelay - ((lastDelay - took + DecayDivisor - 1) / DecayDivisor)
         );
         Volatile.Write(ref _isProbeQueued, 0);
     }

@@ -3,7 +3,7 @@ using Rookery.Storage;
 
 namespace Rookery.Indexing.Indexes;
 
-/// <summary>Tells damage of an index's files from other failures.</summary>
+/// <summary>Distinguishes damage of an index's files from other failures.</summary>
 public static class IndexDamage
 {
     /// <summary>

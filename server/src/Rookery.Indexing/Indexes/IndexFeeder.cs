@@ -257,7 +257,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
 
         if (isComplete)
         {
-            build.Indexes.ForEach(index => index.AdvanceTo(build.StartEtag, 0));
+            build.Indexes.ForEach(index => index.AdvanceTo(build.StartEtag, documentsRead: 0));
         }
 
         return true;

@@ -258,8 +258,8 @@ public sealed class IndexHost : IDisposable
                 // The index was closed. The index that replaces it may not be published yet.
                 if (
                     slot.Serving.IsClosed
-                    && TryGetSlot(database, name, out var now)
-                    && now.Serving == slot.Serving
+                    && TryGetSlot(database, name, out var current)
+                    && current.Serving == slot.Serving
                     && !await WaitAsync(followed, remaining, cancellationToken)
                 )
                 {
@@ -517,17 +517,17 @@ public sealed class IndexHost : IDisposable
         {
             catalogs.Add(
                 database.Number,
-                TryGetCatalog(database, out var there) && there.Database == database
-                    ? there
+                TryGetCatalog(database, out var existing) && existing.Database == database
+                    ? existing
                     : new IndexCatalog(database, _folders, _factory)
             );
         }
 
         // Published before closing, because a caller whose index closes looks the index up again and must not find the
         // closed one.
-        List<IndexCatalog> gone = [.. Catalogs.Where(catalog => !catalogs.ContainsValue(catalog))];
+        List<IndexCatalog> removed = [.. Catalogs.Where(catalog => !catalogs.ContainsValue(catalog))];
         Volatile.Write(ref _catalogs, catalogs);
-        Closing.Each(gone, static catalog => catalog.Dispose());
+        Closing.Each(removed, static catalog => catalog.Dispose());
         foreach (
             uint number in _folders
                 .ListDatabases()

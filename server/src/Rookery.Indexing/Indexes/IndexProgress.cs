@@ -5,7 +5,8 @@ namespace Rookery.Indexing.Indexes;
 /// <param name="Total"><paramref name="Done"/> plus the estimated number of documents and tombstones still to
 /// read.</param>
 /// <param name="PerSecond">Recent rate of documents a second.</param>
-/// <param name="TimeLeft">Estimated time for the rest; null while the rate is unknown, zero if nothing is left.</param>
+/// <param name="TimeLeft">Estimated time for the remaining documents; null while the rate is unknown, zero if nothing
+/// is left.</param>
 public readonly record struct IndexProgress(long Done, long Total, double PerSecond, TimeSpan? TimeLeft);
 
 /// <summary>Measures how fast an index catches up. One thread writes, any thread reads.</summary>
@@ -37,21 +38,25 @@ internal sealed class ProgressMeter(TimeProvider time)
         if (seconds > 0)
         {
             double weight = 1 - Math.Exp(-seconds / Memory.TotalSeconds);
-            double now = (_documentsDone - _doneAtMeasure) / seconds;
-            Volatile.Write(ref _perSecond, _perSecond == 0 ? now : _perSecond + (weight * (now - _perSecond)));
+            double currentRate = (_documentsDone - _doneAtMeasure) / seconds;
+            Volatile.Write(
+                ref _perSecond,
+                _perSecond == 0 ? currentRate : _perSecond + (weight * (currentRate - _perSecond))
+            );
             (_measuredAt, _doneAtMeasure) = (time.GetTimestamp(), _documentsDone);
         }
     }
 
     /// <summary>Returns the progress, given the number of documents left.</summary>
-    public IndexProgress Read(long left)
+    public IndexProgress Read(long documentsLeft)
     {
         long done = Volatile.Read(ref _documentsDone);
         double perSecond = Volatile.Read(ref _perSecond);
         TimeSpan? timeLeft =
-            left == 0 ? TimeSpan.Zero
-            : perSecond > 0 ? TimeSpan.FromSeconds(Math.Min(left / perSecond, TimeSpan.FromDays(365).TotalSeconds))
+            documentsLeft == 0 ? TimeSpan.Zero
+            : perSecond > 0
+                ? TimeSpan.FromSeconds(Math.Min(documentsLeft / perSecond, TimeSpan.FromDays(365).TotalSeconds))
             : null;
-        return new IndexProgress(done, done + left, perSecond, timeLeft);
+        return new IndexProgress(done, done + documentsLeft, perSecond, timeLeft);
     }
 }

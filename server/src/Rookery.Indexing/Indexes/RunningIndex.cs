@@ -100,7 +100,7 @@ public sealed class RunningIndex : IDisposable
     /// <summary>Documents that the first build has still to read; null if the index is not being built.</summary>
     public long? DocumentsLeft
     {
-        get => Volatile.Read(ref _documentsLeft) is >= 0 and var left ? left : null;
+        get => Volatile.Read(ref _documentsLeft) is >= 0 and var documents ? documents : null;
         set => Volatile.Write(ref _documentsLeft, value ?? -1);
     }
 

@@ -6,7 +6,7 @@ namespace Rookery.Indexing.Mapping;
 /// <summary>Maps documents to index entries. Not thread-safe.</summary>
 public interface IIndexMap
 {
-    /// <summary>The collections that the map takes; empty for all.</summary>
+    /// <summary>The collections whose documents the map indexes; empty for all.</summary>
     IReadOnlyList<string> Collections { get; }
 
     /// <summary>The fields of the index. The position of a field determines its field numbers.</summary>

@@ -91,8 +91,8 @@ internal sealed class PendingDocuments
 
     private UInt128 GroupOf(ReadOnlySpan<byte> key)
     {
-        var found = _groupIds.GetAlternateLookup<ReadOnlySpan<byte>>();
-        if (found.TryGetValue(key, out var group))
+        var lookup = _groupIds.GetAlternateLookup<ReadOnlySpan<byte>>();
+        if (lookup.TryGetValue(key, out var group))
         {
             return group;
         }
@@ -105,7 +105,7 @@ internal sealed class PendingDocuments
                 _groupIds.Clear();
             }
 
-            found[key] = group;
+            lookup[key] = group;
         }
 
         return group;

@@ -153,15 +153,15 @@ internal sealed class ReduceBatch(
             return;
         }
 
-        bool isGone = top.Count is 0;
+        bool hasNoRows = top.Count is 0;
         var reduceKey = isNew ? changes.Key : old.Key;
         _newRecord.ResetWrittenCount();
-        if (!isGone)
+        if (!hasNoRows)
         {
             GroupRecord.Write(height, fence, reduceKey, top.Row(0), _newRecord);
         }
 
-        bool hasOtherRow = isGone ? !isNew : isNew || !old.Row.SequenceEqual(top.Row(0));
+        bool hasOtherRow = hasNoRows ? !isNew : isNew || !old.Row.SequenceEqual(top.Row(0));
         if (hasOtherRow)
         {
             Span<byte> changed = stackalloc byte[ReduceKeys.GroupKeyBytes];

@@ -190,15 +190,22 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
         for (int child = 0; child < old.Count; child++)
         {
             // The operations of this child are those before the fence of the next child.
-            int own = operations.Length;
+            int childOperations = operations.Length;
             if (child + 1 < old.Count)
             {
                 UInt128 next = old.Number(child + 1);
-                for (own = 0; own < operations.Length && operations[own].Number < next; own++) { }
+                for (
+                    childOperations = 0;
+                    childOperations < operations.Length && operations[childOperations].Number < next;
+                    childOperations++
+                ) { }
             }
 
             int before = changed.Count;
-            if (own is 0 || !Change(level - 1, old.Number(child), isNew: false, operations[..own], rows, changed))
+            if (
+                childOperations is 0
+                || !Change(level - 1, old.Number(child), isNew: false, operations[..childOperations], rows, changed)
+            )
             {
                 changed.Copy(old, child);
             }
@@ -207,7 +214,7 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
                 hasChanged |= changed.Count != before + 1 || !changed.HasSame(before, old, child);
             }
 
-            operations = operations[own..];
+            operations = operations[childOperations..];
         }
 
         return hasChanged;
@@ -238,18 +245,18 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
                 continue;
             }
 
-            var one = Rent();
+            var joinedPage = Rent();
             for (int part = page; part <= last; part++)
             {
-                Load(level, pages.Number(part), one);
+                Load(level, pages.Number(part), joinedPage);
                 if (part > page)
                 {
                     DeletePage(level, pages.Number(part));
                 }
             }
 
-            Write(one, level, pages.Number(page), joined);
-            Return(one);
+            Write(joinedPage, level, pages.Number(page), joined);
+            Return(joinedPage);
             page = last;
         }
 

@@ -71,6 +71,7 @@ public sealed class FieldReader
     /// <param name="at">The offset of the value.</param>
     /// <param name="step">The first remaining step.</param>
     /// <param name="visitor">Receives the values.</param>
+    /// <returns>False if the visitor stopped.</returns>
     internal bool ReadFrom<TVisitor>(scoped ReadOnlySpan<byte> json, int at, int step, scoped ref TVisitor visitor)
         where TVisitor : struct, IValueVisitor, allows ref struct
     {

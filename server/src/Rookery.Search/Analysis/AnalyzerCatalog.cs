@@ -125,6 +125,7 @@ public static class AnalyzerCatalog
 
     private static int ReadSetting(IReadOnlyDictionary<string, string>? settings, string name, int defaultValue)
     {
+        // The first prefix counts under which the settings have a value.
         string? value = null;
         if (
             settings is not null

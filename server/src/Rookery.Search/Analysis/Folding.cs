@@ -35,7 +35,8 @@ internal static class LetterFolding
             return rune.EncodeToUtf8(destination);
         }
 
-        rune = rune.Value is 0x2019 or 0xFF07 ? new Rune('\'') : Rune.ToLowerInvariant(rune);
+        bool isApostrophe = rune.Value is 0x2019 or 0xFF07; // typographic or full-width
+        rune = isApostrophe ? new Rune('\'') : Rune.ToLowerInvariant(rune);
         if (folding is Folding.CaseAndMarks)
         {
             int letter = rune.Value;

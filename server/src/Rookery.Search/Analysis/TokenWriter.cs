@@ -132,13 +132,13 @@ internal ref struct TokenWriter<TSink>
     private bool Refine(int length, int start, int end)
     {
         int offset = _rules.DropsElision ? Elision.Measure(_word[..length]) : 0;
-        var rest = _word[offset..length];
-        if (_rules.DropsPossessive && rest.EndsWith("'s"u8))
+        var stripped = _word[offset..length];
+        if (_rules.DropsPossessive && stripped.EndsWith("'s"u8))
         {
-            rest = rest[..^2];
+            stripped = stripped[..^2];
         }
 
-        if (_rules.DropsStopWords && StopWords.Contains(rest))
+        if (_rules.DropsStopWords && StopWords.Contains(stripped))
         {
             _position++;
             return true;
@@ -146,15 +146,15 @@ internal ref struct TokenWriter<TSink>
 
         if (_stemmer is null)
         {
-            return Emit(rest, start, end);
+            return Emit(stripped, start, end);
         }
 
-        if (rest.Length <= MaxStemmedBytes)
+        if (stripped.Length <= MaxStemmedBytes)
         {
-            rest = _word.Slice(offset, _stemmer.Stem(_word[offset..], rest.Length));
+            stripped = _word.Slice(offset, _stemmer.Stem(_word[offset..], stripped.Length));
         }
 
-        return Emit(FoldMarks(rest), start, end);
+        return Emit(FoldMarks(stripped), start, end);
     }
 
     private readonly Span<byte> FoldMarks(ReadOnlySpan<byte> stem)

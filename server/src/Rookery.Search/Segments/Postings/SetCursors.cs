@@ -42,9 +42,9 @@ public sealed class AllCursor(int entries) : EntryCursor
     /// <inheritdoc/>
     public override int CountRest()
     {
-        int rest = Current == End ? 0 : entries - 1 - Current;
+        int remaining = Current == End ? 0 : entries - 1 - Current;
         Current = End;
-        return rest;
+        return remaining;
     }
 
     /// <inheritdoc/>
@@ -135,19 +135,19 @@ public sealed class BitmapCursor(ulong[] words, long count) : EntryCursor
     /// <inheritdoc/>
     public override int CountRest()
     {
-        int rest = 0;
+        int remaining = 0;
         int next = Current + 1;
         if (Current != End && next < words.Length * WordBits)
         {
-            rest = BitOperations.PopCount(words[next / WordBits] >> (next % WordBits));
+            remaining = BitOperations.PopCount(words[next / WordBits] >> (next % WordBits));
             foreach (ulong word in words.AsSpan((next / WordBits) + 1))
             {
-                rest += BitOperations.PopCount(word);
+                remaining += BitOperations.PopCount(word);
             }
         }
 
         Current = End;
-        return rest;
+        return remaining;
     }
 
     private int Find(int entry)
@@ -201,18 +201,18 @@ public sealed class SortedCursor(int[] entries, int count) : EntryCursor
             return Current;
         }
 
-        int found = entries.AsSpan(_next, count - _next).BinarySearch(target);
-        _next += found < 0 ? ~found : found;
+        int index = entries.AsSpan(_next, count - _next).BinarySearch(target);
+        _next += index < 0 ? ~index : index;
         return MoveNext();
     }
 
     /// <inheritdoc/>
     public override int CountRest()
     {
-        int rest = count - _next;
+        int remaining = count - _next;
         _next = count;
         Current = End;
-        return rest;
+        return remaining;
     }
 }
 
@@ -246,22 +246,22 @@ public sealed class ExceptCursor(EntryCursor included, EntryCursor excluded) : E
 }
 
 /// <summary>The entries of a cursor that are live.</summary>
-public sealed class LiveCursor(EntryCursor of, LiveEntries live) : EntryCursor
+public sealed class LiveCursor(EntryCursor cursor, LiveEntries live) : EntryCursor
 {
     /// <inheritdoc/>
-    public override long Cost => of.Cost;
+    public override long Cost => cursor.Cost;
 
     /// <inheritdoc/>
-    public override int MoveNext() => Skip(of.MoveNext());
+    public override int MoveNext() => Skip(cursor.MoveNext());
 
     /// <inheritdoc/>
-    public override int Advance(int target) => target <= Current ? Current : Skip(of.Advance(target));
+    public override int Advance(int target) => target <= Current ? Current : Skip(cursor.Advance(target));
 
     private int Skip(int entry)
     {
         while (entry != End && !live.IsLive(entry))
         {
-            entry = of.MoveNext();
+            entry = cursor.MoveNext();
         }
 
         return Current = entry;

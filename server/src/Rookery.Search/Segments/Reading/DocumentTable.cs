@@ -30,11 +30,11 @@ public sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, Pa
             throw new ArgumentOutOfRangeException(nameof(entry));
         }
 
-        int wanted = entry / DocumentTableWriter.BlockLength;
+        int wantedBlock = entry / DocumentTableWriter.BlockLength;
         int place = entry % DocumentTableWriter.BlockLength;
-        if (wanted != _block || place < _nextDocument - 1)
+        if (wantedBlock != _block || place < _nextDocument - 1)
         {
-            (_block, _nextDocument, _offset, _idLength, _lastEtag) = (wanted, 0, 0, 0, 0);
+            (_block, _nextDocument, _offset, _idLength, _lastEtag) = (wantedBlock, 0, 0, 0, 0);
         }
 
         if (place >= _nextDocument)
