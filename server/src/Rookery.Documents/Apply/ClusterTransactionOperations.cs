@@ -72,7 +72,7 @@ internal sealed class ClusterTransactionOperations(DocumentOperations documents,
                 !isDocument ? values.CheckInClusterTransaction(context, operation)
                 : command.HasGuards ? documents.CheckInClusterTransaction(context, operation)
                 : null;
-            if (violation is not { } found)
+            if (violation is not { } mismatch)
             {
                 continue;
             }
@@ -82,7 +82,7 @@ internal sealed class ClusterTransactionOperations(DocumentOperations documents,
             violations ??= [];
             if (violations.Count < Rejection.MaxViolations)
             {
-                violations.Add(found);
+                violations.Add(mismatch);
             }
         }
 

@@ -182,20 +182,25 @@ internal static class CSharpComparison
 
         for (int index = 0; index < count; index++)
         {
-            int other =
+            // The index of the equal element or of the member of the same name.
+            int rightIndex =
                 left.Kind == ValueKind.Array
                     ? index
                     : heap.Containers.Find(right, heap.Span(heap.Plain(heap.Containers.Name(left, index))));
             if (
-                other < 0
+                rightIndex < 0
                 || !(
                     left.Kind == ValueKind.Array
                         ? heap.IsSame(
                             heap.Containers.Element(left, index),
-                            heap.Containers.Element(right, other),
+                            heap.Containers.Element(right, rightIndex),
                             level
                         )
-                        : heap.IsSame(heap.Containers.Member(left, index), heap.Containers.Member(right, other), level)
+                        : heap.IsSame(
+                            heap.Containers.Member(left, index),
+                            heap.Containers.Member(right, rightIndex),
+                            level
+                        )
                 )
             )
             {

@@ -14,12 +14,12 @@ internal static class CSharpConversions
     /// <param name="heap">The heap.</param>
     /// <param name="function">The conversion.</param>
     /// <param name="value">The value.</param>
-    /// <param name="rest">Further arguments, such as the format of <c>ToString</c>.</param>
+    /// <param name="arguments">Further arguments, such as the format of <c>ToString</c>.</param>
     public static ScriptValue Convert(
         this ScriptHeap heap,
         ScriptFunction function,
         ScriptValue value,
-        ReadOnlySpan<ScriptValue> rest
+        ReadOnlySpan<ScriptValue> arguments
     )
     {
         if (function == ScriptFunction.Condition)
@@ -84,9 +84,9 @@ internal static class CSharpConversions
             case ScriptFunction.FitLong:
                 return ScriptValue.OfWhole(RequiredInteger(heap, value, "long"));
             case ScriptFunction.CSharpText:
-                return rest.IsEmpty || rest[0].IsNothing
+                return arguments.IsEmpty || arguments[0].IsNothing
                     ? heap.CSharpTextOf(value)
-                    : heap.NewString(heap.Format(value, heap.NetText(rest[0])));
+                    : heap.NewString(heap.Format(value, heap.NetText(arguments[0])));
             case ScriptFunction.CastToText:
                 return value.IsText
                     ? heap.Plain(value).With(ValueTrait.None)

@@ -106,12 +106,15 @@ internal static class CSharpDates
         );
     }
 
+    // A date without a time of day gets one unless it is shifted by whole days.
     private static CSharpDate Shift(CSharpDate date, long ticks) =>
         date.WithTicks(checked(date.Ticks + ticks)) with
         {
             Form = date.Form == DateForm.Day && ticks % TimeSpan.TicksPerDay != 0 ? DateForm.Unspecified : date.Form,
         };
 
+    /// <summary>Computes <c>new DateTime(…)</c> of ticks, or of a year, month and day, perhaps with hour, minute,
+    /// second and milliseconds. A text such as <c>Utc</c> may follow.</summary>
     private static ScriptValue NewDate(ScriptHeap heap, ReadOnlySpan<ScriptValue> parts)
     {
         const int DayParts = 3,
@@ -166,6 +169,8 @@ internal static class CSharpDates
             ? part.Whole
             : throw new ScriptFailure("a part of a date is not an integer");
 
+    /// <summary>Computes <c>new TimeSpan(…)</c> of ticks; of hours, minutes and seconds; or of days to
+    /// milliseconds.</summary>
     private static ScriptValue NewSpan(ScriptHeap heap, ReadOnlySpan<ScriptValue> parts)
     {
         if (parts.Length == 1)
@@ -244,7 +249,7 @@ internal static class CSharpDates
                 );
             }
 
-            long after = (
+            long newTicks = (
                 unit switch
                 {
                     "Days" => date.Value.AddDays(count.Real),
@@ -255,7 +260,7 @@ internal static class CSharpDates
                     _ => date.Value.AddTicks(count.Truncated),
                 }
             ).Ticks;
-            return heap.ValueOf(Shift(date, after - date.Ticks));
+            return heap.ValueOf(Shift(date, newTicks - date.Ticks));
         }
         catch (ArgumentOutOfRangeException)
         {

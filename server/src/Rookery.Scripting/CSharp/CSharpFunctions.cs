@@ -47,7 +47,7 @@ internal static class CSharpFunctions
         {
             throw new ScriptFailure("a number or time span is larger than its type allows");
         }
-        catch (Exception wrong) when (wrong is ArgumentException or FormatException)
+        catch (Exception exception) when (exception is ArgumentException or FormatException)
         {
             throw new ScriptFailure("the script passes a value to a C# function that does not accept it");
         }

@@ -14,11 +14,11 @@ internal static class CSharpMembers
     {
         var heap = context.Heap;
         var text = heap.Span(name);
-        bool asksWhether = text.SequenceEqual("HasValue"u8);
+        bool isHasValue = text.SequenceEqual("HasValue"u8);
         if (target.Kind == ValueKind.Object)
         {
             bool isKnown = heap.Containers.Find(target, text) >= 0;
-            if (asksWhether && !isKnown)
+            if (isHasValue && !isKnown)
             {
                 throw HasNoMember(heap, target, name);
             }
@@ -35,12 +35,12 @@ internal static class CSharpMembers
         // such members.
         if (target.IsNothing)
         {
-            return asksWhether ? ScriptValue.Of(false) : ScriptValue.Undefined;
+            return isHasValue ? ScriptValue.Of(false) : ScriptValue.Undefined;
         }
 
-        if ((asksWhether || text.SequenceEqual("Value"u8)) && target.Kind != ValueKind.Array)
+        if ((isHasValue || text.SequenceEqual("Value"u8)) && target.Kind != ValueKind.Array)
         {
-            return asksWhether ? ScriptValue.Of(true) : target;
+            return isHasValue ? ScriptValue.Of(true) : target;
         }
 
         if (text.SequenceEqual("Length"u8) || text.SequenceEqual("Count"u8))

@@ -144,13 +144,13 @@ internal static class CSharpOperators
     }
 
     private static bool IsInOrder(ScriptFunction function, int? order) =>
-        order is { } known
+        order is { } sign
         && function switch
         {
-            ScriptFunction.IsLess => known < 0,
-            ScriptFunction.IsLessOrEqual => known <= 0,
-            ScriptFunction.IsGreater => known > 0,
-            _ => known >= 0,
+            ScriptFunction.IsLess => sign < 0,
+            ScriptFunction.IsLessOrEqual => sign <= 0,
+            ScriptFunction.IsGreater => sign > 0,
+            _ => sign >= 0,
         };
 
     private static ScriptValue JoinAsCSharp(ScriptHeap heap, ScriptValue left, ScriptValue right)

@@ -75,11 +75,11 @@ internal static class CSharpSequences
         switch (function)
         {
             case ScriptFunction.CSharpSkip or ScriptFunction.CSharpTake:
-                long asked = heap.Required(arguments[1], "an index").Truncated;
-                int kept = (int)Math.Clamp(asked, 0, count);
+                long requestedLength = heap.Required(arguments[1], "an index").Truncated;
+                int prefixLength = (int)Math.Clamp(requestedLength, 0, count);
                 return function == ScriptFunction.CSharpSkip
-                    ? heap.Copy(sequence, kept, count - kept)
-                    : heap.Copy(sequence, from: 0, kept);
+                    ? heap.Copy(sequence, prefixLength, count - prefixLength)
+                    : heap.Copy(sequence, from: 0, prefixLength);
             case ScriptFunction.CSharpReverse:
                 var reversed = heap.Copy(sequence, from: 0, count);
                 heap.Containers.Elements(reversed).Reverse();
@@ -131,6 +131,8 @@ internal static class CSharpSequences
         );
     }
 
+    /// <summary>Returns the index of the first value, or with <paramref name="isBackwards"/> the last one, that is
+    /// equal in C#; -1 if there is none.</summary>
     public static int IndexOfSame(
         this ScriptHeap heap,
         ScriptValue sequence,
@@ -172,17 +174,18 @@ internal static class CSharpSequences
         return function == ScriptFunction.Union ? heap.AddNew(combined, second) : combined;
     }
 
-    public static ScriptValue AddNew(this ScriptHeap heap, ScriptValue known, ScriptValue sequence)
+    /// <summary>Appends the elements of a sequence that an array lacks, each once, and returns the array.</summary>
+    public static ScriptValue AddNew(this ScriptHeap heap, ScriptValue values, ScriptValue sequence)
     {
         for (int index = 0; index < heap.Containers.Count(sequence); index++)
         {
             var element = heap.Containers.Element(sequence, index);
-            if (heap.IndexOfSame(known, element) < 0)
+            if (heap.IndexOfSame(values, element) < 0)
             {
-                heap.Containers.Append(known, element);
+                heap.Containers.Append(values, element);
             }
         }
 
-        return known;
+        return values;
     }
 }

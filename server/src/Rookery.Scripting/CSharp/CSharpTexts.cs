@@ -164,9 +164,9 @@ internal static class CSharpTexts
         // A letter of two bytes has at most three bytes in the other case.
         var room = heap.Reserve((text.Length * 3 / 2) + Utf16Text.PairBytes);
         int written = 0;
-        for (var rest = heap.Span(text); !rest.IsEmpty; )
+        for (var unread = heap.Span(text); !unread.IsEmpty; )
         {
-            int character = Utf16Text.ReadCharacter(ref rest);
+            int character = Utf16Text.ReadCharacter(ref unread);
 
             // The invariant culture does not change these two letters, although their upper case is an ASCII letter.
             bool isKept = isUpper && character is ('ı' or 'ſ');

@@ -127,10 +127,10 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     public void EmitArguments()
     {
         Invariant.Holds(
-            Scope.TryFind(ArgumentsName, position: 0, out var given),
+            Scope.TryFind(ArgumentsName, position: 0, out var variable),
             "every function of a script with arguments is given them"
         );
-        Builder.Emit(Opcode.LoadLocal, given.Local);
+        Builder.Emit(Opcode.LoadLocal, variable.Local);
     }
 
     /// <summary>

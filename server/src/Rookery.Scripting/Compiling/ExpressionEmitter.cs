@@ -101,6 +101,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
         context.EnterLevel(expression.Position);
         switch (expression)
         {
+            // The instruction that pushes an integer makes an int of a small one, which the cast converts.
             case NumberLiteral { IsLong: true, Whole: { } whole } number when whole == (int)whole:
                 script.Calls.EmitInvoke(ScriptFunction.CastToLong, [number with { IsLong = false }], number.Position);
                 break;
@@ -162,11 +163,11 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                 context.Builder.Emit(binary.Operator);
                 break;
             case LogicalExpression logical:
-                var kept = context.NewTarget();
+                var end = context.NewTarget();
                 Emit(logical.Left);
-                context.Builder.Emit(logical.Keep, kept);
+                context.Builder.Emit(logical.Keep, end);
                 Emit(logical.Right);
-                context.Builder.Mark(kept);
+                context.Builder.Mark(end);
                 break;
             case ConditionalExpression conditional:
                 EmitConditional(conditional);
@@ -260,9 +261,9 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
         context.Builder.Mark(otherwise);
         Emit(conditional.Otherwise);
         context.Builder.Mark(end);
-        if (conditional.Shared is not null && _shared.Remove(conditional.Shared, out int kept))
+        if (conditional.Shared is not null && _shared.Remove(conditional.Shared, out int freedLocal))
         {
-            _unused.Push(kept);
+            _unused.Push(freedLocal);
         }
     }
 

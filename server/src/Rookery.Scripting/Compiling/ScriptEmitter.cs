@@ -78,10 +78,10 @@ internal sealed class ScriptEmitter
         );
         foreach (var (number, function) in context.Functions.Values)
         {
-            IReadOnlyList<string> given = context.HasArguments
+            IReadOnlyList<string> allParameters = context.HasArguments
                 ? [.. function.Parameters, EmitContext.ArgumentsName]
                 : function.Parameters;
-            emitter.EmitFunction(number, given, alias: null, function.Body.Statements, function.Position);
+            emitter.EmitFunction(number, allParameters, alias: null, function.Body.Statements, function.Position);
         }
 
         byte[] bytes = context.Builder.Build(context.Targets);
@@ -164,9 +164,9 @@ internal sealed class ScriptEmitter
             throw new ScriptException(ScriptFault.Syntax, $"'{alias}' is named twice", position);
         }
 
-        if (_context.Scope.TryFind("args", position, out var given))
+        if (_context.Scope.TryFind("args", position, out var variable))
         {
-            _context.Scope.TryDeclare(EmitContext.ArgumentsName, given.Local, isConstant: true);
+            _context.Scope.TryDeclare(EmitContext.ArgumentsName, variable.Local, isConstant: true);
         }
 
         foreach (var statement in statements)

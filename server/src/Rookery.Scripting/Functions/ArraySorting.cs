@@ -45,7 +45,7 @@ internal static class ArraySorting
         Span<ScriptValue> source,
         Span<ScriptValue> keys,
         Span<int> order,
-        Span<int> room
+        Span<int> buffer
     )
     {
         heap.Containers.Elements(array).CopyTo(source);
@@ -55,7 +55,7 @@ internal static class ArraySorting
             keys[index] = source[index].Kind == ValueKind.Undefined ? default : heap.ToText(source[index]);
         }
 
-        heap.MergeSort(new TextOrder(heap, keys), order, room);
+        heap.MergeSort(new TextOrder(heap, keys), order, buffer);
         var elements = heap.Containers.Elements(array);
         for (int index = 0; index < elements.Length; index++)
         {
@@ -67,7 +67,11 @@ internal static class ArraySorting
     /// Sorts indexes by merging, bottom up. The number of comparisons does not depend on the order of the input, and a
     /// comparison may throw.
     /// </summary>
-    public static void MergeSort<TOrder>(this ScriptHeap heap, TOrder places, Span<int> order, Span<int> room)
+    /// <param name="heap">The heap.</param>
+    /// <param name="comparer">Compares two of the indexes.</param>
+    /// <param name="order">The indexes.</param>
+    /// <param name="buffer">As long as <paramref name="order"/>.</param>
+    public static void MergeSort<TOrder>(this ScriptHeap heap, TOrder comparer, Span<int> order, Span<int> buffer)
         where TOrder : ISortOrder, allows ref struct
     {
         const int MovesPerStep = 4;
@@ -82,14 +86,14 @@ internal static class ArraySorting
                     right = middle;
                 for (int at = from; at < end; at++)
                 {
-                    room[at] =
-                        left < middle && (right >= end || places.Compare(order[left], order[right]) <= 0)
+                    buffer[at] =
+                        left < middle && (right >= end || comparer.Compare(order[left], order[right]) <= 0)
                             ? order[left++]
                             : order[right++];
                 }
             }
 
-            room.CopyTo(order);
+            buffer.CopyTo(order);
         }
     }
 

@@ -22,18 +22,18 @@ internal static class BuiltIns
         var heap = context.Heap;
         heap.Budget.Spend(StepsPerCall);
         var first = arguments.IsEmpty ? ScriptValue.Undefined : arguments[0];
-        var rest = arguments.IsEmpty ? arguments : arguments[1..];
+        var furtherArguments = arguments.IsEmpty ? arguments : arguments[1..];
         return FunctionFamilies.Of(function) switch
         {
             FunctionFamily.Text when first.Kind != ValueKind.Array => first.IsNothing
-                ? OfNothing(heap, function, rest)
-                : heap.InvokeOnText(function, heap.ToText(RequireText(first, function)), rest),
+                ? OfNothing(heap, function, furtherArguments)
+                : heap.InvokeOnText(function, heap.ToText(RequireText(first, function)), furtherArguments),
             FunctionFamily.Text or FunctionFamily.Array => first.IsNothing
-                ? OfNothing(heap, function, rest)
-                : heap.InvokeOnArray(function, RequireArray(first, function), rest),
+                ? OfNothing(heap, function, furtherArguments)
+                : heap.InvokeOnArray(function, RequireArray(first, function), furtherArguments),
             FunctionFamily.Number => heap.InvokeOnNumber(function, first, arguments),
             FunctionFamily.Members => heap.MembersOf(function, first),
-            FunctionFamily.Single => context.InvokeSingle(function, first, rest),
+            FunctionFamily.Single => context.InvokeSingle(function, first, furtherArguments),
             var family => context.InvokeAsCSharp(family, function, arguments),
         };
     }
@@ -42,16 +42,20 @@ internal static class BuiltIns
         this ScriptContext context,
         ScriptFunction function,
         ScriptValue first,
-        ReadOnlySpan<ScriptValue> rest
+        ReadOnlySpan<ScriptValue> furtherArguments
     )
     {
         var heap = context.Heap;
         return function switch
         {
             ScriptFunction.ToText => first.IsNothing ? ScriptValue.Undefined : heap.ToText(first),
+            // The bounds are just outside of what ToFixed accepts.
             ScriptFunction.ToFixed => first.IsNothing
                 ? ScriptValue.Undefined
-                : heap.ToFixed(heap.ToNumber(first), rest.IsEmpty ? 0 : heap.ToInteger(rest[0], min: -1, max: 101)),
+                : heap.ToFixed(
+                    heap.ToNumber(first),
+                    furtherArguments.IsEmpty ? 0 : heap.ToInteger(furtherArguments[0], min: -1, max: 101)
+                ),
             ScriptFunction.Id => context.Documents.IdOf(first),
             ScriptFunction.Load => context.Documents.Load(first),
             ScriptFunction.Metadata => context.Documents.MetadataOf(first),

@@ -184,11 +184,11 @@ internal static class TextFunctions
             return array;
         }
 
-        while (heap.IndexOf(text, at, separator) is >= 0 and int found)
+        while (heap.IndexOf(text, at, separator) is >= 0 and int partLength)
         {
             heap.Budget.Spend(1);
-            heap.Containers.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, found));
-            at += found + separator.Length;
+            heap.Containers.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, partLength));
+            at += partLength + separator.Length;
         }
 
         heap.Containers.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, text.Length - at));
@@ -205,7 +205,7 @@ internal static class TextFunctions
     private static ScriptValue Repeat(ScriptHeap heap, ScriptValue text, double count)
     {
         count = double.IsNaN(count) ? 0 : Math.Truncate(count);
-        if (!(count >= 0) || count * Math.Max(text.Length, 1) > heap.Budget.MemoryLimit)
+        if (count < 0 || count * Math.Max(text.Length, 1) > heap.Budget.MemoryLimit)
         {
             throw new ScriptFailure($"a text cannot be repeated {JsonNumber.Format(count)} times");
         }
@@ -222,14 +222,14 @@ internal static class TextFunctions
     private static ScriptValue Pad(ScriptHeap heap, ScriptValue text, int length, ScriptValue fill, bool isStart)
     {
         int missing = length - heap.LengthOf(text);
-        int unit = heap.LengthOf(fill);
-        if (missing <= 0 || unit == 0)
+        int fillLength = heap.LengthOf(fill);
+        if (missing <= 0 || fillLength == 0)
         {
             return text;
         }
 
-        var padding = Repeat(heap, fill, missing / unit);
-        padding = heap.JoinTexts(padding, heap.Part(fill, from: 0, missing % unit));
+        var padding = Repeat(heap, fill, missing / fillLength);
+        padding = heap.JoinTexts(padding, heap.Part(fill, from: 0, missing % fillLength));
         return isStart ? heap.JoinTexts(padding, text) : heap.JoinTexts(text, padding);
     }
 }

@@ -49,16 +49,16 @@ internal static class TextSearch
     {
         // The steps for a longer text are counted before the search, because the search may take long.
         const int LongBytes = 256;
-        var rest = heap.Span(text)[from..];
+        var searched = heap.Span(text)[from..];
         if (wanted.Length > LongBytes)
         {
-            heap.SpendOnSearch(rest.Length, wanted.Length);
-            return rest.IndexOf(heap.Span(wanted));
+            heap.SpendOnSearch(searched.Length, wanted.Length);
+            return searched.IndexOf(heap.Span(wanted));
         }
 
-        int found = rest.IndexOf(heap.Span(wanted));
-        heap.SpendOnSearch(found < 0 ? rest.Length : found, wanted.Length);
-        return found;
+        int offset = searched.IndexOf(heap.Span(wanted));
+        heap.SpendOnSearch(offset < 0 ? searched.Length : offset, wanted.Length);
+        return offset;
     }
 
     /// <summary>
@@ -104,15 +104,15 @@ internal static class TextSearch
         int at = 0;
         while (true)
         {
-            int found = at > text.Length ? -1 : heap.IndexOf(text, at, wanted);
-            if (found < 0)
+            int skipped = at > text.Length ? -1 : heap.IndexOf(text, at, wanted);
+            if (skipped < 0)
             {
                 break;
             }
 
-            heap.AddCopy(text.Start + at, found);
-            AddReplacement(heap, text, wanted, replacement, at + found);
-            at += found + wanted.Length;
+            heap.AddCopy(text.Start + at, skipped);
+            AddReplacement(heap, text, wanted, replacement, at + skipped);
+            at += skipped + wanted.Length;
             if (wanted.Length == 0)
             {
                 int length = at < text.Length ? Utf16Text.BytesAt(heap.Span(text)[at]) : 0;
@@ -173,14 +173,14 @@ internal static class TextSearch
 
     /// <summary>
     /// Appends a replacement, in which <c>$$</c> is a dollar sign, <c>$&amp;</c> the match, and <c>$`</c> and <c>$'</c>
-    /// the text before and after the match.
+    /// the text before and after the match, which begins at an offset in the text.
     /// </summary>
     private static void AddReplacement(
         ScriptHeap heap,
         ScriptValue text,
         ScriptValue wanted,
         ScriptValue replacement,
-        int found
+        int matchStart
     )
     {
         for (int at = 0; at < replacement.Length; )
@@ -202,10 +202,10 @@ internal static class TextSearch
                     heap.AddCopy(wanted.Start, wanted.Length);
                     break;
                 case (byte)'`':
-                    heap.AddCopy(text.Start, found);
+                    heap.AddCopy(text.Start, matchStart);
                     break;
                 case (byte)'\'':
-                    heap.AddCopy(text.Start + found + wanted.Length, text.Length - found - wanted.Length);
+                    heap.AddCopy(text.Start + matchStart + wanted.Length, text.Length - matchStart - wanted.Length);
                     break;
                 default:
                     heap.Add((byte)'$');

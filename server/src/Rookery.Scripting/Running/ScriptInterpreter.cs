@@ -237,8 +237,8 @@ public sealed class ScriptInterpreter : IDisposable
             return false;
         }
 
-        long given = (long)(_heap.Length - _program.ConstantBytes) * _limits.StepsPerByte;
-        _heap.Budget.Allow(Math.Min(Math.Min(_limits.Steps + given, _limits.MaxSteps), StepsLeft));
+        long inputSteps = (long)(_heap.Length - _program.ConstantBytes) * _limits.StepsPerByte;
+        _heap.Budget.Allow(Math.Min(Math.Min(_limits.Steps + inputSteps, _limits.MaxSteps), StepsLeft));
         try
         {
             _result = _machine.Run(program[_program.CodeStart..], _parameters);

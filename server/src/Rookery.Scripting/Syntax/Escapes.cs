@@ -62,6 +62,7 @@ internal static class Escapes
         return text;
     }
 
+    /// <summary>Appends the character of the escape at an index, and returns the index after the escape.</summary>
     private static int ResolveOne(string inside, int at, int position, StringBuilder result)
     {
         char kind = at + 1 < inside.Length ? inside[at + 1] : '\0';
@@ -111,6 +112,7 @@ internal static class Escapes
         }
     }
 
+    /// <summary>As <see cref="ResolveOne"/>, for an escape of C#.</summary>
     private static int ResolveOneOfCSharp(string inside, int at, int position, StringBuilder result)
     {
         // The letters of escapes, and the characters that they stand for in the same order.
@@ -126,12 +128,13 @@ internal static class Escapes
                 int max = Math.Min(4, inside.Length - at - 2);
                 return Hexadecimal(inside, at, at + 2, digits < 0 ? max : Math.Min(digits, max), position, result);
             default:
-                int known = Kinds.IndexOf(kind, StringComparison.Ordinal);
-                result.Append(known < 0 ? throw Invalid(position + at) : Characters[known]);
+                int index = Kinds.IndexOf(kind, StringComparison.Ordinal);
+                result.Append(index < 0 ? throw Invalid(position + at) : Characters[index]);
                 return at + 2;
         }
     }
 
+    /// <summary>Appends the character of hexadecimal digits, and returns the index after them.</summary>
     private static int Hexadecimal(string inside, int escape, int from, int digits, int position, StringBuilder result)
     {
         if (

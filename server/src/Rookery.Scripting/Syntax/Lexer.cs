@@ -170,6 +170,7 @@ internal sealed class Lexer(string text, bool isLinq)
             return new Token(TokenKind.Text, ReadVerbatim(), Number: 0, start, isAfterNewLine);
         }
 
+        // The $ of an interpolated string is a name token, and the string is the next token.
         if (isLinq && string.CompareOrdinal(text, _position, "@$\"", 0, 3) == 0)
         {
             _position += 2;

@@ -7,12 +7,12 @@ namespace Rookery.Scripting.Syntax;
 /// <param name="cursor">The tokens.</param>
 /// <param name="ownOperators">The operators of this language only, with their precedence.</param>
 /// <param name="parseOperand">Parses an operand.</param>
-/// <param name="parseRest">Parses an operator with its right operand.</param>
+/// <param name="parseOperation">Parses an operator with its right operand, given the left one.</param>
 internal sealed class OperatorParser(
     TokenCursor cursor,
     IReadOnlyDictionary<string, int> ownOperators,
     Func<Expression> parseOperand,
-    OperatorParser.ParseRest parseRest
+    OperatorParser.ParseOperation parseOperation
 )
 {
     private static readonly Dictionary<string, int> SharedOperators = new(StringComparer.Ordinal)
@@ -56,7 +56,7 @@ internal sealed class OperatorParser(
     /// <param name="precedence">
     /// The precedence of the operator, to be passed to <see cref="Parse"/> for the right operand.
     /// </param>
-    public delegate Expression ParseRest(Expression left, Token mark, int precedence);
+    public delegate Expression ParseOperation(Expression left, Token mark, int precedence);
 
     /// <summary>Returns whether a mark or word is a binary operator.</summary>
     public bool IsOperator(string text) => SharedOperators.ContainsKey(text) || ownOperators.ContainsKey(text);
@@ -71,7 +71,7 @@ internal sealed class OperatorParser(
         var left = parseOperand();
         while (PrecedenceOf(cursor.Current) is var precedence && precedence > min)
         {
-            left = parseRest(left, cursor.Current, precedence);
+            left = parseOperation(left, cursor.Current, precedence);
         }
 
         cursor.LeaveLevel();

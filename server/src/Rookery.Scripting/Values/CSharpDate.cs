@@ -110,8 +110,11 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
         }
 
         ticks += (((((hour * 60L) + minute) * 60) + second) * TimeSpan.TicksPerSecond);
-        var rest = text[SecondBytes..];
-        if (!WireDate.TryReadFraction(ref rest, out int fraction) || !TryReadZone(rest, out var form, out long offset))
+        var unread = text[SecondBytes..];
+        if (
+            !WireDate.TryReadFraction(ref unread, out int fraction)
+            || !TryReadZone(unread, out var form, out long offset)
+        )
         {
             return false;
         }
@@ -138,8 +141,8 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
             destination[length++] = (byte)(Offset < 0 ? '-' : '+');
             TimeSpan
                 .FromTicks(Math.Abs(Offset))
-                .TryFormat(destination[length..], out int more, "hh\\:mm", CultureInfo.InvariantCulture);
-            length += more;
+                .TryFormat(destination[length..], out int offsetLength, "hh\\:mm", CultureInfo.InvariantCulture);
+            length += offsetLength;
         }
 
         Invariant.Holds(isWritten, "a date takes no more bytes");
@@ -188,23 +191,24 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
         return true;
     }
 
-    private static bool TryReadZone(ReadOnlySpan<byte> rest, out DateForm form, out long offset)
+    // Reads Z, an offset such as +02:00 of at most 14 hours, as in .NET, or nothing.
+    private static bool TryReadZone(ReadOnlySpan<byte> zone, out DateForm form, out long offset)
     {
         const int OffsetBytes = 6;
         offset = 0;
-        form = rest.IsEmpty ? DateForm.Unspecified : DateForm.Utc;
-        if (rest.IsEmpty || (rest.Length == 1 && rest[0] == 'Z'))
+        form = zone.IsEmpty ? DateForm.Unspecified : DateForm.Utc;
+        if (zone.IsEmpty || (zone.Length == 1 && zone[0] == 'Z'))
         {
             return true;
         }
 
         form = DateForm.Offset;
         if (
-            rest.Length != OffsetBytes
-            || rest[0] is not ((byte)'+' or (byte)'-')
-            || rest[3] != ':'
-            || !TryRead(rest[1..3], out int hours)
-            || !TryRead(rest[4..6], out int minutes)
+            zone.Length != OffsetBytes
+            || zone[0] is not ((byte)'+' or (byte)'-')
+            || zone[3] != ':'
+            || !TryRead(zone[1..3], out int hours)
+            || !TryRead(zone[4..6], out int minutes)
             || hours > 14
             || minutes > 59
         )
@@ -212,7 +216,7 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
             return false;
         }
 
-        offset = ((hours * 60L) + minutes) * TimeSpan.TicksPerMinute * (rest[0] == '-' ? -1 : 1);
+        offset = ((hours * 60L) + minutes) * TimeSpan.TicksPerMinute * (zone[0] == '-' ? -1 : 1);
         return true;
     }
 

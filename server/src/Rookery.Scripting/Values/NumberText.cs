@@ -151,10 +151,11 @@ internal static class NumberText
 
     private static double SumOfBits(ReadOnlySpan<byte> digits, int bitsPerDigit)
     {
+        // Beyond this value, there may be no room for another digit, which has up to five bits.
         const ulong Full = 1UL << 58;
         ulong leading = 0,
-            rest = 0;
-        int dropped = 0;
+            droppedBits = 0;
+        int droppedCount = 0;
         foreach (byte digit in digits)
         {
             if (leading < Full)
@@ -163,13 +164,13 @@ internal static class NumberText
             }
             else
             {
-                rest |= (uint)DigitOf(digit);
-                dropped += bitsPerDigit;
+                droppedBits |= (uint)DigitOf(digit);
+                droppedCount += bitsPerDigit;
             }
         }
 
         // The dropped digits matter only for rounding a half. One bit below the precision of a double stands for them.
-        return Math.ScaleB(leading | (rest == 0 ? 0UL : 1), dropped);
+        return Math.ScaleB(leading | (droppedBits == 0 ? 0UL : 1), droppedCount);
     }
 
     private static double SumOfGroups(ReadOnlySpan<byte> digits, int radix)

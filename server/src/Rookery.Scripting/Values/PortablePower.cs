@@ -66,9 +66,9 @@ internal static class PortablePower
         var (mantissa, shift) = Split(number);
         var (square, squareShift) = (new Pair(mantissa, 0), (long)shift);
         var (power, powerShift) = (new Pair(1, 0), 0L);
-        for (int left = Math.Abs(exponent); left > 0; left >>= 1)
+        for (int remainingBits = Math.Abs(exponent); remainingBits > 0; remainingBits >>= 1)
         {
-            if ((left & 1) != 0)
+            if ((remainingBits & 1) != 0)
             {
                 (power, powerShift) = Normal(power.Times(square), powerShift + squareShift);
             }
@@ -112,11 +112,11 @@ internal static class PortablePower
     private static double Exponential(Pair value)
     {
         double shift = Math.Round(value.High / Ln2.High);
-        var rest = value.Plus(Ln2.Times(new Pair(-shift, 0)));
+        var remainder = value.Plus(Ln2.Times(new Pair(-shift, 0)));
         var sum = new Pair(1, 0);
         for (int term = TermsOfExponential; term > 0; term--)
         {
-            sum = sum.Times(rest).DividedBy(new Pair(term, 0)).Plus(new Pair(1, 0));
+            sum = sum.Times(remainder).DividedBy(new Pair(term, 0)).Plus(new Pair(1, 0));
         }
 
         return Scaled(sum, (long)shift);
@@ -132,8 +132,11 @@ internal static class PortablePower
 
     private static (Pair Value, long Shift) Normal(Pair value, long shift)
     {
-        int more = Math.ILogB(value.High);
-        return (new Pair(Math.ScaleB(value.High, -more), Math.ScaleB(value.Low, -more)), shift + more);
+        int extraShift = Math.ILogB(value.High);
+        return (
+            new Pair(Math.ScaleB(value.High, -extraShift), Math.ScaleB(value.Low, -extraShift)),
+            shift + extraShift
+        );
     }
 
     // Beyond these bounds, the result is infinite or 0 anyway.
@@ -160,16 +163,16 @@ internal static class PortablePower
         public Pair Times(Pair other)
         {
             double product = High * other.High;
-            double rest = Math.FusedMultiplyAdd(High, other.High, -product);
-            return Sum(product, rest + ((High * other.Low) + (Low * other.High)));
+            double error = Math.FusedMultiplyAdd(High, other.High, -product);
+            return Sum(product, error + ((High * other.Low) + (Low * other.High)));
         }
 
         public Pair DividedBy(Pair other)
         {
             double quotient = High / other.High;
-            var rest = Plus(other.Times(new Pair(-quotient, 0)));
-            double second = rest.High / other.High;
-            var last = rest.Plus(other.Times(new Pair(-second, 0)));
+            var remainder = Plus(other.Times(new Pair(-quotient, 0)));
+            double second = remainder.High / other.High;
+            var last = remainder.Plus(other.Times(new Pair(-second, 0)));
             return Sum(quotient, second).Plus(new Pair(last.High / other.High, 0));
         }
     }

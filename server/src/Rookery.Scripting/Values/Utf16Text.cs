@@ -100,11 +100,11 @@ internal static class Utf16Text
     /// </summary>
     public static int IndexOfHalf(ReadOnlySpan<byte> text)
     {
-        for (int from = 0; text[from..].IndexOf((byte)0xED) is >= 0 and int found; from += found + 1)
+        for (int from = 0; text[from..].IndexOf((byte)0xED) is >= 0 and int offset; from += offset + 1)
         {
-            if (IsHalf(text[(from + found)..]))
+            if (IsHalf(text[(from + offset)..]))
             {
-                return from + found;
+                return from + offset;
             }
         }
 
@@ -117,10 +117,10 @@ internal static class Utf16Text
         int written = 0;
         for (int at = 0; at < text.Length; )
         {
-            var rest = text[at..];
-            if (rest.Length >= 2 * HalfBytes && IsHigh(rest) && IsLow(rest[HalfBytes..]))
+            var unread = text[at..];
+            if (unread.Length >= 2 * HalfBytes && IsHigh(unread) && IsLow(unread[HalfBytes..]))
             {
-                ReadOnlySpan<byte> pair = rest;
+                ReadOnlySpan<byte> pair = unread;
                 int high = ReadCharacter(ref pair),
                     low = ReadCharacter(ref pair);
                 written += Write(FirstOfPairs + ((high - FirstHigh) << 10) + (low - FirstLow), text[written..]);
@@ -237,8 +237,8 @@ internal static class Utf16Text
     /// <summary>Returns the first unit after the first character of a text; -1 if there is none.</summary>
     private static int UnitAfterFirst(ReadOnlySpan<byte> text)
     {
-        var rest = text[BytesAt(text[0])..];
-        return rest.IsEmpty ? -1 : FirstUnit(rest, out _);
+        var next = text[BytesAt(text[0])..];
+        return next.IsEmpty ? -1 : FirstUnit(next, out _);
     }
 
     /// <summary>

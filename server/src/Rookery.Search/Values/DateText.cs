@@ -12,6 +12,7 @@ public static class DateText
     /// <summary>Bytes of a normalised date.</summary>
     public const int Length = WireDate.Length - 1;
 
+    // The lengths of 2026-11-21T09:49:45 and of 2026-11-21T09:49:45.1234567+01:00.
     private const int MinBytes = 19;
     private const int MaxBytes = 33;
 

@@ -93,9 +93,9 @@ public static class TermKey
             return 1 + DateText.Length;
         }
 
-        ReadOnlySpan<byte> rest = text;
-        int written = 1 + TextFolding.Fold(ref rest, destination[1..(1 + MaxTextBytes)]);
-        return rest.IsEmpty ? written : WriteTruncatedFolded(text, destination);
+        ReadOnlySpan<byte> unread = text;
+        int written = 1 + TextFolding.Fold(ref unread, destination[1..(1 + MaxTextBytes)]);
+        return unread.IsEmpty ? written : WriteTruncatedFolded(text, destination);
     }
 
     /// <summary>Returns the kind of a key's value.</summary>
@@ -203,9 +203,9 @@ public static class TermKey
         {
             ReadOnlySpan<byte> folded = piece[..TextFolding.Fold(ref text, piece)];
             hash.AppendData(folded);
-            int more = Math.Min(folded.Length, MaxTextBytes - copied);
-            folded[..more].CopyTo(destination[(1 + copied)..]);
-            copied += more;
+            int part = Math.Min(folded.Length, MaxTextBytes - copied);
+            folded[..part].CopyTo(destination[(1 + copied)..]);
+            copied += part;
         }
 
         Span<byte> whole = stackalloc byte[SHA256.HashSizeInBytes];

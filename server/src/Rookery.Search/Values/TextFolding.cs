@@ -15,7 +15,7 @@ public static class TextFolding
     public static int MaxBytes(int textBytes) => checked(textBytes + (textBytes / 2) + 4);
 
     /// <summary>Folds as much of a text as fits.</summary>
-    /// <param name="text">The text in valid UTF-8; on return the rest of it.</param>
+    /// <param name="text">The text in valid UTF-8; on return the part that did not fit.</param>
     /// <param name="destination">At least four bytes.</param>
     /// <returns>Bytes written, always whole characters.</returns>
     public static int Fold(scoped ref ReadOnlySpan<byte> text, scoped Span<byte> destination)

@@ -140,13 +140,13 @@ internal static class KeyTreeLookup
             }
             else
             {
-                var rest = key[_matched..];
-                int common = further.CommonPrefixLength(rest);
+                var remainingKey = key[_matched..];
+                int common = further.CommonPrefixLength(remainingKey);
                 _matched += common;
                 // Where the item ends, the key may continue. Otherwise the first different byte decides.
                 Side =
-                    common == further.Length ? common - rest.Length
-                    : common == rest.Length || further[common] > rest[common] ? 1
+                    common == further.Length ? common - remainingKey.Length
+                    : common == remainingKey.Length || further[common] > remainingKey[common] ? 1
                     : -1;
             }
         }

@@ -42,6 +42,7 @@ public sealed class LiveEntries
     {
         for (int i = 0; i < _dead.Length; i++)
         {
+            // The last expression clears the lowest set bit.
             for (ulong word = _dead[i]; word != 0; word &= word - 1)
             {
                 yield return (i * WordBits) + BitOperations.TrailingZeroCount(word);
@@ -52,19 +53,19 @@ public sealed class LiveEntries
     /// <summary>Returns the set without further entries, some of which may be dead already.</summary>
     public LiveEntries Without(IEnumerable<int> entries)
     {
-        ulong[] more = _dead.Length > 0 ? [.. _dead] : new ulong[(Entries + WordBits - 1) / WordBits];
+        ulong[] deadWords = _dead.Length > 0 ? [.. _dead] : new ulong[(Entries + WordBits - 1) / WordBits];
         int count = 0;
         foreach (int entry in entries)
         {
             ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)entry, (uint)Entries);
-            more[entry / WordBits] |= 1UL << (entry % WordBits);
+            deadWords[entry / WordBits] |= 1UL << (entry % WordBits);
         }
 
-        foreach (ulong word in more)
+        foreach (ulong word in deadWords)
         {
             count += BitOperations.PopCount(word);
         }
 
-        return count == DeadCount ? this : new LiveEntries(Entries, more, count);
+        return count == DeadCount ? this : new LiveEntries(Entries, deadWords, count);
     }
 }

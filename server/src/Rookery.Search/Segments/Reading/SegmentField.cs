@@ -122,10 +122,12 @@ public sealed class SegmentField
         }
     }
 
-    private static long CountBelow(TermCursor terms, ReadOnlyMemory<byte> term, bool includesIt)
+    /// <summary>Returns the number of terms that sort before a term, plus the term itself if it is there and
+    /// included.</summary>
+    private static long CountBelow(TermCursor terms, ReadOnlyMemory<byte> term, bool includesTerm)
     {
         bool isThere = terms.SeekExact(term.Span);
-        return terms.Count == 0 ? 0 : terms.Ordinal + (isThere && includesIt ? 1 : 0);
+        return terms.Count == 0 ? 0 : terms.Ordinal + (isThere && includesTerm ? 1 : 0);
     }
 }
 

@@ -46,13 +46,13 @@ public abstract class SegmentPages
             scratch = new byte[Math.Max(length, Math.Min(2 * scratch.Length, MaxGrownBytes))];
         }
 
-        int done = 0;
-        while (done < length)
+        int copied = 0;
+        while (copied < length)
         {
-            page = PageOf(address + done, out offset);
-            int part = Math.Min(length - done, page.Length - offset);
-            page.AsSpan(offset, part).CopyTo(scratch.AsSpan(done));
-            done += part;
+            page = PageOf(address + copied, out offset);
+            int part = Math.Min(length - copied, page.Length - offset);
+            page.AsSpan(offset, part).CopyTo(scratch.AsSpan(copied));
+            copied += part;
         }
 
         return scratch.AsSpan(0, length);

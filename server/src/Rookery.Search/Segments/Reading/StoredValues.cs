@@ -31,10 +31,10 @@ public sealed class StoredValues(
             return default;
         }
 
-        int wanted = GroupOf(entry);
-        if (wanted != _group)
+        int group = GroupOf(entry);
+        if (group != _group)
         {
-            Open(wanted);
+            Open(group);
         }
 
         if (entry < _offsetEntry)
@@ -79,12 +79,12 @@ public sealed class StoredValues(
         return from;
     }
 
-    private void Open(int wanted)
+    private void Open(int group)
     {
         _group = -1;
-        int stored = (int)storedBytes[wanted];
-        _rawLength = (int)rawBytes[wanted];
-        var bytes = pages.Read((long)addresses[wanted], stored, ref _scratch);
+        int stored = (int)storedBytes[group];
+        _rawLength = (int)rawBytes[group];
+        var bytes = pages.Read((long)addresses[group], stored, ref _scratch);
         _raw.Grow(0, _rawLength);
         if (stored == _rawLength)
         {
@@ -95,8 +95,8 @@ public sealed class StoredValues(
             throw SegmentFormat.Malformed();
         }
 
-        _group = wanted;
-        _offsetEntry = (int)firstEntries[wanted];
+        _group = group;
+        _offsetEntry = (int)firstEntries[group];
         _offset = 0;
     }
 }

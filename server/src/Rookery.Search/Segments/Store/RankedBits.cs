@@ -70,14 +70,14 @@ internal sealed class RankedBits(MemoryShare share) : IDisposable
         }
 
         Invariant.Holds(word >= 0, "a selected bit is set");
-        ulong rest = _words[word];
-        for (int left = ones - _before[word]; left > 0; left--)
+        ulong bits = _words[word];
+        for (int bitsToSkip = ones - _before[word]; bitsToSkip > 0; bitsToSkip--)
         {
-            rest &= rest - 1;
+            bits &= bits - 1; // clears the lowest set bit
         }
 
-        Invariant.Holds(rest != 0, "a selected bit is set");
-        return ((long)word * WordBits) + BitOperations.TrailingZeroCount(rest);
+        Invariant.Holds(bits != 0, "a selected bit is set");
+        return ((long)word * WordBits) + BitOperations.TrailingZeroCount(bits);
     }
 
     /// <inheritdoc/>
@@ -91,8 +91,8 @@ internal sealed class RankedBits(MemoryShare share) : IDisposable
 
     private void Charge()
     {
-        long now = ((long)sizeof(ulong) * _words.Length) + ((long)sizeof(int) * _before.Length);
-        share.Reserve(now - _reservedBytes);
-        _reservedBytes = now;
+        long bytes = ((long)sizeof(ulong) * _words.Length) + ((long)sizeof(int) * _before.Length);
+        share.Reserve(bytes - _reservedBytes);
+        _reservedBytes = bytes;
     }
 }

@@ -225,6 +225,7 @@ internal sealed record SegmentManifest(long Watermark, long NextFileId, IReadOnl
                         ? BinaryPrimitives.ReadUInt64LittleEndian(bytes[at..])
                         : throw SegmentFormat.Malformed();
                 at += sizeof(ulong);
+                // The last expression clears the lowest set bit.
                 for (; word != 0; word &= word - 1)
                 {
                     int entry = first + BitOperations.TrailingZeroCount(word);

@@ -59,20 +59,26 @@ internal sealed class SegmentMerge : IDisposable
     public SegmentSummary Finish() => _writer.Finish();
 
     /// <summary>Returns the live entries of the new segment, without those that died since the start.</summary>
-    /// <param name="now">The current segments of the store. A segment without live entries may be missing.</param>
+    /// <param name="currentSegments">The current segments of the store. A segment without live entries may be
+    /// missing.</param>
     /// <param name="entries">Number of entries of the new segment.</param>
     /// <returns>The live entries, and the number of documents of the new segment that have none.</returns>
-    public (LiveEntries Live, long DeadDocuments) CarryOverDeaths(IReadOnlyList<HeldSegment> now, int entries)
+    public (LiveEntries Live, long DeadDocuments) CarryOverDeaths(
+        IReadOnlyList<HeldSegment> currentSegments,
+        int entries
+    )
     {
         var dead = new List<int>();
         long deadDocuments = 0;
         foreach (var source in _sources)
         {
-            var held = now.FirstOrDefault(segment => ReferenceEquals(segment.Handle, source.Segment.Handle));
+            var held = currentSegments.FirstOrDefault(segment =>
+                ReferenceEquals(segment.Handle, source.Segment.Handle)
+            );
             deadDocuments +=
                 (held is null ? source.Segment.Handle.Documents : held.DeadDocuments) - source.Segment.DeadDocuments;
-            var died = held is null ? Enumerable.Range(0, source.Reader.Entries) : held.Live.Dead();
-            dead.AddRange(died.Where(source.IsLive).Select(source.NewEntryOf));
+            var deadEntries = held is null ? Enumerable.Range(0, source.Reader.Entries) : held.Live.Dead();
+            dead.AddRange(deadEntries.Where(source.IsLive).Select(source.NewEntryOf));
         }
 
         var all = LiveEntries.All(entries);
@@ -128,7 +134,7 @@ internal sealed class SegmentMerge : IDisposable
             }
         }
 
-        for (int done = 1; cursors.Count > 0; done++)
+        for (int visited = 1; cursors.Count > 0; visited++)
         {
             int lowest = 0;
             for (int i = 1; i < cursors.Count; i++)
@@ -148,7 +154,7 @@ internal sealed class SegmentMerge : IDisposable
                 cursors.RemoveAt(lowest);
             }
 
-            if (done % EntriesPerPiece == 0)
+            if (visited % EntriesPerPiece == 0)
             {
                 yield return true;
             }
@@ -157,7 +163,7 @@ internal sealed class SegmentMerge : IDisposable
 
     private IEnumerable<bool> CopyEntries()
     {
-        int done = 0;
+        int visited = 0;
         foreach (var source in _sources)
         {
             var documents = source.Reader.Documents();
@@ -170,7 +176,7 @@ internal sealed class SegmentMerge : IDisposable
                     _writer.AddEntry(id, etag, stored is null ? default : stored.Read(entry));
                 }
 
-                if (++done % EntriesPerPiece == 0)
+                if (++visited % EntriesPerPiece == 0)
                 {
                     yield return true;
                 }

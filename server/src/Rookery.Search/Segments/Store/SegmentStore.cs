@@ -52,13 +52,13 @@ public sealed class SegmentStore : IIndexStore
         (_context, _folder, _state, _nextFileId) = (context, folder, state, nextFileId);
 
     /// <inheritdoc/>
-    public long Watermark => Now.Watermark;
+    public long Watermark => Current.Watermark;
 
     /// <inheritdoc/>
-    public bool IsEmpty => Now.Segments.Count == 0;
+    public bool IsEmpty => Current.Segments.Count == 0;
 
     /// <inheritdoc/>
-    public long Documents => Now.Segments.Sum(static segment => segment.Handle.Documents - segment.DeadDocuments);
+    public long Documents => Current.Segments.Sum(static segment => segment.Handle.Documents - segment.DeadDocuments);
 
     /// <inheritdoc/>
     public long PendingBytes
@@ -79,7 +79,7 @@ public sealed class SegmentStore : IIndexStore
         }
     }
 
-    private State Now => Volatile.Read(ref _state);
+    private State Current => Volatile.Read(ref _state);
 
     /// <summary>Opens a folder that exists.</summary>
     /// <exception cref="DiskException">The disk failed.</exception>
@@ -131,9 +131,9 @@ public sealed class SegmentStore : IIndexStore
     /// <inheritdoc/>
     public void Apply(long watermark)
     {
-        var now = Now;
-        Invariant.Holds(watermark >= now.Watermark, "an index follows the documents forward");
-        var segments = WithoutReplaced(now.Segments);
+        var current = Current;
+        Invariant.Holds(watermark >= current.Watermark, "an index follows the documents forward");
+        var segments = WithoutReplaced(current.Segments);
         SegmentHandle? added = null;
         if (_batch is { } batch && BatchWriter.LiveEntriesOf(batch) > 0)
         {
@@ -143,12 +143,12 @@ public sealed class SegmentStore : IIndexStore
 
         Commit(new State(watermark, segments), added);
         foreach (
-            var gone in now.Segments.Where(segment =>
+            var replaced in current.Segments.Where(segment =>
                 !segments.Exists(kept => ReferenceEquals(kept.Handle, segment.Handle))
             )
         )
         {
-            gone.Handle.Supersede();
+            replaced.Handle.Supersede();
         }
 
         _batch?.Clear();
@@ -161,8 +161,8 @@ public sealed class SegmentStore : IIndexStore
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(_isClosed, this);
-            var now = Now;
-            return new IndexSnapshot(now.Watermark, now.Handles, now.Live);
+            var current = Current;
+            return new IndexSnapshot(current.Watermark, current.Handles, current.Live);
         }
     }
 
@@ -212,9 +212,9 @@ public sealed class SegmentStore : IIndexStore
         lock (_gate)
         {
             _isClosed = true;
-            var now = Now;
-            Volatile.Write(ref _state, new State(now.Watermark, []));
-            foreach (var segment in now.Segments)
+            var current = Current;
+            Volatile.Write(ref _state, new State(current.Watermark, []));
+            foreach (var segment in current.Segments)
             {
                 segment.Handle.Release();
             }
@@ -383,7 +383,7 @@ public sealed class SegmentStore : IIndexStore
 
     private bool BeginMerge()
     {
-        var chosen = MergePolicy.Choose(Now.Segments);
+        var chosen = MergePolicy.Choose(Current.Segments);
         if (chosen.Count == 0)
         {
             return false;
@@ -403,23 +403,23 @@ public sealed class SegmentStore : IIndexStore
 
     private void FinishMerge(SegmentMerge merge)
     {
-        var now = Now;
+        var current = Current;
         var summary = merge.Finish();
         Invariant.Holds(summary.FileId == _mergeFileId, "a merge makes the file that it was begun for");
         var handle = OpenSegment(_context, _folder, summary);
-        var (live, deadDocuments) = merge.CarryOverDeaths(now.Segments, summary.Entries);
-        var merged = now
+        var (live, deadDocuments) = merge.CarryOverDeaths(current.Segments, summary.Entries);
+        var merged = current
             .Segments.Where(segment =>
                 merge.Sources.Any(source => ReferenceEquals(source.Segment.Handle, segment.Handle))
             )
             .ToList();
-        List<HeldSegment> segments = [.. now.Segments.Except(merged)];
+        List<HeldSegment> segments = [.. current.Segments.Except(merged)];
         if (live.LiveCount > 0)
         {
             segments.Add(new HeldSegment(handle, live, deadDocuments));
         }
 
-        Commit(new State(now.Watermark, segments), handle);
+        Commit(new State(current.Watermark, segments), handle);
         merged.ForEach(static segment => segment.Handle.Supersede());
         if (live.LiveCount == 0)
         {

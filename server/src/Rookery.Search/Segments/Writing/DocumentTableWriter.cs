@@ -38,7 +38,7 @@ internal sealed class DocumentTableWriter(SegmentOutput output)
         }
     }
 
-    /// <summary>Writes the rest and returns the locations of the blocks.</summary>
+    /// <summary>Writes what is buffered and returns the locations of the blocks.</summary>
     public (PackedColumnRoot Addresses, PackedColumnRoot Lengths) Finish()
     {
         if (_inBlock > 0)

@@ -46,7 +46,7 @@ internal sealed class KeyTreeWriter
     /// <summary>Adds a key. Keys must ascend (<see cref="Invariant"/>).</summary>
     public void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> payload) => Add(key, payload, keys: 1);
 
-    /// <summary>Writes the rest and returns the root.</summary>
+    /// <summary>Writes what is buffered and returns the root.</summary>
     public KeyTreeRoot Finish()
     {
         if (Count == 0)

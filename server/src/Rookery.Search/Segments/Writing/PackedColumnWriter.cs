@@ -33,7 +33,7 @@ internal sealed class PackedColumnWriter(SegmentOutput output)
         }
     }
 
-    /// <summary>Writes the rest and returns the root.</summary>
+    /// <summary>Writes what is buffered and returns the root.</summary>
     public PackedColumnRoot Finish()
     {
         if (_chunkCount > 0)

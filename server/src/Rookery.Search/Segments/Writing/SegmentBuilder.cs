@@ -313,19 +313,19 @@ internal sealed class SegmentBuilder : IDisposable
 
     private void Charge()
     {
-        long now =
+        long bytes =
             ((long)_documents.Capacity * Unsafe.SizeOf<BatchDocument>())
             + ((long)_entries.Capacity * Unsafe.SizeOf<BatchEntry>())
             + ((long)_pending.Capacity * sizeof(ulong));
         foreach (var field in _fields)
         {
-            now += field?.UsedBytes ?? 0;
+            bytes += field?.UsedBytes ?? 0;
         }
 
-        if (now > _reserved)
+        if (bytes > _reserved)
         {
-            _share.Reserve(now - _reserved);
-            _reserved = now;
+            _share.Reserve(bytes - _reserved);
+            _reserved = bytes;
         }
     }
 }

@@ -48,11 +48,11 @@ internal sealed class SegmentOutput : IDisposable
     public long WriteUnit(ReadOnlySpan<byte> unit)
     {
         Invariant.Holds(unit.Length <= SegmentFormat.PageBytes, "a unit fits a page");
-        int left = SegmentFormat.PageBytes - _inPage;
-        if (unit.Length > left)
+        int freeBytes = SegmentFormat.PageBytes - _inPage;
+        if (unit.Length > freeBytes)
         {
-            Page.Slice(_inPage, left).Clear();
-            _inPage += left;
+            Page.Slice(_inPage, freeBytes).Clear();
+            _inPage += freeBytes;
             ClosePage();
         }
 

@@ -128,7 +128,7 @@ internal sealed class SegmentWriter : IDisposable
         _entries++;
     }
 
-    /// <summary>Writes the rest and the footer, and syncs.</summary>
+    /// <summary>Writes what is buffered and the footer, and syncs.</summary>
     public SegmentSummary Finish()
     {
         var footer = new SegmentFooter

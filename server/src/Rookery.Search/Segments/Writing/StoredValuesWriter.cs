@@ -32,7 +32,7 @@ internal sealed class StoredValuesWriter(SegmentOutput output) : IDisposable
         }
     }
 
-    /// <summary>Writes the rest and returns the locations of the groups.</summary>
+    /// <summary>Writes what is buffered and returns the locations of the groups.</summary>
     public (
         PackedColumnRoot FirstEntries,
         PackedColumnRoot Addresses,

@@ -75,14 +75,14 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
             addresses[i] = numbers[i] >= 0 ? _terms[numbers[i]].KeyAddress : -1;
         }
 
-        int seen = 0;
+        int sum = 0;
         foreach (int address in addresses)
         {
-            seen += address >= 0 ? arena.SpanAt(address)[0] : 0;
+            sum += address >= 0 ? arena.SpanAt(address)[0] : 0;
         }
 
         // The sum is stored so that the compiler does not remove the reads.
-        _prefetched = seen;
+        _prefetched = sum;
     }
 
     /// <summary>
@@ -91,18 +91,18 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     /// <param name="numbers">The term numbers, at most <see cref="MaxPrefetched"/>.</param>
     public void PrefetchContents(ReadOnlySpan<int> numbers)
     {
-        int seen = 0;
+        int sum = 0;
         foreach (int number in numbers)
         {
-            seen += arena.SpanAt(_terms[number].KeyAddress)[0];
+            sum += arena.SpanAt(_terms[number].KeyAddress)[0];
         }
 
         foreach (int number in numbers)
         {
-            seen += _terms[number].Bytes > 0 ? arena.SpanAt(_terms[number].FirstSlice)[0] : 0;
+            sum += _terms[number].Bytes > 0 ? arena.SpanAt(_terms[number].FirstSlice)[0] : 0;
         }
 
-        _prefetched = seen;
+        _prefetched = sum;
     }
 
     /// <summary>Returns the number of a term, which is added if it is missing.</summary>
@@ -198,15 +198,15 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     public void CopyTo(int number, GrowableBytes sink)
     {
         ref Term term = ref _terms[number];
-        int left = term.Bytes;
+        int remainingBytes = term.Bytes;
         int address = term.FirstSlice;
-        for (int slice = FirstSliceBytes; left > 0; slice = Math.Min(2 * slice, MaxSliceBytes))
+        for (int slice = FirstSliceBytes; remainingBytes > 0; slice = Math.Min(2 * slice, MaxSliceBytes))
         {
             var bytes = arena.SpanAt(address);
-            int part = Math.Min(left, slice - LinkBytes);
+            int part = Math.Min(remainingBytes, slice - LinkBytes);
             sink.Append(bytes[..part]);
-            left -= part;
-            address = left > 0 ? BitConverter.ToInt32(bytes[(slice - LinkBytes)..]) : 0;
+            remainingBytes -= part;
+            address = remainingBytes > 0 ? BitConverter.ToInt32(bytes[(slice - LinkBytes)..]) : 0;
         }
     }
 
