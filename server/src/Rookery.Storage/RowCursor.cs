@@ -70,23 +70,23 @@ public sealed class RowCursor : IDisposable
             return false;
         }
 
-        bool found =
+        bool hasRow =
             _hasBegun ? _rows.Move()
             : _backward ? _rows.SeekBackward(_toExclusive)
             : _rows.SeekForward(_from);
         _hasBegun = true;
-        while (found && IsInRange())
+        while (hasRow && IsInRange())
         {
             if (_rows.Kind != RowKind.Tombstone && !IsCovered())
             {
                 return true;
             }
 
-            found = _rows.Move();
+            hasRow = _rows.Move();
         }
 
         _hasEnded = true;
-        if (!found && _rows.Damage is { } damage)
+        if (!hasRow && _rows.Damage is { } damage)
         {
             throw new DamagedException(damage.ToEvent());
         }

@@ -50,7 +50,7 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
 
     /// <summary>Total length of all files; <see cref="long.MaxValue"/> if forged lengths overflow.</summary>
     public long TotalBytes =>
-        Files.Aggregate(0L, static (all, file) => Math.Min(long.MaxValue - file.Bytes, all) + file.Bytes);
+        Files.Aggregate(0L, static (sum, file) => Math.Min(long.MaxValue - file.Bytes, sum) + file.Bytes);
 
     /// <summary>
     /// Returns whether a file of a backup may have this name. Names come from a connection or a manifest, and must not

@@ -61,9 +61,9 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         }
 
         var data = history.Begin(onlyDatabase);
-        if (data.Trouble is { } wrong)
+        if (data.Trouble is { } problem)
         {
-            throw new BackupException($"{Target} was not restored: {wrong}");
+            throw new BackupException($"{Target} was not restored: {problem}");
         }
 
         DataDirectory.MarkFinished(disk, Target);
@@ -137,7 +137,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     private static long DataBytesOf(BackupManifest backup) =>
         backup.Files.Aggregate(
             SmallFiles * BlockBytes,
-            static (all, file) => Add(all, Add(file.Bytes, BlockBytes - 1) / BlockBytes * BlockBytes)
+            static (sum, file) => Add(sum, Add(file.Bytes, BlockBytes - 1) / BlockBytes * BlockBytes)
         );
 
     /// <summary>
@@ -148,10 +148,11 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     {
         long entryBytes = backup
             .Files.Where(static file => string.Equals(file.Name, BackupFrames.FileName, StringComparison.Ordinal))
-            .Aggregate(0L, static (all, file) => Add(all, file.Bytes));
+            .Aggregate(0L, static (sum, file) => Add(sum, file.Bytes));
         return Add(entryBytes, (3L * options.SegmentBytes) - (entryBytes % options.SegmentBytes));
     }
 
+    // Adds without overflow, because the lengths in a forged manifest may be of any size.
     private static long Add(long bytes, long more) => bytes > long.MaxValue - more ? long.MaxValue : bytes + more;
 
     /// <summary>Returns the innermost directory that exists, of a path or above it.</summary>

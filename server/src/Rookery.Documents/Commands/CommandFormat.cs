@@ -197,9 +197,9 @@ internal static class CommandFormat
     public static int WritePutWithoutId(CommandBuffer buffer, ExpectedChangeVector expected, in ParsedDocument document)
     {
         int start = buffer.Length;
-        Span<byte> nothing = stackalloc byte[GuidId.Length];
-        nothing.Clear();
-        WritePut(buffer, nothing, expected, document);
+        Span<byte> emptyGuid = stackalloc byte[GuidId.Length];
+        emptyGuid.Clear();
+        WritePut(buffer, emptyGuid, expected, document);
         buffer.WrittenSpan[start] = (int)OperationKind.Put | ((int)CommandIdKind.Generated << 4);
         return start + OperationHeadBytes;
     }

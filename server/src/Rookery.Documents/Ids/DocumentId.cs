@@ -149,9 +149,9 @@ public static class DocumentId
         return false;
     }
 
-    private static bool Refuse(string what, string advice, out InputError error)
+    private static bool Refuse(string problem, string advice, out InputError error)
     {
-        error = InputErrors.InParameter(InputErrorCode.InvalidId, "id", what, advice);
+        error = InputErrors.InParameter(InputErrorCode.InvalidId, "id", problem, advice);
         return false;
     }
 }

@@ -17,12 +17,13 @@ public sealed class IdPattern
     /// <summary>Whether the pattern has no alternatives.</summary>
     public bool IsEmpty => _alternatives.Length == 0;
 
-    /// <summary>Returns whether the lower-cased part of an id matches one of the alternatives.</summary>
-    public bool IsMatch(ReadOnlySpan<byte> lowerRest)
+    /// <summary>Returns whether the lower-cased end of an id, after the prefix, matches one of the
+    /// alternatives.</summary>
+    public bool IsMatch(ReadOnlySpan<byte> lowerSuffix)
     {
         foreach (byte[] alternative in _alternatives)
         {
-            if (IsMatch(alternative, lowerRest))
+            if (IsMatch(alternative, lowerSuffix))
             {
                 return true;
             }

@@ -62,9 +62,9 @@ internal sealed class BackgroundRequests
         lock (_gate)
         {
             _isClosed = true;
-            while (_waiting.TryDequeue(out var late))
+            while (_waiting.TryDequeue(out var request))
             {
-                late.Fail(Stopping());
+                request.Fail(Stopping());
             }
         }
     }

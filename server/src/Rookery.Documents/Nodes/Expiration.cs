@@ -31,11 +31,11 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
         while (
             consensus.IsLeader
             && consensus.Time is { IsSure: true, UtcTicks: var nowTicks }
-            && NextCommand(database, nowTicks, ref from, out int found, kind) is { } command
+            && NextCommand(database, nowTicks, ref from, out int count, kind) is { } command
         )
         {
             var outcome = await consensus.ProposeAsync(command, cancellationToken);
-            if (outcome.Rejection is not null || found < DocumentsPerCommand)
+            if (outcome.Rejection is not null || count < DocumentsPerCommand)
             {
                 break;
             }
@@ -51,14 +51,14 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
     /// <param name="from">The key at which the search starts: empty for the first command of a round, then the key
     /// after the previous command's last document. The search need not skip the rows that earlier commands deleted. A
     /// document stored meanwhile with an earlier expiry is deleted in the next round.</param>
-    /// <param name="found">Number of documents or values in the command.</param>
+    /// <param name="count">Number of documents or values in the command.</param>
     /// <param name="kind">ExpireDocuments or ExpireCompareExchange.</param>
     /// <param name="limit">Maximum number of documents or values in the command.</param>
     internal static CommandBuffer? NextCommand(
         Database database,
         long nowTicks,
         ref byte[] from,
-        out int found,
+        out int count,
         CommandKind kind = CommandKind.ExpireDocuments,
         int limit = DocumentsPerCommand
     )
@@ -71,7 +71,7 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
             from.Length > 0 ? from : Key.WritePrefix(start, database.Number, table),
             Key.WriteNumber(to, database.Number, table, nowTicks + 1)
         );
-        found = 0;
+        count = 0;
         if (!rows.MoveNext())
         {
             return null;
@@ -83,16 +83,16 @@ internal sealed class Expiration(DatabaseCatalog databases, IConsensus consensus
             if (IsReadable(reader, kind, rows.Value))
             {
                 writer.Add(rows.Value, rows.Sequence);
-                found++;
+                count++;
             }
 
-            if (found == limit)
+            if (count == limit)
             {
                 from = [.. rows.Key, 0]; // the next possible key
                 break;
             }
         } while (rows.MoveNext());
-        return found == 0 ? null : writer.Complete();
+        return count == 0 ? null : writer.Complete();
     }
 
     private static bool IsReadable(in DatabaseReader reader, CommandKind kind, ReadOnlySpan<byte> lowerId)

@@ -77,15 +77,15 @@ internal sealed class TombstoneCleaning(NodeStore store, IConsensus consensus)
             Key.WritePrefix(to, database.Number, Table.Tombstones + 1)
         );
         long horizon = 0;
-        for (int found = 0; rows.MoveNext(); found++)
+        for (int count = 0; rows.MoveNext(); count++)
         {
             long deletedTicks = TombstoneValue.TicksOf(rows.Value);
-            if (deletedTicks >= (found == 0 ? oldestTicks : beforeTicks))
+            if (deletedTicks >= (count == 0 ? oldestTicks : beforeTicks))
             {
                 return horizon;
             }
 
-            if (found == TombstonesPerCommand)
+            if (count == TombstonesPerCommand)
             {
                 isLast = false;
                 return horizon;

@@ -231,9 +231,9 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
             );
     }
 
-    private bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string what, string advice)
+    private bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string problem, string advice)
     {
-        _refusal = InputErrors.InJson(code, scanner.Json, at, what, advice);
+        _refusal = InputErrors.InJson(code, scanner.Json, at, problem, advice);
         return false;
     }
 }

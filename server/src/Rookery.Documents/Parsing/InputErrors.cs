@@ -11,22 +11,23 @@ internal static class InputErrors
     /// <summary>Returns an error at an offset in JSON text.</summary>
     public static InputError InJson(InputErrorCode code, ReadOnlySpan<byte> json, int offset)
     {
-        (string what, string advice) = Describe(code, json, offset);
-        return new InputError(code, what, JsonPlace.Locate(json, offset), advice);
+        (string problem, string advice) = Describe(code, json, offset);
+        return new InputError(code, problem, JsonPlace.Locate(json, offset), advice);
     }
 
-    /// <summary>Returns an error at an offset in JSON text, with the caller's own text.</summary>
+    /// <summary>Returns an error at an offset in JSON text, with the caller's own sentences, without full
+    /// stops.</summary>
     public static InputError InJson(
         InputErrorCode code,
         ReadOnlySpan<byte> json,
         int offset,
-        string what,
+        string problem,
         string advice
-    ) => new(code, what, JsonPlace.Locate(json, offset), advice);
+    ) => new(code, problem, JsonPlace.Locate(json, offset), advice);
 
     /// <summary>Returns an error about a request parameter.</summary>
-    public static InputError InParameter(InputErrorCode code, string name, string what, string advice) =>
-        new(code, what, new InputPlace(ByteOffset: -1, Line: 0, name), advice);
+    public static InputError InParameter(InputErrorCode code, string name, string problem, string advice) =>
+        new(code, problem, new InputPlace(ByteOffset: -1, Line: 0, name), advice);
 
     /// <summary>Returns the offset of the first byte that is not valid UTF-8.</summary>
     public static int FirstInvalidUtf8(ReadOnlySpan<byte> text)

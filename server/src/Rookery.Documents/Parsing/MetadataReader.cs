@@ -293,9 +293,9 @@ internal sealed class MetadataReader
         || name.SequenceEqual("@timeseries"u8)
         || name.SequenceEqual("@spatial"u8);
 
-    private bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string what, string advice)
+    private bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string problem, string advice)
     {
-        Error = InputErrors.InJson(code, scanner.Json, at, what, advice);
+        Error = InputErrors.InJson(code, scanner.Json, at, problem, advice);
         return false;
     }
 }

@@ -265,21 +265,21 @@ internal sealed class JsonPatchMachine
     private bool InsertElement(in Place place, ReadOnlySpan<byte> value)
     {
         var json = _current.Written;
-        int rest = place.Part.Start.Value;
+        int tailStart = place.Part.Start.Value;
         if (place.Exists)
         {
             _patched.Clear();
-            _patched.Append(json[..rest]);
+            _patched.Append(json[..tailStart]);
             _patched.Append(value);
             _patched.Append((byte)',');
         }
         else
         {
-            rest = BeginAppend(place);
+            tailStart = BeginAppend(place);
             _patched.Append(value);
         }
 
-        _patched.Append(json[rest..]);
+        _patched.Append(json[tailStart..]);
         return Swap();
     }
 

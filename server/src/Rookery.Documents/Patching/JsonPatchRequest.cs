@@ -396,9 +396,9 @@ internal sealed class JsonPatchRequest(int formatLevel)
     private void AppendBytes(ReadOnlySpan<byte> bytes) =>
         _program.Advance(Varint.WriteBytes(_program.Reserve(Varint.MaxBytes32 + bytes.Length), bytes));
 
-    private bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string what, string advice)
+    private bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string problem, string advice)
     {
-        _refusal = InputErrors.InJson(code, scanner.Json, at, what, advice);
+        _refusal = InputErrors.InJson(code, scanner.Json, at, problem, advice);
         return false;
     }
 

@@ -65,22 +65,22 @@ internal ref struct JsonPointer(ReadOnlySpan<byte> text)
     /// <param name="buffer">Receives the name if it differs from the segment.</param>
     public readonly ReadOnlySpan<byte> Name(PooledBytes buffer)
     {
-        var rest = Segment;
-        int tilde = rest.IndexOf((byte)'~');
+        var unread = Segment;
+        int tilde = unread.IndexOf((byte)'~');
         if (tilde < 0)
         {
-            return rest;
+            return unread;
         }
 
         buffer.Clear();
-        for (; tilde >= 0; tilde = rest.IndexOf((byte)'~'))
+        for (; tilde >= 0; tilde = unread.IndexOf((byte)'~'))
         {
-            buffer.Append(rest[..tilde]);
-            buffer.Append(rest[tilde + 1] == (byte)'1' ? (byte)'/' : (byte)'~');
-            rest = rest[(tilde + 2)..];
+            buffer.Append(unread[..tilde]);
+            buffer.Append(unread[tilde + 1] == (byte)'1' ? (byte)'/' : (byte)'~');
+            unread = unread[(tilde + 2)..];
         }
 
-        buffer.Append(rest);
+        buffer.Append(unread);
         return buffer.Written;
     }
 

@@ -70,16 +70,16 @@ internal sealed class MergePatch
         bool first = true;
         while (StoredJson.TryReadMember(target, ref targetAt, out JsonSlice name, out int valueStart))
         {
-            int found = _keys.Find(patch, target, name);
-            if (found < 0)
+            int position = _keys.Find(patch, target, name);
+            if (position < 0)
             {
                 Separate(output, ref first);
                 output.Append(target[(name.Start - 1)..targetAt]);
                 continue;
             }
 
-            PatchValue value = _values[firstValue + found];
-            _values[firstValue + found] = value with { IsUsed = true };
+            PatchValue value = _values[firstValue + position];
+            _values[firstValue + position] = value with { IsUsed = true };
             if (!IsNull(patch, value))
             {
                 Separate(output, ref first);
@@ -88,9 +88,9 @@ internal sealed class MergePatch
             }
         }
 
-        for (int added = firstValue; added < firstValue + _keys.FrameLength; added++)
+        for (int index = firstValue; index < firstValue + _keys.FrameLength; index++)
         {
-            PatchValue value = _values[added];
+            PatchValue value = _values[index];
             if (!value.IsUsed && !IsNull(patch, value))
             {
                 Separate(output, ref first);

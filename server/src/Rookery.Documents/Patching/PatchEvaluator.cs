@@ -135,15 +135,15 @@ public sealed class PatchEvaluator : IDisposable
             ReadBytes(patch.Bytes, ref at);
         }
 
-        ReadOnlySpan<byte> rest = patch.Bytes[at..];
-        switch (rest.IsEmpty ? throw Broken() : (MissingKind)rest[0])
+        ReadOnlySpan<byte> partIfMissing = patch.Bytes[at..];
+        switch (partIfMissing.IsEmpty ? throw Broken() : (MissingKind)partIfMissing[0])
         {
             case MissingKind.RunScript:
-                return TryRun(rest[1..], collection: default, metadata: default, body: default)
+                return TryRun(partIfMissing[1..], collection: default, metadata: default, body: default)
                     ? PatchStatus.Created
                     : PatchStatus.Failed;
             case MissingKind.RunCompiled:
-                BeginCompiled(rest[1..], out ReadOnlySpan<byte> program, out ReadOnlySpan<byte> arguments);
+                BeginCompiled(partIfMissing[1..], out ReadOnlySpan<byte> program, out ReadOnlySpan<byte> arguments);
                 _interpreter.AddNewDocument();
                 _interpreter.AddJson(arguments);
                 return TryRunCompiled(program, collection: default, metadata: default)
@@ -152,8 +152,10 @@ public sealed class PatchEvaluator : IDisposable
             case MissingKind.StoreDocument:
                 const int ContentOffset = 1 + sizeof(long);
                 ExpiresAtTicks =
-                    rest.Length >= ContentOffset ? BinaryPrimitives.ReadInt64LittleEndian(rest[1..]) : throw Broken();
-                _content.Append(rest[ContentOffset..]);
+                    partIfMissing.Length >= ContentOffset
+                        ? BinaryPrimitives.ReadInt64LittleEndian(partIfMissing[1..])
+                        : throw Broken();
+                _content.Append(partIfMissing[ContentOffset..]);
                 return PatchStatus.Created;
             default:
                 return PatchStatus.DocumentDoesNotExist;

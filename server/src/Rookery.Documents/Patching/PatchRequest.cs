@@ -77,8 +77,8 @@ internal sealed class PatchRequest(int formatLevel)
         if (createIfMissing.IsRead)
         {
             _program.Append((byte)MissingKind.StoreDocument);
-            BinaryPrimitives.WriteInt64LittleEndian(_program.Reserve(8), createIfMissing.ExpiresAtTicks);
-            _program.Advance(8);
+            BinaryPrimitives.WriteInt64LittleEndian(_program.Reserve(sizeof(long)), createIfMissing.ExpiresAtTicks);
+            _program.Advance(sizeof(long));
             _program.Advance(
                 StoredDocument.WriteContent(
                     _program.Reserve(StoredDocument.ContentBytes(createIfMissing)),

@@ -362,9 +362,14 @@ internal ref struct ScriptCompiler
         );
     }
 
-    private bool Fail(InputErrorCode code, int at, string what, string advice)
+    private bool Fail(InputErrorCode code, int at, string problem, string advice)
     {
-        _error = new InputError(code, what, new InputPlace(at, _script[..at].Count((byte)'\n') + 1, "Script"), advice);
+        _error = new InputError(
+            code,
+            problem,
+            new InputPlace(at, _script[..at].Count((byte)'\n') + 1, "Script"),
+            advice
+        );
         return false;
     }
 }

@@ -67,10 +67,10 @@ public sealed class ClusterRecords
             prefix.Length == 0 || ClusterRecord.IsKey(prefix),
             "the prefix of a cluster record's key is itself a key"
         );
-        var found = new List<ClusterRecord>();
+        var records = new List<ClusterRecord>();
         if (_storage is null)
         {
-            return found;
+            return records;
         }
 
         Span<byte> from = stackalloc byte[Key.MaxBytes];
@@ -82,10 +82,10 @@ public sealed class ClusterRecords
         {
             var value = new ArrayBufferWriter<byte>((int)Math.Max(rows.Length, 1));
             rows.CopyTo(value, 0, rows.Length);
-            found.Add(Decode(Encoding.ASCII.GetString(Key.TextOf(rows.Key)), value.WrittenMemory, rows.Sequence));
+            records.Add(Decode(Encoding.ASCII.GetString(Key.TextOf(rows.Key)), value.WrittenMemory, rows.Sequence));
         }
 
-        return found;
+        return records;
     }
 
     /// <summary>Subscribes to the records that change from now on.</summary>
@@ -131,10 +131,10 @@ public sealed class ClusterRecords
     /// <summary>Publishes a change for each record whose version differs from <paramref name="before"/>.</summary>
     internal void AnnounceChangesSince(IReadOnlyDictionary<string, long> before)
     {
-        var now = ReadVersions();
-        foreach (string key in before.Keys.Union(now.Keys, StringComparer.Ordinal).Order(StringComparer.Ordinal))
+        var after = ReadVersions();
+        foreach (string key in before.Keys.Union(after.Keys, StringComparer.Ordinal).Order(StringComparer.Ordinal))
         {
-            long version = now.GetValueOrDefault(key, ClusterRecord.Absent);
+            long version = after.GetValueOrDefault(key, ClusterRecord.Absent);
             if (version != before.GetValueOrDefault(key, ClusterRecord.Absent))
             {
                 Announce(new ClusterRecordChange(key, version));

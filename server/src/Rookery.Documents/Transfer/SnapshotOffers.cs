@@ -289,19 +289,19 @@ public sealed class SnapshotOffers : IDisposable
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(_isDisposed, this);
-            var found = _changes
+            var usable = _changes
                 .Where(open =>
                     open.Refusal is null
                         ? open.Changes!.Since <= since && open.Index >= through
                         : open.Changes!.Since == since
                 )
                 .MaxBy(open => open.Changes!.Since);
-            if (found is { Refusal: null })
+            if (usable is { Refusal: null })
             {
-                found.LastUse = _time.GetTimestamp();
+                usable.LastUse = _time.GetTimestamp();
             }
 
-            return found;
+            return usable;
         }
     }
 

@@ -136,20 +136,20 @@ public sealed class StateInbox
                         + $"offered, or it is of another kind."
                 );
         }
-        catch (ReceivedStateException wrong) when (wrong.File is { } damaged)
+        catch (ReceivedStateException exception) when (exception.File is { } damaged)
         {
             if (_disk.Exists(damaged))
             {
                 _disk.Delete(damaged);
             }
 
-            throw new StateTransferException(wrong.Message, wrong);
+            throw new StateTransferException(exception.Message, exception);
         }
-        catch (Exception wrong)
-            when (wrong is ReceivedStateException or StorageFormatException or StateTransferException)
+        catch (Exception exception)
+            when (exception is ReceivedStateException or StorageFormatException or StateTransferException)
         {
             Clear();
-            throw wrong as StateTransferException ?? new StateTransferException(wrong.Message, wrong);
+            throw exception as StateTransferException ?? new StateTransferException(exception.Message, exception);
         }
     }
 

@@ -159,12 +159,12 @@ internal sealed class BackgroundMerges
             return true; // an input is damaged, which is registered: the job ends
         }
 
-        SortedRun[] left = part.Linked.Count > 0 ? Without(job.Inputs, part.Linked) : merge.RemainingInputs();
+        SortedRun[] remaining = part.Linked.Count > 0 ? Without(job.Inputs, part.Linked) : merge.RemainingInputs();
         RunEntry[] merged = [.. job.Output?.Files ?? [], .. part.Linked, .. merge.Files];
         SortedRun? output = merged.Length == 0 ? null : new SortedRun(merged);
-        if (Install(job, left, output, merge) && left.Length > 0)
+        if (Install(job, remaining, output, merge) && remaining.Length > 0)
         {
-            unfinished.Push(new MergeJob(job.Group, left, output));
+            unfinished.Push(new MergeJob(job.Group, remaining, output));
         }
         else
         {
@@ -176,7 +176,7 @@ internal sealed class BackgroundMerges
     }
 
     // Looks up the runs' positions again, because a flush may have happened meanwhile.
-    private bool Install(MergeJob job, SortedRun[] left, SortedRun? output, RunMerge merge)
+    private bool Install(MergeJob job, SortedRun[] remaining, SortedRun? output, RunMerge merge)
     {
         SortedRun[]?[] changed = _context.Published.Current.Runs.ToArrays();
         SortedRun[] ofGroup = changed[job.Group] ?? [];
@@ -189,7 +189,7 @@ internal sealed class BackgroundMerges
         changed[job.Group] =
         [
             .. ofGroup[..place.Start],
-            .. left,
+            .. remaining,
             .. output is null ? [] : (ReadOnlySpan<SortedRun>)[output],
             .. ofGroup[place.End..],
         ];

@@ -36,11 +36,11 @@ internal static class CoveredRuns
             }
         }
 
-        RunEntry[] left =
+        RunEntry[] remainingFiles =
         [
             .. runs.Where(ofGroup => ofGroup is not null).SelectMany(ofGroup => ofGroup!).SelectMany(run => run.Files),
         ];
-        return deletions.Keep([.. tombstones.Pieces.Where(piece => left.Any(file => MayHide(piece, file)))]);
+        return deletions.Keep([.. tombstones.Pieces.Where(piece => remainingFiles.Any(file => MayHide(piece, file)))]);
     }
 
     /// <summary>Returns whether a tombstone may hide rows of a file.</summary>

@@ -40,10 +40,10 @@ internal sealed record Deletions(RangeTombstoneSet Ranges, RangeTombstoneSet Pas
             return this;
         }
 
-        var gone = new RangeTombstoneSet(Ranges.Pieces.Where(piece => !needed.Contains(piece)));
+        var unneeded = new RangeTombstoneSet(Ranges.Pieces.Where(piece => !needed.Contains(piece)));
         RangeTombstone[] past =
         [
-            .. RangeTombstoneSet.Union([Past, gone]).Pieces.OrderByDescending(piece => piece.Sequence),
+            .. RangeTombstoneSet.Union([Past, unneeded]).Pieces.OrderByDescending(piece => piece.Sequence),
         ];
         return new Deletions(
             new RangeTombstoneSet(needed),

@@ -90,7 +90,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         {
             Write(
                 context,
-                note is { } given ? described with { Pending = new InstallMark(described.Revision, given) } : described
+                note is { } data ? described with { Pending = new InstallMark(described.Revision, data) } : described
             );
         }
         catch (DiskException refused)
@@ -135,9 +135,9 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         }
         catch (DiskException)
         {
-            var known = context.Published.Current.Runs.Files().Select(file => file.Summary.FileId).ToHashSet();
+            var currentIds = context.Published.Current.Runs.Files().Select(file => file.Summary.FileId).ToHashSet();
             _doubtful.AddRange(
-                written.Files.Select(file => file.Summary.FileId).Where(id => !known.Contains(id)).Select(PathOf)
+                written.Files.Select(file => file.Summary.FileId).Where(id => !currentIds.Contains(id)).Select(PathOf)
             );
             throw;
         }

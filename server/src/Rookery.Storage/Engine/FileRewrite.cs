@@ -119,8 +119,8 @@ internal sealed class FileRewrite(EngineContext context, Memtable emptyMemtable)
             return true; // a flush changed the file's entry meanwhile: picked again later
         }
 
-        RunEntry[] left = [.. merge.Files, .. merge.RemainingInputs().SelectMany(run => run.Files)];
-        SortedRun replaced = ofGroup[place].Replace(file, left);
+        RunEntry[] newFiles = [.. merge.Files, .. merge.RemainingInputs().SelectMany(run => run.Files)];
+        SortedRun replaced = ofGroup[place].Replace(file, newFiles);
         changed[group] =
         [
             .. ofGroup[..place],
@@ -137,7 +137,7 @@ internal sealed class FileRewrite(EngineContext context, Memtable emptyMemtable)
     {
         int sampled = 0;
         int stale = 0;
-        for (bool found = rows.SeekForward([]); found && sampled < SampledRows; found = rows.Move(), sampled++)
+        for (bool hasRow = rows.SeekForward([]); hasRow && sampled < SampledRows; hasRow = rows.Move(), sampled++)
         {
             bool isStale =
                 rows.Kind == RowKind.Put

@@ -17,7 +17,7 @@ internal sealed class GarbageFiles(IDisk disk)
     /// <summary>Deletes the added files.</summary>
     public void Collect()
     {
-        for (int left = _paths.Count; left > 0 && _paths.TryDequeue(out string? path); left--)
+        for (int remaining = _paths.Count; remaining > 0 && _paths.TryDequeue(out string? path); remaining--)
         {
             try
             {

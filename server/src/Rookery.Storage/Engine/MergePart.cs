@@ -11,7 +11,7 @@ namespace Rookery.Storage.Engine;
 internal readonly record struct MergePart(IReadOnlyList<RunEntry> Linked, ReadOnlyMemory<byte> ToExclusive)
 {
     /// <summary>Returns the next part.</summary>
-    /// <param name="inputs">The rest of the inputs.</param>
+    /// <param name="inputs">The parts of the inputs that are not merged yet.</param>
     /// <param name="mayLink">Decides whether a file that overlaps no other input is moved unchanged; otherwise it is
     /// rewritten.</param>
     public static MergePart Next(ReadOnlySpan<SortedRun> inputs, Func<RunEntry, bool> mayLink)

@@ -52,8 +52,8 @@ internal sealed class RowDropping : IDisposable
         _rangeTombstones = rangeTombstones;
         _older = older.ToArray();
         _filter =
-            context.Options.Filter is { } given && context.Sources.Tables.TablesOf(group).Any(given.Concerns)
-                ? given
+            context.Options.Filter is { } filter && context.Sources.Tables.TablesOf(group).Any(filter.Concerns)
+                ? filter
                 : null;
         _settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, position);
         _chunkBytes = context.Options.ChunkBytes;

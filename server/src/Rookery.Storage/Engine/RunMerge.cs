@@ -11,7 +11,7 @@ namespace Rookery.Storage.Engine;
 /// </summary>
 internal sealed class RunMerge(
     EngineContext context,
-    Memtable none,
+    Memtable emptyMemtable,
     byte group,
     SortedRun[] inputs,
     ReadOnlySpan<SortedRun> older
@@ -23,7 +23,7 @@ internal sealed class RunMerge(
     private readonly RowDropping _dropping = new(
         context,
         group,
-        none,
+        emptyMemtable,
         context.Published.Current.Runs,
         context.Durable.Manifest.Position,
         context.Durable.Deletions.Ranges,
@@ -46,8 +46,8 @@ internal sealed class RunMerge(
         using var cursor = new MergingCursor([.. inputs.Select(OpenSource)], MergedRows.LiveAndTombstones);
         long unpaced = 0;
         long lookups = 0;
-        bool found = cursor.SeekForward([]);
-        while (found && (toExclusive.IsEmpty || cursor.Key.SequenceCompareTo(toExclusive) < 0))
+        bool hasRow = cursor.SeekForward([]);
+        while (hasRow && (toExclusive.IsEmpty || cursor.Key.SequenceCompareTo(toExclusive) < 0))
         {
             if (_output.IsFull)
             {
@@ -69,7 +69,7 @@ internal sealed class RunMerge(
                 unpaced = 0;
             }
 
-            found = cursor.Move();
+            hasRow = cursor.Move();
         }
 
         if (cursor.Damage is not null)
@@ -77,19 +77,19 @@ internal sealed class RunMerge(
             return false;
         }
 
-        _resumeAt ??= found ? toExclusive.ToArray() : null;
+        _resumeAt ??= hasRow ? toExclusive.ToArray() : null;
         Files = _output.Finish();
         return true;
     }
 
-    /// <summary>Returns the rest of the inputs after this merge.</summary>
+    /// <summary>Returns the parts of the inputs that this merge did not reach.</summary>
     public SortedRun[] RemainingInputs() =>
         _resumeAt is null
             ? []
             :
             [
                 .. inputs
-                    .Select(run => new SortedRun([.. run.Files.Where(IsRemaining).Select(Rest)]))
+                    .Select(run => new SortedRun([.. run.Files.Where(IsRemaining).Select(RemainderOf)]))
                     .Where(run => run.Files.Length > 0),
             ];
 
@@ -119,7 +119,7 @@ internal sealed class RunMerge(
 
     private bool IsRemaining(RunEntry file) => file.LastKey.SequenceCompareTo(_resumeAt) >= 0;
 
-    private RunEntry Rest(RunEntry file) =>
+    private RunEntry RemainderOf(RunEntry file) =>
         file.FirstKey.SequenceCompareTo(_resumeAt) >= 0 ? file : file with { From = _resumeAt };
 
     private MergeSource OpenSource(SortedRun run) =>

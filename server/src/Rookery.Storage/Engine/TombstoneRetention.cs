@@ -29,7 +29,7 @@ internal static class TombstoneRetention
             rows += run.Rows;
         }
 
-        long left = Math.Max(least, rows / ShareOfRows);
+        long remaining = Math.Max(least, rows / ShareOfRows);
         foreach (
             RunSummary file in runs.ToArray()
                 .SelectMany(run => run.Files)
@@ -37,8 +37,8 @@ internal static class TombstoneRetention
                 .OrderByDescending(file => file.LargestSequence)
         )
         {
-            left -= file.Tombstones;
-            if (left < 0)
+            remaining -= file.Tombstones;
+            if (remaining < 0)
             {
                 return file.LargestSequence;
             }

@@ -85,7 +85,7 @@ public sealed class StateChanges : IDisposable
                                 [
                                     .. output.Files.Select(file => new ManifestFile(
                                         file,
-                                        default,
+                                        From: default,
                                         DeadBytes: 0,
                                         ClearedThrough: Position.Sequence,
                                         file.FileId
@@ -138,15 +138,15 @@ public sealed class StateChanges : IDisposable
             return 0;
         }
 
-        long all = file.LargestSequence - file.SmallestSequence + 1;
-        return Math.Min(1, (double)(file.LargestSequence - Since + 1) / all);
+        long sequences = file.LargestSequence - file.SmallestSequence + 1;
+        return Math.Min(1, (double)(file.LargestSequence - Since + 1) / sequences);
     }
 
     private bool WriteGroup(byte group, ChangesOutput output, long maxBytes)
     {
         using MergingCursor rows = Open(group);
         long unpaced = 0;
-        for (bool found = rows.SeekForward([]); found; found = rows.Move())
+        for (bool hasRow = rows.SeekForward([]); hasRow; hasRow = rows.Move())
         {
             if (rows.Sequence >= Since && _deletions.Ranges.CoveringSequence(rows.Key) <= rows.Sequence)
             {

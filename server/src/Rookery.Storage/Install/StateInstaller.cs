@@ -195,7 +195,7 @@ public sealed class StateInstaller
         foreach (RunEntry file in released.SelectMany(run => run.Files))
         {
             using RunCursor rows = file.Reader!.OpenSequentialCursor(IoKind.Compaction);
-            for (bool found = rows.SeekForward([]); found; found = rows.Move())
+            for (bool hasRow = rows.SeekForward([]); hasRow; hasRow = rows.Move())
             {
                 dead.Add(rows.Key, rows.Value);
             }

@@ -53,10 +53,10 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
                 continue;
             }
 
-            ManifestRecord? found = ReadSlot(disk, path);
-            if (found is not null && (newest is null || found.Revision > newest.Revision))
+            ManifestRecord? candidate = ReadSlot(disk, path);
+            if (candidate is not null && (newest is null || candidate.Revision > newest.Revision))
             {
-                newest = found;
+                newest = candidate;
                 _nextSlot = 1 - slot;
             }
         }
@@ -177,11 +177,11 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
         for (int offset = 0; offset + HeaderBytes <= bytes.Length; offset += AlignmentBytes)
         {
             if (
-                ReadCopy(bytes.AsSpan(offset), path) is { } found
-                && (newest is null || found.Revision > newest.Revision)
+                ReadCopy(bytes.AsSpan(offset), path) is { } candidate
+                && (newest is null || candidate.Revision > newest.Revision)
             )
             {
-                newest = found;
+                newest = candidate;
             }
         }
 

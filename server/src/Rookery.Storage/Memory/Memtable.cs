@@ -104,13 +104,13 @@ internal sealed unsafe class Memtable
         while (low <= high)
         {
             int middle = (low + high) >>> 1;
-            ulong found = all[middle].Keyspace;
-            if (found == keyspace)
+            ulong middleKeyspace = all[middle].Keyspace;
+            if (middleKeyspace == keyspace)
             {
                 return middle;
             }
 
-            if (found < keyspace)
+            if (middleKeyspace < keyspace)
             {
                 low = middle + 1;
             }
@@ -130,9 +130,9 @@ internal sealed unsafe class Memtable
     /// <summary>Releases a reference.</summary>
     public void Release()
     {
-        int left = Interlocked.Decrement(ref _references);
-        Invariant.Holds(left >= 0, "a memtable is released once per reference");
-        if (left == 0)
+        int remaining = Interlocked.Decrement(ref _references);
+        Invariant.Holds(remaining >= 0, "a memtable is released once per reference");
+        if (remaining == 0)
         {
             _arena.Free();
         }
@@ -141,7 +141,7 @@ internal sealed unsafe class Memtable
     private SkipList ListOf(ReadOnlySpan<byte> key)
     {
         ulong keyspace = MemtableNode.KeyspaceOf(key);
-        ref SkipList? lastUsed = ref _lastUsedByTable[key[4]];
+        ref SkipList? lastUsed = ref _lastUsedByTable[key[MemtableNode.KeyspaceBytes - 1]];
         if (lastUsed is not null && lastUsed.Keyspace == keyspace)
         {
             return lastUsed;

@@ -97,10 +97,10 @@ public sealed class FileRepair
                 RangeExport.FileId,
                 _context.Cache,
                 _context.Io,
-                out RunDamage? wrong
+                out RunDamage? receivedDamage
             )
             ?? throw new ReceivedStateException(
-                $"{rows.Path} cannot be used for a repair: {wrong!.Reason}.",
+                $"{rows.Path} cannot be used for a repair: {receivedDamage!.Reason}.",
                 rows.Path
             );
         using var output = new RunOutput(_context, request.Group, IoKind.Compaction, _context.Durable.Deletions.Ranges);
@@ -211,8 +211,8 @@ public sealed class FileRepair
         bool Copy(RunEntry file, ReadOnlySpan<byte> first, ReadOnlySpan<byte> toExclusive)
         {
             using SortedRunCursor rows = Open(new SortedRun([file]), request.Group);
-            bool found = rows.SeekForward(first);
-            for (; found && (toExclusive.IsEmpty || rows.Key.SequenceCompareTo(toExclusive) < 0); found = rows.Move())
+            bool hasRow = rows.SeekForward(first);
+            for (; hasRow && (toExclusive.IsEmpty || rows.Key.SequenceCompareTo(toExclusive) < 0); hasRow = rows.Move())
             {
                 Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
             }
@@ -233,9 +233,9 @@ public sealed class FileRepair
             );
             bool hasReceived = rows.SeekForward(from);
             for (
-                bool found = olderRows.SeekForward(from);
-                found && olderRows.Key.SequenceCompareTo(to) < 0;
-                found = olderRows.Move()
+                bool hasOlder = olderRows.SeekForward(from);
+                hasOlder && olderRows.Key.SequenceCompareTo(to) < 0;
+                hasOlder = olderRows.Move()
             )
             {
                 for (; hasReceived && rows.Key.SequenceCompareTo(olderRows.Key) < 0; hasReceived = rows.Move())
@@ -254,10 +254,10 @@ public sealed class FileRepair
                 Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
             }
 
-            return rows.Damage is { } wrong
+            return rows.Damage is { } damage
                 ? throw new ReceivedStateException(
-                    $"{wrong.Path} cannot be used for a repair: {wrong.Reason}.",
-                    wrong.Path
+                    $"{damage.Path} cannot be used for a repair: {damage.Reason}.",
+                    damage.Path
                 )
                 : olderRows.Damage is null;
         }

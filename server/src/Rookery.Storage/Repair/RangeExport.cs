@@ -29,9 +29,9 @@ internal sealed class RangeExport(EngineContext context)
             using var writer = new RunWriter(context.Disk, path, FileId, options, context.Io);
             using IRowCursor rows = StateCursor.Open(state, state.VisibleBatch, from, toExclusive);
             for (
-                bool found = rows.SeekForward(from);
-                found && rows.Key.SequenceCompareTo(toExclusive) < 0;
-                found = rows.Move()
+                bool hasRow = rows.SeekForward(from);
+                hasRow && rows.Key.SequenceCompareTo(toExclusive) < 0;
+                hasRow = rows.Move()
             )
             {
                 bool isLive =

@@ -192,13 +192,13 @@ internal sealed unsafe class BlockArena
             {
                 int at = unit + length; // 64 units in each word
                 int inWord = BitOperations.TrailingZeroCount((_used[at >> 6] ^ complement) >> (at & 63));
-                int left = 64 - (at & 63);
-                if (inWord < left)
+                int bitsLeft = 64 - (at & 63);
+                if (inWord < bitsLeft)
                 {
                     return length + inWord;
                 }
 
-                length += left;
+                length += bitsLeft;
             }
 
             return length;

@@ -105,14 +105,14 @@ internal sealed unsafe class BlockCache : IDisposable
         var spin = default(SpinWait);
         while (true)
         {
-            int seen = Volatile.Read(ref slot);
-            if (seen == Loading)
+            int current = Volatile.Read(ref slot);
+            if (current == Loading)
             {
                 WaitForLoad(ref slot, block);
             }
-            else if (seen > 0)
+            else if (current > 0)
             {
-                var frame = _memory.Frame(seen);
+                var frame = _memory.Frame(current);
                 if (frame.TryPin(run, block))
                 {
                     if (isPointRead)
@@ -126,9 +126,9 @@ internal sealed unsafe class BlockCache : IDisposable
                 // The frame is being evicted: the slot changes in a moment.
                 spin.SpinOnce();
             }
-            else if (Interlocked.CompareExchange(ref slot, Loading, seen) == seen)
+            else if (Interlocked.CompareExchange(ref slot, Loading, current) == current)
             {
-                return Load(run, block, _memory.IsGhost(seen), out damage);
+                return Load(run, block, _memory.IsGhost(current), out damage);
             }
         }
     }

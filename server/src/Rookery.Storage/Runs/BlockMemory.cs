@@ -91,13 +91,13 @@ internal sealed unsafe class BlockMemory : IDisposable
         slot < 0 && ((Volatile.Read(ref _evictions) + slot + 1) & GhostMask) < Volatile.Read(ref _frameCount);
 
     /// <summary>Returns a pinned frame with memory for a block. Evicts others if necessary.</summary>
-    public CachedBlock Take(int memoryBytes, int rawLength, int rows, int now, bool intoMain)
+    public CachedBlock Take(int memoryBytes, int rawLength, int rows, int trimNumber, bool intoMain)
     {
         lock (_gate)
         {
             byte* address = AllocateMemory(memoryBytes);
             var frame = _freeFrames.Count > 0 ? _freeFrames.Pop() : AddFrame();
-            frame.Fill(address, memoryBytes, rawLength, rows, now);
+            frame.Fill(address, memoryBytes, rawLength, rows, trimNumber);
             Enqueue(frame, intoMain);
             _blockBytes += memoryBytes;
             return frame;
@@ -133,9 +133,9 @@ internal sealed unsafe class BlockMemory : IDisposable
     /// <summary>
     /// Evicts blocks that were last requested before <paramref name="since"/>, and returns free memory to the system.
     /// </summary>
-    public void TrimIdle(int since, int now)
+    public void TrimIdle(int since, int trimNumber)
     {
-        Invariant.Holds(now > since, "trims are numbered upwards");
+        Invariant.Holds(trimNumber > since, "trims are numbered upwards");
         lock (_gate)
         {
             foreach (var frame in _frames.AsSpan(0, _frameCount))
@@ -208,7 +208,11 @@ internal sealed unsafe class BlockMemory : IDisposable
     {
         // Each frame reaches the head of the queue at most four times: three decrements of its frequency, then its
         // eviction.
-        for (int left = 4 * (_small.Count + _main.Count); left > 0 && _small.Count + _main.Count > 0; left--)
+        for (
+            int attempts = 4 * (_small.Count + _main.Count);
+            attempts > 0 && _small.Count + _main.Count > 0;
+            attempts--
+        )
         {
             bool fromSmall = _main.Count == 0 || (_small.Count > 0 && _smallBytes * SmallQueueDivisor >= _blockBytes);
             var frame = (fromSmall ? _small : _main).Dequeue();

@@ -46,9 +46,9 @@ internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlo
     {
         view = default;
         var sealedBlock = default(SealedBlock);
-        string? wrong = Read(block, out var bytes);
-        wrong ??= SealedBlock.Open(bytes, run.FileId, run.Index.Offset(block), out sealedBlock);
-        if (wrong is null)
+        string? error = Read(block, out var bytes);
+        error ??= SealedBlock.Open(bytes, run.FileId, run.Index.Offset(block), out sealedBlock);
+        if (error is null)
         {
             if (_unpacked.Bytes < sealedBlock.MemoryBytes)
             {
@@ -56,12 +56,12 @@ internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlo
                 _unpacked = new NativeRegion(sealedBlock.MemoryBytes);
             }
 
-            wrong = sealedBlock.TryUnpack(_unpacked.Address) ? null : SealedBlock.Malformed;
+            error = sealedBlock.TryUnpack(_unpacked.Address) ? null : SealedBlock.Malformed;
             view = new BlockView(_unpacked.Address, sealedBlock.RawLength, sealedBlock.Rows);
         }
 
-        damage = wrong is null ? null : run.DamageOf(block, wrong);
-        return wrong is null;
+        damage = error is null ? null : run.DamageOf(block, error);
+        return error is null;
     }
 
     public void Dispose()
@@ -80,14 +80,14 @@ internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlo
             int ahead = (int)Math.Min(WindowBytes, run.Index.Offset(run.Index.Blocks) - offset);
             long begun = run.Io.Begin();
             _windowLength = 0;
-            if (run.ReadExactly(offset, _window.SpanOf(offset: 0, ahead)) is { } wrong)
+            if (run.ReadExactly(offset, _window.SpanOf(offset: 0, ahead)) is { } error)
             {
                 // A later block of the window may be the unreadable one.
                 ahead = length;
-                wrong = run.ReadExactly(offset, _window.SpanOf(offset: 0, ahead));
-                if (wrong is not null)
+                error = run.ReadExactly(offset, _window.SpanOf(offset: 0, ahead));
+                if (error is not null)
                 {
-                    return wrong;
+                    return error;
                 }
             }
 

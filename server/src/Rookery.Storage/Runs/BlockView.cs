@@ -129,6 +129,7 @@ internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
         byte* at = raw + Offsets[row];
         int suffixLength = (int)Varint.ReadChecked(ref at);
         ulong valueAndKind = Varint.ReadChecked(ref at);
+        // The block's smallest sequence follows the two bytes of the prefix length.
         long sequence = Unsafe.ReadUnaligned<long>(raw + 2) + (long)Varint.ReadChecked(ref at);
         return new BlockRow(
             at,

@@ -49,9 +49,9 @@ internal sealed unsafe class CachedBlock(int number)
 
     /// <summary>Pins the frame if it contains this block of this run.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool TryPin(RunReader run, int wanted)
+    public bool TryPin(RunReader run, int block)
     {
-        if ((Interlocked.Increment(ref _state) & Free) == 0 && ReferenceEquals(Owner, run) && _block == wanted)
+        if ((Interlocked.Increment(ref _state) & Free) == 0 && ReferenceEquals(Owner, run) && _block == block)
         {
             return true;
         }
@@ -67,29 +67,29 @@ internal sealed unsafe class CachedBlock(int number)
     /// Counts a request for the block. Concurrent calls may lose a count, which only affects the order of eviction.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void Touch(int now)
+    public void Touch(int trimNumber)
     {
         if (Frequency < FrequencyLimit)
         {
             Frequency++;
         }
 
-        if (LastRequested != now)
+        if (LastRequested != trimNumber)
         {
-            LastRequested = now;
+            LastRequested = trimNumber;
         }
     }
 
     /// <summary>
     /// Takes a free frame into use, with one pin and no owner yet. The caller holds the cache's lock.
     /// </summary>
-    public void Fill(byte* address, int memoryBytes, int rawLength, int rows, int now)
+    public void Fill(byte* address, int memoryBytes, int rawLength, int rows, int trimNumber)
     {
         Address = address;
         MemoryBytes = memoryBytes;
         View = new BlockView(address, rawLength, rows);
         Frequency = 0;
-        LastRequested = now;
+        LastRequested = trimNumber;
 
         // Not a plain store: readers with an outdated number may change the count meanwhile.
         Interlocked.Add(ref _state, 1 - Free);
