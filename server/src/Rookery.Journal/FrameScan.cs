@@ -89,7 +89,12 @@ internal static class FrameScan
     /// </summary>
     public static FramesAfterGap FindFramesAfter(Segment segment, long from, long to, long gapWrite)
     {
-        var found = new FramesAfterGap(HasLaterWrite: false, HighestWrite: gapWrite, ResumeOffset: -1, Resume: default);
+        var frames = new FramesAfterGap(
+            HasLaterWrite: false,
+            HighestWrite: gapWrite,
+            ResumeOffset: -1,
+            Resume: default
+        );
         foreach (var (offset, header) in HeadersAtBlocks(segment, from, to))
         {
             if (header.Generation != segment.Generation || header.Write <= gapWrite)
@@ -97,14 +102,14 @@ internal static class FrameScan
                 continue;
             }
 
-            found = found with { HasLaterWrite = true, HighestWrite = Math.Max(found.HighestWrite, header.Write) };
-            if (found.ResumeOffset < 0 && header.IsReplicated)
+            frames = frames with { HasLaterWrite = true, HighestWrite = Math.Max(frames.HighestWrite, header.Write) };
+            if (frames.ResumeOffset < 0 && header.IsReplicated)
             {
-                found = found with { ResumeOffset = offset, Resume = header };
+                frames = frames with { ResumeOffset = offset, Resume = header };
             }
         }
 
-        return found;
+        return frames;
     }
 }
 

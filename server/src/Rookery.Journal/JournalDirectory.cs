@@ -54,30 +54,30 @@ internal sealed class JournalDirectory : IDisposable
 
     public static JournalDirectory Find(IDisk disk, JournalOptions options, IIoRecorder io)
     {
-        var found = new JournalDirectory(disk, options, NewestNote.Find(disk, options.Directory, io));
+        var directory = new JournalDirectory(disk, options, NewestNote.Find(disk, options.Directory, io));
         try
         {
             foreach (string name in disk.List(options.Directory))
             {
                 if (SegmentName.TryParse(name, out int slot))
                 {
-                    found.Classify(new Segment(disk.Open(found.PathOf(name), DiskOpen.ReadWrite), name, slot));
+                    directory.Classify(new Segment(disk.Open(directory.PathOf(name), DiskOpen.ReadWrite), name, slot));
                 }
                 else if (SegmentName.IsPart(name) || name is NewestNote.PartName)
                 {
-                    found._parts.Add(name);
+                    directory._parts.Add(name);
                 }
             }
 
-            found.Used.Sort(static (left, right) => left.Generation.CompareTo(right.Generation));
-            found.CheckStore();
-            found.BindNote();
-            found.FindOrphan();
-            return found;
+            directory.Used.Sort(static (left, right) => left.Generation.CompareTo(right.Generation));
+            directory.CheckStore();
+            directory.BindNote();
+            directory.FindOrphan();
+            return directory;
         }
         catch
         {
-            found.Dispose();
+            directory.Dispose();
             throw;
         }
     }

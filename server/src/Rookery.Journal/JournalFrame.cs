@@ -43,8 +43,8 @@ public enum FrameType : byte
 
 /// <summary>One frame of the journal.</summary>
 /// <param name="Type">Type of the frame.</param>
-/// <param name="Index">Index of a log entry, from 1; of a truncation the last index that remains; of a note of
-/// commitment the committed index; of a vote 0.</param>
+/// <param name="Index">Index of a log entry, from 1; of a truncation the last index that remains; of a commit frame
+/// the committed index; of a vote 0.</param>
 /// <param name="Term">Term of the leader that created the entry; of a truncation the term at <paramref name="Index"/>;
 /// of a vote the term of the vote.</param>
 /// <param name="OperationsBefore">Number of operations (etags) in all earlier frames. The first operation of this frame

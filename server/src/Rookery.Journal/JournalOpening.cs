@@ -24,30 +24,30 @@ internal static class JournalOpening
         );
         disk.CreateDirectory(options.Directory);
         var directoryLock = disk.Lock(Path.Join(options.Directory, "lock"));
-        JournalDirectory? found = null;
+        JournalDirectory? directory = null;
         JournalAppender? appender = null;
         var pool = new SegmentPool(disk, options, io);
         try
         {
             // Names that a killed process created may not be durable.
             disk.SyncDirectory(options.Directory);
-            found = JournalDirectory.Find(disk, options, io);
-            var walk = new RecoveryWalk(found, options, knowledge);
+            directory = JournalDirectory.Find(disk, options, io);
+            var walk = new RecoveryWalk(directory, options, knowledge);
             walk.Run();
             if (walk.Map is null)
             {
                 disk.SyncDirectory(Path.GetDirectoryName(options.Directory)!);
             }
 
-            appender = CreateAppender(walk, found, options, pool, io, newJournalStart);
-            var recovery = walk.Report(found.CleanUp(appender.Segments, walk.Dropped, pool));
+            appender = CreateAppender(walk, directory, options, pool, io, newJournalStart);
+            var recovery = walk.Report(directory.CleanUp(appender.Segments, walk.Dropped, pool));
 
             // The note does not cover the Start frame, so recovery does not report lost writes if only that frame is
             // damaged.
             long lastWrite = appender.LastWrite;
             ContinueLog(appender, walk);
             NoteEnd(appender, lastWrite);
-            found.ReleaseDropped(pool);
+            directory.ReleaseDropped(pool);
             return new NodeJournal(
                 appender,
                 pool,
@@ -60,7 +60,7 @@ internal static class JournalOpening
         catch
         {
             appender?.Dispose();
-            found?.Dispose();
+            directory?.Dispose();
             pool.Dispose();
             directoryLock.Dispose();
             throw;
@@ -90,7 +90,7 @@ internal static class JournalOpening
     /// <summary>Creates the appender that continues after the recovered log.</summary>
     public static JournalAppender CreateAppender(
         RecoveryWalk walk,
-        JournalDirectory found,
+        JournalDirectory directory,
         JournalOptions options,
         SegmentPool pool,
         IIoRecorder io,
@@ -101,12 +101,12 @@ internal static class JournalOpening
         var storeId =
             newest?.StoreId
             ?? (options.StoreId == Guid.Empty ? new Guid(RandomNumberGenerator.GetBytes(16)) : options.StoreId);
-        found.Note.Bind(storeId);
+        directory.Note.Bind(storeId);
         var appender = new JournalAppender(
             options,
             pool,
             io,
-            found.Note,
+            directory.Note,
             newest?.ClusterId ?? options.ClusterId,
             storeId
         )
@@ -116,7 +116,7 @@ internal static class JournalOpening
             LastWrite = walk.LastWrite,
 
             // A torn first write may have used the next generation without leaving a valid header, so skip that number.
-            LastGeneration = found.HighestGeneration + 1,
+            LastGeneration = directory.HighestGeneration + 1,
         };
         appender.Segments.AddRange(walk.Live);
         return appender;

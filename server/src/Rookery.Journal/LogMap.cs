@@ -100,8 +100,8 @@ internal sealed class LogMap
     /// </summary>
     public (long Index, ReadOnlyMemory<byte> Payload) ConfigurationAt(long index)
     {
-        var (found, payload) = _configurations.FindLast(configuration => configuration.Index <= index);
-        return (found, payload);
+        var (configurationIndex, payload) = _configurations.FindLast(configuration => configuration.Index <= index);
+        return (configurationIndex, payload);
     }
 
     /// <summary>Returns whether a frame with this header may follow the log's end.</summary>

@@ -5,20 +5,20 @@ namespace Rookery.Journal;
 /// end by <see cref="RecoveryTable"/>.
 /// </summary>
 /// <remarks>Changes nothing on disk, except that case B creates a second hard link to each damaged segment.</remarks>
-internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions options, JournalKnowledge known)
+internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions options, JournalKnowledge knowledge)
 {
-    private readonly bool _isDiscarded = IsDiscarded(directory, known);
+    private readonly bool _isDiscarded = IsDiscarded(directory, knowledge);
 
     // Only the vote of a discarded log counts. It is in the newest segment, and the manifest proves nothing about that
     // segment's end.
-    private readonly JournalKnowledge _knowledge = IsDiscarded(directory, known)
-        ? known with
+    private readonly JournalKnowledge _knowledge = IsDiscarded(directory, knowledge)
+        ? knowledge with
         {
             ManifestIndex = 0,
             ManifestTerm = 0,
             ManifestOperations = 0,
         }
-        : known;
+        : knowledge;
     private FrameType _lastFrame; // in the current segment
     private long _lastWrite;
     private long _highestWrite;
@@ -55,7 +55,8 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             : Math.Max(Math.Max(_lastWrite, _highestWrite) + 1, directory.Note.End.Write);
 
     /// <summary>The reset that the journal needs; null if its log continues.</summary>
-    public JournalReset? PendingReset { get; private set; } = IsDiscarded(directory, known) ? known.PendingReset : null;
+    public JournalReset? PendingReset { get; private set; } =
+        IsDiscarded(directory, knowledge) ? knowledge.PendingReset : null;
 
     public List<string> KeptAside { get; } = [];
 
@@ -134,9 +135,9 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         }
     }
 
-    private static bool IsDiscarded(JournalDirectory directory, in JournalKnowledge known) =>
+    private static bool IsDiscarded(JournalDirectory directory, in JournalKnowledge knowledge) =>
         directory.Used.Count > 0
-        && RecoveryTable.IsDiscarded(known.PendingReset?.Mark ?? 0, directory.Used[^1].Header!.ResetMark);
+        && RecoveryTable.IsDiscarded(knowledge.PendingReset?.Mark ?? 0, directory.Used[^1].Header!.ResetMark);
 
     /// <summary>Collects the segments from the newest back to the one with the manifest's index.</summary>
     private bool FindChain()
@@ -471,11 +472,11 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         );
     }
 
-    private void SetVerdict(TailVerdict decided, string what)
+    private void SetVerdict(TailVerdict decided, string sentence)
     {
         TailVerdict = decided;
         bool keepsEarlier = _verdict == TailVerdict.SkipAppliedGap;
-        _sentence = keepsEarlier ? $"{_sentence} {what}" : what;
+        _sentence = keepsEarlier ? $"{_sentence} {sentence}" : sentence;
         _verdict = keepsEarlier ? _verdict : decided;
     }
 }

@@ -8,7 +8,7 @@ namespace Rookery.Journal;
 public sealed class StoppedJournal : IDisposable
 {
     private readonly IDisposable _directoryLock;
-    private readonly JournalDirectory _found;
+    private readonly JournalDirectory _directory;
     private readonly SegmentPool _pool;
     private readonly JournalAppender _appender;
     private readonly bool _isDiscarded;
@@ -19,17 +19,17 @@ public sealed class StoppedJournal : IDisposable
         _pool = new SegmentPool(disk, options, io);
         try
         {
-            _found = JournalDirectory.Find(disk, options, io);
-            var walk = new RecoveryWalk(_found, options, knowledge) { IsForReading = true };
+            _directory = JournalDirectory.Find(disk, options, io);
+            var walk = new RecoveryWalk(_directory, options, knowledge) { IsForReading = true };
             walk.Run();
             _isDiscarded = walk.PendingReset is not null;
-            _appender = JournalOpening.CreateAppender(walk, _found, options, _pool, io, newJournalStart: default);
+            _appender = JournalOpening.CreateAppender(walk, _directory, options, _pool, io, newJournalStart: default);
             Recovery = walk.Report([]);
             Entries = _isDiscarded ? [] : walk.Entries;
         }
         catch
         {
-            _found?.Dispose();
+            _directory?.Dispose();
             _pool.Dispose();
             _directoryLock.Dispose();
             throw;
@@ -82,7 +82,7 @@ public sealed class StoppedJournal : IDisposable
     public void Dispose()
     {
         _appender.Dispose();
-        _found.Dispose();
+        _directory.Dispose();
         _pool.Dispose();
         _directoryLock.Dispose();
     }

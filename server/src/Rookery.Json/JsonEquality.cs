@@ -155,7 +155,7 @@ public static class JsonEquality
 
             int first = _memberCount;
             ListMembers(ref actualAt);
-            int left = _memberCount - first;
+            int remaining = _memberCount - first;
             while (HasNext(_expected, ref expectedAt))
             {
                 var name = ReadName(_expected, ref expectedAt);
@@ -164,12 +164,12 @@ public static class JsonEquality
                     return false;
                 }
 
-                left--;
+                remaining--;
             }
 
             _memberCount = first;
             _areContainersListed &= !listsContainers;
-            return left == 0;
+            return remaining == 0;
         }
 
         /// <summary>Lists the members up to the end of their object, sorted by name.</summary>

@@ -140,14 +140,14 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
     /// <summary>Moves past a literal such as <c>null</c>.</summary>
     public bool TryTakeLiteral(ReadOnlySpan<byte> literal)
     {
-        ReadOnlySpan<byte> rest = Json[Position..];
-        if (rest.StartsWith(literal))
+        ReadOnlySpan<byte> unread = Json[Position..];
+        if (unread.StartsWith(literal))
         {
             Position += literal.Length;
             return true;
         }
 
-        return Unexpected(Position + rest.CommonPrefixLength(literal));
+        return Unexpected(Position + unread.CommonPrefixLength(literal));
     }
 
     /// <summary>Moves past one value of any type, and checks all of it.</summary>
@@ -385,8 +385,8 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
         }
 
         // After the first half of a surrogate pair, the second half must follow, or UTF-8 cannot represent the text.
-        ReadOnlySpan<byte> rest = Json[Position..];
-        if (first > 0xDBFF || (rest.Length >= 1 && rest[0] != (byte)'\\') || (rest.Length >= 2 && rest[1] != (byte)'u'))
+        ReadOnlySpan<byte> next = Json[Position..];
+        if (first > 0xDBFF || (next.Length >= 1 && next[0] != (byte)'\\') || (next.Length >= 2 && next[1] != (byte)'u'))
         {
             return Fail(InputErrorCode.LoneSurrogate, at);
         }

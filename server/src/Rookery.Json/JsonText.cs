@@ -198,10 +198,10 @@ public static class JsonText
                 return written + json.Length;
             }
 
-            int kept = json[at] == (byte)'"' ? SkipString(json, at) : at;
-            json[..kept].CopyTo(destination[written..]);
-            written += kept;
-            json = json[(kept == at ? at + 1 : kept)..];
+            int copied = json[at] == (byte)'"' ? SkipString(json, at) : at;
+            json[..copied].CopyTo(destination[written..]);
+            written += copied;
+            json = json[(copied == at ? at + 1 : copied)..];
         }
     }
 

@@ -82,6 +82,7 @@ public static class NumberKey
         int exponent = (isNegative ? (ushort)~biased : biased) - ExponentBias;
         if (count == 0)
         {
+            // The key of all numbers of 1e16383 or more has no digits.
             digits[count++] = (byte)'1';
         }
         else if (digits[count - 1] == (byte)'0')

@@ -157,8 +157,8 @@ public sealed class ObjectKeys
     public int Find(ReadOnlySpan<byte> json, ReadOnlySpan<byte> otherJson, JsonSlice key)
     {
         int start = _frames[_frameCount - 1];
-        int found = Find(json, Hash(Resolve(otherJson, key)), otherJson, key, start);
-        return found < 0 ? -1 : found - start;
+        int index = Find(json, Hash(Resolve(otherJson, key)), otherJson, key, start);
+        return index < 0 ? -1 : index - start;
     }
 
     private int Find(ReadOnlySpan<byte> json, uint hash, ReadOnlySpan<byte> otherJson, JsonSlice key, int start)

@@ -65,8 +65,8 @@ public static class WireDate
             return false;
         }
 
-        ReadOnlySpan<byte> rest = text[SecondsLength..];
-        if (!TryReadFraction(ref rest, out int fraction) || !TryReadOffset(rest, out long offsetTicks))
+        ReadOnlySpan<byte> unread = text[SecondsLength..];
+        if (!TryReadFraction(ref unread, out int fraction) || !TryReadOffset(unread, out long offsetTicks))
         {
             return false;
         }
@@ -77,20 +77,20 @@ public static class WireDate
     }
 
     /// <summary>Reads the fraction of a second, if any, at the start of a text.</summary>
-    /// <param name="rest">The text after the seconds; set to the text after the fraction.</param>
+    /// <param name="unread">The text after the seconds; set to the text after the fraction.</param>
     /// <param name="ticks">The fraction in ticks; 0 if there is none.</param>
     /// <returns>False if a point is not followed by one to seven digits.</returns>
-    public static bool TryReadFraction(ref ReadOnlySpan<byte> rest, out int ticks)
+    public static bool TryReadFraction(ref ReadOnlySpan<byte> unread, out int ticks)
     {
         ticks = 0;
-        if (rest.IsEmpty || rest[0] != '.')
+        if (unread.IsEmpty || unread[0] != '.')
         {
             return true;
         }
 
-        int digits = rest[1..].IndexOfAnyExceptInRange((byte)'0', (byte)'9');
-        digits = digits < 0 ? rest.Length - 1 : digits;
-        if (digits is 0 or > MaxFractionDigits || !TryReadDigits(rest.Slice(1, digits), out ticks))
+        int digits = unread[1..].IndexOfAnyExceptInRange((byte)'0', (byte)'9');
+        digits = digits < 0 ? unread.Length - 1 : digits;
+        if (digits is 0 or > MaxFractionDigits || !TryReadDigits(unread.Slice(1, digits), out ticks))
         {
             return false;
         }
@@ -100,25 +100,25 @@ public static class WireDate
             ticks *= 10;
         }
 
-        rest = rest[(digits + 1)..];
+        unread = unread[(digits + 1)..];
         return true;
     }
 
     /// <summary>Reads the time zone: nothing, Z, or an offset such as +02:00.</summary>
-    private static bool TryReadOffset(ReadOnlySpan<byte> rest, out long ticks)
+    private static bool TryReadOffset(ReadOnlySpan<byte> unread, out long ticks)
     {
         ticks = 0;
-        if (rest.IsEmpty || (rest.Length == 1 && rest[0] == 'Z'))
+        if (unread.IsEmpty || (unread.Length == 1 && unread[0] == 'Z'))
         {
             return true;
         }
 
         if (
-            rest.Length != 6
-            || rest[0] is not ((byte)'+' or (byte)'-')
-            || rest[3] != ':'
-            || !TryReadDigits(rest[1..3], out int hours)
-            || !TryReadDigits(rest[4..6], out int minutes)
+            unread.Length != 6
+            || unread[0] is not ((byte)'+' or (byte)'-')
+            || unread[3] != ':'
+            || !TryReadDigits(unread[1..3], out int hours)
+            || !TryReadDigits(unread[4..6], out int minutes)
             || hours > 14
             || minutes > 59
         )
@@ -126,7 +126,7 @@ public static class WireDate
             return false;
         }
 
-        ticks = ((hours * 60L) + minutes) * TimeSpan.TicksPerMinute * (rest[0] == '-' ? -1 : 1);
+        ticks = ((hours * 60L) + minutes) * TimeSpan.TicksPerMinute * (unread[0] == '-' ? -1 : 1);
         return true;
     }
 

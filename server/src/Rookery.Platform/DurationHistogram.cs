@@ -35,11 +35,11 @@ internal sealed class DurationHistogram
     internal long Percentile(double fraction)
     {
         long rank = Math.Max(1, (long)Math.Ceiling(_weight * fraction));
-        long seen = 0;
+        long counted = 0;
         for (int bucket = 0; bucket < Buckets; bucket++)
         {
-            seen += _counts[bucket];
-            if (seen >= rank)
+            counted += _counts[bucket];
+            if (counted >= rank)
             {
                 return UpperBoundOf(bucket);
             }

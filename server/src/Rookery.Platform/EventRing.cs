@@ -43,10 +43,10 @@ internal sealed class EventRing(int capacity)
     }
 
     /// <summary>
-    /// Appends to <paramref name="found"/> the events that ended after <paramref name="sinceUnixMicroseconds"/> and not
-    /// after <paramref name="untilUnixMicroseconds"/>, in the order in which they were added.
+    /// Appends to <paramref name="events"/> the events that ended after <paramref name="sinceUnixMicroseconds"/> and
+    /// not after <paramref name="untilUnixMicroseconds"/>, in the order in which they were added.
     /// </summary>
-    internal void Collect(long sinceUnixMicroseconds, long untilUnixMicroseconds, List<IoEvent> found)
+    internal void Collect(long sinceUnixMicroseconds, long untilUnixMicroseconds, List<IoEvent> events)
     {
         for (long i = Math.Max(0, _count - _events.Length); i < _count; i++)
         {
@@ -56,7 +56,7 @@ internal sealed class EventRing(int capacity)
                 && candidate.EndUnixMicroseconds <= untilUnixMicroseconds
             )
             {
-                found.Add(candidate);
+                events.Add(candidate);
             }
         }
     }

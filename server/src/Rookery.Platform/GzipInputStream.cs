@@ -265,14 +265,14 @@ public sealed class GzipInputStream : ReadOnlyStream
         int trailing = -1;
         for (int at = _lastRead; at <= _start && at + TrailerBytes <= _end; at++)
         {
-            var rest = _window.AsSpan(at, _end - at);
-            if (!rest.StartsWith(trailer))
+            var following = _window.AsSpan(at, _end - at);
+            if (!following.StartsWith(trailer))
             {
                 continue;
             }
 
-            rest = rest[TrailerBytes..];
-            if (rest.IsEmpty || rest.StartsWith((ReadOnlySpan<byte>)[0x1F, 0x8B]))
+            following = following[TrailerBytes..];
+            if (following.IsEmpty || following.StartsWith((ReadOnlySpan<byte>)[0x1F, 0x8B]))
             {
                 _start = at + TrailerBytes;
                 _lastRead = _start;
@@ -308,6 +308,7 @@ public sealed class GzipInputStream : ReadOnlyStream
         return _window.AsMemory(_end, Math.Min(ReadBytes, _window.Length - _end));
     }
 
+    /// <summary>Counts bytes that were read into the window; none at the end of the input.</summary>
     private void Add(int count)
     {
         _end += count;

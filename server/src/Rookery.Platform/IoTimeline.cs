@@ -142,17 +142,17 @@ public sealed class IoTimeline : IIoRecorder
         long untilUnixMicroseconds = long.MaxValue
     )
     {
-        var found = new List<IoEvent>();
+        var events = new List<IoEvent>();
         lock (_access)
         {
             foreach (var kind in _kinds)
             {
-                kind?.Slow.Collect(sinceUnixMicroseconds, untilUnixMicroseconds, found);
+                kind?.Slow.Collect(sinceUnixMicroseconds, untilUnixMicroseconds, events);
             }
         }
 
-        found.Sort((one, other) => one.StartUnixMicroseconds.CompareTo(other.StartUnixMicroseconds));
-        return found;
+        events.Sort((one, other) => one.StartUnixMicroseconds.CompareTo(other.StartUnixMicroseconds));
+        return events;
     }
 
     /// <summary>
@@ -239,9 +239,9 @@ public sealed class IoTimeline : IIoRecorder
 
     private static List<IoEvent> Collect(EventRing ring, long sinceUnixMicroseconds, long untilUnixMicroseconds)
     {
-        var found = new List<IoEvent>();
-        ring.Collect(sinceUnixMicroseconds, untilUnixMicroseconds, found);
-        return found;
+        var events = new List<IoEvent>();
+        ring.Collect(sinceUnixMicroseconds, untilUnixMicroseconds, events);
+        return events;
     }
 
     private long UnixMicroseconds() =>

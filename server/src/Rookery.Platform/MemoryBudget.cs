@@ -212,16 +212,16 @@ public sealed class MemoryBudget
     /// </summary>
     internal static bool TryAdd(ref long used, long bytes, long limit)
     {
-        long seen = Volatile.Read(ref used);
-        while (bytes <= limit - seen)
+        long current = Volatile.Read(ref used);
+        while (bytes <= limit - current)
         {
-            long before = Interlocked.CompareExchange(ref used, seen + bytes, seen);
-            if (before == seen)
+            long before = Interlocked.CompareExchange(ref used, current + bytes, current);
+            if (before == current)
             {
                 return true;
             }
 
-            seen = before;
+            current = before;
         }
 
         return false;
@@ -313,16 +313,16 @@ public sealed class MemoryShare
     internal void AddNested(MemoryBudget budget)
     {
         var added = new WeakReference<MemoryBudget>(budget);
-        WeakReference<MemoryBudget>[] seen;
+        WeakReference<MemoryBudget>[] current;
         do
         {
-            seen = Volatile.Read(ref _nested);
+            current = Volatile.Read(ref _nested);
         } while (
             Interlocked.CompareExchange(
                 ref _nested,
-                [.. seen.Where(static reference => reference.TryGetTarget(out _)), added],
-                seen
-            ) != seen
+                [.. current.Where(static reference => reference.TryGetTarget(out _)), added],
+                current
+            ) != current
         );
     }
 
@@ -354,22 +354,22 @@ public sealed class MemoryShare
     public bool TryReserve(long bytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(bytes);
-        long seen = Volatile.Read(ref _usedBytes);
-        while (bytes <= LimitBytes - seen)
+        long current = Volatile.Read(ref _usedBytes);
+        while (bytes <= LimitBytes - current)
         {
-            if (seen + bytes > AssuredBytes)
+            if (current + bytes > AssuredBytes)
             {
                 return TryReserveFromBudget(bytes);
             }
 
-            long before = Interlocked.CompareExchange(ref _usedBytes, seen + bytes, seen);
-            if (before == seen)
+            long before = Interlocked.CompareExchange(ref _usedBytes, current + bytes, current);
+            if (before == current)
             {
                 _budget.Add(bytes, IsManaged);
                 return true;
             }
 
-            seen = before;
+            current = before;
         }
 
         return false;

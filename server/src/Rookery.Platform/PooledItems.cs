@@ -32,8 +32,8 @@ public struct PooledItems<T>
     {
         if (items > Length)
         {
-            int wanted = Math.Max(Math.Max(items, MinItems), keptItems + (keptItems / 2));
-            _memory.Grow(keptItems * Unsafe.SizeOf<T>(), wanted * Unsafe.SizeOf<T>());
+            int capacity = Math.Max(Math.Max(items, MinItems), keptItems + (keptItems / 2));
+            _memory.Grow(keptItems * Unsafe.SizeOf<T>(), capacity * Unsafe.SizeOf<T>());
         }
     }
 

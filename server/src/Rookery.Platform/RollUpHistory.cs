@@ -122,14 +122,14 @@ internal sealed class RollUpHistory
 
         internal void Write(long number)
         {
-            ulong rest = (ulong)number;
-            while (rest >= 0x80)
+            ulong remaining = (ulong)number;
+            while (remaining >= 0x80)
             {
-                Bytes[Used++] = (byte)(rest | 0x80);
-                rest >>= 7;
+                Bytes[Used++] = (byte)(remaining | 0x80);
+                remaining >>= 7;
             }
 
-            Bytes[Used++] = (byte)rest;
+            Bytes[Used++] = (byte)remaining;
         }
 
         internal long Read(ref int at)

@@ -84,10 +84,10 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
                 from,
                 toExclusive
             )
-                is { } found
+                is { } damage
         )
         {
-            throw new DamagedException(found);
+            throw new DamagedException(damage);
         }
     }
 

@@ -48,10 +48,10 @@ internal sealed unsafe class RunContents : IDisposable
     public static RunContents? Load(IDiskFile file, long fileId, out RunDamage? damage)
     {
         long length = file.Length;
-        string? wrong = ReadEnds(file, fileId, length, out var footer);
-        if (wrong is not null)
+        string? problem = ReadEnds(file, fileId, length, out var footer);
+        if (problem is not null)
         {
-            damage = new RunDamage(file.Path, Offset: 0, length, wrong);
+            damage = new RunDamage(file.Path, Offset: 0, length, problem);
             return null;
         }
 
@@ -79,13 +79,13 @@ internal sealed unsafe class RunContents : IDisposable
             return "it is too short to be a run";
         }
 
-        string? wrong = RunFormat.CheckHeader(header[..file.Read(header, offset: 0)], fileId);
-        if (wrong is null)
+        string? problem = RunFormat.CheckHeader(header[..file.Read(header, offset: 0)], fileId);
+        if (problem is null)
         {
             int endLength = file.Read(end, length - end.Length);
-            _ = RunFooter.TryRead(end[..endLength], fileId, length, out footer, out wrong);
+            _ = RunFooter.TryRead(end[..endLength], fileId, length, out footer, out problem);
         }
-        return wrong;
+        return problem;
     }
 
     private static RunContents? LoadParts(
@@ -192,10 +192,10 @@ internal sealed unsafe class RunContents : IDisposable
         string name
     )
     {
-        string? wrong =
+        string? problem =
             file.Read(target, offset) != target.Length ? $"the file ends within its {name}"
             : RunFormat.ChecksumOf(fileId, offset, target) != checksum ? $"the checksum of the {name} does not match"
             : null;
-        return wrong is null ? null : new RunDamage(file.Path, offset, target.Length, wrong);
+        return problem is null ? null : new RunDamage(file.Path, offset, target.Length, problem);
     }
 }

@@ -44,16 +44,16 @@ internal sealed unsafe class RunCursor : IRowCursor
     public bool SeekForward(ReadOnlySpan<byte> from)
     {
         _isBackward = false;
-        int wanted = Math.Max(_run.Index.BlockOf(from), 0);
-        return LoadBlock(wanted) && MoveTo(_view.LowerBound(from, out _));
+        int block = Math.Max(_run.Index.BlockOf(from), 0);
+        return LoadBlock(block) && MoveTo(_view.LowerBound(from, out _));
     }
 
     /// <inheritdoc/>
     public bool SeekBackward(ReadOnlySpan<byte> toExclusive)
     {
         _isBackward = true;
-        int wanted = toExclusive.IsEmpty ? _run.Index.Blocks - 1 : _run.Index.BlockOf(toExclusive);
-        return LoadBlock(wanted)
+        int block = toExclusive.IsEmpty ? _run.Index.Blocks - 1 : _run.Index.BlockOf(toExclusive);
+        return LoadBlock(block)
             && MoveTo((toExclusive.IsEmpty ? _view.Rows : _view.LowerBound(toExclusive, out _)) - 1);
     }
 
@@ -113,29 +113,29 @@ internal sealed unsafe class RunCursor : IRowCursor
         return _isOnRow = true;
     }
 
-    private bool LoadBlock(int wanted)
+    private bool LoadBlock(int block)
     {
         Invariant.Holds(!_isDisposed, "a disposed cursor is not used");
         _isOnRow = false;
         Damage = null;
-        if (wanted < 0 || wanted >= _run.Index.Blocks)
+        if (block < 0 || block >= _run.Index.Blocks)
         {
             return false;
         }
 
-        if (wanted == _block)
+        if (block == _block)
         {
             return true;
         }
 
-        if (!_blocks.TryLoad(wanted, out _view, out var damage))
+        if (!_blocks.TryLoad(block, out _view, out var damage))
         {
             _block = -1;
             Damage = damage;
             return false;
         }
 
-        _block = wanted;
+        _block = block;
         _prefixLength = _view.Prefix.Length;
         if (_prefixLength > _key.Length)
         {

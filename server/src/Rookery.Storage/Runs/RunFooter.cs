@@ -76,36 +76,36 @@ internal readonly record struct RunFooter(
 
     /// <summary>
     /// Decodes the last <see cref="Bytes"/> bytes of a file of <paramref name="fileBytes"/> bytes. If it returns false,
-    /// <paramref name="wrong"/> is the reason.
+    /// <paramref name="problem"/> is the reason.
     /// </summary>
     public static bool TryRead(
         ReadOnlySpan<byte> source,
         long fileId,
         long fileBytes,
         out RunFooter footer,
-        out string? wrong
+        out string? problem
     )
     {
         footer = default;
-        wrong = null;
+        problem = null;
         if (source.Length < Bytes || !source.StartsWith(Magic))
         {
-            wrong = "it does not end like a run";
+            problem = "it does not end like a run";
         }
         else if (
             BinaryPrimitives.ReadUInt32LittleEndian(source[ChecksumOffset..])
             != RunFormat.ChecksumOf(fileId, fileBytes - Bytes, source[..ChecksumOffset])
         )
         {
-            wrong = "the checksum of the footer does not match";
+            problem = "the checksum of the footer does not match";
         }
         else
         {
             footer = Parse(source);
-            wrong = footer.FileBytes == fileBytes && footer.IsPlausible ? null : "the footer does not fit the file";
+            problem = footer.FileBytes == fileBytes && footer.IsPlausible ? null : "the footer does not fit the file";
         }
 
-        return wrong is null;
+        return problem is null;
     }
 
     private bool IsPlausible =>

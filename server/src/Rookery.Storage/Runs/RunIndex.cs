@@ -154,8 +154,8 @@ internal readonly unsafe struct RunIndex
     /// </summary>
     public int BlockAt(long offset)
     {
-        int found = new ReadOnlySpan<long>(_offsets, Blocks + 1).BinarySearch(offset);
-        return found >= 0 ? found : ~found - 1; // otherwise the block before the next higher offset
+        int position = new ReadOnlySpan<long>(_offsets, Blocks + 1).BinarySearch(offset);
+        return position >= 0 ? position : ~position - 1; // otherwise the block before the next higher offset
     }
 
     /// <summary>

@@ -135,14 +135,14 @@ internal sealed unsafe class RunReader
             return mayReadDisk ? RunLookup.Damaged : RunLookup.NotInMemory;
         }
 
-        int found = block.View.LowerBound(key, out bool isEqual);
+        int rowNumber = block.View.LowerBound(key, out bool isEqual);
         if (!isEqual)
         {
             block.Unpin();
             return RunLookup.Absent;
         }
 
-        row = new RunRow(block, block.View.Read(found));
+        row = new RunRow(block, block.View.Read(rowNumber));
         return RunLookup.Found;
     }
 
@@ -175,9 +175,9 @@ internal sealed unsafe class RunReader
     /// <summary>Releases a reference. Rows and cursors must be disposed before the last release.</summary>
     public void Release()
     {
-        int left = Interlocked.Decrement(ref _references);
-        Invariant.Holds(left >= 0, "a reference is given back once");
-        if (left == 0)
+        int remaining = Interlocked.Decrement(ref _references);
+        Invariant.Holds(remaining >= 0, "a reference is given back once");
+        if (remaining == 0)
         {
             _cache.ReleaseFixed(ResidentBytes, this);
             _contents.Dispose();
@@ -204,18 +204,18 @@ internal sealed unsafe class RunReader
         {
             var bytes = buffer.AsSpan(0, length);
             long begun = _io.Begin();
-            string? wrong = ReadExactly(_contents.Index.Offset(block), bytes);
+            string? problem = ReadExactly(_contents.Index.Offset(block), bytes);
             _io.Record(IoKind.Read, begun, length);
             var sealedBlock = default(SealedBlock);
-            wrong ??= SealedBlock.Open(bytes, _contents.FileId, _contents.Index.Offset(block), out sealedBlock);
+            problem ??= SealedBlock.Open(bytes, _contents.FileId, _contents.Index.Offset(block), out sealedBlock);
             CachedBlock? frame = null;
-            if (wrong is null)
+            if (problem is null)
             {
                 frame = into.Fill(sealedBlock, this, block, wasEvictedRecently);
-                wrong = frame is null ? SealedBlock.Malformed : null;
+                problem = frame is null ? SealedBlock.Malformed : null;
             }
 
-            damage = wrong is null ? null : DamageOf(block, wrong);
+            damage = problem is null ? null : DamageOf(block, problem);
             return frame;
         }
         finally

@@ -31,8 +31,8 @@ internal sealed class RunVerification(RunReader run, RunContents contents, IDisk
         {
             next = RunFormat.HeaderBytes;
             var header = window.SpanOf(offset: 0, RunFormat.HeaderBytes);
-            string? wrong = run.ReadExactly(offset: 0, header) ?? RunFormat.CheckHeader(header, contents.FileId);
-            return wrong is null ? null : new RunDamage(file.Path, Offset: 0, RunFormat.HeaderBytes, wrong);
+            string? problem = run.ReadExactly(offset: 0, header) ?? RunFormat.CheckHeader(header, contents.FileId);
+            return problem is null ? null : new RunDamage(file.Path, Offset: 0, RunFormat.HeaderBytes, problem);
         }
 
         if (from < contents.Footer.IndexOffset)
@@ -40,10 +40,10 @@ internal sealed class RunVerification(RunReader run, RunContents contents, IDisk
             int block = contents.Index.BlockAt(from);
             next = contents.Index.Offset(block + 1);
             var bytes = window.SpanOf(offset: 0, contents.Index.BytesOnDisk(block));
-            string? wrong =
+            string? problem =
                 run.ReadExactly(contents.Index.Offset(block), bytes)
                 ?? SealedBlock.Open(bytes, contents.FileId, contents.Index.Offset(block), out _);
-            return wrong is null ? null : run.DamageOf(block, wrong);
+            return problem is null ? null : run.DamageOf(block, problem);
         }
 
         next = contents.Footer.FileBytes;

@@ -3,7 +3,7 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.State;
 
 /// <summary>The damage found since the engine was opened. Each damaged place is listed once. Thread-safe.</summary>
-internal sealed class DamageRegistry(Action<DamageEvent> found)
+internal sealed class DamageRegistry(Action<DamageEvent> damageFound)
 {
     private readonly Lock _gate = new();
     private readonly List<DamageEvent> _events = [];
@@ -70,7 +70,7 @@ internal sealed class DamageRegistry(Action<DamageEvent> found)
 
         if (isNew)
         {
-            found(noted);
+            damageFound(noted);
         }
 
         return new DamagedException(noted);

@@ -66,16 +66,16 @@ internal sealed class EngineState
     /// </summary>
     public bool TryAcquire()
     {
-        int seen = Volatile.Read(ref _references);
-        while (seen > 0)
+        int count = Volatile.Read(ref _references);
+        while (count > 0)
         {
-            int before = Interlocked.CompareExchange(ref _references, seen + 1, seen);
-            if (before == seen)
+            int before = Interlocked.CompareExchange(ref _references, count + 1, count);
+            if (before == count)
             {
                 return true;
             }
 
-            seen = before;
+            count = before;
         }
 
         return false;
@@ -118,9 +118,9 @@ internal sealed class EngineState
     /// <summary>Releases a reference.</summary>
     public void Release()
     {
-        int left = Interlocked.Decrement(ref _references);
-        Invariant.Holds(left >= 0, "a snapshot is disposed once");
-        if (left == 0)
+        int remaining = Interlocked.Decrement(ref _references);
+        Invariant.Holds(remaining >= 0, "a snapshot is disposed once");
+        if (remaining == 0)
         {
             Active.Release();
             foreach (Memtable memtable in Frozen)

@@ -164,10 +164,10 @@ internal static unsafe class Lookup
                 throw state.Sources.Damage.Note(file.Damage!, file, state.Sources.Tables.NamesOf(group));
             }
 
-            switch (file.Reader.TryGet(key, hash, mayReadDisk, out RunRow found, out RunDamage? damage))
+            switch (file.Reader.TryGet(key, hash, mayReadDisk, out RunRow runRow, out RunDamage? damage))
             {
                 case RunLookup.Found:
-                    row = new Row(state, visibleBatch, found);
+                    row = new Row(state, visibleBatch, runRow);
                     return RowLookup.Found;
                 case RunLookup.NotInMemory:
                     row = default;

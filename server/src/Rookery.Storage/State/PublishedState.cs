@@ -22,10 +22,10 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
     {
         while (true)
         {
-            EngineState seen = Volatile.Read(ref _current);
-            if (seen.TryAcquire())
+            EngineState state = Volatile.Read(ref _current);
+            if (state.TryAcquire())
             {
-                return seen;
+                return state;
             }
 
             ObjectDisposedException.ThrowIf(Volatile.Read(ref _isClosed), this);

@@ -39,7 +39,7 @@ internal sealed class ReadableCursor(
     {
         _remaining.Clear();
         _remaining.Push(new RangeToRead(from.ToArray(), _end, []));
-        return FindReturnable(found: false);
+        return FindReturnable(hasRow: false);
     }
 
     public bool SeekBackward(ReadOnlySpan<byte> toExclusive) =>
@@ -55,9 +55,9 @@ internal sealed class ReadableCursor(
 
     // Moves to the first row, at or after the current one, that this cursor returns. The parameter says whether there
     // is a current row.
-    private bool FindReturnable(bool found)
+    private bool FindReturnable(bool hasRow)
     {
-        while (_isOnRow = FindInRanges(found))
+        while (_isOnRow = FindInRanges(hasRow))
         {
             bool isReadFromAllFiles = _range.WithoutFiles.Length == 0;
             if (mayBeOld || isReadFromAllFiles || IsNewest())
@@ -65,7 +65,7 @@ internal sealed class ReadableCursor(
                 return true;
             }
 
-            found = MoveWithinRange();
+            hasRow = MoveWithinRange();
         }
 
         return false;
@@ -79,11 +79,11 @@ internal sealed class ReadableCursor(
     }
 
     // Goes on to the next range until a row is found in it.
-    private bool FindInRanges(bool found)
+    private bool FindInRanges(bool hasRow)
     {
-        while (!found || !IsBelow(_rows!.Key, _range.ToExclusive.Span))
+        while (!hasRow || !IsBelow(_rows!.Key, _range.ToExclusive.Span))
         {
-            if (!found && _rows?.Damage is { } damage)
+            if (!hasRow && _rows?.Damage is { } damage)
             {
                 Skip(damage);
             }
@@ -95,7 +95,7 @@ internal sealed class ReadableCursor(
                 return false;
             }
 
-            found = IsBelow(_range.From.Span, _range.ToExclusive.Span) && OpenRange();
+            hasRow = IsBelow(_range.From.Span, _range.ToExclusive.Span) && OpenRange();
         }
 
         return true;

@@ -42,9 +42,9 @@ internal sealed class RunSet
     /// <summary>Releases a reference; the last release releases the readers.</summary>
     public void Release()
     {
-        int left = Interlocked.Decrement(ref _references);
-        Invariant.Holds(left >= 0, "a run set is released once per reference");
-        if (left == 0)
+        int remaining = Interlocked.Decrement(ref _references);
+        Invariant.Holds(remaining >= 0, "a run set is released once per reference");
+        if (remaining == 0)
         {
             foreach (RunEntry file in Files())
             {

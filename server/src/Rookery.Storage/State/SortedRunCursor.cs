@@ -108,7 +108,7 @@ internal sealed class SortedRunCursor(
     }
 
     // Returns the argument, or false and records the damage if the current file ended with damage.
-    private bool CheckDamage(bool found)
+    private bool CheckDamage(bool hasRow)
     {
         if (_current!.Damage is { } damage)
         {
@@ -116,12 +116,12 @@ internal sealed class SortedRunCursor(
             return false;
         }
 
-        return found;
+        return hasRow;
     }
 
     // Returns false also below the file's first key in force: a merge has moved those rows to another file.
-    private bool CheckDamageAndStart(bool found) =>
-        CheckDamage(found) && _current!.Key.SequenceCompareTo(files[_fileIndex].FirstKey) >= 0;
+    private bool CheckDamageAndStart(bool hasRow) =>
+        CheckDamage(hasRow) && _current!.Key.SequenceCompareTo(files[_fileIndex].FirstKey) >= 0;
 
     private void Note(RunDamage damage)
     {
