@@ -25,11 +25,11 @@ public static partial class Lz4
             return 0;
         }
 
-        byte nothing = 0;
+        byte emptyInput = 0;
         fixed (byte* from = source)
         fixed (byte* to = destination)
         {
-            return CompressDefault(from is null ? &nothing : from, to, source.Length, destination.Length);
+            return CompressDefault(from is null ? &emptyInput : from, to, source.Length, destination.Length);
         }
     }
 
@@ -45,11 +45,11 @@ public static partial class Lz4
             return false;
         }
 
-        byte nothing = 0;
+        byte emptyInput = 0;
         fixed (byte* from = source)
         fixed (byte* to = destination)
         {
-            return DecompressSafe(from, to is null ? &nothing : to, source.Length, destination.Length)
+            return DecompressSafe(from, to is null ? &emptyInput : to, source.Length, destination.Length)
                 == destination.Length;
         }
     }

@@ -18,7 +18,7 @@ public sealed class AllocationTests
                 SegmentBytes = 4 * 1024 * 1024,
             };
             using var journal = NodeJournal.Open(new PosixDisk(), options, default, new CountingRecorder());
-            byte[] payload = PayloadOf(1, 0, 450);
+            byte[] payload = PayloadOf(index: 1, variant: 0, length: PayloadBytes);
             var frames = new JournalFrame[1];
             Write(5);
             Assert.Equal(0, AllocatedBy(() => Write(100)));
@@ -34,9 +34,9 @@ public sealed class AllocationTests
                     frames[0] = new JournalFrame(
                         FrameType.Batch,
                         journal.LastIndex + 1,
-                        1,
+                        Term: 1,
                         journal.OperationsBeforeNext,
-                        2,
+                        OperationCount: 2,
                         payload
                     );
                     journal.Write(frames);
@@ -51,13 +51,13 @@ public sealed class AllocationTests
 
     private static bool ReadOn(JournalReader reader, int count)
     {
-        bool all = true;
+        bool hasAll = true;
         for (int i = 0; i < count; i++)
         {
-            all &= reader.Next(out _);
+            hasAll &= reader.Next(out _);
         }
 
-        return all;
+        return hasAll;
     }
 
     private static long AllocatedBy(Action work)

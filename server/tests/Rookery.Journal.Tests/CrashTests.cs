@@ -22,9 +22,9 @@ public sealed class CrashTests
 
     private static bool IsFile(string path) => Path.HasExtension(path);
 
-    private static (CrashPoint Point, Exception Cause)? Search(Func<IDisk, IDisk> after) =>
+    private static (CrashPoint Point, Exception Cause)? Search(Func<IDisk, IDisk> wrap) =>
         new CrashSearch { Points = 4000, Runs = 16 }.Find(
-            seed => JournalWorkload.Run(seed, after),
+            seed => JournalWorkload.Run(seed, wrap),
             (image, run, operation) => run.Check(image, operation)
         );
 }

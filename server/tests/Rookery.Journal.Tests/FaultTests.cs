@@ -70,7 +70,7 @@ public sealed class FaultTests
                 + $"safe; put the cause right and start the node again.",
             failure.Message
         );
-        Assert.Equal(7, journal.LastIndex);
+        Assert.Equal(7, journal.LastIndex); // what the first segment has room for
         Assert.Throws<JournalLatchedException>(journal.StopCleanly);
         Assert.DoesNotContain(_disk.Files, file => file.EndsWith(".part", StringComparison.Ordinal));
     }
@@ -95,19 +95,19 @@ public sealed class FaultTests
     {
         for (int seed = 0; seed < 50; seed++)
         {
-            var card = new SimulatedDisk("/data");
-            var journal = Open(card);
+            var disk = new SimulatedDisk("/data");
+            var journal = Open(disk);
             Append(journal, 2);
-            card.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Sync });
+            disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Sync });
             Assert.Throws<JournalLatchedException>(() => Append(journal, 1));
-            card.KillProcess();
+            disk.KillProcess();
 
-            journal = Open(card);
-            long found = journal.LastIndex;
+            journal = Open(disk);
+            long lastIndex = journal.LastIndex;
             Append(journal, 1);
-            using var after = Open(card.AfterPowerLoss(seed));
-            Assert.Equal((3, 4), (found, after.LastIndex));
-            AssertHolds(after, 1, 4);
+            using var reopened = Open(disk.AfterPowerLoss(seed));
+            Assert.Equal((3, 4), (lastIndex, reopened.LastIndex));
+            AssertHolds(reopened, 1, 4);
         }
     }
 
@@ -127,6 +127,6 @@ public sealed class FaultTests
         );
         _disk.ClearFaults();
         using var again = Open(_disk);
-        AssertHolds(again, 1, 3);
+        AssertHolds(again, from: 1, through: 3);
     }
 }

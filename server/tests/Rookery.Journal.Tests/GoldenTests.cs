@@ -29,11 +29,11 @@ public sealed class GoldenTests
         Assert.Equal(Compressible(), content);
         for (int i = 3; i < 20; i++)
         {
-            Assert.Equal(PayloadOf(i + 1, 7, 3000), frames[i].Payload.ToArray());
+            Assert.Equal(PayloadOf(i + 1, variant: 7, length: 3000), frames[i].Payload.ToArray());
         }
 
         journal.Write([Next(journal, term: 2)]);
-        Assert.Equal(22, journal.OperationsBeforeNext - 2);
+        Assert.Equal(24, journal.OperationsBeforeNext); // 22 of the golden journal, and 2 of the entry
     }
 
     /// <summary>The older program would stop at an unknown frame and could not report that it is too old.</summary>
@@ -41,14 +41,14 @@ public sealed class GoldenTests
     public void Segments_of_an_older_format_are_never_appended_to()
     {
         var disk = Load(1);
-        string[] old = [.. disk.Files];
-        byte[][] before = [.. old.Select(disk.ReadAll)];
+        string[] oldFiles = [.. disk.Files];
+        byte[][] before = [.. oldFiles.Select(disk.ReadAll)];
         using (var journal = Open(disk))
         {
             journal.Write([Next(journal, term: 2), NodeJournal.MakeCommitFrame(20)]);
         }
 
-        Assert.Equal(before, old.Select(disk.ReadAll));
+        Assert.Equal(before, oldFiles.Select(disk.ReadAll));
         using var again = Open(disk);
         Assert.Equal((21, 20), (again.LastIndex, again.CommittedIndex));
     }
@@ -64,10 +64,31 @@ public sealed class GoldenTests
         using (var journal = Open(disk))
         {
             journal.Write([
-                new JournalFrame(FrameType.Vote, 0, 1, 0, 0, Encode([1, 2, 3])),
-                new JournalFrame(FrameType.Configuration, 1, 1, 0, 0, Encode([4, 5, 6])),
-                new JournalFrame(FrameType.NoOp, 2, 1, 0, 0, default),
-                new JournalFrame(FrameType.Batch, 3, 1, 0, 5, Encode(Compressible())),
+                new JournalFrame(
+                    FrameType.Vote,
+                    Index: 0,
+                    Term: 1,
+                    OperationsBefore: 0,
+                    OperationCount: 0,
+                    Encode([1, 2, 3])
+                ),
+                new JournalFrame(
+                    FrameType.Configuration,
+                    Index: 1,
+                    Term: 1,
+                    OperationsBefore: 0,
+                    OperationCount: 0,
+                    Encode([4, 5, 6])
+                ),
+                new JournalFrame(FrameType.NoOp, Index: 2, Term: 1, OperationsBefore: 0, OperationCount: 0, default),
+                new JournalFrame(
+                    FrameType.Batch,
+                    3,
+                    Term: 1,
+                    OperationsBefore: 0,
+                    OperationCount: 5,
+                    Encode(Compressible())
+                ),
             ]);
             for (int index = 4; index <= 22; index++)
             {
@@ -78,16 +99,37 @@ public sealed class GoldenTests
                         1,
                         index + 1,
                         1,
-                        PayloadOf(index, index > 18 ? 6 : 7, 3000)
+                        PayloadOf(index, variant: index > 18 ? 6 : 7, length: 3000) // truncated below, if after 18
                     ),
                     NodeJournal.MakeCommitFrame(Math.Min(18, index - 1)),
                 ]);
             }
 
             journal.Write([
-                new JournalFrame(FrameType.Truncation, 18, 1, 20, 0, default),
-                new JournalFrame(FrameType.Batch, 19, 2, 20, 1, PayloadOf(19, 7, 3000)),
-                new JournalFrame(FrameType.Batch, 20, 2, 21, 1, PayloadOf(20, 7, 3000)),
+                new JournalFrame(
+                    FrameType.Truncation,
+                    Index: 18,
+                    Term: 1,
+                    OperationsBefore: 20,
+                    OperationCount: 0,
+                    default
+                ),
+                new JournalFrame(
+                    FrameType.Batch,
+                    19,
+                    Term: 2,
+                    OperationsBefore: 20,
+                    OperationCount: 1,
+                    PayloadOf(19, variant: 7, length: 3000)
+                ),
+                new JournalFrame(
+                    FrameType.Batch,
+                    20,
+                    Term: 2,
+                    OperationsBefore: 21,
+                    OperationCount: 1,
+                    PayloadOf(20, variant: 7, length: 3000)
+                ),
                 NodeJournal.MakeCommitFrame(19),
             ]);
             journal.StopCleanly();

@@ -35,7 +35,7 @@ internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
 
     public long Term => Entries.Length == 0 ? 1 : Entries[^1].Term;
 
-    /// <summary>The state after this frame is durable.</summary>
+    /// <summary>Returns the state after a frame.</summary>
     public LogState With(in JournalFrame frame) =>
         frame.Type switch
         {
@@ -60,6 +60,7 @@ internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
         return this with { Entries = entries, Configuration = Platform.Checksum.Of(reset.Configuration.Span) };
     }
 
+    /// <summary>Whether the states are equal, without the entries that the manifest has, through its index.</summary>
     public bool EqualsFrom(LogState other, long manifestIndex) =>
         Vote == other.Vote
         && Configuration == other.Configuration
@@ -103,13 +104,15 @@ internal sealed class JournalWorkload
 
     private JournalReset? LastReset => _manifests[^1].PendingReset;
 
-    /// <summary>Runs the work of a seed on a new disk, which <paramref name="after"/> wraps.</summary>
-    public static (SimulatedDisk Disk, JournalWorkload Run) Run(int seed, Func<IDisk, IDisk>? after = null)
+    /// <summary>
+    /// Runs the work of a seed on a new disk, which the journal sees through <paramref name="wrap"/>.
+    /// </summary>
+    public static (SimulatedDisk Disk, JournalWorkload Run) Run(int seed, Func<IDisk, IDisk>? wrap = null)
     {
-        var empty = new SimulatedDisk("/data");
-        var run = new JournalWorkload(empty, after?.Invoke(empty) ?? empty, seed, LogState.Empty, 0);
+        var disk = new SimulatedDisk("/data");
+        var run = new JournalWorkload(disk, wrap?.Invoke(disk) ?? disk, seed, LogState.Empty, 0);
         run.Work(80);
-        return (empty, run);
+        return (disk, run);
     }
 
     /// <summary>Runs the work of a seed on a new disk, until its end or the first failing call.</summary>
@@ -152,7 +155,7 @@ internal sealed class JournalWorkload
         second.CheckOnce(image.CrashAt(again, operation), again);
     }
 
-    /// <summary>Returns a workload that continues on the disk's content after a power cut.</summary>
+    /// <summary>Like <see cref="Check"/>, but returns the workload that continues on the image.</summary>
     public JournalWorkload CheckOnce(SimulatedDisk image, int operation)
     {
         var (_, manifestIndex, reset) = _manifests.FindLast(manifest => manifest.Operation <= operation);
@@ -169,27 +172,27 @@ internal sealed class JournalWorkload
             }
         }
 
-        using var opened = TestJournal.Open(image, manifestIndex, reset: reset);
-        var read = Read(opened, promised, manifestIndex);
+        using var journal = TestJournal.Open(image, manifestIndex, reset: reset);
+        var read = Read(journal, promised, manifestIndex);
         int match = candidates.FindLastIndex(candidate => candidate.EqualsFrom(read, manifestIndex));
         Assert.True(
             match >= 0,
             $"promised {promised.Entries.Length} entries, read {read.Entries.Length} above the manifest at "
-                + $"{manifestIndex}; {opened.Recovery.Sentence}"
+                + $"{manifestIndex}; {journal.Recovery.Sentence}"
         );
-        Assert.Equal(candidates[match].NextOperation, opened.OperationsBeforeNext);
+        Assert.Equal(candidates[match].NextOperation, journal.OperationsBeforeNext);
         return new JournalWorkload(image, image, operation, candidates[match], manifestIndex, reset);
     }
 
     /// <summary>The state that the manifest contains, plus everything readable in the journal after it.</summary>
-    private static LogState Read(NodeJournal opened, LogState promised, long manifestIndex)
+    private static LogState Read(NodeJournal journal, LogState promised, long manifestIndex)
     {
         var entries = promised.Entries.Take((int)manifestIndex).ToList();
-        entries.AddRange(TestJournal.ReadAll(opened, manifestIndex + 1).Select(static frame => Entry.Of(frame)));
+        entries.AddRange(TestJournal.ReadAll(journal, manifestIndex + 1).Select(static frame => Entry.Of(frame)));
         return new LogState(
             [.. entries],
-            Platform.Checksum.Of(opened.Vote.Span),
-            Platform.Checksum.Of(opened.Configuration.Span)
+            Platform.Checksum.Of(journal.Vote.Span),
+            Platform.Checksum.Of(journal.Configuration.Span)
         );
     }
 
@@ -272,7 +275,7 @@ internal sealed class JournalWorkload
                     1,
                     state.NextOperation,
                     0,
-                    TestJournal.PayloadOf(_acknowledged.Count, 3, 30)
+                    TestJournal.PayloadOf(_acknowledged.Count, variant: 3, length: 30)
                 )
             );
         }
@@ -280,8 +283,8 @@ internal sealed class JournalWorkload
         if (_random.Next(10) == 0 && state.Entries.Length > ManifestIndex)
         {
             long keep = _random.NextInt64(ManifestIndex, state.Entries.Length);
-            var kept = state with { Entries = state.Entries[..(int)keep] };
-            Add(new JournalFrame(FrameType.Truncation, keep, kept.Term, kept.NextOperation, 0, default));
+            var truncated = state with { Entries = state.Entries[..(int)keep] };
+            Add(new JournalFrame(FrameType.Truncation, keep, truncated.Term, truncated.NextOperation, 0, default));
         }
 
         int count = _random.Next(1, 4);

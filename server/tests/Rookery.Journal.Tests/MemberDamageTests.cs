@@ -19,21 +19,21 @@ public sealed class MemberDamageTests
     {
         Append(Open(_disk), 20);
         Rot(3);
-        Check('B', new EntryPosition(1, 20), lastIndex: 2);
-        Check('A', new EntryPosition(1, 20), lastIndex: 2);
+        Check('B', new EntryPosition(Term: 1, Index: 20), lastIndex: 2);
+        Check('A', new EntryPosition(Term: 1, Index: 20), lastIndex: 2);
         Open(_disk, hasPeers: true).StopCleanly();
         _disk.KillProcess();
-        Check('S', new EntryPosition(1, 20), lastIndex: 2);
+        Check('S', new EntryPosition(Term: 1, Index: 20), lastIndex: 2);
         Append(Open(_disk, hasPeers: true), 17);
         _disk.KillProcess();
-        Check('A', new EntryPosition(1, 20), lastIndex: 19);
+        Check('A', new EntryPosition(Term: 1, Index: 20), lastIndex: 19);
         Append(Open(_disk, hasPeers: true), 1);
         _disk.KillProcess();
-        Check('A', new EntryPosition(1, 20), lastIndex: 20);
+        Check('A', new EntryPosition(Term: 1, Index: 20), lastIndex: 20);
         using var journal = Open(_disk, hasPeers: true);
         journal.Write([TruncateAfter(18)]);
         _disk.KillProcess();
-        Check('A', new EntryPosition(1, 18), lastIndex: 18);
+        Check('A', new EntryPosition(Term: 1, Index: 18), lastIndex: 18);
     }
 
     /// <summary>
@@ -45,10 +45,10 @@ public sealed class MemberDamageTests
     {
         Append(Open(_disk), 20);
         Rot(6);
-        Check('B', new EntryPosition(1, 20), lastIndex: 5);
+        Check('B', new EntryPosition(Term: 1, Index: 20), lastIndex: 5);
         Rot(3);
-        Check('B', new EntryPosition(1, 20), lastIndex: 2);
-        Check('A', new EntryPosition(1, 20), lastIndex: 2);
+        Check('B', new EntryPosition(Term: 1, Index: 20), lastIndex: 2);
+        Check('A', new EntryPosition(Term: 1, Index: 20), lastIndex: 2);
     }
 
     /// <summary>
@@ -63,7 +63,7 @@ public sealed class MemberDamageTests
         var journal = Open(_disk, hasPeers: true);
         journal.Write([Next(journal, term: 2)]);
         _disk.KillProcess();
-        Check('A', new EntryPosition(2, 3), lastIndex: 3);
+        Check('A', new EntryPosition(Term: 2, Index: 3), lastIndex: 3);
     }
 
     [Theory]
@@ -71,19 +71,31 @@ public sealed class MemberDamageTests
     [InlineData(3)]
     public void An_installed_snapshot_clears_exactly_the_loss_that_it_covers(long term)
     {
-        Append(Open(_disk), 40, 2000);
+        Append(Open(_disk), 40, length: 2000);
         Rot(3);
         var journal = Open(_disk, hasPeers: true);
-        journal.ResetTo(new JournalReset(1, new JournalPosition(30, term, 60), 0, default));
+        journal.ResetTo(
+            new JournalReset(
+                Mark: 1,
+                new JournalPosition(Index: 30, Term: term, Operations: 60),
+                ConfigurationIndex: 0,
+                default
+            )
+        );
         _disk.KillProcess();
         using var again = Open(
             _disk,
             manifestIndex: 30,
             hasPeers: true,
-            reset: new JournalReset(1, new JournalPosition(30, term, 60), 0, default)
+            reset: new JournalReset(
+                Mark: 1,
+                new JournalPosition(Index: 30, Term: term, Operations: 60),
+                ConfigurationIndex: 0,
+                default
+            )
         );
         Assert.Equal(
-            term == 1 ? new EntryPosition(1, 40) : new EntryPosition(3, 30),
+            term == 1 ? new EntryPosition(Term: 1, Index: 40) : new EntryPosition(Term: 3, Index: 30),
             again.Recovery.MayHaveAcknowledged
         );
     }
@@ -96,7 +108,7 @@ public sealed class MemberDamageTests
         journal.Write([Vote(9), Next(journal, term: 9), Next(journal, ahead: 1, term: 9)]);
         _disk.KillProcess();
         Rot(2);
-        Check('B', new EntryPosition(9, 5), lastIndex: 1);
+        Check('B', new EntryPosition(Term: 9, Index: 5), lastIndex: 1);
     }
 
     /// <summary>
@@ -110,8 +122,8 @@ public sealed class MemberDamageTests
         journal.Write([Next(journal), Next(journal, ahead: 1), Next(journal, ahead: 2), Next(journal, ahead: 3)]);
         journal.Write([Vote(2)]);
         _disk.KillProcess();
-        _disk.Rot(First, (2 * 4096) + 100 + 450 + 64, 1);
-        Check('B', new EntryPosition(1, 5), lastIndex: 2);
+        _disk.Rot(First, (2 * BlockBytes) + 100 + PayloadBytes + 64, mask: 1);
+        Check('B', new EntryPosition(Term: 1, Index: 5), lastIndex: 2);
     }
 
     [Fact]
@@ -123,21 +135,21 @@ public sealed class MemberDamageTests
         journal.Write([Vote(7)]);
         _disk.KillProcess();
         Rot(2);
-        Check('B', new EntryPosition(1, 4), lastIndex: 1);
+        Check('B', new EntryPosition(Term: 1, Index: 4), lastIndex: 1);
     }
 
     [Theory]
     [InlineData(1)]
     [InlineData(30)]
-    public void The_newest_vote_is_used_even_if_it_follows_the_gap(int entriesBehind)
+    public void The_newest_vote_is_used_even_if_it_follows_the_gap(int entriesAfter)
     {
         var journal = Open(_disk);
         journal.Write([Vote(1)]);
         Append(journal, 4);
         journal.Write([Vote(5)]);
-        Append(journal, entriesBehind);
+        Append(journal, entriesAfter);
         _disk.KillProcess();
-        _disk.Rot(First, (4 * 4096) + 100, 1);
+        _disk.Rot(First, (4 * BlockBytes) + 100, mask: 1);
         for (int start = 0; start < 3; start++)
         {
             using var again = Open(_disk, hasPeers: true);
@@ -150,17 +162,17 @@ public sealed class MemberDamageTests
     }
 
     [Theory]
-    [InlineData(3, true)]
+    [InlineData(3, true)] // too few for another segment, whose header would repeat the vote
     [InlineData(60, false)]
-    public void A_member_with_an_unreadable_vote_stops_unless_a_later_header_repeats_it(int entriesBehind, bool stops)
+    public void A_member_with_an_unreadable_vote_stops_unless_a_later_header_repeats_it(int entriesAfter, bool stops)
     {
         var journal = Open(_disk);
         Append(journal, 2);
         journal.Write([Vote(5)]);
-        Append(journal, entriesBehind);
+        Append(journal, entriesAfter);
         _disk.KillProcess();
-        _disk.Rot(First, (3 * 4096) + 70, 4);
-        _disk.Rot(First, (4 * 4096) + 70, 4);
+        _disk.Rot(First, (3 * BlockBytes) + 70, mask: 4);
+        _disk.Rot(First, (4 * BlockBytes) + 70, mask: 4);
         if (stops)
         {
             Assert.Contains(
@@ -202,7 +214,7 @@ public sealed class MemberDamageTests
         _disk.KillProcess();
         for (int block = 4; block < 7; block++)
         {
-            _disk.Rot(First, block * 4096, 1);
+            _disk.Rot(First, block * BlockBytes, mask: 1);
         }
 
         if (hidesVote)
@@ -213,7 +225,7 @@ public sealed class MemberDamageTests
 
         using var again = Open(_disk, hasPeers: true);
         Assert.Equal(
-            ('B', 1L, new EntryPosition(1, 5)),
+            ('B', 1L, new EntryPosition(Term: 1, Index: 5)),
             (again.Recovery.Label, again.LastIndex, again.Recovery.MayHaveAcknowledged)
         );
     }
@@ -223,7 +235,7 @@ public sealed class MemberDamageTests
     {
         Append(Open(_disk), 9);
         _disk.KillProcess();
-        _disk.Rot(Second, 30, 1);
+        _disk.Rot(Second, 30, mask: 1);
         Assert.Throws<JournalDamagedException>(() => Assert.Fail(Open(_disk, hasPeers: true).Recovery.ToString()));
     }
 
@@ -239,7 +251,7 @@ public sealed class MemberDamageTests
         {
             using var again = Open(_disk, manifestIndex: 4, hasPeers: true);
             Assert.Equal(
-                ('D', 4L, 21L, new EntryPosition(1, 21)),
+                ('D', 4L, 21L, new EntryPosition(Term: 1, Index: 21)),
                 (again.Recovery.Label, again.FirstIndex, again.LastIndex, again.Recovery.MayHaveAcknowledged)
             );
             Assert.Equal(
@@ -253,25 +265,25 @@ public sealed class MemberDamageTests
     [Theory]
     [InlineData(3, 'B')]
     [InlineData(20, 'D')]
-    public void A_configuration_in_the_gap_comes_from_a_later_header_or_from_peers(int entriesBehind, char label)
+    public void A_configuration_in_the_gap_comes_from_a_later_header_or_from_peers(int entriesAfter, char label)
     {
         var journal = Open(_disk);
         Append(journal, 2);
         journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = Encode([7]) }]);
-        Append(journal, entriesBehind);
+        Append(journal, entriesAfter);
         _disk.KillProcess();
-        _disk.Rot(First, (3 * 4096) + 70, 1);
+        _disk.Rot(First, (3 * BlockBytes) + 70, mask: 1);
         using var again = Open(_disk, manifestIndex: 3, hasPeers: true);
         if (label == 'B')
         {
             Assert.Equal(
-                ('B', 2L, new EntryPosition(1, 6)),
+                ('B', 2L, new EntryPosition(Term: 1, Index: 6)),
                 (again.Recovery.Label, again.LastIndex, again.Recovery.MayHaveAcknowledged)
             );
             _disk.KillProcess();
             using var later = Open(_disk, manifestIndex: 3, hasPeers: true);
             Assert.Equal(
-                ('A', 2L, new EntryPosition(1, 6)),
+                ('A', 2L, new EntryPosition(Term: 1, Index: 6)),
                 (later.Recovery.Label, later.LastIndex, later.Recovery.MayHaveAcknowledged)
             );
             return;
@@ -294,7 +306,7 @@ public sealed class MemberDamageTests
         _disk.KillProcess();
         for (int block = 4; block < 8; block++)
         {
-            _disk.Rot(First, block * 4096, 1);
+            _disk.Rot(First, block * BlockBytes, mask: 1);
         }
 
         for (int start = 0; start < 3; start++)
@@ -305,7 +317,7 @@ public sealed class MemberDamageTests
                 (again.Recovery.Label, again.FirstIndex, again.LastIndex, again.OperationsBeforeNext)
             );
             Assert.Equal(
-                (new EntryPosition(1, 20), Hex(Vote(3).Payload)),
+                (new EntryPosition(Term: 1, Index: 20), Hex(Vote(3).Payload)),
                 (again.Recovery.MayHaveAcknowledged, Hex(again.Vote))
             );
             Assert.Equal(
@@ -319,7 +331,7 @@ public sealed class MemberDamageTests
         Append(Open(_disk, manifestIndex: 4, hasPeers: true), 16);
         _disk.KillProcess();
         using var healed = Open(_disk, manifestIndex: 4, hasPeers: true);
-        Assert.Equal(new EntryPosition(1, 20), healed.Recovery.MayHaveAcknowledged);
+        Assert.Equal(new EntryPosition(Term: 1, Index: 20), healed.Recovery.MayHaveAcknowledged);
         AssertHolds(healed, 5, 20);
     }
 
@@ -338,8 +350,8 @@ public sealed class MemberDamageTests
         journal.Write([Vote(5)]);
         Append(journal, 20);
         _disk.KillProcess();
-        _disk.Rot(First, (5 * 4096) + 100, 1);
-        _disk.Rot(First, (6 * 4096) + 100, 1);
+        _disk.Rot(First, (5 * BlockBytes) + 100, mask: 1);
+        _disk.Rot(First, (6 * BlockBytes) + 100, mask: 1);
         int before = _disk.OperationCount;
         Open(_disk, manifestIndex, hasPeers: true).Dispose();
         int after = _disk.OperationCount;
@@ -351,7 +363,7 @@ public sealed class MemberDamageTests
                 var image = _disk.CrashAt(at, seed);
                 using var again = Open(image, manifestIndex, hasPeers: true);
                 Assert.Equal(
-                    (new EntryPosition(1, 30), Hex(Vote(5).Payload)),
+                    (new EntryPosition(Term: 1, Index: 30), Hex(Vote(5).Payload)),
                     (again.Recovery.MayHaveAcknowledged, Hex(again.Vote))
                 );
             }
@@ -367,29 +379,36 @@ public sealed class MemberDamageTests
         Open(_disk, hasPeers: true).Dispose();
         _disk.KillProcess();
         var journal = Open(_disk, hasPeers: true);
-        byte[] aside = _disk.ReadAll(First + ".aside-1");
+        byte[] keptBytes = _disk.ReadAll(First + ".aside-1");
         for (int i = 0; i < 60; i++)
         {
             Append(journal, 1);
             journal.ReleaseThrough(journal.LastIndex);
         }
 
-        Assert.Equal(aside, _disk.ReadAll(First + ".aside-1"));
+        Assert.Equal(keptBytes, _disk.ReadAll(First + ".aside-1"));
     }
 
     private static string Hex(ReadOnlyMemory<byte> bytes) => Convert.ToHexString(bytes.Span);
 
-    private static JournalFrame Vote(byte number) => new(FrameType.Vote, 0, number, 0, 0, Encode([number, number]));
+    private static JournalFrame Vote(byte number) =>
+        new(FrameType.Vote, Index: 0, Term: number, OperationsBefore: 0, OperationCount: 0, Encode([number, number]));
 
-    private static JournalFrame TruncateAfter(long index) => new(FrameType.Truncation, index, 1, 2 * index, 0, default);
+    private static JournalFrame TruncateAfter(long index) =>
+        new(FrameType.Truncation, Index: index, Term: 1, OperationsBefore: 2 * index, OperationCount: 0, default);
 
-    /// <summary>Damages the payload of an entry in the first segment, in which each entry has its own block.</summary>
+    /// <summary>Kills the process and damages the payload of an entry of the first segment.</summary>
     private void Rot(int entry)
     {
         _disk.KillProcess();
-        _disk.Rot(First, (entry * 4096) + 100, 1);
+        _disk.Rot(First, (entry * BlockBytes) + 100, mask: 1);
     }
 
+    /// <summary>
+    /// Opens the journal as that of a member of a cluster, and kills the process. The label is the letter of the
+    /// recovery's case in docs/explanation/durability.md: A is a torn tail, B a damaged middle, D a gap that the
+    /// manifest covers, S a clean stop.
+    /// </summary>
     private void Check(char label, EntryPosition acknowledged, long lastIndex)
     {
         using (var journal = Open(_disk, hasPeers: true))

@@ -13,10 +13,8 @@ public sealed class NodeJournalTests
     {
         using var journal = Open(_disk);
         Assert.Equal(TailVerdict.BeginNew, journal.Recovery.Verdict);
-        Assert.Equal(
-            (1, 0, 0, 0),
-            (journal.FirstIndex, journal.LastIndex, journal.LastTerm, journal.OperationsBeforeNext)
-        );
+        Assert.Equal((1, 0), (journal.FirstIndex, journal.LastIndex));
+        Assert.Equal((0, 0), (journal.LastTerm, journal.OperationsBeforeNext));
         Assert.Empty(ReadAll(journal));
     }
 
@@ -27,7 +25,7 @@ public sealed class NodeJournalTests
         Append(journal, 100);
         Assert.Equal((100, 200), (journal.LastIndex, journal.OperationsBeforeNext));
         AssertHolds(journal, 1, 100);
-        AssertHolds(journal, 37, 100);
+        AssertHolds(journal, from: 37, through: 100);
         AssertHolds(journal, 101, 100);
     }
 
@@ -52,7 +50,7 @@ public sealed class NodeJournalTests
         long before = _disk.CallCount(DiskCalls.All);
         Append(journal, 10);
         Assert.Equal(2 * SegmentBytes, journal.LiveBytes);
-        Assert.Equal(20, _disk.CallCount(DiskCalls.All) - before);
+        Assert.Equal(10 * 2, _disk.CallCount(DiskCalls.All) - before); // a write and a sync for each entry
     }
 
     [Fact]
@@ -101,7 +99,7 @@ public sealed class NodeJournalTests
         journal.Write([Next(journal, length: 3_000_000)]);
         Assert.Equal(files + 1, _disk.Files.Count);
         journal.Write([Next(journal)]);
-        Assert.Equal(PayloadOf(3, 0, 3_000_000), ReadAll(journal, 3)[0].Payload.ToArray());
+        Assert.Equal(PayloadOf(3, variant: 0, length: 3_000_000), ReadAll(journal, 3)[0].Payload.ToArray());
         journal.ReleaseThrough(3);
         Assert.Equal(SegmentBytes, journal.LiveBytes);
         Assert.InRange(_disk.UsedBytes, 0, 4 * SegmentBytes);
@@ -129,7 +127,7 @@ public sealed class NodeJournalTests
             for (long index = 1; index <= 50; index++)
             {
                 Assert.True(reader.Next(out var frame));
-                Assert.Equal(PayloadOf(index, 0, 450), frame.Payload.ToArray());
+                Assert.Equal(PayloadOf(index, variant: 0, length: PayloadBytes), frame.Payload.ToArray());
             }
 
             Assert.False(reader.Next(out _));
@@ -137,7 +135,7 @@ public sealed class NodeJournalTests
 
         Assert.True(
             journal.LiveBytes > journal.BytesAbove(40) + (4 * SegmentBytes),
-            "what only a reader keeps does not count"
+            "segments that only a reader keeps must not count"
         );
         Assert.Equal(journal.LiveBytes, journal.BytesAbove(0));
         journal.ReleaseThrough(40);
@@ -153,14 +151,14 @@ public sealed class NodeJournalTests
         var options = new JournalOptions
         {
             Directory = Folder,
-            SegmentBytes = 2 * 4096,
+            SegmentBytes = 2 * BlockBytes,
             RecycledSegments = 3,
         };
         for (int round = 0; round < 4; round++)
         {
-            var card = new SimulatedDisk("/data");
-            long last;
-            using (var journal = NodeJournal.Open(card, options, default, new CountingRecorder()))
+            var disk = new SimulatedDisk("/data");
+            long lastIndex;
+            using (var journal = NodeJournal.Open(disk, options, default, new CountingRecorder()))
             {
                 Append(journal, released); // one frame a segment, so the list is long
                 var releasing = Task.Run(() =>
@@ -172,23 +170,23 @@ public sealed class NodeJournalTests
                 });
                 for (int i = 0; i < released && !releasing.IsCompleted; i++)
                 {
-                    // limited, because a writer that is faster than the other thread would make the list grow without
+                    // Limited, because a writer that is faster than the other thread would make the list grow without
                     // end
                     Append(journal, 1);
                 }
 
                 await releasing;
-                last = journal.LastIndex;
+                lastIndex = journal.LastIndex;
             }
 
             using var again = NodeJournal.Open(
-                card,
+                disk,
                 options,
-                new JournalKnowledge(released - 1, 1, HasPeers: false),
+                new JournalKnowledge(ManifestIndex: released - 1, ManifestTerm: 1, HasPeers: false),
                 new CountingRecorder()
             );
-            Assert.Equal(last, again.LastIndex);
-            AssertHolds(again, released, last);
+            Assert.Equal(lastIndex, again.LastIndex);
+            AssertHolds(again, released, lastIndex);
         }
     }
 
@@ -254,12 +252,17 @@ public sealed class NodeJournalTests
     [Fact]
     public void A_journal_can_start_after_a_restored_backup()
     {
-        NodeJournal.Create(_disk, Options, new JournalPosition(70, 3, 700), new CountingRecorder());
+        NodeJournal.Create(
+            _disk,
+            Options,
+            new JournalPosition(Index: 70, Term: 3, Operations: 700),
+            new CountingRecorder()
+        );
         using (
             var journal = NodeJournal.Open(
                 _disk,
                 Options,
-                new JournalKnowledge(70, 3, HasPeers: false),
+                new JournalKnowledge(ManifestIndex: 70, ManifestTerm: 3, HasPeers: false),
                 new CountingRecorder()
             )
         )

@@ -15,7 +15,7 @@ public sealed class RecoveryTests
     public void Case_A_a_torn_tail_is_truncated()
     {
         Fill(5);
-        _disk.Rot(First, (5 * 4096) + 100, 1);
+        _disk.Rot(First, (5 * BlockBytes) + 100, mask: 1);
         using var journal = Open(_disk);
         Assert.Equal(
             (TailVerdict.TruncateTornTail, 'A', 4L),
@@ -26,21 +26,21 @@ public sealed class RecoveryTests
                 + $"write had been acknowledged.",
             journal.Recovery.Sentence
         );
-        Assert.Equal(new EntryPosition(1, 4), journal.Recovery.MayHaveAcknowledged);
+        Assert.Equal(new EntryPosition(Term: 1, Index: 4), journal.Recovery.MayHaveAcknowledged);
     }
 
     [Fact]
     public void Case_B_a_damaged_middle_is_kept_aside_and_repaired_by_peers()
     {
         Fill(20);
-        _disk.Rot(First, (3 * 4096) + 100, 1);
+        _disk.Rot(First, (3 * BlockBytes) + 100, mask: 1);
         using (var journal = Open(_disk, hasPeers: true))
         {
             Assert.Equal(
                 (TailVerdict.RepairFromPeers, 'B', 2L),
                 (journal.Recovery.Verdict, journal.Recovery.Label, journal.LastIndex)
             );
-            Assert.Equal(new EntryPosition(1, 20), journal.Recovery.MayHaveAcknowledged);
+            Assert.Equal(new EntryPosition(Term: 1, Index: 20), journal.Recovery.MayHaveAcknowledged);
             Assert.Equal("journal-00000001.segment.aside-1", journal.Recovery.KeptAside[0]);
             Append(journal, 20);
             journal.ReleaseThrough(15);
@@ -48,7 +48,7 @@ public sealed class RecoveryTests
         }
 
         byte[] aside = _disk.ReadAll(First + ".aside-1");
-        Assert.True(FrameHeader.TryRead(aside.AsSpan(4096 * 7), out var header));
+        Assert.True(FrameHeader.TryRead(aside.AsSpan(BlockBytes * 7), out var header));
         Assert.Equal(7, header.Index);
     }
 
@@ -56,7 +56,7 @@ public sealed class RecoveryTests
     public void Case_C_a_damaged_middle_stops_a_single_node_and_changes_nothing()
     {
         Fill(5);
-        _disk.Rot(First, (3 * 4096) + 100, 1);
+        _disk.Rot(First, (3 * BlockBytes) + 100, mask: 1);
         int operations = _disk.OperationCount;
         var damage = Assert.Throws<JournalDamagedException>(() => Open(_disk));
         Assert.Equal(
@@ -66,7 +66,7 @@ public sealed class RecoveryTests
             damage.Message
         );
         Assert.InRange(_disk.OperationCount - operations, 0, 2); // only syncs of the directory
-        _disk.Rot(First, (3 * 4096) + 100, 1);
+        _disk.Rot(First, (3 * BlockBytes) + 100, mask: 1);
         using var healed = Open(_disk);
         AssertHolds(healed, 1, 5);
     }
@@ -75,7 +75,7 @@ public sealed class RecoveryTests
     public void Case_D_damage_below_the_manifest_loses_nothing()
     {
         Fill(6);
-        _disk.Rot(First, (3 * 4096) + 100, 1);
+        _disk.Rot(First, (3 * BlockBytes) + 100, mask: 1);
         using var journal = Open(_disk, manifestIndex: 3);
         Assert.Equal(
             (TailVerdict.SkipAppliedGap, 'D', 4L, 6L),
@@ -89,7 +89,7 @@ public sealed class RecoveryTests
     public void The_manifest_proves_that_a_sync_had_returned()
     {
         Fill(5);
-        _disk.Rot(First, (5 * 4096) + 100, 1);
+        _disk.Rot(First, (5 * BlockBytes) + 100, mask: 1);
         Assert.Contains(
             "entries from 6 on",
             Assert.Throws<JournalDamagedException>(() => Open(_disk, manifestIndex: 5)).Message,
@@ -100,8 +100,8 @@ public sealed class RecoveryTests
     [Fact]
     public void A_clean_stop_proves_that_a_sync_had_returned()
     {
-        Fill(5, stop: true);
-        _disk.Rot(First, (5 * 4096) + 100, 1);
+        Fill(5, stopsCleanly: true);
+        _disk.Rot(First, (5 * BlockBytes) + 100, mask: 1);
         Assert.Throws<JournalDamagedException>(() => Open(_disk));
     }
 
@@ -135,7 +135,7 @@ public sealed class RecoveryTests
         Fill(5);
         using (var file = _disk.Open(First, DiskOpen.ReadWrite))
         {
-            file.SetLength(5 * 4096);
+            file.SetLength(5 * BlockBytes);
         }
 
         Assert.Throws<JournalDamagedException>(() => Open(_disk));
@@ -145,7 +145,7 @@ public sealed class RecoveryTests
     public void A_newest_segment_with_a_damaged_header_and_two_writes_is_damage()
     {
         Fill(9);
-        _disk.Rot(Second, 30, 1);
+        _disk.Rot(Second, 30, mask: 1);
         Assert.Throws<JournalDamagedException>(() => Open(_disk));
     }
 
@@ -174,10 +174,10 @@ public sealed class RecoveryTests
     [Theory]
     [InlineData(DiskCalls.Open)]
     [InlineData(DiskCalls.Read)]
-    public void An_unreadable_note_is_reported_and_rewritten(DiskCalls fails)
+    public void An_unreadable_note_is_reported_and_rewritten(DiskCalls failing)
     {
         Start(times: 3);
-        _disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = fails, PathContains = Note });
+        _disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = failing, PathContains = Note });
         using (var journal = Open(_disk))
         {
             AssertHolds(journal, 1, 9);
@@ -200,11 +200,11 @@ public sealed class RecoveryTests
     [Theory]
     [InlineData(3)]
     [InlineData(4)]
-    public void An_unreadable_block_of_the_note_does_not_hide_the_other(int times)
+    public void An_unreadable_block_of_the_note_does_not_hide_the_other(int starts)
     {
-        Start(times);
-        byte[] note = _disk.ReadAll(Note);
-        bool isSecondNewer = BitConverter.ToInt64(note, 4096 + 16) > BitConverter.ToInt64(note, 16);
+        Start(times: starts);
+        byte[] noteBytes = _disk.ReadAll(Note);
+        bool isSecondNewer = BitConverter.ToInt64(noteBytes, BlockBytes + 16) > BitConverter.ToInt64(noteBytes, 16);
         _disk.Delete(Segments()[^1]);
         _disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
         if (isSecondNewer)
@@ -221,13 +221,17 @@ public sealed class RecoveryTests
     public void A_start_replaces_an_unreadable_block_of_the_note_even_without_a_new_segment()
     {
         Start(times: 3);
-        Fill(1, stop: true);
+        Fill(1, stopsCleanly: true);
         _disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
         int segments = Segments().Count;
         Open(_disk).Dispose();
-        byte[] note = _disk.ReadAll(Note);
-        long[] noted = [BitConverter.ToInt64(note, 16), note.Length > 4096 ? BitConverter.ToInt64(note, 4096 + 16) : 0];
-        Assert.Contains(0, noted);
+        byte[] noteBytes = _disk.ReadAll(Note);
+        long[] starts =
+        [
+            BitConverter.ToInt64(noteBytes, 16),
+            noteBytes.Length > BlockBytes ? BitConverter.ToInt64(noteBytes, BlockBytes + 16) : 0,
+        ];
+        Assert.Contains(0, starts);
         Assert.Equal(segments, Segments().Count);
     }
 
@@ -235,7 +239,7 @@ public sealed class RecoveryTests
     public void A_power_cut_while_the_note_is_replaced_leaves_a_valid_note()
     {
         Start(times: 3);
-        Fill(1, stop: true);
+        Fill(1, stopsCleanly: true);
         _disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
         int before = _disk.OperationCount;
         Open(_disk).Dispose();
@@ -265,7 +269,7 @@ public sealed class RecoveryTests
     public void The_note_of_another_store_is_ignored()
     {
         Start(times: 5);
-        byte[] note = _disk.ReadAll(Note);
+        byte[] noteBytes = _disk.ReadAll(Note);
         Array.ForEach([.. Segments(), Note], _disk.Delete);
         var options = new JournalOptions
         {
@@ -279,7 +283,7 @@ public sealed class RecoveryTests
         }
 
         _disk.Delete(Note);
-        _disk.WriteNew(Note, note);
+        _disk.WriteNew(Note, noteBytes);
         for (int start = 0; start < 2; start++)
         {
             using var journal = NodeJournal.Open(_disk, options, default, new CountingRecorder());
@@ -308,7 +312,7 @@ public sealed class RecoveryTests
 
         _disk.Delete(Note);
         _disk.SyncDirectory(Folder);
-        int missed = 0;
+        int opened = 0;
         for (int call = 2; call < 10; call++)
         {
             var image = _disk.AfterPowerLoss(call);
@@ -318,7 +322,7 @@ public sealed class RecoveryTests
             try
             {
                 using var journal = Open(image);
-                missed++;
+                opened++;
                 journal.PrepareSpare();
             }
             catch (DiskException)
@@ -330,7 +334,7 @@ public sealed class RecoveryTests
             Assert.All(Enumerable.Range(1, 20), seed => Assert.True(image.AfterPowerLoss(seed).Exists(Note)));
         }
 
-        Assert.NotEqual(0, missed);
+        Assert.NotEqual(0, opened);
     }
 
     [Fact]
@@ -340,7 +344,7 @@ public sealed class RecoveryTests
             NodeJournal.Open(
                 _disk,
                 Options,
-                new JournalKnowledge(0, 0, HasPeers: false) { WasBegun = true },
+                new JournalKnowledge(ManifestIndex: 0, ManifestTerm: 0, HasPeers: false) { WasBegun = true },
                 new CountingRecorder()
             )
         );
@@ -419,7 +423,7 @@ public sealed class RecoveryTests
         Fill(3);
         Patch(
             First,
-            3 * 4096,
+            3 * BlockBytes,
             FrameHeader.Bytes,
             static bytes =>
             {
@@ -457,14 +461,15 @@ public sealed class RecoveryTests
             }
         }
 
-        for (int cut = 0; cut < 3; cut++)
+        for (int restart = 0; restart < 3; restart++)
         {
-            using var again = Open(_disk, manifestIndex: 59 + cut);
-            Assert.Equal(60 + cut, again.LastIndex);
+            using var again = Open(_disk, manifestIndex: 59 + restart);
+            Assert.Equal(60 + restart, again.LastIndex);
             Append(again, 1);
         }
     }
 
+    /// <summary>The file that names the newest segment, to detect that it is missing. It has two copies.</summary>
     private static string Note => Folder + "/newest";
 
     private List<string> Segments() => [.. _disk.Files.Where(SegmentFile)];
@@ -481,11 +486,12 @@ public sealed class RecoveryTests
 
     private static bool SegmentFile(string path) => path.EndsWith(".segment", StringComparison.Ordinal);
 
-    private void Fill(int frames, bool stop = false)
+    /// <summary>Writes entries to a new or existing journal, and kills the process.</summary>
+    private void Fill(int frames, bool stopsCleanly = false)
     {
         var journal = Open(_disk);
         Append(journal, frames);
-        if (stop)
+        if (stopsCleanly)
         {
             journal.StopCleanly();
         }

@@ -58,13 +58,13 @@ public sealed class RotTests
         Append(journal, 3);
         disk.Rot(
             disk.Files.Single(static file => file.EndsWith(".segment", StringComparison.Ordinal)),
-            (2 * 4096) + 200,
+            (2 * BlockBytes) + 200,
             1
         );
         using var reader = journal.Read(1);
         Assert.True(reader.Next(out _));
         var damage = Assert.Throws<JournalDamagedException>(() => reader.Next(out _));
-        Assert.Equal(2 * 4096, damage.Offset);
+        Assert.Equal(2 * BlockBytes, damage.Offset);
     }
 
     /// <summary>
@@ -76,7 +76,7 @@ public sealed class RotTests
         var disk = new SimulatedDisk("/data");
         Append(Open(disk), 3);
         disk.KillProcess();
-        disk.Rot($"{Folder}/journal-00000001.segment", (3 * 4096) + 200, 1);
+        disk.Rot($"{Folder}/journal-00000001.segment", (3 * BlockBytes) + 200, mask: 1);
         Assert.Throws<JournalDamagedException>(() => Open(disk.AfterPowerLoss(1), manifestIndex: 3));
         using var opened = Open(disk.AfterPowerLoss(1));
         Assert.Equal((TailVerdict.TruncateTornTail, 2), (opened.Recovery.Verdict, opened.LastIndex));

@@ -5,8 +5,8 @@ using static Rookery.Journal.Tests.TestJournal;
 namespace Rookery.Journal.Tests;
 
 /// <summary>
-/// An older copy of the newest segment is put back. Each of its frames is whole and in its place: only what lies
-/// outside the segment can tell that writes are missing.
+/// An older copy of the newest segment is put back. Each of its frames is undamaged and in its place, so only files
+/// outside the segment show that writes are missing.
 /// </summary>
 public sealed class SetBackTests
 {
@@ -45,7 +45,7 @@ public sealed class SetBackTests
         using var journal = StoppedJournal.Open(
             _disk,
             Options,
-            new JournalKnowledge(0, 0, HasPeers: true),
+            new JournalKnowledge(ManifestIndex: 0, ManifestTerm: 0, HasPeers: true),
             new CountingRecorder()
         );
         Assert.Equal(TailVerdict.RepairFromPeers, journal.Recovery.Verdict);
@@ -66,7 +66,7 @@ public sealed class SetBackTests
         AssertHolds(journal, 1, 5);
     }
 
-    /// <summary>Then a start must number its writes from there on, or the next one would miss them.</summary>
+    /// <summary>A start after it must count its writes, or the next start would report them as missing.</summary>
     [Fact]
     public void An_older_copy_costs_nothing_if_the_manifest_has_all_that_it_lacks()
     {
@@ -79,7 +79,16 @@ public sealed class SetBackTests
         byte[] older = _disk.ReadAll(Newest());
         using (var journal = Open(_disk))
         {
-            journal.Write([new JournalFrame(FrameType.Vote, 0, 0, journal.OperationsBeforeNext, 0, Encode([1, 2, 3]))]);
+            journal.Write([
+                new JournalFrame(
+                    FrameType.Vote,
+                    Index: 0,
+                    Term: 0,
+                    OperationsBefore: journal.OperationsBeforeNext,
+                    OperationCount: 0,
+                    Encode([1, 2, 3])
+                ),
+            ]);
             journal.StopCleanly();
         }
 
@@ -98,7 +107,7 @@ public sealed class SetBackTests
     public void A_clean_stop_that_rots_costs_nothing()
     {
         var (path, _) = FillAndStop(kept: 2, lost: 3);
-        _disk.Rot(path, EndOf(path) - 4096 + 20, 1);
+        _disk.Rot(path, EndOf(path) - BlockBytes + 20, mask: 1);
         using var journal = Open(_disk);
         AssertHolds(journal, 1, 5);
     }
@@ -107,8 +116,8 @@ public sealed class SetBackTests
     public void The_last_entry_before_a_clean_stop_is_not_cut_with_it()
     {
         var (path, _) = FillAndStop(kept: 2, lost: 3);
-        _disk.Rot(path, EndOf(path) - 4096 + 20, 1);
-        _disk.Rot(path, EndOf(path) - 8192 + 20, 1);
+        _disk.Rot(path, EndOf(path) - BlockBytes + 20, mask: 1);
+        _disk.Rot(path, EndOf(path) - (2 * BlockBytes) + 20, mask: 1);
         AssertRefused(path, hasPeers: false);
     }
 
@@ -120,7 +129,7 @@ public sealed class SetBackTests
         {
             for (int block = 0; block < 2; block++)
             {
-                note.Write(new byte[20], (block * 4096) + 40);
+                note.Write(new byte[20], (block * BlockBytes) + 40);
             }
 
             note.Sync();
@@ -142,7 +151,10 @@ public sealed class SetBackTests
         Assert.Contains($"{Folder}/newest shows", refused.Message, StringComparison.Ordinal);
     }
 
-    /// <summary>Returns the newest segment and its bytes as they were before the last writes.</summary>
+    /// <summary>
+    /// Writes entries and stops cleanly. Returns the newest segment, and its bytes as they were before the last
+    /// <paramref name="lost"/> entries.
+    /// </summary>
     private (string Path, byte[] Older) FillAndStop(int kept, int lost)
     {
         using var journal = Open(_disk);
@@ -153,13 +165,14 @@ public sealed class SetBackTests
         return (Newest(), older);
     }
 
-    // Segments are numbered as they are made here, because none is released.
+    // The newest has the highest number, because no segment is released and used again.
     private string Newest() => _disk.Files.Last(static path => path.EndsWith(".segment", StringComparison.Ordinal));
 
+    // The end of the last block that is not empty: that of the clean stop.
     private long EndOf(string path)
     {
         byte[] bytes = _disk.ReadAll(path);
-        return (Array.FindLastIndex(bytes, static value => value != 0) + 4096) / 4096 * 4096;
+        return (Array.FindLastIndex(bytes, static value => value != 0) + BlockBytes) / BlockBytes * BlockBytes;
     }
 
     private void PutBack(string path, byte[] bytes)

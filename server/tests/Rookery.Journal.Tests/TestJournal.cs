@@ -9,6 +9,15 @@ internal static class TestJournal
     public const string Folder = "/data/journal";
     public const int SegmentBytes = 32 * 1024;
 
+    /// <summary>
+    /// Each write begins a block, so an entry that <see cref="Append"/> writes has a block of its own: a header of
+    /// 64 bytes, then the payload. The first block of a segment is the segment's header.
+    /// </summary>
+    public const int BlockBytes = 4096;
+
+    /// <summary>Bytes of an entry's payload, before it is encoded.</summary>
+    public const int PayloadBytes = 450;
+
     public static JournalOptions Options { get; } =
         new()
         {
@@ -37,7 +46,10 @@ internal static class TestJournal
             io ?? new CountingRecorder()
         );
 
-    /// <summary>Payload bytes that name the index and cannot be compressed.</summary>
+    /// <summary>Encoded payload that begins with the index and cannot be compressed.</summary>
+    /// <param name="index">Index of the entry.</param>
+    /// <param name="variant">Distinguishes payloads of the same index.</param>
+    /// <param name="length">Bytes before the encoding, at least 16.</param>
     public static byte[] PayloadOf(long index, int variant, int length)
     {
         byte[] content = new byte[Math.Max(length, 16)];
@@ -52,18 +64,20 @@ internal static class TestJournal
         return encoded[..Payload.Encode(content, encoded)];
     }
 
-    /// <summary>The next batch frame of a journal, with two operations.</summary>
-    public static JournalFrame Next(NodeJournal journal, int length = 450, int ahead = 0, long term = 1) =>
+    /// <summary>The batch frame that follows the journal's end, or the one <paramref name="ahead"/> frames
+    /// later.</summary>
+    public static JournalFrame Next(NodeJournal journal, int length = PayloadBytes, int ahead = 0, long term = 1) =>
         new(
             FrameType.Batch,
             journal.LastIndex + 1 + ahead,
             term,
             journal.OperationsBeforeNext + (2 * ahead),
-            2,
-            PayloadOf(journal.LastIndex + 1 + ahead, 0, length)
+            OperationCount: 2,
+            PayloadOf(journal.LastIndex + 1 + ahead, variant: 0, length)
         );
 
-    public static void Append(NodeJournal journal, int count, int length = 450)
+    /// <summary>Writes entries of two operations, each in a write of its own.</summary>
+    public static void Append(NodeJournal journal, int count, int length = PayloadBytes)
     {
         for (int i = 0; i < count; i++)
         {
@@ -85,14 +99,14 @@ internal static class TestJournal
     }
 
     /// <summary>Fails unless the journal contains exactly the frames that <see cref="Append"/> wrote.</summary>
-    public static void AssertHolds(NodeJournal journal, long from, long through, int length = 450)
+    public static void AssertHolds(NodeJournal journal, long from, long through, int length = PayloadBytes)
     {
         var frames = ReadAll(journal, from);
         Assert.Equal(through - from + 1, frames.Count);
         for (int i = 0; i < frames.Count; i++)
         {
             Assert.Equal(from + i, frames[i].Index);
-            Assert.Equal(PayloadOf(from + i, 0, length), frames[i].Payload.ToArray());
+            Assert.Equal(PayloadOf(from + i, variant: 0, length), frames[i].Payload.ToArray());
         }
     }
 }

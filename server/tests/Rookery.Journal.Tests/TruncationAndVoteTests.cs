@@ -37,14 +37,17 @@ public sealed class TruncationAndVoteTests
         {
             byte[][] expected =
             [
-                PayloadOf(1, 0, 450),
-                PayloadOf(2, 0, 450),
-                PayloadOf(3, 0, 450),
-                PayloadOf(4, 2, 450),
-                PayloadOf(5, 2, 450),
+                PayloadOf(1, variant: 0, length: PayloadBytes),
+                PayloadOf(2, variant: 0, length: PayloadBytes),
+                PayloadOf(3, variant: 0, length: PayloadBytes),
+                PayloadOf(4, variant: 2, length: PayloadBytes),
+                PayloadOf(5, variant: 2, length: PayloadBytes),
             ];
             Assert.Equal(expected, ReadAll(journal).Select(static frame => frame.Payload.ToArray()));
-            Assert.Equal(PayloadOf(5, 2, 450), ReadAll(journal, 5).Single().Payload.ToArray());
+            Assert.Equal(
+                PayloadOf(5, variant: 2, length: PayloadBytes),
+                ReadAll(journal, 5).Single().Payload.ToArray()
+            );
             Assert.Equal((5, 8), (journal.LastIndex, journal.OperationsBeforeNext));
         }
     }
@@ -98,13 +101,24 @@ public sealed class TruncationAndVoteTests
     public void A_note_of_commitment_is_written_only_into_existing_padding()
     {
         Assert.False(NodeJournal.HasRoomForCommitFrame([]));
-        Assert.False(NodeJournal.HasRoomForCommitFrame([new JournalFrame(FrameType.Vote, 0, 1, 0, 0, Encode([1]))]));
+        Assert.False(
+            NodeJournal.HasRoomForCommitFrame([
+                new JournalFrame(
+                    FrameType.Vote,
+                    Index: 0,
+                    Term: 1,
+                    OperationsBefore: 0,
+                    OperationCount: 0,
+                    Encode([1])
+                ),
+            ])
+        );
         var journal = Open(_disk);
-        int fits = 4096 - 64 - 64 - (Next(journal, 1000).Payload.Length - 1000);
-        Assert.True(NodeJournal.HasRoomForCommitFrame([Next(journal, fits)]));
-        Assert.False(NodeJournal.HasRoomForCommitFrame([Next(journal, fits + 1)]));
-        Assert.False(NodeJournal.HasRoomForCommitFrame([Next(journal, fits + 64)]));
-        Assert.True(NodeJournal.HasRoomForCommitFrame([Next(journal, fits + 65)]));
+        int largest = BlockBytes - 64 - 64 - (Next(journal, 1000).Payload.Length - 1000);
+        Assert.True(NodeJournal.HasRoomForCommitFrame([Next(journal, largest)]));
+        Assert.False(NodeJournal.HasRoomForCommitFrame([Next(journal, largest + 1)]));
+        Assert.False(NodeJournal.HasRoomForCommitFrame([Next(journal, largest + 64)]));
+        Assert.True(NodeJournal.HasRoomForCommitFrame([Next(journal, largest + 65)]));
     }
 
     [Fact]
@@ -150,7 +164,7 @@ public sealed class TruncationAndVoteTests
     }
 
     /// <summary>
-    /// config-not-rolled-back: a segment's header repeats a configuration that a truncation removes. The previous
+    /// A segment's header repeats a configuration that a truncation removes. The previous
     /// configuration must be in force again, even after the segments that contained it were released, and whether the
     /// truncation fits into the segment or begins the next.
     /// </summary>
@@ -195,7 +209,7 @@ public sealed class TruncationAndVoteTests
         journal.Write([Vote(journal, Encode([9, 9]))]);
         Append(journal, 2);
         _disk.KillProcess();
-        _disk.Rot($"{Folder}/journal-00000001.segment", ((3 + copy) * 4096) + 70, 4);
+        _disk.Rot($"{Folder}/journal-00000001.segment", ((3 + copy) * BlockBytes) + 70, mask: 4);
         using var again = Open(_disk);
         Assert.Equal(Encode([9, 9]), again.Vote.ToArray());
         AssertHolds(again, 1, 4);
@@ -209,8 +223,8 @@ public sealed class TruncationAndVoteTests
         journal.Write([Vote(journal, Encode([9, 9]))]);
         Append(journal, 2);
         _disk.KillProcess();
-        _disk.Rot($"{Folder}/journal-00000001.segment", (3 * 4096) + 70, 4);
-        _disk.Rot($"{Folder}/journal-00000001.segment", (4 * 4096) + 70, 4);
+        _disk.Rot($"{Folder}/journal-00000001.segment", (3 * BlockBytes) + 70, mask: 4);
+        _disk.Rot($"{Folder}/journal-00000001.segment", (4 * BlockBytes) + 70, mask: 4);
         Assert.Throws<JournalDamagedException>(() => Open(_disk));
     }
 
@@ -229,7 +243,7 @@ public sealed class TruncationAndVoteTests
         Append(journal, between);
         journal.Write([Vote(journal, Encode([9, 9]))]);
         _disk.KillProcess();
-        _disk.Rot($"{Folder}/journal-00000001.segment", (3 * 4096) + 100, 1);
+        _disk.Rot($"{Folder}/journal-00000001.segment", (3 * BlockBytes) + 100, mask: 1);
         using var again = Open(_disk, hasPeers: true);
         Assert.Equal((TailVerdict.RepairFromPeers, 0L), (again.Recovery.Verdict, again.LastIndex));
         Assert.Equal(Encode([9, 9]), again.Vote.ToArray());
@@ -243,18 +257,33 @@ public sealed class TruncationAndVoteTests
         journal.Write([Vote(journal, Encode([9, 9]))]);
         Append(journal, 2);
         _disk.KillProcess();
-        _disk.Rot($"{Folder}/journal-00000001.segment", 4096 + 100, 1);
-        _disk.Rot($"{Folder}/journal-00000001.segment", (2 * 4096) + 100, 1);
+        _disk.Rot($"{Folder}/journal-00000001.segment", BlockBytes + 100, mask: 1);
+        _disk.Rot($"{Folder}/journal-00000001.segment", (2 * BlockBytes) + 100, mask: 1);
         using var again = Open(_disk, manifestIndex: 2);
         Assert.Equal((TailVerdict.SkipAppliedGap, 4L), (again.Recovery.Verdict, again.LastIndex));
         Assert.Equal(Encode([9, 9]), again.Vote.ToArray());
     }
 
     private static JournalFrame Vote(NodeJournal journal, byte[] payload) =>
-        new(FrameType.Vote, 0, 5, journal.OperationsBeforeNext, 0, payload);
+        new(
+            FrameType.Vote,
+            Index: 0,
+            Term: 5,
+            OperationsBefore: journal.OperationsBeforeNext,
+            OperationCount: 0,
+            payload
+        );
 
-    private static JournalFrame TruncateAfter(long index) => new(FrameType.Truncation, index, 1, 2 * index, 0, default);
+    private static JournalFrame TruncateAfter(long index) =>
+        new(FrameType.Truncation, Index: index, Term: 1, OperationsBefore: 2 * index, OperationCount: 0, default);
 
     private static JournalFrame Replacement(long index, int variant, long operationsBefore) =>
-        new(FrameType.Batch, index, 1, operationsBefore, 1, PayloadOf(index, variant, 450));
+        new(
+            FrameType.Batch,
+            Index: index,
+            Term: 1,
+            OperationsBefore: operationsBefore,
+            OperationCount: 1,
+            PayloadOf(index, variant: variant, length: PayloadBytes)
+        );
 }
