@@ -20,25 +20,25 @@ public sealed class ChangesTests
     [Fact]
     public void A_lagging_store_equals_the_other_after_it_installs_the_changes()
     {
-        var taken = new Taken();
+        var counts = new Counts();
         for (int seed = 0; seed < Seeds; seed++)
         {
-            string? wrong = Play(seed, static manifest => manifest, taken);
-            Assert.True(wrong is null, $"seed {seed}: {wrong}");
+            string? difference = Play(seed, static manifest => manifest, counts);
+            Assert.True(difference is null, $"seed {seed}: {difference}");
         }
 
         // Some of the stores that retain few tombstones must refuse.
-        Assert.InRange(taken.Refused, 5, Seeds - 20);
-        Assert.InRange(taken.Changes, 60, 3 * Seeds);
+        Assert.InRange(counts.Refused, 5, Seeds - 20);
+        Assert.InRange(counts.Changes, 60, 3 * Seeds);
     }
 
     [Fact]
     public void The_search_catches_a_store_that_drops_tombstones_without_recording_it() =>
-        Assert.True(Falls(static manifest => manifest with { DroppedThrough = 0 }));
+        Assert.True(IsRevealed(static manifest => manifest with { DroppedThrough = 0 }));
 
     [Fact]
     public void The_search_catches_a_store_that_drops_deleted_ranges() =>
-        Assert.True(Falls(static manifest => manifest with { PastRangeTombstones = [] }));
+        Assert.True(IsRevealed(static manifest => manifest with { PastRangeTombstones = [] }));
 
     [Fact]
     public void Changes_are_smaller_than_a_full_snapshot_and_report_their_size()
@@ -50,12 +50,12 @@ public sealed class ChangesTests
         long since = engine.Sequence;
         InstallTests.Work(work, engine, 4);
         using StateChanges changes = engine.BeginChanges(since)!;
-        Assert.True(changes.Write(Incoming, long.MaxValue));
+        Assert.True(changes.Write(Incoming, maxBytes: long.MaxValue));
         ReceivedState received = engine.Installer.Check(Incoming);
         Assert.Equal((engine.Durable, since), (received.Position, received.Since!.Value));
         Assert.InRange(received.Bytes, 1, changes.WholeBytes / 2);
         Assert.InRange(changes.EstimatedBytes, received.Bytes / 4, 4 * received.Bytes);
-        Assert.False(engine.BeginChanges(since)!.Write(Incoming + "2", received.Bytes / 4));
+        Assert.False(engine.BeginChanges(since)!.Write(Incoming + "2", maxBytes: received.Bytes / 4));
     }
 
     /// <summary>
@@ -101,7 +101,7 @@ public sealed class ChangesTests
         InstallTests.Work(work, sender, 50);
         using (StateChanges changes = sender.BeginChanges(since)!)
         {
-            Assert.True(changes.Write(Incoming, long.MaxValue));
+            Assert.True(changes.Write(Incoming, maxBytes: long.MaxValue));
         }
 
         using (StorageEngine engine = EngineWorkload.Open(disk))
@@ -118,9 +118,9 @@ public sealed class ChangesTests
 
         string run = disk.List(EngineWorkload.Directory)
             .First(static name => name.EndsWith(".run", StringComparison.Ordinal));
-        disk.Rot(Path.Join(EngineWorkload.Directory, run), 300, 40);
+        disk.Rot(Path.Join(EngineWorkload.Directory, run), offset: 300, mask: 40);
         using StorageEngine damaged = EngineWorkload.Open(disk);
-        while (!damaged.ScrubOnce(1 << 20)) { }
+        while (!damaged.ScrubOnce(budgetBytes: 1 << 20)) { }
 
         Assert.NotNull(damaged.Problem);
         Assert.Throws<ReceivedStateException>(() =>
@@ -146,11 +146,16 @@ public sealed class ChangesTests
         var buffer = new System.Buffers.ArrayBufferWriter<byte>();
         var manifest = new ManifestSlots(disk, Sender, NoRecorder.Instance).Read()!;
         ManifestCodec.Encode(manifest, buffer);
-        int end = sizeof(int) + sizeof(long) + sizeof(int) + sizeof(long) + sizeof(long) + sizeof(int);
-        int past = manifest.PastRangeTombstones.Sum(static range =>
+        // Earlier versions wrote none of the last fields: past range tombstones, what was dropped, and since when.
+        int fixedBytes = sizeof(int) + sizeof(long) + sizeof(int) + sizeof(long) + sizeof(long) + sizeof(int);
+        int rangeBytes = manifest.PastRangeTombstones.Sum(static range =>
             (2 * sizeof(int)) + range.From.Length + range.ToExclusive.Length + sizeof(long)
         );
-        var old = ManifestCodec.Decode(buffer.WrittenSpan[..^(end + past)], manifest.Revision, manifest.FeatureLevel);
+        var old = ManifestCodec.Decode(
+            buffer.WrittenSpan[..^(fixedBytes + rangeBytes)],
+            manifest.Revision,
+            manifest.FeatureLevel
+        );
         Assert.Equal((manifest.Position.Sequence, null), (old.DroppedThrough, old.Since));
         Assert.Equal(
             (manifest.DroppedThrough, manifest.Files.Count()),
@@ -158,11 +163,12 @@ public sealed class ChangesTests
         );
     }
 
-    private static bool Falls(Func<ManifestRecord, ManifestRecord> mistake)
+    // Whether some seed fails when each manifest that a store has written is changed by a mistake.
+    private static bool IsRevealed(Func<ManifestRecord, ManifestRecord> mistake)
     {
         for (int seed = 0; seed < Seeds; seed++)
         {
-            if (Play(seed, mistake, new Taken()) is not null)
+            if (Play(seed, mistake, new Counts()) is not null)
             {
                 return true;
             }
@@ -171,32 +177,32 @@ public sealed class ChangesTests
         return false;
     }
 
-    private static StorageOptions Options(string directory, long kept) =>
+    private static StorageOptions Options(string directory, long retainedTombstones) =>
         EngineWorkload.Options with
         {
             Directory = directory,
-            RetainedTombstones = kept,
+            RetainedTombstones = retainedTombstones,
         };
 
     /// <summary>
     /// Three stores of one log. The second stops and receives the changes from the first, twice. The third stops
     /// earlier, or in between, and receives them from the second.
     /// </summary>
-    /// <returns>The difference found; null if there is none.</returns>
-    private static string? Play(int seed, Func<ManifestRecord, ManifestRecord> mistake, Taken taken)
+    /// <returns>The failure, if a store differs from its model; otherwise null.</returns>
+    private static string? Play(int seed, Func<ManifestRecord, ManifestRecord> mistake, Counts counts)
     {
         var random = new Random(seed);
         var disk = new SimulatedDisk("/data");
-        long kept = random.Next(4) switch
+        long retainedTombstones = random.Next(4) switch
         {
             0 => 0,
             1 => 8,
             2 => 60,
             _ => 1000,
         };
-        var first = new Member(disk, Options(Sender, kept), seed, random);
-        var second = new Member(disk, Options(EngineWorkload.Directory, kept), seed, random);
-        var third = new Member(disk, Options(Third, kept), seed, random);
+        var first = new Member(disk, Options(Sender, retainedTombstones), seed, random);
+        var second = new Member(disk, Options(EngineWorkload.Directory, retainedTombstones), seed, random);
+        var third = new Member(disk, Options(Third, retainedTombstones), seed, random);
         try
         {
             int stop = random.Next(5, 120);
@@ -207,7 +213,7 @@ public sealed class ChangesTests
             {
                 first.Work(random.Next(1, 120));
                 first.Reopen(mistake);
-                if (!second.Take(first, taken))
+                if (!second.Take(first, counts))
                 {
                     return null;
                 }
@@ -220,7 +226,7 @@ public sealed class ChangesTests
                 first.Work(Math.Max(0, second.Index - first.Index));
             }
 
-            if (third.Take(second, taken))
+            if (third.Take(second, counts))
             {
                 third.Check("from the one that was behind");
                 third.Work(20);
@@ -229,13 +235,13 @@ public sealed class ChangesTests
 
             return null;
         }
-        catch (Xunit.Sdk.XunitException wrong)
+        catch (Xunit.Sdk.XunitException failure)
         {
-            return wrong.Message;
+            return failure.Message;
         }
-        catch (InvariantViolationException wrong)
+        catch (InvariantViolationException failure)
         {
-            return wrong.Message;
+            return failure.Message;
         }
         finally
         {
@@ -245,7 +251,7 @@ public sealed class ChangesTests
         }
     }
 
-    private sealed class Taken
+    private sealed class Counts
     {
         public int Changes { get; set; }
 
@@ -299,13 +305,13 @@ public sealed class ChangesTests
 
         /// <summary>Receives and installs the changes of another store.</summary>
         /// <returns>False if the other store no longer knows all deletions.</returns>
-        public bool Take(Member from, Taken taken)
+        public bool Take(Member from, Counts counts)
         {
             long since = _engine.Sequence;
             using StateChanges? changes = from._engine.BeginChanges(since);
             if (changes is null)
             {
-                taken.Refused++;
+                counts.Refused++;
                 return false;
             }
 
@@ -316,10 +322,10 @@ public sealed class ChangesTests
                 disk.Delete(Path.Join(Incoming, name));
             }
 
-            Assert.True(changes.Write(Incoming, long.MaxValue));
+            Assert.True(changes.Write(Incoming, maxBytes: long.MaxValue));
             _engine.Installer.Install(_engine.Installer.Check(Incoming), note: null);
             Assert.Equal(changes.Position, _engine.Durable);
-            taken.Changes++;
+            counts.Changes++;
             _work = Replay((int)changes.Position.Index);
             return true;
         }
@@ -335,6 +341,7 @@ public sealed class ChangesTests
         public void Dispose() => _engine.Dispose();
 
         // Each chunk belongs to an existing value, or to one whose release is recorded, so no chunk stays for ever.
+        // Byte 4 of a key is its table; a chunk's stem is the key of its value without the table.
         private static void CheckChunks(in Snapshot snapshot, string story)
         {
             var stems = new HashSet<string>();
@@ -359,8 +366,8 @@ public sealed class ChangesTests
                         {
                             using (row)
                             {
-                                var of = new LargeValue(row.Stored).Stem;
-                                live.Add(Convert.ToHexString(of[..4]) + Convert.ToHexString(of[5..]));
+                                var referenced = new LargeValue(row.Stored).Stem;
+                                live.Add(Convert.ToHexString(referenced[..4]) + Convert.ToHexString(referenced[5..]));
                             }
                         }
 
@@ -372,20 +379,21 @@ public sealed class ChangesTests
             Assert.True(stems.Count == 0, $"{story}: chunks of {stems.Count} values stay for good");
         }
 
-        // The log continues: its batches are generated one after the other.
+        // The workload at an index of the log. It makes its batches one after the other, so they are applied to another
+        // engine.
         private EngineWorkload Replay(int through)
         {
             var replayed = new EngineWorkload(_seed);
-            using StorageEngine aside = EngineWorkload.Open(
+            using StorageEngine other = EngineWorkload.Open(
                 new SimulatedDisk("/data"),
                 EngineWorkload.Options with
                 {
                     MemtableBytes = 64 << 20,
                 }
             );
-            while (aside.AppliedIndex < through)
+            while (other.AppliedIndex < through)
             {
-                replayed.Step(aside);
+                replayed.Step(other);
             }
 
             return replayed;

@@ -9,11 +9,15 @@ public sealed class DutyCyclePacerTests
     [InlineData(0.5, 10)]
     [InlineData(0.25, 30)]
     [InlineData(0.1, 90)]
-    [InlineData(0.0, 190)]
-    public void Work_pauses_in_proportion_to_its_share(double share, int milliseconds)
+    [InlineData(0.0, 190)] // as with a share of 0.05
+    public void Work_pauses_in_proportion_to_its_share(double share, int pauseMilliseconds)
     {
         using var pacer = new DutyCyclePacer(new SimulatedTimeProvider()) { Share = share };
-        Assert.Equal(milliseconds, pacer.RestAfter(TimeSpan.FromMilliseconds(10)).TotalMilliseconds, tolerance: 0.01);
+        Assert.Equal(
+            pauseMilliseconds,
+            pacer.RestAfter(TimeSpan.FromMilliseconds(10)).TotalMilliseconds,
+            tolerance: 0.01
+        );
         Assert.Equal(share <= 0, pacer.IsPaused);
     }
 
@@ -39,7 +43,7 @@ public sealed class DutyCyclePacerTests
     public void One_pause_is_ended_for_what_waits_and_all_by_the_end()
     {
         var pacer = new DutyCyclePacer(new SimulatedTimeProvider());
-        Assert.False(pacer.Rest(TimeSpan.Zero));
+        Assert.False(pacer.Rest(TimeSpan.Zero)); // true if the pause was ended early
         pacer.EndPause();
         Assert.True(pacer.Rest(TimeSpan.FromMinutes(1)));
         Assert.False(pacer.Rest(TimeSpan.Zero));

@@ -15,7 +15,8 @@ public sealed class EngineBehaviourTests
         long sequence = 0;
         for (int index = 1; index <= 40; index++)
         {
-            WriteBatch batch = engine.Begin(index, 1);
+            WriteBatch batch = engine.Begin(index, term: 1);
+            // Rows of databases 1 and 2 in turn. One value of each batch is stored in chunks.
             for (int row = 0; row < 20; row++)
             {
                 byte[] value = Incompressible(++sequence, row == 0 ? 4000 : 200);
@@ -26,8 +27,8 @@ public sealed class EngineBehaviourTests
         }
 
         DoBackgroundWork(engine, flushAll: true);
-        long before = disk.UsedBytes;
-        WriteBatch deletion = engine.Begin(41, 1);
+        long bytesBefore = disk.UsedBytes;
+        WriteBatch deletion = engine.Begin(41, term: 1);
         deletion.DeleteRange(
             EngineWorkload.Key(1, 0, string.Empty).AsSpan(0, 4),
             EngineWorkload.Key(2, 0, string.Empty).AsSpan(0, 4),
@@ -36,7 +37,7 @@ public sealed class EngineBehaviourTests
         engine.Apply(deletion, sequence);
         Assert.True(engine.Memtables.IsFlushDue);
         DoBackgroundWork(engine, flushAll: false);
-        Assert.True(disk.UsedBytes < before * 0.6, $"{before} bytes before, {disk.UsedBytes} after");
+        Assert.True(disk.UsedBytes < bytesBefore * 0.6, $"{bytesBefore} bytes before, {disk.UsedBytes} after");
         Assert.True(
             engine.Statistics().Groups.Sum(group => group.Rows) < 450,
             "rows of the deleted database are still there"
@@ -61,7 +62,7 @@ public sealed class EngineBehaviourTests
                 Put(engine, index);
             }
 
-            engine.Begin(5, 1).Put(EngineWorkload.Key(1, 1, "abandoned"), 5, Incompressible(5, 9_000));
+            engine.Begin(5, term: 1).Put(EngineWorkload.Key(1, 1, "abandoned"), 5, Incompressible(5, 9_000));
             engine.Abandon();
             DoBackgroundWork(engine, flushAll: true);
             Assert.Equal(1 + appliedSince, engine.Durable.Index);
@@ -76,7 +77,7 @@ public sealed class EngineBehaviourTests
 
         static void Put(StorageEngine engine, int index)
         {
-            WriteBatch batch = engine.Begin(index, 1);
+            WriteBatch batch = engine.Begin(index, term: 1);
             batch.Put(EngineWorkload.Key(1, 1, $"key{index}"), index, Incompressible(index, 100));
             engine.Apply(batch, index);
         }
@@ -95,7 +96,7 @@ public sealed class EngineBehaviourTests
                 FanIn = 8,
             }
         );
-        WriteBatch batch = engine.Begin(1, 1);
+        WriteBatch batch = engine.Begin(1, term: 1);
         for (int i = 1; i <= 20; i++)
         {
             batch.Put(EngineWorkload.Key(1, 1, $"key{i:D2}"), i, Incompressible(i, 10_000));
@@ -103,13 +104,13 @@ public sealed class EngineBehaviourTests
 
         engine.Apply(batch, 20);
         DoBackgroundWork(engine, flushAll: true);
-        Delete(engine, 2, 1, 9);
+        Delete(engine, index: 2, first: 1, last: 9);
         Assert.False(engine.MergeOnce());
-        Delete(engine, 3, 10, 12);
-        long before = disk.UsedBytes;
+        Delete(engine, index: 3, first: 10, last: 12);
+        long bytesBefore = disk.UsedBytes;
         Assert.True(engine.MergeOnce());
         Assert.False(engine.MergeOnce());
-        Assert.True(disk.UsedBytes < before * 0.6, $"{before} bytes before, {disk.UsedBytes} after");
+        Assert.True(disk.UsedBytes < bytesBefore * 0.6, $"{bytesBefore} bytes before, {disk.UsedBytes} after");
     }
 
     /// <summary>
@@ -125,7 +126,7 @@ public sealed class EngineBehaviourTests
                 MemtableBytes = 1 << 20,
             }
         );
-        WriteBatch batch = engine.Begin(1, 1);
+        WriteBatch batch = engine.Begin(1, term: 1);
         for (int i = 1; i <= 3; i++)
         {
             batch.Put(EngineWorkload.Key(1, 1, $"key{i:D2}"), i, Incompressible(i, 16 * 1024));
@@ -134,20 +135,20 @@ public sealed class EngineBehaviourTests
         engine.Apply(batch, 3);
         DoBackgroundWork(engine, flushAll: true);
         Assert.True(FilesOf(engine, TableMap.Chunks) > 1);
-        Delete(engine, 2, 1, 2);
+        Delete(engine, index: 2, first: 1, last: 2);
         DoBackgroundWork(engine, flushAll: false);
         for (int index = 3; index < 13; index++) // so that the release records are merged
         {
-            batch = engine.Begin(index, 1);
+            batch = engine.Begin(index, term: 1);
             batch.Put(EngineWorkload.Key(1, 1, "key04"), 20 + index, Incompressible(index, 2000));
             engine.Apply(batch, 20 + index);
             DoBackgroundWork(engine, flushAll: true);
-            Delete(engine, ++index, 4, 4);
+            Delete(engine, ++index, first: 4, last: 4);
             DoBackgroundWork(engine, flushAll: false);
         }
 
         Assert.True(FilesOf(engine, TableMap.Chunks) > 0);
-        Delete(engine, 13, 3, 3);
+        Delete(engine, index: 13, first: 3, last: 3);
         DoBackgroundWork(engine, flushAll: false);
         Assert.Equal(0, FilesOf(engine, TableMap.Chunks));
     }
@@ -164,7 +165,7 @@ public sealed class EngineBehaviourTests
             {
                 string name = $"key{index:D2}";
                 values[name] = Incompressible(index, 3000);
-                WriteBatch batch = engine.Begin(index, 1);
+                WriteBatch batch = engine.Begin(index, term: 1);
                 batch.Put(EngineWorkload.Key(1, 1, name), index, values[name]);
                 engine.Apply(batch, index);
                 DoBackgroundWork(engine, flushAll: true);
@@ -207,7 +208,7 @@ public sealed class EngineBehaviourTests
         string[] files = [.. disk.Files.Where(path => path.EndsWith(".run", StringComparison.Ordinal))];
         using (engine.OpenSnapshot())
         {
-            WriteBatch deletion = engine.Begin(2, 1);
+            WriteBatch deletion = engine.Begin(2, term: 1);
             deletion.DeleteRange([0, 0, 0, 1], [0, 0, 0, 2], 2);
             engine.Apply(deletion, 2);
             DoBackgroundWork(engine, flushAll: true);
@@ -225,7 +226,7 @@ public sealed class EngineBehaviourTests
         long sequence = 0;
         for (int index = 1; index <= 300; index++)
         {
-            WriteBatch batch = engine.Begin(index, 1);
+            WriteBatch batch = engine.Begin(index, term: 1);
             batch.Put(EngineWorkload.Key(1, 3, $"at{++sequence:D9}"), sequence, Incompressible(sequence, 1000));
             engine.Apply(batch, sequence);
             engine.MergeOnce();
@@ -249,7 +250,7 @@ public sealed class EngineBehaviourTests
             NoRecorder.Instance,
             new SimulatedTimeProvider()
         );
-        WriteBatch batch = engine.Begin(1, 1);
+        WriteBatch batch = engine.Begin(1, term: 1);
         for (int i = 0; i < 3000; i++)
         {
             batch.Put(EngineWorkload.Key(1, 1, $"key{i:D5}"), 1, new byte[1000]);
@@ -270,15 +271,15 @@ public sealed class EngineBehaviourTests
     {
         using StorageEngine engine = EngineWorkload.Open(new SimulatedDisk("/data"));
         byte[] key = EngineWorkload.Key(1, 1, "one");
-        WriteBatch batch = engine.Begin(1, 1);
+        WriteBatch batch = engine.Begin(1, term: 1);
         batch.Put(key, 1, Encoding.UTF8.GetBytes("value"));
         engine.Apply(batch, 1);
         Assert.Equal(1000, Read(engine, key));
         DoBackgroundWork(engine, flushAll: true);
         Assert.Equal(1000, Read(engine, key));
-        long before = GC.GetAllocatedBytesForCurrentThread();
+        long bytesBefore = GC.GetAllocatedBytesForCurrentThread();
         Read(engine, key);
-        Assert.Equal(before, GC.GetAllocatedBytesForCurrentThread());
+        Assert.Equal(bytesBefore, GC.GetAllocatedBytesForCurrentThread());
     }
 
     private static int FilesOf(StorageEngine engine, byte group) =>
@@ -286,30 +287,31 @@ public sealed class EngineBehaviourTests
 
     private static int Read(StorageEngine engine, byte[] key)
     {
-        int found = 0;
+        int count = 0;
         for (int i = 0; i < 1000; i++)
         {
             using Snapshot snapshot = engine.OpenSnapshot();
             if (snapshot.TryGet(key, out Row row))
             {
-                found++;
+                count++;
                 row.Dispose();
             }
         }
 
-        return found;
+        return count;
     }
 
     private static void Put(StorageEngine engine, long index)
     {
-        WriteBatch batch = engine.Begin(index, 1);
+        WriteBatch batch = engine.Begin(index, term: 1);
         batch.Put(EngineWorkload.Key(1, 1, "key"), index, [1, 2, 3]);
         engine.Apply(batch, index);
     }
 
+    // Deletes keys by number, and flushes. Sequences of up to 20 belong to the writes of these keys.
     private static void Delete(StorageEngine engine, long index, int first, int last)
     {
-        WriteBatch batch = engine.Begin(index, 1);
+        WriteBatch batch = engine.Begin(index, term: 1);
         for (int i = first; i <= last; i++)
         {
             byte[] key = EngineWorkload.Key(1, 1, $"key{i:D2}");

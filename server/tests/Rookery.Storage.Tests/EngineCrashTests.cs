@@ -79,15 +79,18 @@ public sealed class EngineCrashTests
         {
             var disk = new SimulatedDisk("/data");
             var work = new EngineWorkload(seed);
-            bool skips = false;
+            bool skipsSyncs = false;
             using (
                 StorageEngine engine = EngineWorkload.Open(
-                    new SyncSkippingDisk(disk, path => skips && path.Contains("manifest", StringComparison.Ordinal))
+                    new SyncSkippingDisk(
+                        disk,
+                        path => skipsSyncs && path.Contains("manifest", StringComparison.Ordinal)
+                    )
                 )
             )
             {
                 Steps(work, engine, 60);
-                skips = isKilled;
+                skipsSyncs = isKilled;
                 disk.Inject(
                     new DiskFault(isKilled ? long.MaxValue : 1, Errno.InputOutput)
                     {
@@ -101,19 +104,19 @@ public sealed class EngineCrashTests
                 disk.ClearFaults();
             }
 
-            long found;
+            long openedIndex;
             using (StorageEngine next = EngineWorkload.Open(disk))
             {
-                found = next.Durable.Index;
+                openedIndex = next.Durable.Index;
                 next.TrimIdle();
             }
 
-            using StorageEngine after = EngineWorkload.Open(disk.AfterPowerLoss(seed));
+            using StorageEngine afterPowerCut = EngineWorkload.Open(disk.AfterPowerLoss(seed));
             Assert.True(
-                after.Durable.Index == found,
-                $"seed {seed}: the manifest was at {found}, and after a power cut it is at {after.Durable.Index}"
+                afterPowerCut.Durable.Index == openedIndex,
+                $"seed {seed}: the manifest was at {openedIndex}, and then at {afterPowerCut.Durable.Index}"
             );
-            Assert.True(after.Problem is null, $"seed {seed}: {after.Problem}");
+            Assert.True(afterPowerCut.Problem is null, $"seed {seed}: {afterPowerCut.Problem}");
         }
     }
 
@@ -123,11 +126,11 @@ public sealed class EngineCrashTests
     private static (SimulatedDisk Disk, CrashRun Run) Work(
         SimulatedDisk disk,
         int seed,
-        Func<SimulatedDisk, IDisk> seenAs
+        Func<SimulatedDisk, IDisk> wrap
     )
     {
         var work = new EngineWorkload(seed);
-        StorageEngine engine = EngineWorkload.Open(seenAs(disk));
+        StorageEngine engine = EngineWorkload.Open(wrap(disk));
         var promised = new List<(int Operation, long Index)>();
         engine.Memtables.ManifestWritten = position => promised.Add((disk.OperationCount, position.Index));
         Steps(work, engine, 150);

@@ -25,7 +25,7 @@ public sealed class EngineDamageTests
             using Snapshot snapshot = engine.OpenSnapshot();
             bool wasRefused = ReadAll(snapshot, work.Model, story);
             WalkReadable(snapshot, work.Model, story);
-            while (!engine.ScrubOnce(1 << 20)) { }
+            while (!engine.ScrubOnce(budgetBytes: 1 << 20)) { }
 
             bool isFound = engine.Statistics().Damage.Count > 0;
             Assert.True(isFound || !wasRefused, $"{story}: a read was refused and nothing is reported");
@@ -93,10 +93,10 @@ public sealed class EngineDamageTests
         }
     }
 
-    // Adds rows that are not in the model.
+    // Adds rows of table 2 that are not in the model.
     private static void PutOrders(StorageEngine engine, int number)
     {
-        WriteBatch batch = engine.Begin(engine.AppliedIndex + 1, 1);
+        WriteBatch batch = engine.Begin(engine.AppliedIndex + 1, term: 1);
         long sequence = engine.Sequence + 1;
         for (int i = 0; i < 20; i++)
         {
@@ -157,6 +157,7 @@ public sealed class EngineDamageTests
     // A readable cursor returns exactly the rows that lookups find, and reports each range that it skips.
     private static void WalkReadable(Snapshot snapshot, EngineModel model, string story)
     {
+        // Only database 1: byte 3 of a key is its database, byte 4 its table.
         foreach (byte table in EngineWorkload.Tables.Select(table => table.Number))
         {
             var expected = new List<string>();

@@ -42,6 +42,7 @@ public sealed class EngineFormatTests
         EngineWorkload.Open(disk).Dispose();
         using (IDiskFile slot = disk.Open("/data/manifest-0", DiskOpen.ReadWrite))
         {
+            // At offset 8 the version, at 12 the checksum of the rest, at 16 the length of the content.
             byte[] copy = new byte[4096];
             slot.Read(copy, 0);
             BinaryPrimitives.WriteInt32LittleEndian(copy.AsSpan(8), 4);
@@ -113,7 +114,7 @@ public sealed class EngineFormatTests
     public void A_store_keeps_its_id_and_a_copy_gets_a_new_one()
     {
         var disk = new SimulatedDisk("/data", "/backup");
-        StorageOptions copied = EngineWorkload.Options with { Directory = "/backup/one" };
+        StorageOptions copyOptions = EngineWorkload.Options with { Directory = "/backup/one" };
         Guid original;
         using (StorageEngine engine = EngineWorkload.Open(disk))
         {
@@ -124,14 +125,14 @@ public sealed class EngineFormatTests
         }
 
         Guid copy;
-        using (StorageEngine engine = EngineWorkload.Open(disk, copied))
+        using (StorageEngine engine = EngineWorkload.Open(disk, copyOptions))
         {
             copy = engine.StoreId;
         }
 
         Assert.Equal(3, new HashSet<Guid> { original, copy, Guid.Empty }.Count);
         using StorageEngine originalAgain = EngineWorkload.Open(disk.AfterPowerLoss(1));
-        using StorageEngine copyAgain = EngineWorkload.Open(disk.AfterPowerLoss(2), copied);
+        using StorageEngine copyAgain = EngineWorkload.Open(disk.AfterPowerLoss(2), copyOptions);
         Assert.Equal((original, copy), (originalAgain.StoreId, copyAgain.StoreId));
     }
 

@@ -13,14 +13,14 @@ public sealed class EngineModelTests
             var work = new EngineWorkload(seed);
             StorageEngine engine = EngineWorkload.Open(disk);
             var random = new Random(seed);
-            var held = new List<(Snapshot Snapshot, EngineModel Model)>();
+            var openSnapshots = new List<(Snapshot Snapshot, EngineModel Model)>();
             for (int step = 0; step < 400; step++)
             {
                 work.Step(engine);
                 string story = $"seed {seed}, step {step}";
                 if (random.Next(20) == 0)
                 {
-                    held.Add((engine.OpenSnapshot(), work.Model));
+                    openSnapshots.Add((engine.OpenSnapshot(), work.Model));
                 }
 
                 if (random.Next(10) == 0)
@@ -36,14 +36,14 @@ public sealed class EngineModelTests
 
                 if (random.Next(25) == 0)
                 {
-                    Check(held, story);
+                    Check(openSnapshots, story);
                     using Snapshot snapshot = engine.OpenSnapshot();
                     work.Model.Check(snapshot, story);
                 }
 
                 if (random.Next(60) == 0)
                 {
-                    Check(held, story);
+                    Check(openSnapshots, story);
                     engine.Dispose();
                     engine = EngineWorkload.Open(disk);
                     work.GoBackTo(engine.Durable);
@@ -54,24 +54,24 @@ public sealed class EngineModelTests
                 Assert.Null(engine.Problem);
             }
 
-            Check(held, $"seed {seed}, end");
+            Check(openSnapshots, $"seed {seed}, end");
             StorageStatistics statistics = engine.Statistics();
             Assert.True(
                 statistics.Compactions > 0 && statistics.Groups.Count >= 3,
-                $"seed {seed}: the sizes are such that everything happens"
+                $"seed {seed}: too few compactions or groups of runs"
             );
             engine.Dispose();
         }
     }
 
-    private static void Check(List<(Snapshot Snapshot, EngineModel Model)> held, string story)
+    private static void Check(List<(Snapshot Snapshot, EngineModel Model)> openSnapshots, string story)
     {
-        foreach (var (snapshot, model) in held)
+        foreach (var (snapshot, model) in openSnapshots)
         {
             model.Check(snapshot, $"{story}, snapshot of {snapshot.AppliedIndex}");
             snapshot.Dispose();
         }
 
-        held.Clear();
+        openSnapshots.Clear();
     }
 }

@@ -16,6 +16,7 @@ internal sealed class EngineWorkload(int seed)
     private long _index;
     private long _sequence;
 
+    /// <summary>Number, name and group of runs of each table.</summary>
     public static IReadOnlyList<TableDefinition> Tables { get; } =
     [new(1, "documents", 1), new(2, "orders", 2), new(3, "collections", 2)];
 
@@ -50,6 +51,7 @@ internal sealed class EngineWorkload(int seed)
         return engine;
     }
 
+    /// <summary>A key as the node makes it: four bytes of database number, the table's number, the name.</summary>
     public static byte[] Key(uint database, byte table, string name) =>
         [0, 0, (byte)(database >> 8), (byte)database, table, .. Encoding.UTF8.GetBytes(name)];
 
@@ -114,11 +116,12 @@ internal sealed class EngineWorkload(int seed)
                     table.Number,
                     table.Number == 3 ? $"at{_sequence:D12}" : $"key{_random.Next(200):D4}"
                 );
+                // Longer than a chunk, so in chunks, or short. Half of it can be compressed.
                 byte[] value = new byte[_random.Next(25) == 0 ? _random.Next(1025, 5000) : _random.Next(0, 300)];
                 _random.NextBytes(value.AsSpan(0, value.Length / 2));
                 Release(batch, key);
-                int head = _random.Next(value.Length + 1);
-                batch.Put(key, _sequence, value.AsSpan(0, head), value.AsSpan(head));
+                int headBytes = _random.Next(value.Length + 1);
+                batch.Put(key, _sequence, value.AsSpan(0, headBytes), value.AsSpan(headBytes));
                 return model.Put(key, _sequence, value);
         }
     }

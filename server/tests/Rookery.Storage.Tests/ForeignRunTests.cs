@@ -6,8 +6,8 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Tests;
 
 /// <summary>
-/// Runs that are whole but belong to another store, or to another past of this one: of the same place in the manifest,
-/// length, rows and keys.
+/// A run is replaced by an undamaged one of another store, or of an older copy of this store, with the same file name,
+/// length and keys.
 /// </summary>
 public sealed class ForeignRunTests
 {
@@ -43,11 +43,11 @@ public sealed class ForeignRunTests
 
     /// <summary>Runs of earlier versions have small numbers, which other stores use too.</summary>
     [Theory]
-    [InlineData(1, "own", 2, "range of sequences is")]
-    [InlineData(0, "owl", 1, "range of keys is")]
+    [InlineData("key", "own", 2, "range of sequences is")]
+    [InlineData("kez", "owl", 1, "range of keys is")]
     public void A_run_of_the_same_number_with_other_facts_than_the_manifest_is_damage(
-        byte step,
-        string name,
+        string key,
+        string value,
         long sequence,
         string difference
     )
@@ -60,8 +60,8 @@ public sealed class ForeignRunTests
         var options = new RunWriterOptions(4096, Filter: true, Paced: false, IoKind.RunWrite);
         using (var writer = new RunWriter(own, path, number, options, NoRecorder.Instance))
         {
-            byte[] key = step == 0 ? EngineWorkload.Key(1, 1, "kez") : Key;
-            writer.Add(key, sequence, RowKind.Put, System.Text.Encoding.UTF8.GetBytes(name));
+            byte[] keyBytes = EngineWorkload.Key(database: 1, table: 1, key);
+            writer.Add(keyBytes, sequence, RowKind.Put, System.Text.Encoding.UTF8.GetBytes(value));
             Assert.Equal(length, writer.Finish().FileBytes);
         }
 

@@ -63,12 +63,12 @@ public sealed class InstallCrashTests
         );
 
     /// <summary>A store that stopped at some index receives the changes from a store that continued.</summary>
-    private static (SimulatedDisk Disk, Story Run) WorkOnChanges(int seed, Func<SimulatedDisk, IDisk> seenAs)
+    private static (SimulatedDisk Disk, Story Run) WorkOnChanges(int seed, Func<SimulatedDisk, IDisk> wrap)
     {
         var disk = new SimulatedDisk("/data");
         var random = new Random(seed);
         var own = new EngineWorkload(seed);
-        using StorageEngine engine = EngineWorkload.Open(seenAs(disk));
+        using StorageEngine engine = EngineWorkload.Open(wrap(disk));
         InstallTests.Work(own, engine, random.Next(5, 50));
         for (int i = 0; i < 5; i++)
         {
@@ -96,10 +96,10 @@ public sealed class InstallCrashTests
         return (disk, Install(disk, engine, own, log, seed));
     }
 
-    private static (SimulatedDisk Disk, Story Run) Work(int seed, Func<SimulatedDisk, IDisk> seenAs)
+    private static (SimulatedDisk Disk, Story Run) Work(int seed, Func<SimulatedDisk, IDisk> wrap)
     {
         var disk = new SimulatedDisk("/data");
-        IDisk seen = seenAs(disk);
+        IDisk seen = wrap(disk);
         var random = new Random(seed);
         EngineWorkload sender = InstallTests.Fetch(disk, seed + 100, random.Next(60, 120));
         Unsync(disk);
@@ -151,20 +151,24 @@ public sealed class InstallCrashTests
             operation < story.Installed || isNew,
             $"the state was installed, and {engine.Durable.Index} is found"
         );
-        Assert.True(operation > story.Began || !isNew, "a state counts that nobody installed yet");
+        Assert.True(operation > story.Began || !isNew, "the new state is found before its installation began");
         Assert.True(
             engine.Installer.Pending is null || engine.Durable.Index == story.InstalledIndex,
-            "a mark outlives what it is about"
+            "the pending note is about another state"
         );
         using Snapshot snapshot = engine.OpenSnapshot();
         (isNew ? story.Sender : story.Own)
             .Models[(int)engine.Durable.Index]
             .Check(snapshot, $"at {engine.Durable.Index}");
-        while (!engine.ScrubOnce(1 << 20)) { }
+        while (!engine.ScrubOnce(budgetBytes: 1 << 20)) { }
 
         Assert.Null(engine.Problem);
     }
 
+    /// <summary>
+    /// Both workloads, how many disk operations came before the installation's begin and end, and the index of the
+    /// installed state.
+    /// </summary>
     private sealed record Story(
         EngineWorkload Own,
         EngineWorkload Sender,

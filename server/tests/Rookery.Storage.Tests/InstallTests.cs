@@ -77,13 +77,13 @@ public sealed class InstallTests
         using StorageEngine engine = EngineWorkload.Open(_disk);
         Work(new EngineWorkload(1), engine, 90);
         Fetch(_disk, seed: 2, batches: 200);
-        string[] old = Runs();
+        string[] oldRuns = Runs();
         Snapshot before = engine.OpenSnapshot();
         engine.Installer.Install(engine.Installer.Check(Incoming), note: null);
-        Assert.Empty(old.Except(Runs()));
+        Assert.Empty(oldRuns.Except(Runs()));
         before.Dispose();
         engine.TrimIdle();
-        Assert.Empty(old.Intersect(Runs()));
+        Assert.Empty(oldRuns.Intersect(Runs()));
     }
 
     [Fact]
@@ -94,11 +94,11 @@ public sealed class InstallTests
             Work(new EngineWorkload(1), engine, 90);
         }
 
-        _disk.Rot(Path.Join(EngineWorkload.Directory, Runs()[0]), 300, 40);
+        _disk.Rot(Path.Join(EngineWorkload.Directory, Runs()[0]), offset: 300, mask: 40);
         _disk.Delete(Path.Join(EngineWorkload.Directory, Runs()[1]));
         EngineWorkload sender = Fetch(_disk, seed: 2, batches: 200);
         using StorageEngine damaged = EngineWorkload.Open(_disk);
-        while (!damaged.ScrubOnce(1 << 20)) { }
+        while (!damaged.ScrubOnce(budgetBytes: 1 << 20)) { }
 
         Assert.NotNull(damaged.Problem);
         damaged.Installer.Install(damaged.Installer.Check(Incoming), note: null);
@@ -135,6 +135,7 @@ public sealed class InstallTests
             for (int i = 0; i < 6; i++)
             {
                 _disk.Rot(path, random.NextInt64(whole.Length), 1);
+                // Only the refusal of a damaged run must name its file.
                 string? refusal = name.StartsWith("manifest", StringComparison.Ordinal) ? null : Refusal(engine);
                 Assert.True(
                     refusal?.Contains(name, StringComparison.Ordinal)
@@ -164,7 +165,7 @@ public sealed class InstallTests
                 var faulty = new SimulatedDisk("/data");
                 EngineWorkload sender = Fetch(faulty, seed: 2, batches: 60);
                 var work = new EngineWorkload(1);
-                long found;
+                long reportedIndex;
                 using (StorageEngine engine = EngineWorkload.Open(faulty))
                 {
                     Work(work, engine, 30);
@@ -188,13 +189,13 @@ public sealed class InstallTests
                         $"call {call}, {sticky}: {failure}"
                     );
                     Check(engine, failure is null ? sender : work);
-                    found = failure is StateInDoubtException ? -1 : engine.Durable.Index;
+                    reportedIndex = failure is StateInDoubtException ? -1 : engine.Durable.Index;
                 }
 
                 using StorageEngine again = EngineWorkload.Open(faulty.AfterPowerLoss(call));
                 Assert.True(
-                    found < 0 || found == again.Durable.Index,
-                    $"call {call}, {sticky}: {found} was said, and {again.Durable.Index} is found"
+                    reportedIndex < 0 || reportedIndex == again.Durable.Index,
+                    $"call {call}, {sticky}: {reportedIndex} was reported, and {again.Durable.Index} is found"
                 );
                 bool isNew = again.Durable.Index == 60;
                 Assert.Equal(isNew, again.Installer.Pending is not null);

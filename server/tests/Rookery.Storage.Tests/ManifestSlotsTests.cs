@@ -12,13 +12,13 @@ public sealed class ManifestSlotsTests
     [Theory]
     [InlineData(0)]
     [InlineData(1)]
-    public void A_manifest_of_impossible_length_is_damaged_and_the_other_one_is_read(int damaged)
+    public void A_manifest_of_impossible_length_is_damaged_and_the_other_one_is_read(int damagedSlot)
     {
         string directory = Directory.CreateTempSubdirectory("rookery-manifest-").FullName;
         try
         {
-            File.WriteAllBytes(Path.Join(directory, ManifestSlots.NameOf(1 - damaged)), Valid());
-            string path = Path.Join(directory, ManifestSlots.NameOf(damaged));
+            File.WriteAllBytes(Path.Join(directory, ManifestSlots.NameOf(1 - damagedSlot)), Valid());
+            string path = Path.Join(directory, ManifestSlots.NameOf(damagedSlot));
             using (var file = File.OpenHandle(path, FileMode.Create, FileAccess.Write))
             {
                 RandomAccess.SetLength(file, 3L << 30);

@@ -22,9 +22,9 @@ public sealed class PublishedStateTests
         EngineState kept = published.Acquire();
         published.Replace(Make());
         time.Advance(TimeSpan.FromSeconds(1));
-        List<WeakReference> passed = [.. Enumerable.Range(0, 2000).Select(_ => ReadAndReplace(published, Make))];
+        List<WeakReference> laterStates = [.. Enumerable.Range(0, 2000).Select(_ => ReadAndReplace(published, Make))];
         GC.Collect();
-        Assert.InRange(passed.Count(static state => state.IsAlive), 0, 200);
+        Assert.InRange(laterStates.Count(static state => state.IsAlive), 0, 200);
         Assert.Equal(TimeSpan.FromSeconds(1), published.OldestReaderAge);
         kept.Release();
         Assert.Equal(TimeSpan.Zero, published.OldestReaderAge);

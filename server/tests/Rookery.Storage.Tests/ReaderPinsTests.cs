@@ -18,9 +18,9 @@ public sealed class ReaderPinsTests
                 ReaderMemoryBytes = 30 * 1024,
             }
         );
-        Fill(engine, 4_000);
+        Fill(engine, bytes: 4_000);
         using Snapshot oldest = engine.OpenSnapshot();
-        var ended = oldest.Ended;
+        var endedToken = oldest.Ended;
         Fill(engine, 60_000);
         oldest.ThrowIfEnded();
         Assert.InRange(engine.Statistics().ReaderMemoryBytes, 4_000, 30 * 1024);
@@ -28,7 +28,7 @@ public sealed class ReaderPinsTests
         using Snapshot newer = engine.OpenSnapshot();
         Fill(engine, 60_000);
         Assert.Throws<SnapshotEndedException>(oldest.ThrowIfEnded);
-        Assert.True(ended.WaitHandle.WaitOne(TimeSpan.FromSeconds(30)));
+        Assert.True(endedToken.WaitHandle.WaitOne(TimeSpan.FromSeconds(30)));
         newer.ThrowIfEnded();
         Assert.False(newer.Ended.IsCancellationRequested);
         Assert.Equal(1, engine.Statistics().EndedReads);
@@ -52,7 +52,7 @@ public sealed class ReaderPinsTests
         engine.Memtables.RequestFlush();
         DoBackgroundWork(engine);
         using Snapshot snapshot = engine.OpenSnapshot();
-        WriteBatch deletion = engine.Begin(++_index, 1);
+        WriteBatch deletion = engine.Begin(++_index, term: 1);
         deletion.DeleteRange(
             EngineWorkload.Key(1, 0, string.Empty).AsSpan(0, 4),
             EngineWorkload.Key(2, 0, string.Empty).AsSpan(0, 4),
@@ -80,7 +80,7 @@ public sealed class ReaderPinsTests
         for (int written = 0; written < bytes; written += value.Length)
         {
             new Random((int)_index).NextBytes(value);
-            WriteBatch batch = engine.Begin(++_index, 1);
+            WriteBatch batch = engine.Begin(++_index, term: 1);
             batch.Put(EngineWorkload.Key(1, 1, $"key{_index}"), _index, value);
             engine.Apply(batch, _index);
             DoBackgroundWork(engine);

@@ -19,12 +19,12 @@ public sealed class RepairTests
         {
             var random = new Random(seed);
             var (disk, work) = Damaged(seed, random, places: random.Next(1, 4));
-            using StorageEngine peer = Peer(seed, out SimulatedDisk peers);
+            using StorageEngine peer = Peer(seed, out SimulatedDisk peerDisk);
             using (StorageEngine engine = EngineWorkload.Open(disk))
             {
                 Scrub(engine);
                 Assert.True(engine.Problem is not null, $"seed {seed}: the damage was not found");
-                RepairAll(engine, disk, peer, peers, $"seed {seed}");
+                RepairAll(engine, disk, peer, peerDisk, $"seed {seed}");
                 Check(engine, work, $"seed {seed}");
                 while (engine.MergeOnce()) { }
 
@@ -44,10 +44,10 @@ public sealed class RepairTests
             seed =>
             {
                 var (disk, work) = Damaged(seed, new Random(seed), places: 2);
-                using StorageEngine peer = Peer(seed, out SimulatedDisk peers);
+                using StorageEngine peer = Peer(seed, out SimulatedDisk peerDisk);
                 using StorageEngine engine = EngineWorkload.Open(disk);
                 Scrub(engine);
-                RepairAll(engine, disk, peer, peers, $"seed {seed}");
+                RepairAll(engine, disk, peer, peerDisk, $"seed {seed}");
                 return (disk, work);
             },
             static (image, work, _) =>
@@ -76,8 +76,8 @@ public sealed class RepairTests
         foreach (
             var position in new[]
             {
-                new ManifestPosition(Batches + 1, 1, long.MaxValue),
-                new ManifestPosition(Batches, 1, request.LeastSequence - 1),
+                new ManifestPosition(Batches + 1, Term: 1, Sequence: long.MaxValue),
+                new ManifestPosition(Batches, Term: 1, Sequence: request.LeastSequence - 1),
             }
         )
         {
@@ -93,15 +93,15 @@ public sealed class RepairTests
     public void Rows_that_arrive_damaged_change_nothing()
     {
         var (disk, work) = Damaged(seed: 5, new Random(5), places: 1);
-        using StorageEngine peer = Peer(5, out SimulatedDisk peers);
+        using StorageEngine peer = Peer(5, out SimulatedDisk peerDisk);
         using StorageEngine engine = EngineWorkload.Open(disk);
         Scrub(engine);
         RepairRequest request = engine.Repairs.Find()[0];
-        RepairRows rows = Fetch(request, disk, peer, peers);
+        RepairRows rows = Fetch(request, disk, peer, peerDisk);
         byte[] whole = disk.ReadAll(Rows);
-        for (int at = 0; at < whole.Length; at += Math.Max(1, whole.Length / 50))
+        for (int offset = 0; offset < whole.Length; offset += Math.Max(1, whole.Length / 50))
         {
-            disk.Rot(Rows, at, 1);
+            disk.Rot(Rows, offset, 1);
             Assert.Throws<ReceivedStateException>(() => engine.Repairs.Repair(request, rows));
             disk.Delete(Rows);
             disk.WriteNew(Rows, whole);
@@ -111,6 +111,7 @@ public sealed class RepairTests
         Check(engine, work, "repaired");
     }
 
+    /// <summary>A store some of whose runs are damaged or missing.</summary>
     private static (SimulatedDisk Disk, EngineWorkload Work) Damaged(int seed, Random random, int places)
     {
         var disk = new SimulatedDisk("/data");
@@ -171,7 +172,7 @@ public sealed class RepairTests
         StorageEngine engine,
         SimulatedDisk disk,
         StorageEngine peer,
-        SimulatedDisk peers,
+        SimulatedDisk peerDisk,
         string story
     )
     {
@@ -180,7 +181,7 @@ public sealed class RepairTests
             Assert.True(round < 4, $"{story}: {engine.Problem}");
             foreach (RepairRequest request in requests)
             {
-                engine.Repairs.Repair(request, Fetch(request, disk, peer, peers));
+                engine.Repairs.Repair(request, Fetch(request, disk, peer, peerDisk));
             }
         }
 
@@ -188,7 +189,12 @@ public sealed class RepairTests
         Assert.True(engine.Problem is null, $"{story}: {engine.Problem}");
     }
 
-    private static RepairRows Fetch(RepairRequest request, SimulatedDisk disk, StorageEngine peer, SimulatedDisk peers)
+    private static RepairRows Fetch(
+        RepairRequest request,
+        SimulatedDisk disk,
+        StorageEngine peer,
+        SimulatedDisk peerDisk
+    )
     {
         RepairRows written = peer.Repairs.Write(request, Rows);
         if (disk.Exists(Rows))
@@ -196,14 +202,14 @@ public sealed class RepairTests
             disk.Delete(Rows);
         }
 
-        disk.WriteNew(Rows, peers.ReadAll(Rows));
-        peers.Delete(Rows);
+        disk.WriteNew(Rows, peerDisk.ReadAll(Rows));
+        peerDisk.Delete(Rows);
         return written;
     }
 
     private static void Scrub(StorageEngine engine)
     {
-        while (!engine.ScrubOnce(1 << 20)) { }
+        while (!engine.ScrubOnce(budgetBytes: 1 << 20)) { }
     }
 
     private static void Check(StorageEngine engine, EngineWorkload work, string story)

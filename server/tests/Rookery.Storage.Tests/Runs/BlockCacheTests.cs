@@ -11,7 +11,7 @@ public sealed class BlockCacheTests
     public void A_block_is_read_once_and_then_from_memory()
     {
         using var fixture = new RunFixture();
-        var (run, rows) = Filled(fixture, 1, rows: 200);
+        var (run, rows) = Filled(fixture, fileId: 1, rows: 200);
         ReadAll(run, rows);
         long reads = fixture.Io.Count(IoKind.Read);
         ReadAll(run, rows);
@@ -23,7 +23,7 @@ public sealed class BlockCacheTests
     public void A_lookup_that_must_not_read_the_disk_finds_only_rows_of_cached_blocks()
     {
         using var fixture = new RunFixture();
-        var (run, rows) = Filled(fixture, 1, rows: 200);
+        var (run, rows) = Filled(fixture, fileId: 1, rows: 200);
         byte[] first = rows.First().Key;
         Assert.Equal(RunLookup.NotInMemory, run.TryGet(first, KeyHash.Of(first), mayReadDisk: false, out _, out _));
         Assert.Equal(0, fixture.Io.Count(IoKind.Read));
@@ -40,7 +40,7 @@ public sealed class BlockCacheTests
     public void Memory_stays_within_the_capacity_during_large_reads()
     {
         using var fixture = new RunFixture(cacheBytes: 2 * MiB);
-        var (run, rows) = Filled(fixture, 1, rows: 3000);
+        var (run, rows) = Filled(fixture, fileId: 1, rows: 3000);
         Assert.True(run.Summary.LogicalBytes > 5 * MiB);
         ReadAll(run, rows);
         Assert.InRange(fixture.Cache.UsedBytes, MiB, 2 * MiB);
@@ -76,8 +76,8 @@ public sealed class BlockCacheTests
     public void A_full_scan_does_not_evict_blocks_of_point_reads()
     {
         using var fixture = new RunFixture(cacheBytes: 3 * MiB);
-        var (hot, hotRows) = Filled(fixture, 1, rows: 600);
-        var (cold, _) = Filled(fixture, 2, rows: 6000);
+        var (hot, hotRows) = Filled(fixture, fileId: 1, rows: 600);
+        var (cold, _) = Filled(fixture, fileId: 2, rows: 6000);
         for (int time = 0; time < 3; time++)
         {
             ReadAll(hot, hotRows);
@@ -97,14 +97,14 @@ public sealed class BlockCacheTests
     public void A_sequential_cursor_does_not_use_the_cache()
     {
         using var fixture = new RunFixture();
-        var (run, _) = Filled(fixture, 1, rows: 500);
-        long used = fixture.Cache.UsedBytes;
+        var (run, _) = Filled(fixture, fileId: 1, rows: 500);
+        long usedBytes = fixture.Cache.UsedBytes;
         using (var cursor = run.OpenSequentialCursor(IoKind.Compaction))
         {
             Assert.Equal(500, RunModelTests.Walk(cursor, cursor.SeekForward(default)).Count);
         }
 
-        Assert.Equal(used, fixture.Cache.UsedBytes);
+        Assert.Equal(usedBytes, fixture.Cache.UsedBytes);
         Assert.Equal(0, fixture.Io.Count(IoKind.Read));
         Assert.InRange(fixture.Io.Count(IoKind.Compaction), 1, (run.Summary.FileBytes / (200 * 1024)) + 1);
     }
@@ -113,11 +113,11 @@ public sealed class BlockCacheTests
     public void Idle_blocks_are_evicted_and_used_ones_stay()
     {
         using var fixture = new RunFixture();
-        var (run, rows) = Filled(fixture, 1, rows: 3000);
+        var (run, rows) = Filled(fixture, fileId: 1, rows: 3000);
         ReadAll(run, rows);
-        long full = fixture.Cache.UsedBytes;
+        long fullBytes = fixture.Cache.UsedBytes;
         fixture.Cache.TrimIdle();
-        Assert.Equal(full, fixture.Cache.UsedBytes);
+        Assert.Equal(fullBytes, fixture.Cache.UsedBytes);
         var busy = rows.First();
         RunModelTests.AssertFound(run, busy.Key, busy.Value, seed: 0);
         fixture.Cache.TrimIdle();
@@ -136,16 +136,16 @@ public sealed class BlockCacheTests
     public void A_lower_capacity_takes_effect_immediately_except_for_pinned_rows()
     {
         using var fixture = new RunFixture();
-        var (run, rows) = Filled(fixture, 1, rows: 3000);
+        var (run, rows) = Filled(fixture, fileId: 1, rows: 3000);
         ReadAll(run, rows);
-        var held = rows.First();
+        var pinned = rows.First();
         Assert.Equal(
             RunLookup.Found,
-            run.TryGet(held.Key, KeyHash.Of(held.Key), mayReadDisk: true, out var row, out _)
+            run.TryGet(pinned.Key, KeyHash.Of(pinned.Key), mayReadDisk: true, out var row, out _)
         );
         fixture.Cache.CapacityBytes = 0;
         Assert.InRange(fixture.Cache.UsedBytes, 1, run.ResidentBytes + MiB);
-        Assert.True(row.Value.SequenceEqual(held.Value.Value));
+        Assert.True(row.Value.SequenceEqual(pinned.Value.Value));
         row.Dispose();
         ReadAll(run, rows);
     }
@@ -154,7 +154,7 @@ public sealed class BlockCacheTests
     public void A_quarter_of_the_cache_stays_when_others_need_memory()
     {
         using var fixture = new RunFixture(cacheBytes: 8 * MiB);
-        var (run, rows) = Filled(fixture, 1, rows: 3000);
+        var (run, rows) = Filled(fixture, fileId: 1, rows: 3000);
         ReadAll(run, rows);
         Assert.InRange(fixture.Cache.UsedBytes, (2 * MiB) + 1, 8 * MiB);
         fixture.Budget.Relieve(fixture.Budget.TotalBytes - MiB);
@@ -167,8 +167,8 @@ public sealed class BlockCacheTests
     public void A_closed_run_leaves_nothing_behind()
     {
         using var fixture = new RunFixture();
-        var (kept, keptRows) = Filled(fixture, 1, rows: 100);
-        var rows = Ids(2000);
+        var (kept, keptRows) = Filled(fixture, fileId: 1, rows: 100);
+        var rows = ThingsOf(2000);
         fixture.Write(2, rows, RunFixture.Options(16 * 1024));
         var run = RunReader.Open(fixture.Disk, RunFixture.PathOf(2), 2, fixture.Cache, fixture.Io, out _)!;
         ReadAll(kept, keptRows);
@@ -184,7 +184,7 @@ public sealed class BlockCacheTests
     {
         const int seed = 5;
         using var fixture = new RunFixture(cacheBytes: MiB);
-        var rows = Ids(3000);
+        var rows = ThingsOf(3000);
         RunReader[] runs =
         [
             .. Enumerable.Range(1, 3).Select(id => fixture.WriteAndOpen(id, rows, RunFixture.Options(4096))),
@@ -222,7 +222,7 @@ public sealed class BlockCacheTests
     public void Concurrent_misses_of_one_block_read_it_once()
     {
         using var fixture = new RunFixture();
-        var (run, rows) = Filled(fixture, 1, rows: 2000);
+        var (run, rows) = Filled(fixture, fileId: 1, rows: 2000);
         var keys = rows.Keys.ToList();
         using var together = new Barrier(4);
         Thread[] threads =
@@ -258,11 +258,12 @@ public sealed class BlockCacheTests
         int rows
     )
     {
-        var filled = Ids(rows);
+        var filled = ThingsOf(rows);
         return (fixture.WriteAndOpen(fileId, filled, RunFixture.Options(16 * 1024)), filled);
     }
 
-    private static SortedDictionary<byte[], ModelRow> Ids(int count)
+    // Numbered rows with values of 2000 bytes.
+    private static SortedDictionary<byte[], ModelRow> ThingsOf(int count)
     {
         var random = new RandomRows(count);
         var rows = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);

@@ -72,6 +72,8 @@ public sealed class MergingCursorTests
             ],
             MergedRows.Live
         );
+        // Key in hexadecimal and sequence: the tombstone of 25 hides "a" and "b" of the old run, but not the repair's
+        // "b".
         Assert.Equal(
             ["62@21", "63@30"],
             RunModelTests.Walk(merge, merge.SeekForward(default)).Select(row => row.Split(' ')[0]),

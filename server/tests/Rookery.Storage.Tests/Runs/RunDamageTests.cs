@@ -19,12 +19,12 @@ public sealed class RunDamageTests
     {
         using var fixture = new RunFixture();
         fixture.Write(1, Rows, RunFixture.Options(512), Tombstones);
-        byte[] good = fixture.ReadFile(RunFixture.PathOf(1));
-        for (int offset = 0; offset < good.Length; offset++)
+        byte[] bytesWritten = fixture.ReadFile(RunFixture.PathOf(1));
+        for (int offset = 0; offset < bytesWritten.Length; offset++)
         {
             byte mask = (byte)(1 << (offset % 8));
             fixture.Disk.Rot(RunFixture.PathOf(1), offset, mask);
-            Assert.True(ReadAll(fixture, 1) > 0, $"byte {offset} of {good.Length} rotted unnoticed");
+            Assert.True(ReadAll(fixture, 1) > 0, $"byte {offset} of {bytesWritten.Length} rotted unnoticed");
             fixture.Disk.Rot(RunFixture.PathOf(1), offset, mask);
         }
 
@@ -36,14 +36,17 @@ public sealed class RunDamageTests
     {
         using var fixture = new RunFixture();
         fixture.Write(1, Rows, RunFixture.Options(512));
-        byte[] good = fixture.ReadFile(RunFixture.PathOf(1));
-        for (int length = 0; length <= good.Length + 1; length++)
+        byte[] bytesWritten = fixture.ReadFile(RunFixture.PathOf(1));
+        for (int length = 0; length <= bytesWritten.Length + 1; length++)
         {
-            if (length != good.Length)
+            if (length != bytesWritten.Length)
             {
                 fixture.WriteFile(
                     RunFixture.PathOf(1),
-                    [.. good.AsSpan(0, Math.Min(length, good.Length)), .. new byte[Math.Max(0, length - good.Length)]]
+                    [
+                        .. bytesWritten.AsSpan(0, Math.Min(length, bytesWritten.Length)),
+                        .. new byte[Math.Max(0, length - bytesWritten.Length)],
+                    ]
                 );
                 Assert.Null(
                     RunReader.Open(fixture.Disk, RunFixture.PathOf(1), 1, fixture.Cache, fixture.Io, out var damage)
@@ -88,7 +91,7 @@ public sealed class RunDamageTests
     {
         using var fixture = new RunFixture();
         fixture.Write(1, Rows, RunFixture.Options(512));
-        fixture.Disk.Rot(RunFixture.PathOf(1), 200, 1);
+        fixture.Disk.Rot(RunFixture.PathOf(1), offset: 200, mask: 1);
         var run = fixture.Open(1);
         int damaged = 0;
         foreach (var (key, row) in Rows)
@@ -120,7 +123,7 @@ public sealed class RunDamageTests
         var run = fixture.Open(1);
         Assert.Empty(Scrub(run));
         Assert.Equal(run.Summary.FileBytes, fixture.Io.Bytes(IoKind.Scrub));
-        fixture.Disk.Rot(RunFixture.PathOf(1), 100, 1);
+        fixture.Disk.Rot(RunFixture.PathOf(1), offset: 100, mask: 1);
         fixture.Disk.Rot(RunFixture.PathOf(1), run.Summary.FileBytes / 2, 1);
         fixture.Disk.Rot(RunFixture.PathOf(1), run.Summary.FileBytes - 1, 1);
         Assert.Equal(3, Scrub(run).Count);
@@ -148,7 +151,7 @@ public sealed class RunDamageTests
     [Fact]
     public void Every_failing_read_is_damage_and_the_next_try_succeeds()
     {
-        int madeGood = 0;
+        int readAgain = 0;
         for (int call = 1; ; call++)
         {
             using var fixture = new RunFixture();
@@ -160,18 +163,18 @@ public sealed class RunDamageTests
             {
                 Assert.Equal(0, damaged);
                 Assert.True(call > 20);
-                Assert.Equal(1, madeGood);
+                Assert.Equal(1, readAgain);
                 return;
             }
 
             // Only a read ahead is tried once more, for the one block that is needed now.
-            madeGood += damaged > 0 ? 0 : 1;
+            readAgain += damaged > 0 ? 0 : 1;
             Assert.Equal(0, ReadAll(fixture, 1));
         }
     }
 
     /// <summary>
-    /// Opens and reads a run in every way. Every answer must be right; gives how many were damage instead.
+    /// Opens and reads a run in every way. Returns how many answers were damage; all others must be right.
     /// </summary>
     private static int ReadAll(RunFixture fixture, long fileId, SortedDictionary<byte[], ModelRow>? expected = null)
     {
@@ -218,9 +221,9 @@ public sealed class RunDamageTests
     private static List<RunDamage> Scrub(RunReader run)
     {
         var found = new List<RunDamage>();
-        for (long at = 0; at < run.Summary.FileBytes; )
+        for (long offset = 0; offset < run.Summary.FileBytes; )
         {
-            if (run.Verify(at, 700, out at) is { } damage)
+            if (run.Verify(offset, budgetBytes: 700, out offset) is { } damage)
             {
                 found.Add(damage);
             }
@@ -240,6 +243,7 @@ public sealed class RunDamageTests
         return rows;
     }
 
+    // The offsets of two blocks of equal length, and that length.
     private static (int First, int Second, int Length) TwoBlocks(RunFixture fixture)
     {
         var index = fixture.Open(1).Index;

@@ -7,7 +7,7 @@ namespace Rookery.Storage.Tests.Runs;
 /// <summary>One row of a model.</summary>
 internal readonly record struct ModelRow(long Sequence, RowKind Kind, byte[] Value);
 
-/// <summary>A simulated disk with runs on it, a cache, and what the runs must say.</summary>
+/// <summary>A simulated disk with runs on it, and their cache.</summary>
 internal sealed class RunFixture : IDisposable
 {
     public const string Directory = "/data";
@@ -97,7 +97,7 @@ internal sealed class RunFixture : IDisposable
     }
 }
 
-/// <summary>Counts recorded work.</summary>
+/// <summary>Counts the disk calls that are recorded, and their bytes.</summary>
 internal sealed class CountingRecorder : IIoRecorder
 {
     private readonly long[] _counts = new long[256];

@@ -3,9 +3,8 @@ using Rookery.Storage.Runs;
 namespace Rookery.Storage.Tests.Runs;
 
 /// <summary>
-/// Runs of every format version that was ever written, kept as files. Golden/version-1.run is what
-/// <see cref="GoldenRows"/> and <see cref="GoldenTombstones"/>
-/// gave when version 1 was new; it is never made again.
+/// Runs of every format version that was ever written, kept as files. Golden/version-1.run was written when version 1
+/// was new, from <see cref="GoldenRows"/> and <see cref="GoldenTombstones"/>, and is never written again.
 /// </summary>
 public sealed class RunFormatTests
 {
@@ -59,7 +58,7 @@ public sealed class RunFormatTests
     {
         using var fixture = new RunFixture();
         fixture.Write(1, GoldenRows());
-        fixture.Disk.Rot(RunFixture.PathOf(1), 8, 3);
+        fixture.Disk.Rot(RunFixture.PathOf(1), offset: 8, mask: 3); // the version, 1, becomes 2
         Assert.Null(RunReader.Open(fixture.Disk, RunFixture.PathOf(1), 1, fixture.Cache, fixture.Io, out var damage));
         Assert.Contains("format version 2", damage!.Reason, StringComparison.Ordinal);
     }
@@ -85,11 +84,10 @@ public sealed class RunFormatTests
                 number % 4 == 3
                     ? [.. Enumerable.Range(0, number * 7).Select(index => (byte)(index * index * (number + 1)))]
                     : [.. Enumerable.Repeat((byte)number, number * 3)];
-            var kind = (RowKind)(
-                number % 7 == 5 ? 1
-                : number % 11 == 4 ? 2
-                : 0
-            );
+            var kind =
+                number % 7 == 5 ? RowKind.Tombstone
+                : number % 11 == 4 ? RowKind.LargeReference
+                : RowKind.Put;
             rows[System.Text.Encoding.ASCII.GetBytes($"users/{number:D4}")] = new ModelRow(
                 (number * 37) + 1,
                 kind,

@@ -3,7 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Storage.Tests.Runs;
 
-/// <summary>Watches how much one file holds unsynced.</summary>
+/// <summary>Notes the most bytes that any file had unsynced, and the writes to all files.</summary>
 internal sealed class SyncWatchingDisk(IDisk inner) : WrappedDisk(inner)
 {
     public long MostUnsyncedBytes { get; private set; }
