@@ -11,7 +11,10 @@ internal static class Feed
 {
     private const int Connections = 16;
 
-    /// <summary>Runs for some seconds; prints documents and JSON bytes acknowledged.</summary>
+    /// <summary>
+    /// Runs for some seconds, at a number of PUTs a second. Prints documents and JSON bytes acknowledged, and the
+    /// seconds. The usage of the program explains <paramref name="order"/>.
+    /// </summary>
     public static async Task<int> RunAsync(string url, string source, string order, int seconds, int rate)
     {
         var documents = ReadDocuments(source);
@@ -35,10 +38,11 @@ internal static class Feed
                         while (Stopwatch.GetElapsedTime(started).TotalSeconds < seconds)
                         {
                             long number = Interlocked.Increment(ref next);
-                            double early = (number / (double)rate) - Stopwatch.GetElapsedTime(started).TotalSeconds;
-                            if (early > 0)
+                            double secondsEarly =
+                                (number / (double)rate) - Stopwatch.GetElapsedTime(started).TotalSeconds;
+                            if (secondsEarly > 0)
                             {
-                                await Task.Delay(TimeSpan.FromSeconds(early));
+                                await Task.Delay(TimeSpan.FromSeconds(secondsEarly));
                             }
 
                             byte[] document = documents[number % documents.Length];

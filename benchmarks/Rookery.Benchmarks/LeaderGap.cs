@@ -22,6 +22,9 @@ internal static class LeaderGap
     /// an answer of the lost leader would measure its own timeout. Prints the longest time in milliseconds between two
     /// acknowledgements of which the later one came after the kill.
     /// </summary>
+    /// <param name="kind">"rookery" or "etcd".</param>
+    /// <param name="leader">Process id of the leader.</param>
+    /// <param name="survivors">URLs of the other members.</param>
     public static async Task<int> RunAsync(string kind, int leader, string[] survivors)
     {
         using var client = new HttpClient(new SocketsHttpHandler { UseProxy = false }) { Timeout = LongestWait };
@@ -51,10 +54,10 @@ internal static class LeaderGap
                     ended.Token
                 )
             );
-            var early = (Interval * (number + 1)) - clock.Elapsed;
-            if (early > TimeSpan.Zero)
+            var untilNext = (Interval * (number + 1)) - clock.Elapsed;
+            if (untilNext > TimeSpan.Zero)
             {
-                await Task.Delay(early);
+                await Task.Delay(untilNext);
             }
         }
 

@@ -14,8 +14,8 @@ internal static partial class Lz4Subjects
     private static readonly int[] BlockSizes = [4 << 10, 16 << 10, 64 << 10, 1 << 20];
     private static readonly Subject[] Subjects =
     [
-        new("liblz4", Native, NativeBack),
-        new("managed", Managed, ManagedBack),
+        new("liblz4", Native, NativeDecompress),
+        new("managed", Managed, ManagedDecompress),
     ];
 
     private delegate int Work(ReadOnlySpan<byte> source, Span<byte> target);
@@ -28,22 +28,22 @@ internal static partial class Lz4Subjects
         foreach (int size in BlockSizes)
         {
             var blocks = Blocks.Of(text, size);
-            foreach (bool isBack in (bool[])[false, true])
+            foreach (bool isDecompression in (bool[])[false, true])
             {
                 var ratios = new List<double>();
                 var rates = new List<(double Native, double Managed)>();
                 long allocated = 0;
                 for (int round = 0; round < Rounds; round++)
                 {
-                    double native = Rate(Subjects[0], blocks, isBack, seconds, out _);
-                    double managed = Rate(Subjects[1], blocks, isBack, seconds, out allocated);
+                    double native = Rate(Subjects[0], blocks, isDecompression, seconds, out _);
+                    double managed = Rate(Subjects[1], blocks, isDecompression, seconds, out allocated);
                     rates.Add((native, managed));
                     ratios.Add(managed / native);
                 }
 
                 ratios.Sort();
                 var (one, other) = rates.OrderBy(static rate => rate.Managed / rate.Native).ElementAt(Rounds / 2);
-                string direction = isBack ? "decompress" : "compress";
+                string direction = isDecompression ? "decompress" : "compress";
                 Console.WriteLine(
                     string.Create(
                         CultureInfo.InvariantCulture,
@@ -73,12 +73,13 @@ internal static partial class Lz4Subjects
         return 0;
     }
 
-    private static double Rate(Subject subject, Blocks blocks, bool isBack, double seconds, out long allocated)
+    // Megabytes a second of uncompressed data.
+    private static double Rate(Subject subject, Blocks blocks, bool isDecompression, double seconds, out long allocated)
     {
         blocks.Pack(subject);
         for (int i = 0; i < 200; i++)
         {
-            blocks.Do(subject, i, isBack);
+            blocks.Do(subject, i, isDecompression);
         }
 
         long before = GC.GetAllocatedBytesForCurrentThread();
@@ -86,12 +87,12 @@ internal static partial class Lz4Subjects
         long bytes = 0;
         for (int i = 0; Stopwatch.GetElapsedTime(started).TotalSeconds < seconds; i++)
         {
-            bytes += blocks.Do(subject, i, isBack);
+            bytes += blocks.Do(subject, i, isDecompression);
         }
 
-        double took = Stopwatch.GetElapsedTime(started).TotalSeconds;
+        double elapsedSeconds = Stopwatch.GetElapsedTime(started).TotalSeconds;
         allocated = GC.GetAllocatedBytesForCurrentThread() - before;
-        return bytes / took / 1e6;
+        return bytes / elapsedSeconds / 1e6;
     }
 
     private static unsafe int Native(ReadOnlySpan<byte> source, Span<byte> target)
@@ -103,7 +104,7 @@ internal static partial class Lz4Subjects
         }
     }
 
-    private static unsafe int NativeBack(ReadOnlySpan<byte> source, Span<byte> target)
+    private static unsafe int NativeDecompress(ReadOnlySpan<byte> source, Span<byte> target)
     {
         fixed (byte* from = source)
         fixed (byte* to = target)
@@ -114,7 +115,8 @@ internal static partial class Lz4Subjects
 
     private static int Managed(ReadOnlySpan<byte> source, Span<byte> target) => LZ4Codec.Encode(source, target);
 
-    private static int ManagedBack(ReadOnlySpan<byte> source, Span<byte> target) => LZ4Codec.Decode(source, target);
+    private static int ManagedDecompress(ReadOnlySpan<byte> source, Span<byte> target) =>
+        LZ4Codec.Decode(source, target);
 
     [LibraryImport("liblz4.so.1", EntryPoint = "LZ4_compress_default")]
     private static unsafe partial int CompressDefault(byte* source, byte* target, int sourceBytes, int targetBytes);
@@ -126,7 +128,7 @@ internal static partial class Lz4Subjects
 
     private sealed class Blocks(List<byte[]> raw, int size)
     {
-        private const int Most = 256;
+        private const int MaxBlocks = 256;
 
         private readonly byte[] _target = new byte[size];
         private List<byte[]> _packed = [];
@@ -138,7 +140,7 @@ internal static partial class Lz4Subjects
         public static Blocks Of(byte[] text, int size)
         {
             var raw = new List<byte[]>();
-            for (int at = 0; at + size <= text.Length && raw.Count < Most; at += size)
+            for (int at = 0; at + size <= text.Length && raw.Count < MaxBlocks; at += size)
             {
                 raw.Add(text[at..(at + size)]);
             }
@@ -149,10 +151,10 @@ internal static partial class Lz4Subjects
         public void Pack(Subject subject) =>
             _packed = [.. raw.Select(block => _target[..subject.Compress(block, _target)])];
 
-        public int Do(Subject subject, int number, bool isBack)
+        public int Do(Subject subject, int number, bool isDecompression)
         {
             int at = number % raw.Count;
-            int done = isBack ? subject.Decompress(_packed[at], _target) : subject.Compress(raw[at], _target);
+            int done = isDecompression ? subject.Decompress(_packed[at], _target) : subject.Compress(raw[at], _target);
             return done > 0 ? raw[at].Length : throw new InvalidOperationException($"{subject.Name} gave {done}.");
         }
     }

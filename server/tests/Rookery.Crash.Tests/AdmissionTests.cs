@@ -49,9 +49,9 @@ public sealed class AdmissionTests
     public async Task Who_gives_up_takes_no_room()
     {
         var admission = HoldingOf100(100);
-        using var patience = new CancellationTokenSource();
-        var waiting = admission.EnterAsync(1, patience.Token);
-        await patience.CancelAsync();
+        using var cancellation = new CancellationTokenSource();
+        var waiting = admission.EnterAsync(1, cancellation.Token);
+        await cancellation.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await waiting);
         admission.Leave(100);
         Assert.Equal(0, admission.Bytes);
@@ -167,6 +167,7 @@ public sealed class AdmissionTests
         Assert.True(hasQueued);
     }
 
+    /// <summary>Returns an admission with room for 100 bytes, of which a command of this size was admitted.</summary>
     private Admission HoldingOf100(int bytes)
     {
         var admission = new Admission(100, _time);

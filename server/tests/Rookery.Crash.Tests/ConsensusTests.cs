@@ -14,7 +14,7 @@ public sealed class ConsensusTests : IDisposable
     public ConsensusTests()
     {
         _node = SteppedNode.Open(_disk, _time);
-        var created = _node.Propose(CommandEncoder.CreateDatabase("db", "0123456789012345678901"));
+        var created = _node.Propose(CommandEncoder.CreateDatabase("db", historyId: "0123456789012345678901"));
         _node.Commit();
         Assert.Null(created.Result.Rejection);
     }
@@ -86,7 +86,7 @@ public sealed class ConsensusTests : IDisposable
     }
 
     /// <summary>
-    /// A clock that was set back, as at boot without a network, takes nothing of the order of writes.
+    /// A clock that was set back, as at boot without a network, does not change the order of writes.
     /// </summary>
     [Fact]
     public void Log_time_never_falls_back_whatever_the_clock_does()
@@ -100,6 +100,7 @@ public sealed class ConsensusTests : IDisposable
         Assert.True(before < after && after < afterRestart, $"{before}, {after}, {afterRestart}");
     }
 
+    // With an idempotency key, unless it is 0.
     private static CommandBuffer Put(string id, ulong key = 0)
     {
         using var writer = new BatchWriter(CommandKind.Batch, 1, key == 0 ? default : new IdempotencyKey(key, 1));
@@ -116,6 +117,7 @@ public sealed class ConsensusTests : IDisposable
         return outcome.Result;
     }
 
+    // Returns the number of documents.
     private long Documents()
     {
         Assert.True(_node.Core.Databases.TryGet("db", out var database));

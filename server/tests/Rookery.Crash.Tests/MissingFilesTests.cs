@@ -4,14 +4,14 @@ using Rookery.Simulation;
 namespace Rookery.Crash.Tests;
 
 /// <summary>
-/// Files that a person, a repair of the file system or a card takes away: what is left says that a node ran here, or
-/// holds everything.
+/// A person, a repair of the file system, or a card removes or damages files. The node must refuse to start, unless the
+/// other files contain everything.
 /// </summary>
 public sealed class MissingFilesTests
 {
     private const int Seed = 3;
 
-    /// <summary>A young node never wrote a table; an old one has flushed, merged and started again.</summary>
+    /// <summary>After 2 rounds a node has written no run; after 25 it has flushed, merged and restarted.</summary>
     [Theory]
     [InlineData(2, true)]
     [InlineData(2, false)]
@@ -23,33 +23,33 @@ public sealed class MissingFilesTests
         Stop(disk, run, stopsCleanly);
         string[][] parts = PartsOf(disk);
         int refused = 0;
-        for (int gone = 1; gone < (1 << parts.Length) - 1; gone++)
+        for (int missingParts = 1; missingParts < (1 << parts.Length) - 1; missingParts++)
         {
-            var image = disk.AfterPowerLoss(gone);
+            var image = disk.AfterPowerLoss(missingParts);
             string[] missing =
             [
-                .. parts.Where((_, part) => (gone & (1 << part)) != 0).SelectMany(static files => files),
+                .. parts.Where((_, part) => (missingParts & (1 << part)) != 0).SelectMany(static files => files),
             ];
             byte[][] bytes = Array.ConvertAll(missing, image.ReadAll);
             Array.ForEach(missing, image.Delete);
-            string story = $"without {string.Join(", ", missing)}";
-            if (WhyNotOpened(image) is { } why)
+            string context = $"without {string.Join(", ", missing)}";
+            if (WhyNotOpened(image) is { } refusal)
             {
                 refused++;
-                Assert.True(why.Contains("/data/node", StringComparison.Ordinal), $"{story}: {why}");
+                Assert.True(refusal.Contains("/data/node", StringComparison.Ordinal), $"{context}: {refusal}");
                 PutBack(image, missing, bytes);
                 if (IsKnownPair(missing))
                 {
-                    CheckOrRefused(run, image, $"{story}, which were put back");
+                    CheckOrRefused(run, image, $"{context}, which were put back");
                 }
                 else
                 {
-                    run.CheckAll(image, $"{story}, which were put back");
+                    run.CheckAll(image, $"{context}, which were put back");
                 }
             }
             else
             {
-                CheckOrRefused(run, image, story);
+                CheckOrRefused(run, image, context);
             }
         }
 
@@ -86,7 +86,7 @@ public sealed class MissingFilesTests
         }
     }
 
-    /// <summary>In order, or by a kill after which nothing says that the last write was whole.</summary>
+    /// <summary>Stops cleanly, or by a kill, after which no file shows that the last write was complete.</summary>
     private static void Stop(SimulatedDisk disk, NodeWorkload run, bool cleanly)
     {
         if (cleanly)
@@ -99,7 +99,7 @@ public sealed class MissingFilesTests
         }
     }
 
-    /// <summary>Each file but locks, and all runs together.</summary>
+    /// <summary>Each file except locks alone, and all runs together.</summary>
     private static string[][] PartsOf(SimulatedDisk disk)
     {
         var files = disk
@@ -139,7 +139,7 @@ public sealed class MissingFilesTests
 
     private static void PutBack(SimulatedDisk image, string[] paths, byte[][] bytes)
     {
-        foreach (var (path, held) in paths.Zip(bytes))
+        foreach (var (path, content) in paths.Zip(bytes))
         {
             if (image.Exists(path))
             {
@@ -147,7 +147,7 @@ public sealed class MissingFilesTests
             }
 
             using var file = image.Open(path, DiskOpen.CreateNew);
-            file.Write(held, 0);
+            file.Write(content, 0);
             file.Sync();
         }
     }
@@ -165,23 +165,23 @@ public sealed class MissingFilesTests
         }
     }
 
-    /// <summary>What cannot be read may also be found later than at the start.</summary>
-    private static void CheckOrRefused(NodeWorkload run, SimulatedDisk image, string story)
+    /// <summary>Damage may be found at the start or later, but the error must name a path of the node.</summary>
+    private static void CheckOrRefused(NodeWorkload run, SimulatedDisk image, string context)
     {
         try
         {
-            run.CheckAll(image, story);
+            run.CheckAll(image, context);
         }
         catch (IOException refusal)
         {
             Assert.True(
                 refusal.Message.Contains("/data/node", StringComparison.Ordinal),
-                $"{story}: {refusal.Message}"
+                $"{context}: {refusal.Message}"
             );
         }
-        catch (Exception broken)
+        catch (Exception failure)
         {
-            Assert.Fail($"{story}: {broken.Message}");
+            Assert.Fail($"{context}: {failure.Message}");
         }
     }
 }

@@ -37,25 +37,25 @@ internal static class ModelComparison
 
     private static void CheckDocuments(in DatabaseReader reader, ModelDatabase expected, string story)
     {
-        var found = new List<ModelDocument>();
+        var actual = new List<ModelDocument>();
         using (var cursor = reader.SeekByIdPrefix([]))
         {
             while (cursor.MoveNext())
             {
-                found.Add(Read(cursor.View, cursor.Etag));
+                actual.Add(Read(cursor.View, cursor.Etag));
             }
         }
 
-        Equal(expected.Documents.Values, found, $"{story}: documents");
+        Equal(expected.Documents.Values, actual, $"{story}: documents");
         foreach (var document in expected.Documents.Values.Take(3))
         {
             Assert.True(
-                reader.TryGetDocument(Encoding.UTF8.GetBytes(document.Id.ToUpperInvariant()), out var one),
+                reader.TryGetDocument(Encoding.UTF8.GetBytes(document.Id.ToUpperInvariant()), out var lookedUp),
                 $"{story}: {document.Id}"
             );
-            using (one)
+            using (lookedUp)
             {
-                Assert.Equal(document, Read(one.View, one.Etag));
+                Assert.Equal(document, Read(lookedUp.View, lookedUp.Etag));
             }
         }
     }
@@ -105,12 +105,12 @@ internal static class ModelComparison
 
     private static void CheckValues(in DatabaseReader reader, ModelDatabase expected, string story)
     {
-        var found = new List<ModelValue>();
+        var actual = new List<ModelValue>();
         using var cursor = reader.SeekCompareExchange([]);
         while (cursor.MoveNext())
         {
             var view = cursor.View;
-            found.Add(
+            actual.Add(
                 new ModelValue(
                     Encoding.UTF8.GetString(view.Id),
                     Encoding.UTF8.GetString(view.Body),
@@ -120,14 +120,14 @@ internal static class ModelComparison
             );
         }
 
-        Equal(expected.Values.Values, found, $"{story}: compare-exchange values");
+        Equal(expected.Values.Values, actual, $"{story}: compare-exchange values");
         foreach (var value in expected.Values.Values.Take(5))
         {
             bool isFound = reader.TryGetCompareExchange(
                 Encoding.UTF8.GetBytes(value.Key.ToUpperInvariant()),
-                out var one
+                out var lookedUp
             );
-            one.Dispose();
+            lookedUp.Dispose();
             Assert.Equal(!DatabaseReader.HasExpired(value.ExpiresAtTicks, reader.ReadExpiryTicks()), isFound);
         }
 
@@ -141,8 +141,8 @@ internal static class ModelComparison
                 Rookery.Documents.Commands.CommandKind.ExpireCompareExchange
             )
             ?.Dispose();
-        int unexpired = found.Count(value => value.ExpiresAtTicks != 0);
-        Equal([unexpired], [expiring], $"{story}: expiring values");
+        int withExpiry = actual.Count(value => value.ExpiresAtTicks != 0);
+        Equal([withExpiry], [expiring], $"{story}: expiring values");
     }
 
     // The names come from the documents, the values from the counters' own rows.
@@ -215,19 +215,19 @@ internal static class ModelComparison
             view.ExpiresAtTicks
         );
 
-    private static void Equal<T>(IEnumerable<T> expected, IEnumerable<T> found, string story)
+    private static void Equal<T>(IEnumerable<T> expected, IEnumerable<T> actual, string story)
     {
-        var wanted = expected.ToList();
-        var had = found.ToList();
-        int same = wanted
-            .Zip(had)
+        var expectedList = expected.ToList();
+        var actualList = actual.ToList();
+        int same = expectedList
+            .Zip(actualList)
             .TakeWhile(pair => EqualityComparer<T>.Default.Equals(pair.First, pair.Second))
             .Count();
-        if (same < Math.Max(wanted.Count, had.Count))
+        if (same < Math.Max(expectedList.Count, actualList.Count))
         {
             Assert.Fail(
-                $"{story}: {wanted.Count} expected, {had.Count} found; at {same} expected "
-                    + $"{Text(wanted, same)}, found {Text(had, same)}"
+                $"{story}: {expectedList.Count} expected, {actualList.Count} found; at {same} expected "
+                    + $"{Text(expectedList, same)}, found {Text(actualList, same)}"
             );
         }
     }

@@ -55,11 +55,11 @@ public sealed class ModelTests
     {
         foreach (int seed in Seeds(3))
         {
-            Assert.Equal(RowsAfter(seed, works: false), RowsAfter(seed, works: true));
+            Assert.Equal(RowsAfter(seed, doesBackgroundWork: false), RowsAfter(seed, doesBackgroundWork: true));
         }
     }
 
-    private static string RowsAfter(int seed, bool works)
+    private static string RowsAfter(int seed, bool doesBackgroundWork)
     {
         var time = new SimulatedTimeProvider();
         var commands = new RandomCommands(seed, time, Model.Empty) { WithValues = true };
@@ -68,9 +68,10 @@ public sealed class ModelTests
         for (int i = 0; i < 150; i++)
         {
             RunSome(node, commands, 1, $"seed {seed}");
-            while (works && node.Core.Background.DoStep()) { }
+            while (doesBackgroundWork && node.Core.Background.DoStep()) { }
 
-            // Each start has entries of its own, and some rows hold the index of theirs.
+            // Each start writes entries, and some rows contain the index of theirs, so both nodes restart at the same
+            // places.
             if (i % 40 == 39)
             {
                 node.Dispose();

@@ -46,16 +46,16 @@ public sealed class NodeFaultTests
                 run.CheckOnce(disk.AfterPowerLoss(call), disk.OperationCount);
                 run.CheckOnce(disk, disk.OperationCount);
             }
-            catch (Exception broken)
+            catch (Exception failure)
             {
-                Assert.Fail($"{fault}, seed {Seed}: {broken}");
+                Assert.Fail($"{fault}, seed {Seed}: {failure}");
             }
         }
 
         Assert.InRange(refused, 15, count);
     }
 
-    /// <summary>Recovery is work, too: a call that fails in it costs nothing but the start.</summary>
+    /// <summary>A call that fails during recovery may only make this start fail.</summary>
     [Fact]
     public void Whatever_call_fails_in_a_recovery_the_next_one_finds_everything()
     {
@@ -78,10 +78,10 @@ public sealed class NodeFaultTests
                     Assert.True(refusal is null || refusal.Contains("/data", StringComparison.Ordinal), refusal);
                     run.CheckOnce(image.AfterPowerLoss(call), operation);
                 }
-                catch (Exception broken)
+                catch (Exception failure)
                 {
                     Assert.Fail(
-                        $"crash at {operation}, image {seed}, call {call} of recovery, which said {refusal}: {broken}"
+                        $"crash at {operation}, image {seed}, call {call} of recovery, which said {refusal}: {failure}"
                     );
                 }
 
@@ -125,9 +125,9 @@ public sealed class NodeFaultTests
                     );
                     reported++;
                 }
-                catch (Exception broken)
+                catch (Exception failure)
                 {
-                    Assert.Fail($"{story}: {broken}");
+                    Assert.Fail($"{story}: {failure}");
                 }
             }
         }
@@ -135,7 +135,7 @@ public sealed class NodeFaultTests
         Assert.True(reported > 100 && harmless > 50, $"{reported} reported, {harmless} harmless");
     }
 
-    /// <summary>Close together where headers and footers are, and a dozen between.</summary>
+    /// <summary>Offsets close together in headers and footers, and about a dozen between.</summary>
     private static IEnumerable<int> Offsets(int length)
     {
         const int Head = 160;

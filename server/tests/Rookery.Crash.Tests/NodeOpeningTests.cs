@@ -49,7 +49,7 @@ public sealed class NodeOpeningTests
         using var node = Open(disk, SteppedNode.Directory, "/data/elsewhere");
         Assert.Contains("there is no journal in /data/elsewhere", node.Diagnosis, StringComparison.Ordinal);
         var refused = await node.Consensus.ProposeAsync(
-            CommandEncoder.CreateDatabase("db", "0123456789012345678901"),
+            CommandEncoder.CreateDatabase("db", historyId: "0123456789012345678901"),
             CancellationToken.None
         );
         Assert.Equal((RejectionKind.Diagnosis, node.Diagnosis), (refused.Rejection!.Kind, refused.Rejection.Message));
@@ -139,7 +139,7 @@ public sealed class NodeOpeningTests
         );
     }
 
-    /// <summary>The whole node with its threads: what it answered it has again.</summary>
+    /// <summary>A node with its threads has after a restart everything that it acknowledged.</summary>
     [Fact]
     public async Task A_node_commits_by_its_threads_and_has_everything_again()
     {
@@ -153,7 +153,7 @@ public sealed class NodeOpeningTests
                     .Range(0, 50)
                     .Select(i =>
                         node.Consensus.ProposeAsync(
-                                CommandEncoder.CreateDatabase($"db{i}", "0123456789012345678901"),
+                                CommandEncoder.CreateDatabase($"db{i}", historyId: "0123456789012345678901"),
                                 CancellationToken.None
                             )
                             .AsTask()
@@ -168,7 +168,7 @@ public sealed class NodeOpeningTests
         Assert.Null(again.Diagnosis);
     }
 
-    /// <summary>Counts what one node changes: another one, open beside it, writes when it likes.</summary>
+    /// <summary>Counts the changes of one of two nodes that are open on the same disk.</summary>
     private sealed class ChangesOfOne(IDisk disk) : WrappedDisk(disk)
     {
         private int _changes;
@@ -210,7 +210,7 @@ public sealed class NodeOpeningTests
     private static Node Open(IDisk disk, string directory, string? journal) =>
         Open(disk, directory, journal, RaftConsensus.Alone);
 
-    /// <summary>As the program opens a node without an identity.</summary>
+    /// <summary>Opens a node like the program does, for a node that is not a member of a cluster.</summary>
     private static Node OpenAlone(IDisk disk, string directory) =>
         Open(disk, directory, null, static store => RaftConsensus.Open(store, new ConsensusOptions()));
 

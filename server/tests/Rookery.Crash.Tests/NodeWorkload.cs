@@ -21,9 +21,11 @@ internal sealed class NodeWorkload
     private readonly RandomCommands _commands;
     private readonly Queue<Model> _proposed = [];
 
-    // By operations: what a node is when it has applied everything up to there. Indexes would not do, because each
-    // start has entries of its own.
+    // The state of a node by the number of operations in its commands so far. The index would not do as a key, because
+    // each start writes entries.
     private readonly Dictionary<long, Model> _models;
+
+    // The number of disk operations, and that of operations in commands, when a frame was begun or acknowledged.
     private readonly List<(int Operation, long Operations)> _begun;
     private readonly List<(int Operation, long Operations)> _acknowledged;
     private SteppedNode _node = null!;
@@ -49,7 +51,7 @@ internal sealed class NodeWorkload
         _acknowledged = [(0, operations)];
     }
 
-    /// <summary>What the work came to on disk, to show that it reaches what it should.</summary>
+    /// <summary>Amounts of work, to show that the workload covers enough.</summary>
     public WorkDone Done { get; private set; }
 
     /// <summary>
@@ -60,12 +62,12 @@ internal sealed class NodeWorkload
     /// <summary>Runs the work of a seed on a new disk.</summary>
     /// <param name="seed">The seed.</param>
     /// <param name="journalElsewhere">Whether the journal has a device of its own.</param>
-    /// <param name="behind">Stands between the node and the disk.</param>
+    /// <param name="wrap">Wraps the disk for the node; null does not.</param>
     /// <param name="withValues">Whether compare-exchange values and cluster-wide transactions are written too.</param>
     public static (SimulatedDisk Disk, NodeWorkload Run) Run(
         int seed,
         bool journalElsewhere = false,
-        Func<IDisk, IDisk>? behind = null,
+        Func<IDisk, IDisk>? wrap = null,
         bool withValues = false
     )
     {
@@ -74,7 +76,7 @@ internal sealed class NodeWorkload
             : new SimulatedDisk("/data");
         var run = new NodeWorkload(
             disk,
-            behind?.Invoke(disk) ?? disk,
+            wrap?.Invoke(disk) ?? disk,
             journalElsewhere,
             seed,
             operations: 0,
@@ -126,21 +128,29 @@ internal sealed class NodeWorkload
         }
     }
 
-    /// <summary>What a disk holds after the power was cut, as work that can go on.</summary>
+    /// <summary>Opens and checks a crash image. Returns work that continues on it.</summary>
     public NodeWorkload CheckOnce(SimulatedDisk image, int operation)
     {
-        long least = _acknowledged.FindLast(promise => promise.Operation <= operation).Operations;
-        long most = _begun.FindLast(attempt => attempt.Operation <= operation).Operations;
+        long acknowledged = _acknowledged.FindLast(promise => promise.Operation <= operation).Operations;
+        long written = _begun.FindLast(attempt => attempt.Operation <= operation).Operations;
         using var node = SteppedNode.Open(image, _time, _journalElsewhere);
-        long found = node.Core.Journal.OperationsBeforeNext;
+        long operations = node.Core.Journal.OperationsBeforeNext;
         Assert.True(
-            found >= least && found <= most,
-            $"operations to {least} were acknowledged, to {most} written; found to {found}. "
+            operations >= acknowledged && operations <= written,
+            $"operations to {acknowledged} were acknowledged, to {written} written; found to {operations}. "
                 + $"{node.Core.Journal.Recovery.Sentence}"
         );
         Assert.Null(node.Core.Storage.Problem);
-        ModelComparison.Check(node, _models[found], $"operation {found}");
-        return new NodeWorkload(image, image, _journalElsewhere, operation, found, _models[found], _withValues);
+        ModelComparison.Check(node, _models[operations], $"operation {operations}");
+        return new NodeWorkload(
+            image,
+            image,
+            _journalElsewhere,
+            operation,
+            operations,
+            _models[operations],
+            _withValues
+        );
     }
 
     /// <summary>Stops the node in order, so that the last write too has a sign that it was durable.</summary>
@@ -194,8 +204,8 @@ internal sealed class NodeWorkload
             var proposed = _node.Propose(step.Command);
             if (proposed is { IsCompleted: true, Result.Rejection: { Kind: RejectionKind.Damaged } damaged })
             {
-                // What it looks up could not be read: it is in no frame, and the model has it. Nothing of this round is
-                // written.
+                // The command could not read what it looks up. The model has it, but no frame does, so nothing of this
+                // round is written.
                 Failure = damaged.Message;
                 return;
             }
@@ -241,7 +251,7 @@ internal sealed class NodeWorkload
         _acknowledged.Add((_disk.OperationCount, operations));
     }
 
-    /// <summary>As the maintenance thread does: a disk that refuses is not the end, whatever else is.</summary>
+    /// <summary>Continues after errors of the disk, but no others, like the maintenance thread.</summary>
     private void DoBackgroundWork(int steps)
     {
         try
@@ -254,7 +264,7 @@ internal sealed class NodeWorkload
         }
     }
 
-    /// <summary>Damage is noted and reported; it must not end the thread that meets it.</summary>
+    /// <summary>Background work reports damage, and must not end because of it.</summary>
     private static void WorkBesideDamage(SteppedNode node, string story)
     {
         try

@@ -3,8 +3,7 @@ using Rookery.Simulation;
 namespace Rookery.Crash.Tests;
 
 /// <summary>
-/// The search is worth something only if it finds mistakes: each of these nodes answers, or goes on, before something
-/// is synced.
+/// Proves that the search finds mistakes: each of these nodes answers, or continues, before something is synced.
 /// </summary>
 public sealed class PlantedCrashTests
 {
@@ -50,15 +49,16 @@ public sealed class PlantedCrashTests
         );
     }
 
-    /// <summary>Finds a power cut that shows the mistake, and that the same cut shows it again.</summary>
+    /// <summary>Fails unless a power cut shows the mistake, and the same cut shows it again.</summary>
+    /// <param name="skips">Whether the syncs of a path are skipped.</param>
     private static void Caught(Func<string, bool> skips)
     {
-        var found = new CrashSearch { Points = 2000, Runs = 20 }.Find(
+        var failure = new CrashSearch { Points = 2000, Runs = 20 }.Find(
             seed => Work(seed, skips),
             static (image, run, operation) => run.Check(image, operation)
         );
-        Assert.NotNull(found);
-        var point = found.Value.Point;
+        Assert.NotNull(failure);
+        var point = failure.Value.Point;
         var (disk, again) = Work(point.Run, skips);
         Assert.ThrowsAny<Exception>(() => again.Check(disk.CrashAt(point.Operation, point.Image), point.Operation));
     }

@@ -381,7 +381,7 @@ internal sealed class RandomCommands
         );
     }
 
-    /// <summary>A batch may have made the document something else: then its numbers begin again.</summary>
+    /// <summary>The end of the document's range, or 0 if a batch has replaced its content.</summary>
     private static long MaxOf(ModelDocument document) =>
         document.Body.StartsWith("\"Max\":", StringComparison.Ordinal)
             ? long.Parse(document.Body["\"Max\":".Length..].Split(',')[0], CultureInfo.InvariantCulture)
@@ -408,7 +408,7 @@ internal sealed class RandomCommands
             );
         }
 
-        long wanted = _random.Next(20);
+        long seedValue = _random.Next(20);
         bool force = _random.Next(2) == 0;
         long now = !database.Identities.ContainsKey("seq|") || force || wanted > value ? wanted : value;
         return Step.Of(
@@ -416,10 +416,10 @@ internal sealed class RandomCommands
             CommandEncoder.IdentitySeed(database.Number, "seq|"u8, wanted, force, default),
             database with
             {
-                Identities = database.Identities.SetItem("seq|", now),
+                Identities = database.Identities.SetItem("seq|", result),
             },
             etag,
-            $"Numbered 0 {now}-{now} "
+            $"Numbered 0 {result}-{result} "
         );
     }
 

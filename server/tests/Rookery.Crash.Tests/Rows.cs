@@ -6,8 +6,8 @@ using Rookery.Storage;
 namespace Rookery.Crash.Tests;
 
 /// <summary>
-/// All rows of an engine as text. Stale rows by etag and the chunks of large values are left out: when compaction drops
-/// them is each node's own business. A large value stands in full where its row is.
+/// All rows of an engine as text. Stale rows by etag and the chunks of large values are left out, because nodes drop
+/// them at different times. A large value is written in full at its row.
 /// </summary>
 internal static class Rows
 {

@@ -56,7 +56,8 @@ internal sealed class SteppedNode : IDisposable
         Consensus.ProposeAsync(command, CancellationToken.None).AsTask();
 
     /// <summary>
-    /// Commits everything that was proposed, and tells how many commands each frame held that was applied.
+    /// Commits everything that was proposed. After each step, <paramref name="committed"/> gets the number of applied
+    /// commands, if there are any.
     /// </summary>
     public void Commit(Action<int>? committed = null)
     {
@@ -66,14 +67,14 @@ internal sealed class SteppedNode : IDisposable
     private bool Step(Action<int>? committed)
     {
         long before = Consensus.ReadStatistics().Commands;
-        bool works = Consensus.Writes.WriteOnce() | Consensus.Applies.ApplyOnce();
+        bool didWork = Consensus.Writes.WriteOnce() | Consensus.Applies.ApplyOnce();
         int count = (int)(Consensus.ReadStatistics().Commands - before);
         if (count > 0)
         {
             committed?.Invoke(count);
         }
 
-        return works;
+        return didWork;
     }
 
     public void Dispose()

@@ -2,14 +2,14 @@ using Rookery.Documents.Nodes;
 
 namespace Rookery.Crash.Tests;
 
-/// <summary>What work came to on disk, to show that a search reaches what it is about.</summary>
+/// <summary>Amounts of work, to show that a crash search covers enough.</summary>
 /// <param name="Flushes">Memtables that became runs.</param>
 /// <param name="Compactions">Files that compaction wrote.</param>
-/// <param name="ReleasedFrames">Frames whose journal segments were given back.</param>
+/// <param name="ReleasedFrames">Frames whose journal segments were released.</param>
 /// <param name="Restarts">Kills and clean stops.</param>
 internal readonly record struct WorkDone(long Flushes, long Compactions, long ReleasedFrames, int Restarts)
 {
-    /// <summary>The work of one more life of a node.</summary>
+    /// <summary>Adds the work of a node since it was opened.</summary>
     public WorkDone With(NodeStore core)
     {
         var statistics = core.Storage.Statistics();

@@ -13,8 +13,8 @@ public sealed class AmountTests
     [InlineData(1023.6 * 1024, "1.0 MiB")]
     [InlineData(-1073741824.0, "−1.0 GiB")]
     [InlineData(1125899906842624.0, "1.0 PiB")]
-    public void Bytes_are_formatted_in_the_largest_unit_of_which_there_is_one(double bytes, string said) =>
-        Assert.Equal(said, Amount.Bytes(bytes));
+    public void Bytes_are_formatted_in_the_largest_unit_of_which_there_is_one(double bytes, string expected) =>
+        Assert.Equal(expected, Amount.Bytes(bytes));
 
     [Fact]
     public void Bytes_and_the_limit_they_exceed_are_never_formatted_alike()

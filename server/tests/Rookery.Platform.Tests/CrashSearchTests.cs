@@ -20,14 +20,14 @@ public sealed class CrashSearchTests
     public void The_search_catches_a_log_that(ToyLogMistake mistake)
     {
         var search = new CrashSearch { Points = 3000, Runs = 10 };
-        var found = search.Find(
+        var failure = search.Find(
             seed => ToyLog.Run(mistake, seed),
             (image, log, operation) => log.Check(image, operation)
         );
-        Assert.NotNull(found);
+        Assert.NotNull(failure);
 
         // The reported point fails again.
-        var point = CrashPoint.Parse(found.Value.Point.ToString());
+        var point = CrashPoint.Parse(failure.Value.Point.ToString());
         var (disk, again) = ToyLog.Run(mistake, point.Run);
         Assert.ThrowsAny<Exception>(() => again.Check(disk.CrashAt(point.Operation, point.Image), point.Operation));
     }

@@ -29,9 +29,9 @@ public abstract class DiskContractTests(IDisk disk, string directory)
             Assert.Throws<DiskException>(() => disk.Open(In("none"), DiskOpen.ReadWrite)).Error
         );
         disk.Open(In("a"), DiskOpen.CreateNew).Dispose();
-        var taken = Assert.Throws<DiskException>(() => disk.Open(In("a"), DiskOpen.CreateNew));
-        Assert.Equal(Errno.Exists, taken.Error);
-        Assert.Equal($"Could not create {In("a")}: the name is taken.", taken.Message);
+        var refusal = Assert.Throws<DiskException>(() => disk.Open(In("a"), DiskOpen.CreateNew));
+        Assert.Equal(Errno.Exists, refusal.Error);
+        Assert.Equal($"Could not create {In("a")}: the name is taken.", refusal.Message);
     }
 
     [Fact]

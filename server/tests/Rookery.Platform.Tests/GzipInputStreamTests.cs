@@ -44,11 +44,11 @@ public sealed class GzipInputStreamTests
     public async Task No_input_that_is_cut_off_or_has_a_wrong_byte_in_a_trailer_is_read_to_its_end()
     {
         var random = new Random(3);
-        byte[] first = Pack("one"u8.ToArray(), random, isNamed: true);
+        byte[] first = Pack("one"u8.ToArray(), random, hasOptionalFields: true);
         byte[] packed =
         [
             .. first,
-            .. Pack(Encoding.UTF8.GetBytes(new string('x', 300) + "two"), random, isNamed: true),
+            .. Pack(Encoding.UTF8.GetBytes(new string('x', 300) + "two"), random, hasOptionalFields: true),
         ];
         for (int length = 1; length < packed.Length; length++)
         {
@@ -58,10 +58,10 @@ public sealed class GzipInputStreamTests
             }
         }
 
-        for (int back = 1; back <= 8; back++)
+        for (int fromEnd = 1; fromEnd <= 8; fromEnd++)
         {
             byte[] rotten = [.. packed];
-            rotten[^back] ^= 1;
+            rotten[^fromEnd] ^= 1;
             await IsRefusedAsync(rotten, random, isAsync: true);
         }
     }
@@ -84,8 +84,8 @@ public sealed class GzipInputStreamTests
         return content;
     }
 
-    /// <summary>Packs one member, some with every optional field in the header.</summary>
-    private static byte[] Pack(byte[] content, Random random, bool? isNamed = null)
+    /// <summary>Packs one member, with every optional field in its header; null decides that at random.</summary>
+    private static byte[] Pack(byte[] content, Random random, bool? hasOptionalFields = null)
     {
         var packed = new MemoryStream();
         var level = random.Next(2) == 0 ? CompressionLevel.NoCompression : CompressionLevel.Fastest;
@@ -102,15 +102,16 @@ public sealed class GzipInputStreamTests
         byte[] member = packed.ToArray();
         if (member.Length == 0)
         {
+            // The member of no bytes: header, an empty block, checksum and length.
             member = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         }
 
-        if (!(isNamed ?? (random.Next(2) == 0)))
+        if (!(hasOptionalFields ?? (random.Next(2) == 0)))
         {
             return member;
         }
 
-        member[3] = 0x1F;
+        member[3] = 0x1F; // the flags: text, checksum of the header, extra field, name, comment
         byte[] extra = new byte[random.Next(20_000)];
         byte[] length = new byte[2];
         BinaryPrimitives.WriteUInt16LittleEndian(length, (ushort)extra.Length);
@@ -137,10 +138,10 @@ public sealed class GzipInputStreamTests
     private static int ReadOnce(GzipInputStream reader, byte[] buffer) => reader.Read(buffer, 0, buffer.Length);
 
     /// <summary>Returns a limited number of bytes in each read.</summary>
-    private sealed class Pieces(byte[] bytes, int most) : MemoryStream(bytes)
+    private sealed class Pieces(byte[] bytes, int maxBytes) : MemoryStream(bytes)
     {
         public override int Read(byte[] buffer, int offset, int count) =>
-            base.Read(buffer, offset, Math.Min(most, count));
+            base.Read(buffer, offset, Math.Min(maxBytes, count));
 
         public override int Read(Span<byte> buffer)
         {

@@ -4,6 +4,8 @@ namespace Rookery.Platform.Tests;
 
 public sealed class IoTimelineTests
 {
+    // Events that a timeline keeps.
+    private const int Capacity = 8192;
     private readonly SimulatedTimeProvider _clock = new();
     private readonly IoTimeline _timeline;
 
@@ -35,16 +37,19 @@ public sealed class IoTimelineTests
             Work(IoKind.Read, 1, i);
         }
 
-        var kept = _timeline.EventsSince(0);
-        Assert.Equal(8192, kept.Count);
-        Assert.Equal(Enumerable.Range(20_000 - 8192, 8192).Select(i => (long)i), kept.Select(one => one.Bytes));
+        var newest = _timeline.EventsSince(0);
+        Assert.Equal(Capacity, newest.Count);
+        Assert.Equal(
+            Enumerable.Range(20_000 - Capacity, Capacity).Select(i => (long)i),
+            newest.Select(one => one.Bytes)
+        );
     }
 
     [Fact]
     public void Pages_that_follow_each_other_hold_every_event_once()
     {
         var random = new Random(11);
-        var told = new List<IoEvent>();
+        var events = new List<IoEvent>();
         long since = 0;
         for (int i = 0; i < 2_000; i++)
         {
@@ -52,15 +57,15 @@ public sealed class IoTimelineTests
             if (random.Next(3) == 0)
             {
                 var page = _timeline.EventsBetween(since, long.MaxValue);
-                Assert.True(told.Count == 0 || page.FromUnixMicroseconds == since);
-                told.AddRange(page.Events);
+                Assert.True(events.Count == 0 || page.FromUnixMicroseconds == since);
+                events.AddRange(page.Events);
                 since = page.UntilUnixMicroseconds;
             }
         }
 
         _clock.Advance(TimeSpan.FromMicroseconds(1));
-        told.AddRange(_timeline.EventsBetween(since, long.MaxValue).Events);
-        Assert.Equal(Enumerable.Range(0, 2_000).Select(i => (long)i), told.Select(one => one.Bytes));
+        events.AddRange(_timeline.EventsBetween(since, long.MaxValue).Events);
+        Assert.Equal(Enumerable.Range(0, 2_000).Select(i => (long)i), events.Select(one => one.Bytes));
     }
 
     [Fact]
@@ -68,7 +73,7 @@ public sealed class IoTimelineTests
     {
         long begin = Micros;
         Assert.Equal(begin - 1, _timeline.EventsBetween(0, long.MaxValue).FromUnixMicroseconds);
-        for (int i = 0; i < 8192 + 10; i++)
+        for (int i = 0; i < Capacity + 10; i++)
         {
             Work(IoKind.Read, 5, i);
         }
@@ -147,6 +152,7 @@ public sealed class IoTimelineTests
     {
         var history = new RollUpHistory(5 * 1024 * 1024);
         Assert.Equal(0, history.TakenBytes);
+        // For two days, each second: number of operations, bytes, total and longest duration in microseconds.
         for (int second = 0; second < 2 * 86_400; second++)
         {
             history.Add(new IoRollUp(1_800_000_000 + second, IoKind.JournalWrite, 2_000, 2_000_000, 200_000, 9_000));
@@ -186,13 +192,13 @@ public sealed class IoTimelineTests
 
     [Theory]
     [InlineData(0)]
-    [InlineData(8192 + 100)]
-    public void Events_after_the_clock_was_set_back_are_known_at_once(int before)
+    [InlineData(Capacity + 100)]
+    public void Events_after_the_clock_was_set_back_are_known_at_once(int eventsBefore)
     {
         var wall = _clock.GetUtcNow();
         _clock.SetUtcNow(wall.AddHours(3));
         var timeline = new IoTimeline(_clock, "mmcblk0");
-        for (int i = 0; i < before; i++)
+        for (int i = 0; i < eventsBefore; i++)
         {
             WorkOn(timeline, 1000);
         }
@@ -207,12 +213,13 @@ public sealed class IoTimelineTests
                 _clock.Advance(TimeSpan.FromMicroseconds(1));
                 var page = timeline.EventsBetween(since, long.MaxValue);
                 Assert.InRange(page.FromUnixMicroseconds, since, page.UntilUnixMicroseconds);
-                Assert.Equal(Math.Min(i + 1, 8192), page.Events.Count);
+                Assert.Equal(Math.Min(i + 1, Capacity), page.Events.Count);
                 Assert.Equal(i, page.Events[^1].Bytes);
             }
         }
     }
 
+    /// <summary>Records a read of 5 microseconds.</summary>
     private void WorkOn(IoTimeline timeline, long bytes)
     {
         long begun = timeline.Begin();
@@ -329,6 +336,7 @@ public sealed class IoTimelineTests
         Assert.Equal(80_000, _timeline.RollUps(0, long.MaxValue).Sum(one => one.Bytes));
     }
 
+    /// <summary>Records an operation that takes this long by the clock.</summary>
     private void Work(IoKind kind, int microseconds, long bytes)
     {
         long begun = _timeline.Begin();

@@ -19,9 +19,9 @@ public sealed class Lz4Tests
         byte[] block = new byte[RoomFor(length)];
         int written = Lz4.Compress(source, block);
         Assert.True(written > 0);
-        byte[] back = new byte[length];
-        Assert.True(Lz4.TryDecompress(block.AsSpan(0, written), back));
-        Assert.Equal(source, back);
+        byte[] decompressed = new byte[length];
+        Assert.True(Lz4.TryDecompress(block.AsSpan(0, written), decompressed));
+        Assert.Equal(source, decompressed);
     }
 
     [Fact]

@@ -95,6 +95,7 @@ public sealed class MemoryBudgetTests
         var indexing = budget.AddShare("indexing", 40, isManaged: true);
         var memtable = budget.AddShare("memtable", 160);
 
+        // Managed shares may take 50 of 160 bytes.
         Assert.True(queries.TryReserve(40));
         Assert.False(indexing.TryReserve(11));
         Assert.True(indexing.TryReserve(10));
@@ -104,7 +105,7 @@ public sealed class MemoryBudgetTests
         memtable.Reserve(40);
         Assert.False(queries.TryReserve(6));
         Assert.True(queries.TryReserve(5));
-        Assert.Equal(15, budget.ManagedBytes); // nor is anything left of what was refused
+        Assert.Equal(15, budget.ManagedBytes); // the refused reservations left nothing
         queries.Release(5);
         indexing.Release(10);
         Assert.Equal((0, 150), (budget.ManagedBytes, budget.UsedBytes));
@@ -158,11 +159,12 @@ public sealed class MemoryBudgetTests
         Assert.Equal((20, 20, 100), (first.UsedBytes, second.UsedBytes, node.UsedBytes));
     }
 
+    // The cache holds 100 and yields 50. Of the total of 160, 160 is used; of the managed heap's 50, 31.
     [Theory]
     [InlineData(50, 50, false, true)]
     [InlineData(51, 100, false, false)]
-    [InlineData(20, 100, true, false)] // the heap's bound: 50, and 31 of it are held
-    public void Caches_yield_nothing_if_it_is_too_little(long needed, long left, bool isManaged, bool isEnough)
+    [InlineData(20, 100, true, false)]
+    public void Caches_yield_nothing_if_it_is_too_little(long needed, long bytesAfter, bool isManaged, bool isEnough)
     {
         var budget = new MemoryBudget(160);
         var cache = budget.AddShare("block cache", 160);
@@ -172,7 +174,7 @@ public sealed class MemoryBudgetTests
         budget.AddShare("memtable", 160).Reserve(29);
 
         Assert.Equal(isEnough, budget.AddShare("queries", 60, isManaged: isManaged).TryReserveFromCaches(needed));
-        Assert.Equal(left, cache.UsedBytes);
+        Assert.Equal(bytesAfter, cache.UsedBytes);
     }
 
     [Fact]
@@ -209,7 +211,7 @@ public sealed class MemoryBudgetTests
         Assert.Equal(0, share.UsedBytes);
     }
 
-    /// <summary>Which bound refuses the large reservations: the total, or that of an outer share.</summary>
+    /// <summary>The large reservations are refused by the total of the budget, or of an outer share.</summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]

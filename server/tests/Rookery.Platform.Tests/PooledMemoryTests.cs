@@ -8,16 +8,16 @@ public sealed class PooledMemoryTests
     [InlineData(300_000, 1_500_000)]
     [InlineData(1_500_000, 5_000_000)]
     [InlineData(5_000_000, 40_000_000)]
-    public void What_was_written_is_there_after_growing(int bytes, int more)
+    public void What_was_written_is_there_after_growing(int bytes, int grownBytes)
     {
         var memory = PooledMemory.Rent(bytes);
         new Random(bytes).NextBytes(memory.Span[..bytes]);
         byte[] written = memory.Span[..bytes].ToArray();
-        memory.Grow(bytes, more);
-        Assert.True(memory.Length >= more);
+        memory.Grow(bytes, grownBytes);
+        Assert.True(memory.Length >= grownBytes);
         Assert.True(memory.Span[..bytes].SequenceEqual(written));
         Assert.True(memory.Memory.Span[..bytes].SequenceEqual(written));
-        memory.Span[more - 1] = 1; // the last byte is there
+        memory.Span[grownBytes - 1] = 1; // the last byte is there
         memory.Return();
         Assert.Equal(0, memory.Length);
         memory.Return(); // a second return does nothing

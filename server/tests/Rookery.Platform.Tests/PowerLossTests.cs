@@ -199,7 +199,7 @@ public sealed class PowerLossTests
         }
 
         var late = new List<string>();
-        int operation = _disk.OperationCount - (20 + 7);
+        int operation = _disk.OperationCount - (20 + 7); // writes and syncs of the loop above
         for (int i = 0; i < 20; i++)
         {
             late.Add(Letters(_disk.CrashAt(++operation, i).ReadAll("/data/a")));
@@ -221,17 +221,17 @@ public sealed class PowerLossTests
         for (int seed = 0; seed < Seeds; seed++)
         {
             var image = _disk.AfterPowerLoss(seed);
-            string found = Letters(image.ReadAll("/data/a"));
+            string before = Letters(image.ReadAll("/data/a"));
             using var again = image.Open("/data/a", DiskOpen.ReadWrite);
             again.Write(Sectors("z"), 512);
             string after = Letters(image.AfterPowerLoss(seed + 1).ReadAll("/data/a"));
             Assert.True(
-                after.EndsWith('z') || string.Equals(after, found, StringComparison.Ordinal),
-                $"seed {seed}: {found} became {after}"
+                after.EndsWith('z') || string.Equals(after, before, StringComparison.Ordinal),
+                $"seed {seed}: {before} became {after}"
             );
             seen.Add(after);
             again.Sync();
-            Assert.Equal(found[0] + "z", Letters(image.AfterPowerLoss(seed + 2).ReadAll("/data/a")));
+            Assert.Equal(before[0] + "z", Letters(image.AfterPowerLoss(seed + 2).ReadAll("/data/a")));
         }
 
         Assert.Equal(["ab", "ad", "az", "cb", "cd", "cz"], Distinct(seen));
@@ -297,12 +297,15 @@ public sealed class PowerLossTests
         }
     }
 
+    /// <summary>Returns for each letter a sector of 512 bytes that is filled with it.</summary>
     private static byte[] Sectors(string letters) =>
         [.. letters.SelectMany(letter => Enumerable.Repeat((byte)letter, 512))];
 
+    /// <summary>Returns the letter that fills each sector, with a dot for zeros.</summary>
     private static string Letters(byte[] content) =>
         Encoding.ASCII.GetString([.. content.Chunk(512).Select(sector => sector[0] == 0 ? (byte)'.' : sector[0])]);
 
+    /// <summary>Creates a file whose content and name are durable.</summary>
     private IDiskFile Synced(string path, string letters)
     {
         var file = _disk.Open(path, DiskOpen.CreateNew);
@@ -315,6 +318,10 @@ public sealed class PowerLossTests
     private IEnumerable<SimulatedDisk> Images(int operation) =>
         Enumerable.Range(0, Seeds).Select(seed => _disk.CrashAt(operation, seed));
 
+    /// <summary>
+    /// Returns the different contents of /data/a after power cuts at an operation; a hyphen stands for no file, and
+    /// for an empty one.
+    /// </summary>
     private string[] Outcomes(int operation) =>
         Distinct(
             Images(operation)
@@ -322,6 +329,7 @@ public sealed class PowerLossTests
                 .Select(letters => letters.Length == 0 ? "-" : letters)
         );
 
+    /// <summary>Returns the different lists of names in a directory after power cuts now.</summary>
     private string[] NameOutcomes(string directory) =>
         Distinct(Images(_disk.OperationCount).Select(image => string.Join(',', image.List(directory))));
 

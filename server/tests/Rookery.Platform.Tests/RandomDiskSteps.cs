@@ -21,6 +21,7 @@ internal sealed class RandomDiskSteps(int seed, string directory)
         }
     }
 
+    /// <summary>Returns a random call. Its result is what the caller sees.</summary>
     internal Func<IDisk, string> Next()
     {
         string path = AnyPath();

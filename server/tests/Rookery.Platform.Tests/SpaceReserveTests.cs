@@ -20,25 +20,25 @@ public sealed class SpaceReserveTests
         var reserve = new SpaceReserve(
             _disk,
             "/data",
-            new ReserveRule(16 * Page, 0.05),
+            new ReserveRule(Bytes: 16 * Page, Fraction: 0.05),
             TimeSpan.FromSeconds(1),
             _clock
         );
         using var file = _disk.Open("/data/a", DiskOpen.CreateNew);
 
         file.Allocate(84 * Page);
-        Assert.Equal(new ReserveState(16 * Page, 16 * Page), Now());
-        Assert.True(Now().GrowthAllowed);
+        Assert.Equal(new ReserveState(FreeBytes: 16 * Page, NeededBytes: 16 * Page), NextState());
+        Assert.True(NextState().GrowthAllowed);
         file.Allocate(85 * Page);
-        Assert.Equal(new ReserveState(15 * Page, 17 * Page), Now());
-        Assert.False(Now().GrowthAllowed);
+        Assert.Equal(new ReserveState(FreeBytes: 15 * Page, NeededBytes: 17 * Page), NextState());
+        Assert.False(NextState().GrowthAllowed);
         file.SetLength(84 * Page);
-        Assert.False(Now().GrowthAllowed);
+        Assert.False(NextState().GrowthAllowed);
         file.SetLength(83 * Page);
-        Assert.Equal(new ReserveState(17 * Page, 16 * Page), Now());
-        Assert.True(Now().GrowthAllowed);
+        Assert.Equal(new ReserveState(FreeBytes: 17 * Page, NeededBytes: 16 * Page), NextState());
+        Assert.True(NextState().GrowthAllowed);
 
-        ReserveState Now()
+        ReserveState NextState()
         {
             _clock.Advance(TimeSpan.FromSeconds(1));
             return reserve.State with { TotalBytes = 0 };
@@ -48,7 +48,13 @@ public sealed class SpaceReserveTests
     [Fact]
     public void The_file_system_is_queried_once_an_interval_and_on_demand()
     {
-        var reserve = new SpaceReserve(_disk, "/data", new ReserveRule(16 * Page, 0), TimeSpan.FromSeconds(5), _clock);
+        var reserve = new SpaceReserve(
+            _disk,
+            "/data",
+            new ReserveRule(Bytes: 16 * Page, Fraction: 0),
+            TimeSpan.FromSeconds(5),
+            _clock
+        );
         using var file = _disk.Open("/data/a", DiskOpen.CreateNew);
         file.Allocate(90 * Page);
         _clock.Advance(TimeSpan.FromSeconds(4));
@@ -61,13 +67,19 @@ public sealed class SpaceReserveTests
     }
 
     [Fact]
-    public void The_last_answer_stays_while_the_file_system_does_not_say()
+    public void The_last_state_is_kept_while_the_file_system_does_not_answer()
     {
         using var directory = new TemporaryDirectory();
         string inner = directory["inner"];
         var real = new PosixDisk();
         real.CreateDirectory(inner);
-        var reserve = new SpaceReserve(real, inner, new ReserveRule(1, 0), TimeSpan.FromSeconds(1), _clock);
+        var reserve = new SpaceReserve(
+            real,
+            inner,
+            new ReserveRule(Bytes: 1, Fraction: 0),
+            TimeSpan.FromSeconds(1),
+            _clock
+        );
         var before = reserve.State;
         real.DeleteDirectory(inner);
         _clock.Advance(TimeSpan.FromSeconds(1));

@@ -36,9 +36,9 @@ internal sealed class ToyLog
     /// <summary>Throws unless all records acknowledged before an operation are present.</summary>
     internal void Check(SimulatedDisk image, int operation)
     {
-        int promised = Acknowledged.Count(at => at <= operation);
-        int found = Recover(image);
-        Assert.True(found >= promised, $"{promised} records were acknowledged, {found} are there");
+        int promised = Acknowledged.Count(acknowledgement => acknowledgement <= operation);
+        int count = Recover(image);
+        Assert.True(count >= promised, $"{promised} records were acknowledged, {count} are there");
     }
 
     private void Write(Random random)
@@ -96,24 +96,24 @@ internal sealed class ToyLog
 
     private int Recover(SimulatedDisk image)
     {
-        int found = 0;
+        int count = 0;
         foreach (string path in image.Files)
         {
             byte[] content = image.ReadAll(path);
-            for (int at = 0; at + RecordBytes <= content.Length; at += RecordBytes)
+            for (int offset = 0; offset + RecordBytes <= content.Length; offset += RecordBytes)
             {
-                bool isWhole = content.AsSpan(at, RecordBytes).SequenceEqual(Record(found));
+                bool isWhole = content.AsSpan(offset, RecordBytes).SequenceEqual(Record(count));
                 if (!isWhole && _mistake != ToyLogMistake.TrustsTheLengthOfTheFile)
                 {
                     break;
                 }
 
-                Assert.True(isWhole, $"record {found} is not what was written");
-                found++;
+                Assert.True(isWhole, $"record {count} is not what was written");
+                count++;
             }
         }
 
-        return found;
+        return count;
     }
 
     private static byte[] Record(int number)

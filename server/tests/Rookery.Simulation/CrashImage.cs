@@ -43,10 +43,10 @@ internal sealed class CrashImage(PowerLoss loss, PowerLoss secondLoss)
                 foreach (var (_, change) in directory.Moves.TakeWhile(move => move.Index < kept))
                 {
                     var (target, addition) = change.Needs!.Value;
-                    int least = target.IndexOf(addition) + 1;
-                    if (_keptChanges[target] < least)
+                    int required = target.IndexOf(addition) + 1;
+                    if (_keptChanges[target] < required)
                     {
-                        _keptChanges[target] = least;
+                        _keptChanges[target] = required;
                         changed = true;
                     }
                 }

@@ -19,7 +19,7 @@ public sealed class CrashSearch
     /// <summary>Whether the environment asks for one point only.</summary>
     public static bool IsReplay => ReplayedPoint.Length > 0;
 
-    /// <summary>How many images were judged by now.</summary>
+    /// <summary>Crash images judged so far.</summary>
     public int Judged { get; private set; }
 
     private static string ReplayedPoint => Environment.GetEnvironmentVariable("ROOKERY_CRASH") ?? string.Empty;
@@ -39,19 +39,19 @@ public sealed class CrashSearch
         [CallerMemberName] string test = ""
     )
     {
-        if (Find(workload, check) is { } found)
+        if (Find(workload, check) is { } failure)
         {
             string project = Path.GetFileName(Path.GetDirectoryName(testFile)) ?? string.Empty;
             throw new CrashFoundException(
-                $"{found.Cause.Message}\nPower loss {found.Point} breaks a promise. Replay: "
-                    + $"ROOKERY_CRASH={found.Point} dotnet test server/tests/{project} --filter "
+                $"{failure.Cause.Message}\nPower loss {failure.Point} breaks a promise. Replay: "
+                    + $"ROOKERY_CRASH={failure.Point} dotnet test server/tests/{project} --filter "
                     + $"FullyQualifiedName~{Path.GetFileNameWithoutExtension(testFile)}.{test}",
-                found.Cause
+                failure.Cause
             );
         }
     }
 
-    /// <summary>The first point whose check throws, with what it threw; null when all hold.</summary>
+    /// <summary>Returns the first point whose check throws, with the exception; null if none does.</summary>
     public (CrashPoint Point, Exception Cause)? Find<TRun>(
         Func<int, (SimulatedDisk Disk, TRun Run)> workload,
         Action<SimulatedDisk, TRun, int> check
@@ -68,9 +68,9 @@ public sealed class CrashSearch
             Environment.GetEnvironmentVariable("ROOKERY_CRASH_POINTS"),
             NumberStyles.None,
             CultureInfo.InvariantCulture,
-            out int more
+            out int requestedPoints
         )
-            ? more
+            ? requestedPoints
             : Points;
         for (int seed = 0; seed < Runs; seed++)
         {
@@ -78,9 +78,9 @@ public sealed class CrashSearch
             var random = new Random(seed);
             for (int i = 0; i < (points + Runs - 1) / Runs; i++)
             {
-                if (Try(disk, run, check, new CrashPoint(seed, random.Next(disk.OperationCount + 1), i)) is { } found)
+                if (Try(disk, run, check, new CrashPoint(seed, random.Next(disk.OperationCount + 1), i)) is { } failure)
                 {
-                    return found;
+                    return failure;
                 }
             }
         }

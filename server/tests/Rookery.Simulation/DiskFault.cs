@@ -2,7 +2,7 @@ using Rookery.Platform;
 
 namespace Rookery.Simulation;
 
-/// <summary>Calls to a disk, to say which ones a fault hits or a count is about.</summary>
+/// <summary>Kinds of calls to a disk, to select those that fail or are counted.</summary>
 [Flags]
 public enum DiskCalls
 {
@@ -22,7 +22,7 @@ public enum DiskCalls
     Lock = 1 << 12,
     Create = 1 << 13,
 
-    /// <summary>What fails on a file system that became read-only.</summary>
+    /// <summary>The calls that fail on a read-only file system.</summary>
     Changing = Write | Allocate | SetLength | Sync | CreateDirectory | Rename | Link | Delete | SyncDirectory | Create,
 
     All = Changing | Open | Read | List | Lock,
@@ -33,7 +33,7 @@ public enum DiskCalls
 /// counted from 1.
 /// </summary>
 /// <param name="AtCall">Which matching call.</param>
-/// <param name="Error">The system's answer.</param>
+/// <param name="Error">The error with which it fails.</param>
 public sealed record DiskFault(long AtCall, Errno Error)
 {
     /// <summary>Which calls count.</summary>
@@ -49,7 +49,7 @@ public sealed record DiskFault(long AtCall, Errno Error)
     public int ShortWriteBytes { get; init; }
 }
 
-/// <summary>Counts calls and says which of them fail.</summary>
+/// <summary>Counts calls and selects those that fail.</summary>
 internal sealed class FaultPlan
 {
     private readonly List<(DiskFault Fault, long Seen)> _faults = [];
@@ -70,7 +70,7 @@ internal sealed class FaultPlan
         return sum;
     }
 
-    /// <summary>Notes one call; the fault that hits it, or null.</summary>
+    /// <summary>Counts one call. Returns the fault with which it fails, or null.</summary>
     internal DiskFault? Next(DiskCalls call, string path)
     {
         _calls[System.Numerics.BitOperations.Log2((uint)call)]++;

@@ -2,22 +2,22 @@ using Rookery.Platform;
 
 namespace Rookery.Simulation;
 
-/// <summary>A disk whose syncs of some files do not return for a while, as those of a worn card.</summary>
+/// <summary>A disk whose syncs of some files do not return until a test releases them, as on a worn card.</summary>
 /// <param name="disk">The disk behind it.</param>
 /// <param name="concerns">Whether the syncs of the file at this path are held.</param>
 public sealed class HeldSyncs(IDisk disk, Func<string, bool> concerns) : WrappedDisk(disk), IDisposable
 {
-    private readonly ManualResetEventSlim _free = new(initialState: true);
+    private readonly ManualResetEventSlim _released = new(initialState: true);
     private int _held;
 
     /// <summary>How many syncs are held now.</summary>
     public int Held => Volatile.Read(ref _held);
 
     /// <summary>Lets no sync return from now on.</summary>
-    public void Hold() => _free.Reset();
+    public void Hold() => _released.Reset();
 
     /// <summary>Lets them return again.</summary>
-    public void Release() => _free.Set();
+    public void Release() => _released.Set();
 
     public override IDiskFile Open(string path, DiskOpen mode)
     {
@@ -25,12 +25,12 @@ public sealed class HeldSyncs(IDisk disk, Func<string, bool> concerns) : Wrapped
         return concerns(path) ? new HeldFile(file, this) : file;
     }
 
-    public void Dispose() => _free.Dispose();
+    public void Dispose() => _released.Dispose();
 
     private void Await()
     {
         Interlocked.Increment(ref _held);
-        _free.Wait();
+        _released.Wait();
         Interlocked.Decrement(ref _held);
     }
 

@@ -5,7 +5,7 @@ namespace Rookery.Simulation;
 /// <summary>Records no disk work.</summary>
 public sealed class NoRecorder : IIoRecorder
 {
-    /// <summary>The only one.</summary>
+    /// <summary>The only instance.</summary>
     public static NoRecorder Instance { get; } = new();
 
     private NoRecorder() { }

@@ -1,9 +1,9 @@
 namespace Rookery.Simulation;
 
 /// <summary>
-/// What a power cut leaves of everything that was not synced: one seeded way to choose, of many. Seeds cover
-/// independent sectors (torn and reordered), a clean prefix of the operations, only the newest ones, one torn write, a
-/// single hole, nothing and everything; lengths and names choose their own way.
+/// What a power cut leaves of everything that was not synced, chosen by a seed. Seeds cover independent sectors (torn
+/// and reordered), a clean prefix of the operations, only the newest ones, one torn write, a single hole, nothing and
+/// everything. The lengths of files and the names are chosen separately.
 /// </summary>
 internal sealed class PowerLoss
 {
@@ -12,6 +12,8 @@ internal sealed class PowerLoss
     private readonly Way _lengthWay;
     private readonly Way _nameWay;
     private readonly int _cutOperation;
+
+    // 3 if all eight sectors of a page make the same choice, otherwise 0.
     private readonly int _pageShift;
     private readonly double _keepNewest;
     private readonly double _tornPart;
@@ -26,13 +28,13 @@ internal sealed class PowerLoss
 
         // Most cuts are at the last operation or shortly before, where the unsynced ones usually are; the rest reach
         // back evenly by magnitude.
-        int back = (Draw(4) % 4) switch
+        int operationsBack = (Draw(4) % 4) switch
         {
             0 or 1 => 0,
             2 => (int)(Draw(5) % 8),
             _ => (int)Math.Pow(2, Fraction(6) * Math.Log2(operation + 1)),
         };
-        _cutOperation = Math.Max(0, operation - back);
+        _cutOperation = Math.Max(0, operation - operationsBack);
         _pageShift = Draw(7) % 2 == 0 ? 0 : 3;
         _keepNewest = Fraction(8);
         _tornPart = Fraction(9);
@@ -136,9 +138,9 @@ internal sealed class PowerLoss
         return index;
     }
 
-    private ulong Draw(ulong what) => Mix(_seed + (what * 0x9e37_79b9_7f4a_7c15UL));
+    private ulong Draw(ulong number) => Mix(_seed + (number * 0x9e37_79b9_7f4a_7c15UL));
 
-    private double Fraction(ulong what) => Unit(Draw(what));
+    private double Fraction(ulong number) => Unit(Draw(number));
 
     private static double Unit(ulong noise) => (noise >> 11) * (1.0 / (1UL << 53));
 

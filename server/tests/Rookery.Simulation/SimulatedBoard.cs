@@ -2,7 +2,7 @@ using Rookery.Board;
 
 namespace Rookery.Simulation;
 
-/// <summary>A board that is as hot and as well powered as it is told to be.</summary>
+/// <summary>A board whose readings a test sets.</summary>
 public sealed class SimulatedBoard : IBoard
 {
     public bool IsSimulated => true;
@@ -11,7 +11,7 @@ public sealed class SimulatedBoard : IBoard
 
     public string? SerialNumber { get; set; }
 
-    /// <summary>What it says next.</summary>
+    /// <summary>The next reading.</summary>
     public BoardReading Next { get; set; }
 
     public IReadOnlyList<StorageReading> Storage { get; set; } = [];

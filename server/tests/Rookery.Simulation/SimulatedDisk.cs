@@ -9,10 +9,10 @@ namespace Rookery.Simulation;
 /// also fail calls by plan, fill up and rot.
 /// </summary>
 /// <remarks>
-/// Stricter than ext4 where ext4 is merely kind: syncing a file does not make its name durable, unsynced writes persist
-/// in any order by sector of 512 bytes (a sector itself is never torn), a failed sync is never made good by the next
-/// one. As on ext4, changes within one directory become durable in order, and so do the lengths of one file, and a file
-/// reads as zeros where its length survived and its bytes did not.
+/// Stricter than ext4 in what ext4 does not promise: syncing a file does not make its name durable, unsynced writes
+/// persist in any order by sector of 512 bytes (a sector itself is never torn), a failed sync is never made good by the
+/// next one. As on ext4, changes within one directory become durable in order, and so do the lengths of one file, and a
+/// file reads as zeros where its length survived and its bytes did not.
 /// </remarks>
 public sealed class SimulatedDisk : IDisk
 {
@@ -124,8 +124,8 @@ public sealed class SimulatedDisk : IDisk
     /// same image.
     /// </summary>
     /// <remarks>
-    /// Cheap: builds the directory tree now; the content of a sector is chosen when it is first read. This disk must not
-    /// change while its images are used on other threads.
+    /// Cheap: builds the directory tree now; the content of a sector is chosen when it is first read. This disk must
+    /// not change while its images are used on other threads.
     /// </remarks>
     public SimulatedDisk CrashAt(int operation, long seed)
     {

@@ -3,11 +3,11 @@ namespace Rookery.Simulation;
 /// <summary>One content that a sector had.</summary>
 /// <param name="Operation">The operation that gave it this content.</param>
 /// <param name="Bytes">The array that holds it, shared with the write it came in; null for zeros.</param>
-/// <param name="Start">Where in the array it begins.</param>
+/// <param name="Start">Its offset in the array.</param>
 /// <param name="PartOfWrite">How far into its write the sector lies, 0 to 1: a torn write keeps what lies before a
 /// point.</param>
 /// <param name="IsCut">Whether a truncation made it: it then happens together with the file's new length.</param>
-/// <param name="IsRot">Whether the medium did it: durable at once.</param>
+/// <param name="IsRot">Whether the medium changed it, which is durable at once.</param>
 internal readonly record struct SectorVersion(
     int Operation,
     byte[]? Bytes,
@@ -22,9 +22,9 @@ internal readonly record struct SectorVersion(
 }
 
 /// <summary>
-/// The content of a simulated file (an inode): for every sector all versions it ever had, so that the content after a
-/// power cut at any past operation is a matter of choosing. A file of a crash image chooses from its original only the
-/// sectors that are asked for: that is what makes an image cheap.
+/// The content of a simulated file (an inode): every version of each sector, so that the content after a power cut at
+/// any past operation can be chosen from them. A file of a crash image chooses only the sectors that are read, which
+/// keeps images cheap.
 /// </summary>
 internal sealed class SimulatedFile(int id) : SimulatedNode(id)
 {
@@ -126,8 +126,8 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
     }
 
     /// <summary>
-    /// Notes a sync. A failed one is the kernel's last word on what was written before it (it marks the pages clean):
-    /// no later sync makes those bytes durable, only writing them again does.
+    /// Notes a sync. After a failed one the kernel marks the pages clean, so no later sync makes the bytes written
+    /// before it durable; only writing them again does.
     /// </summary>
     internal void Sync(int operation, bool succeeded) => _syncs.Add((operation, succeeded));
 

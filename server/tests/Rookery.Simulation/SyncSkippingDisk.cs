@@ -3,8 +3,8 @@ using Rookery.Platform;
 namespace Rookery.Simulation;
 
 /// <summary>
-/// A disk that says some files or directories are synced and does nothing: whoever works on it is one who acknowledges
-/// before the sync. To prove that a search can fail.
+/// A disk that skips the syncs of some files or directories without an error, like a program that acknowledges before
+/// the sync. Proves that a crash search finds such a mistake.
 /// </summary>
 /// <param name="disk">The disk behind it.</param>
 /// <param name="skips">Whether the sync of the file or directory at this path is skipped.</param>
@@ -28,7 +28,7 @@ public sealed class SyncSkippingDisk(IDisk disk, Func<string, bool> skips) : Wra
     {
         public override void Sync()
         {
-            // Not now.
+            // Skipped.
         }
     }
 }

@@ -2,7 +2,7 @@ using Rookery.Platform;
 
 namespace Rookery.Simulation;
 
-/// <summary>A disk that does all by another one; those that differ from it override what differs.</summary>
+/// <summary>A disk that passes all calls to another one. Subclasses override some.</summary>
 /// <param name="disk">The disk behind it.</param>
 public abstract class WrappedDisk(IDisk disk) : IDisk
 {
@@ -31,7 +31,7 @@ public abstract class WrappedDisk(IDisk disk) : IDisk
     public IDisposable Lock(string path) => disk.Lock(path);
 }
 
-/// <summary>A file that does all by another one.</summary>
+/// <summary>A file that passes all calls to another one.</summary>
 /// <param name="file">The file behind it.</param>
 public abstract class WrappedFile(IDiskFile file) : IDiskFile
 {
