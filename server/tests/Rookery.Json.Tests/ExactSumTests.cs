@@ -43,8 +43,8 @@ public sealed class ExactSumTests
             sum.Add(Encoding.ASCII.GetBytes(least));
         }
 
-        Span<byte> room = stackalloc byte[ExactSum.MaxBytes];
-        Assert.InRange(sum.WriteReal(room), 330 + 340, ExactSum.MaxBytes);
+        Span<byte> buffer = stackalloc byte[ExactSum.MaxBytes];
+        Assert.InRange(sum.WriteReal(buffer), 330 + 340, ExactSum.MaxBytes);
     }
 
     [Theory]
@@ -57,21 +57,21 @@ public sealed class ExactSumTests
     [InlineData("1e-30 3e-30", 2e-30)]
     public void The_average_is_right_where_the_sum_is_beyond_doubles(string numbers, double expected)
     {
-        string[] all = numbers.Split(' ');
+        string[] numberTexts = numbers.Split(' ');
         var sum = default(ExactSum);
-        Array.ForEach(all, number => sum.Add(Encoding.ASCII.GetBytes(number)));
-        Assert.Equal(expected, sum.Average(all.Length));
+        Array.ForEach(numberTexts, number => sum.Add(Encoding.ASCII.GetBytes(number)));
+        Assert.Equal(expected, sum.Average(numberTexts.Length));
     }
 
     private static string SumOf(params string[] numbers)
     {
         var sum = default(ExactSum);
         Array.ForEach(numbers, number => sum.Add(Encoding.ASCII.GetBytes(number)));
-        Span<byte> room = stackalloc byte[ExactSum.MaxBytes];
-        string written = Encoding.ASCII.GetString(room[..sum.Write(room)]);
+        Span<byte> buffer = stackalloc byte[ExactSum.MaxBytes];
+        string written = Encoding.ASCII.GetString(buffer[..sum.Write(buffer)]);
         Array.ForEach(numbers, number => sum.Subtract(Encoding.ASCII.GetBytes(number)));
-        Assert.True(sum.TryGetWhole(out long nothing));
-        Assert.Equal(0, nothing);
+        Assert.True(sum.TryGetWhole(out long remainder));
+        Assert.Equal(0, remainder);
         return written;
     }
 }

@@ -78,13 +78,18 @@ public class JsonEqualityTests
     [InlineData("{\"a\":1,\"b\":", "}", "{\"a\":1,\"b\":", "}")]
     [InlineData("{\"a\":1,\"b\":", "}", "{\"b\":", ",\"a\":1}")]
     [InlineData("[{\"b\":", ",\"a\":1}]", "[{\"a\":1,\"b\":", "}]")]
-    public void A_nested_value_costs_as_much_as_a_flat_one(string open, string close, string opened, string closed)
+    public void A_nested_value_costs_as_much_as_a_flat_one(
+        string open,
+        string close,
+        string expectedOpen,
+        string expectedClose
+    )
     {
         int levels = open.StartsWith("[{", StringComparison.Ordinal) ? 60 : 120;
         string inner = "[" + string.Join(',', Enumerable.Repeat("{\"b\":[],\"a\":1}", 5000)) + "]";
         string reordered = "[" + string.Join(',', Enumerable.Repeat("{\"a\":1,\"b\":[]}", 5000)) + "]";
         string actual = Nest(open, inner, close, levels);
-        string expected = Nest(opened, reordered, closed, levels);
+        string expected = Nest(expectedOpen, reordered, expectedClose, levels);
         Assert.True(AreEqual(actual, expected, out long cost));
         Assert.InRange(cost, actual.Length, 25 * (actual.Length + expected.Length));
     }
@@ -117,6 +122,7 @@ public class JsonEqualityTests
             _ => node?.DeepClone(),
         };
 
+    /// <summary>Compares two values. The cost is in bytes read.</summary>
     private static bool AreEqual(string a, string b, out long cost) =>
         JsonEquality.AreEqual(Encoding.UTF8.GetBytes(a), Encoding.UTF8.GetBytes(b), out cost);
 }

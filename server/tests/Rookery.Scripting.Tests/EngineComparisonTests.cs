@@ -59,17 +59,18 @@ public class EngineComparisonTests
                 .Select(_ => new EngineScript("statements", random.Statements(), "{}")),
         ];
         var expected = await JavaScriptEngine.RunAsync(scripts);
-        var found = scripts.Select(RunOrRefuse).ToList();
+        var actual = scripts.Select(RunOrRefuse).ToList();
         var different = scripts
             .Index()
             .Where(script =>
-                found[script.Index] is { } result && !(expected[script.Index] is { } wanted && IsSame(wanted, result))
+                actual[script.Index] is { } result
+                && !(expected[script.Index] is { } expectedResult && IsSame(expectedResult, result))
             )
             .OrderBy(script => script.Item.Text.Length)
-            .Select(script => $"{script.Item.Text}\n  engine {expected[script.Index]}\n  ours   {found[script.Index]}")
+            .Select(script => $"{script.Item.Text}\n  engine {expected[script.Index]}\n  ours   {actual[script.Index]}")
             .Take(40)
             .ToList();
-        int compared = found.Count(static result => result is not null);
+        int compared = actual.Count(static result => result is not null);
         Assert.True(different.Count == 0, string.Join('\n', different));
 
         Assert.True(compared > scripts.Length / 40, $"only {compared} were compared");
@@ -99,23 +100,26 @@ public class EngineComparisonTests
         var different = new StringBuilder();
         for (int index = 0; index < scripts.Length; index++)
         {
-            if (expected[index] is not { } wanted)
+            if (expected[index] is not { } expectedResult)
             {
                 continue;
             }
 
-            string? found = Run(scripts[index]);
-            if (found is null)
+            string? actual = Run(scripts[index]);
+            if (actual is null)
             {
                 refused++;
                 continue;
             }
 
             compared++;
-            if (!IsSame(wanted, found))
+            if (!IsSame(expectedResult, actual))
             {
                 string text = JsonSerializer.Serialize(scripts[index].Text, Readable);
-                different.AppendLine(CultureInfo.InvariantCulture, $"{text}\n  engine {wanted}\n  ours   {found}");
+                different.AppendLine(
+                    CultureInfo.InvariantCulture,
+                    $"{text}\n  engine {expectedResult}\n  ours   {actual}"
+                );
             }
         }
 
@@ -144,17 +148,17 @@ public class EngineComparisonTests
         }
     }
 
-    private static bool IsSame(string wanted, string found)
+    private static bool IsSame(string expectedResult, string actual)
     {
-        if (string.Equals(wanted, found, StringComparison.Ordinal))
+        if (string.Equals(expectedResult, actual, StringComparison.Ordinal))
         {
             return true;
         }
 
         try
         {
-            using var a = JsonDocument.Parse(wanted);
-            using var b = JsonDocument.Parse(found);
+            using var a = JsonDocument.Parse(expectedResult);
+            using var b = JsonDocument.Parse(actual);
             return JsonElement.DeepEquals(a.RootElement, b.RootElement);
         }
         catch (Exception failure) when (failure is JsonException or InvalidOperationException)

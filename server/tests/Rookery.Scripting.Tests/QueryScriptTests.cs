@@ -99,16 +99,16 @@ public class QueryScriptTests
     [Fact]
     public void Memory_is_reserved_before_it_is_used()
     {
-        long asked = 0;
-        long most = 300_000;
-        using var interpreter = new ScriptInterpreter { MemorySource = bytes => (asked += bytes) <= most };
+        long reservedBytes = 0;
+        long maxBytes = 300_000;
+        using var interpreter = new ScriptInterpreter { MemorySource = bytes => (reservedBytes += bytes) <= maxBytes };
         var program = new QueryScript().CompileSelection(new ScriptPart("'x'.repeat($by)", 0));
-        Assert.Equal((true, 0), (Runs(1000), asked));
-        Assert.Equal((true, true), (Runs(90_000), asked >= 20_000));
-        asked = 0;
-        Assert.Equal((true, true), (Runs(90_000), asked >= 20_000));
-        asked = 0;
-        most = 10_000;
+        Assert.Equal((true, 0), (Runs(1000), reservedBytes));
+        Assert.Equal((true, true), (Runs(90_000), reservedBytes >= 20_000));
+        reservedBytes = 0;
+        Assert.Equal((true, true), (Runs(90_000), reservedBytes >= 20_000));
+        reservedBytes = 0;
+        maxBytes = 10_000;
         Assert.False(Runs(90_000));
         Assert.Contains("more memory than there is", interpreter.Failure, StringComparison.Ordinal);
 

@@ -13,7 +13,7 @@ namespace Rookery.Scripting.Tests;
 /// </summary>
 public class ScriptCostTests
 {
-    private static readonly ScriptLimits Wide = new() { Steps = 1 << 28, MaxSteps = 1 << 28 };
+    private static readonly ScriptLimits AmpleLimits = new() { Steps = 1 << 28, MaxSteps = 1 << 28 };
 
     [Fact]
     public void Memory_fits_the_smallest_member()
@@ -21,16 +21,16 @@ public class ScriptCostTests
         // A node of 96 MiB has a managed heap of 48 MiB. Sorting this array once took 24 MiB, and doubling its slots
         // took more.
         string zeros = Numbers(600_000);
-        string sorted = Run("this.a.sort()", zeros, Wide, out _, out long allocated);
+        string sorted = Run("this.a.sort()", zeros, AmpleLimits, out _, out long allocated);
         Assert.Contains("B of memory", sorted, StringComparison.Ordinal);
         Assert.InRange(allocated, 0, 2 << 20);
         Assert.StartsWith(
             "{\"a\":[0,0,",
-            Run("this.a.sort()", Numbers(100_000), Wide, out _, out allocated),
+            Run("this.a.sort()", Numbers(100_000), AmpleLimits, out _, out allocated),
             StringComparison.Ordinal
         );
         Assert.InRange(allocated, 0, 2 << 20);
-        string grown = Run("for (const x of this.a) { this.a.push(x) }", zeros, Wide, out _, out allocated);
+        string grown = Run("for (const x of this.a) { this.a.push(x) }", zeros, AmpleLimits, out _, out allocated);
         Assert.Contains("B of memory", grown, StringComparison.Ordinal);
         Assert.InRange(allocated, 0, 2 << 20);
     }
@@ -51,7 +51,7 @@ public class ScriptCostTests
     public void Digits_of_a_stored_number_cost_steps()
     {
         string document = $$"""{"n":0.{{new string('0', 16_000)}},"l":[{{Times("1", 100)}}]}""";
-        Run("let s = 0; for (const x of this.l) { if (this.n) { s++ } }", document, Wide, out long steps, out _);
+        Run("let s = 0; for (const x of this.l) { if (this.n) { s++ } }", document, AmpleLimits, out long steps, out _);
         Assert.InRange(steps, 100 * 16_000 / 16, long.MaxValue);
     }
 
@@ -66,7 +66,7 @@ public class ScriptCostTests
         Run(
             "let s = 0; const k = this.k; for (const x of this.l) { s += this[k] }",
             document,
-            Wide,
+            AmpleLimits,
             out long steps,
             out _
         );
@@ -76,7 +76,7 @@ public class ScriptCostTests
         Run(
             "const k = 'A'.repeat(200000); this.b = this[k]; this.c = this[k + 'B']",
             $$"""{"{{escaped}}":1}""",
-            Wide,
+            AmpleLimits,
             out _,
             out _
         );
@@ -85,7 +85,7 @@ public class ScriptCostTests
             Run(
                 "const k = 'A'.repeat(200000); this.b = this[k]; this.c = this[k + 'B']",
                 $$"""{"{{escaped}}":1}""",
-                Wide,
+                AmpleLimits,
                 out steps,
                 out long allocated
             ),
@@ -99,7 +99,13 @@ public class ScriptCostTests
     public void Members_omitted_from_the_result_cost_steps()
     {
         string members = string.Join(';', Enumerable.Range(0, 100).Select(static number => $"o.m{number} = undefined"));
-        Run($"const o = {{}}; {members}; this.a = this.a.map(x => o)", Numbers(1000), Wide, out long steps, out _);
+        Run(
+            $"const o = {{}}; {members}; this.a = this.a.map(x => o)",
+            Numbers(1000),
+            AmpleLimits,
+            out long steps,
+            out _
+        );
         Assert.InRange(steps, 100 * 1000, long.MaxValue);
     }
 
@@ -107,7 +113,7 @@ public class ScriptCostTests
     public void Written_bytes_cost_steps()
     {
         string document = $$"""{"o":{"t":"{{new string('x', 32_000)}}"},"l":[{{Times("1", 100)}}]}""";
-        Run("this.l = this.l.map(x => this.o)", document, Wide, out long steps, out _);
+        Run("this.l = this.l.map(x => this.o)", document, AmpleLimits, out long steps, out _);
         Assert.InRange(steps, 100 * 32_000 / 16, long.MaxValue);
     }
 
@@ -116,22 +122,22 @@ public class ScriptCostTests
     {
         string variables = string.Concat(Enumerable.Range(0, 800).Select(static number => $"let a{number};"));
         string script = $"function f() {{ return 1; {variables} }} for (const x of this.a) {{ f() }}";
-        Run(script, Numbers(1000), Wide, out long steps, out _);
+        Run(script, Numbers(1000), AmpleLimits, out long steps, out _);
         Assert.InRange(steps, 1000 * 800 / 8, long.MaxValue);
     }
 
     [Fact]
     public void Long_divisions_long_digits_and_letters_cost_steps()
     {
-        Run("for (const x of this.a) { 1e300 % 1e-300 }", Numbers(1000), Wide, out long far, out _);
-        Run("for (const x of this.a) { 2 % 1 }", Numbers(1000), Wide, out long near, out _);
+        Run("for (const x of this.a) { 1e300 % 1e-300 }", Numbers(1000), AmpleLimits, out long far, out _);
+        Run("for (const x of this.a) { 2 % 1 }", Numbers(1000), AmpleLimits, out long near, out _);
         Assert.InRange(far - near, 1000 * 1900 / 16, long.MaxValue);
-        Run("for (const x of this.a) { x.toFixed(0) }", Numbers(1000), Wide, out long digits, out _);
+        Run("for (const x of this.a) { x.toFixed(0) }", Numbers(1000), AmpleLimits, out long digits, out _);
         Assert.InRange(digits, 64_000, long.MaxValue);
         Run(
             "this.t = this.t.toUpperCase()",
             $$"""{"t":"{{new string('é', 40_000)}}"}""",
-            Wide,
+            AmpleLimits,
             out long letters,
             out _
         );

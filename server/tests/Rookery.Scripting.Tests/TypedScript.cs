@@ -255,11 +255,14 @@ internal sealed class TypedScript(Random random)
     private string Index() =>
         Pick(["0", "1", "2", "3", "5", "-1", "-3", "99", "1.7", "'2'", "null", "undefined", "NaN", Number()]);
 
-    private string Block(int most)
+    private string Block(int maxStatements)
     {
-        int known = _variables.Count;
-        string statements = string.Join("; ", Enumerable.Range(0, random.Next(1, most + 1)).Select(_ => Statement()));
-        _variables.RemoveRange(known, _variables.Count - known);
+        int knownVariables = _variables.Count;
+        string statements = string.Join(
+            "; ",
+            Enumerable.Range(0, random.Next(1, maxStatements + 1)).Select(_ => Statement())
+        );
+        _variables.RemoveRange(knownVariables, _variables.Count - knownVariables);
         return statements;
     }
 
@@ -314,7 +317,7 @@ internal sealed class TypedScript(Random random)
 
     private string Lambda(Func<string> body, int parameters = 1)
     {
-        string[] given = [.. Enumerable.Range(0, parameters).Select(_ => Name(out string _))];
+        string[] parameterNames = [.. Enumerable.Range(0, parameters).Select(_ => Name(out string _))];
         return $"({string.Join(", ", given)}) => {Within(body, given)}";
     }
 

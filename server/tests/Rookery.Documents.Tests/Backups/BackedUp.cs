@@ -36,6 +36,7 @@ internal static class BackedUp
         return node;
     }
 
+    /// <summary>Takes a backup of a node. Each piece is written as <paramref name="change"/> returns it.</summary>
     public static void Take(SteppedNode node, IDisk disk, Func<BackupPiece, BackupPiece>? change = null)
     {
         using var writer = new BackupWriter(disk, Backup);
@@ -48,6 +49,7 @@ internal static class BackedUp
         writer.Complete(new MemoryBudget(16 << 20), NoRecorder.Instance, Time);
     }
 
+    /// <summary>Restores the backup. Returns the databases with their numbers of documents.</summary>
     public static IReadOnlyList<(string Name, long Documents)> Restore(IDisk disk, string? onlyDatabase = null) =>
         new Restoration(disk, SteppedNode.Options(Restored), new MemoryBudget(16 << 20), NoRecorder.Instance, Time).Run(
             Backup,

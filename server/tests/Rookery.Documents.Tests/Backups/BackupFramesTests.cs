@@ -23,7 +23,10 @@ public sealed class BackupFramesTests
     {
         var bytes = new ArrayBufferWriter<byte>();
         bytes.Write(BackupFrames.Preamble);
-        BackupFrames.Write(bytes, new JournalFrame(FrameType.Batch, 1, 1, 0, 1, new byte[50]));
+        BackupFrames.Write(
+            bytes,
+            new JournalFrame(FrameType.Batch, Index: 1, Term: 1, OperationsBefore: 0, OperationCount: 1, new byte[50])
+        );
         byte[] rotten = bytes.WrittenSpan.ToArray();
         BinaryPrimitives.WriteInt32LittleEndian(rotten.AsSpan(BackupFrames.Preamble.Length), length);
         var disk = new SimulatedDisk("/backup");
@@ -41,7 +44,7 @@ public sealed class BackupFramesTests
     {
         var bytes = new ArrayBufferWriter<byte>();
         bytes.Write(BackupFrames.Preamble);
-        var ends = new List<int> { bytes.WrittenCount };
+        var frameEnds = new List<int> { bytes.WrittenCount };
         for (int index = 1; index <= 2; index++)
         {
             BackupFrames.Write(
@@ -55,7 +58,7 @@ public sealed class BackupFramesTests
                     Payload: new byte[50]
                 )
             );
-            ends.Add(bytes.WrittenCount);
+            frameEnds.Add(bytes.WrittenCount);
         }
 
         for (int length = 0; length <= bytes.WrittenCount; length++)
@@ -63,9 +66,9 @@ public sealed class BackupFramesTests
             var disk = new SimulatedDisk("/backup");
             using var file = disk.Open(Path, DiskOpen.CreateNew);
             file.Write(bytes.WrittenSpan[..length], 0);
-            if (ends.Contains(length))
+            if (frameEnds.Contains(length))
             {
-                Assert.Equal(ends.IndexOf(length), BackupFrames.Read(file).Count());
+                Assert.Equal(frameEnds.IndexOf(length), BackupFrames.Read(file).Count());
                 continue;
             }
 

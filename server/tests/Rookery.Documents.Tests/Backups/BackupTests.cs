@@ -82,11 +82,14 @@ public class BackupTests
     {
         using var node = BackedUp.NewNode(_disk);
         var (shop, other) = (node.Documents("Shop"), node.Documents("Other"));
-        var begun = node.Core.Storage.Statistics();
+        var statisticsBefore = node.Core.Storage.Statistics();
         int written = 0;
         BackedUp.Take(node, _disk, WriteAndMerge);
-        var ended = node.Core.Storage.Statistics();
-        Assert.True(ended.Compactions > begun.Compactions + 2, "runs of the backup are merged beside it");
+        var statisticsAfter = node.Core.Storage.Statistics();
+        Assert.True(
+            statisticsAfter.Compactions > statisticsBefore.Compactions + 2,
+            "runs of the backup are merged beside it"
+        );
         Assert.NotEqual(shop, node.Documents("Shop"));
 
         BackedUp.Restore(_disk);
@@ -228,8 +231,8 @@ public class BackupTests
                     image.Rot(path, random.NextInt64(file.Length), (byte)(1 << random.Next(8)));
                 }
 
-                var found = Assert.Throws<BackupException>(() => BackedUp.Restore(image));
-                Assert.Contains(path, found.Message, StringComparison.Ordinal);
+                var refused = Assert.Throws<BackupException>(() => BackedUp.Restore(image));
+                Assert.Contains(path, refused.Message, StringComparison.Ordinal);
                 AssertRefused(image);
             }
         }
@@ -242,7 +245,7 @@ public class BackupTests
     {
         using var node = BackedUp.NewNode(_disk);
         string run = _disk.Files.First(file => file.EndsWith(".run", StringComparison.Ordinal));
-        _disk.Rot(run, 100, 4);
+        _disk.Rot(run, 100, mask: 4);
         Assert.Contains(
             Path.GetFileName(run),
             Assert.Throws<BackupException>(() => BackedUp.Take(node, _disk)).Message,
@@ -268,13 +271,13 @@ public class BackupTests
                 BackedUp.Take(node, work);
                 return (work, work.OperationCount);
             },
-            (image, done, operation) =>
+            (image, operations, operation) =>
             {
                 try
                 {
                     Assert.Equal([("Other", 2), ("Shop", 60)], BackedUp.Restore(image));
                 }
-                catch (BackupException refused) when (operation < done)
+                catch (BackupException refused) when (operation < operations)
                 {
                     Assert.Contains(BackedUp.Backup, refused.Message, StringComparison.Ordinal);
                 }
@@ -297,7 +300,7 @@ public class BackupTests
                 BackedUp.Restore(work);
                 return (work, work.OperationCount);
             },
-            (image, done, operation) => AssertWholeOrRefused(image, mayBeRefused: operation < done)
+            (image, operations, operation) => AssertWholeOrRefused(image, mayBeRefused: operation < operations)
         );
     }
 

@@ -124,7 +124,7 @@ public class ClusterRecordTests
             _disk,
             SteppedNode.Options("/data/node") with
             {
-                Reserve = new ReserveRule(1L << 60, 0),
+                Reserve = new ReserveRule(Bytes: 1L << 60, Fraction: 0),
             }
         );
         Assert.Equal(
@@ -163,15 +163,15 @@ public class ClusterRecordTests
         writer.Delete("c");
         using var command = writer.Complete();
         Assert.Equal(
-            "020D000000000003000000"
+            "020D000000000003000000" // header
                 + "030201000000000000"
                 + "03612F31"
-                + "0378797A"
+                + "0378797A" // set: expected version, key, value
                 + "01"
                 + "0162"
-                + "0121"
+                + "0121" // set: any version, key, value
                 + "00"
-                + "0163",
+                + "0163", // delete: any version, key
             Convert.ToHexString(command.Written.Span)
         );
     }

@@ -136,7 +136,9 @@ public class BatchRequestParserTests
         body.AsSpan().Fill((byte)'[');
         body[^1] = 0xFF;
         long before = GC.GetAllocatedBytesForCurrentThread();
-        Assert.False(BatchRequestParser.TryParse(body, 1, default, 8 << 20, out _, out InputError error));
+        Assert.False(
+            BatchRequestParser.TryParse(body, database: 1, key: default, 8 << 20, out _, out InputError error)
+        );
         Assert.Equal(InputErrorCode.InvalidUtf8, error.Code);
         Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 1 << 20);
     }
@@ -161,7 +163,9 @@ public class BatchRequestParserTests
     public void Batches_over_the_limit_are_refused()
     {
         string body = $$$"""{"Commands":[{"Id":"x","Type":"PUT","Document":{"a":"{{{new string('x', 2000)}}}"}}]}""";
-        Assert.False(BatchRequestParser.TryParse(Bytes(body), 1, default, 1000, out _, out InputError error));
+        Assert.False(
+            BatchRequestParser.TryParse(Bytes(body), database: 1, key: default, 1000, out _, out InputError error)
+        );
         Assert.Equal((InputErrorCode.BatchTooLarge, InputErrorKind.TooLarge), (error.Code, error.Kind));
     }
 
@@ -182,7 +186,16 @@ public class BatchRequestParserTests
                     random.Next(2) == 0 ? (byte)random.Next(256) : original[random.Next(original.Length)];
             }
 
-            if (BatchRequestParser.TryParse(body, 1, default, 1 << 20, out ParsedBatch batch, out InputError error))
+            if (
+                BatchRequestParser.TryParse(
+                    body,
+                    database: 1,
+                    key: default,
+                    1 << 20,
+                    out ParsedBatch batch,
+                    out InputError error
+                )
+            )
             {
                 using CommandBuffer command = batch.Command;
                 var reader = new CommandReader(command.Written.Span);
@@ -204,7 +217,14 @@ public class BatchRequestParserTests
     private static ParsedBatch Parse(string body)
     {
         Assert.True(
-            BatchRequestParser.TryParse(Bytes(body), 1, default, 1 << 20, out ParsedBatch batch, out InputError error),
+            BatchRequestParser.TryParse(
+                Bytes(body),
+                database: 1,
+                key: default,
+                1 << 20,
+                out ParsedBatch batch,
+                out InputError error
+            ),
             error.ToString()
         );
         return batch;
@@ -213,7 +233,14 @@ public class BatchRequestParserTests
     private static InputError Refuse(string body, int maxBatchBytes = 1 << 20)
     {
         Assert.False(
-            BatchRequestParser.TryParse(Bytes(body), 1, default, maxBatchBytes, out _, out InputError error),
+            BatchRequestParser.TryParse(
+                Bytes(body),
+                database: 1,
+                key: default,
+                maxBatchBytes,
+                out _,
+                out InputError error
+            ),
             body
         );
         AssertHelpful(error);

@@ -105,8 +105,8 @@ public class CommandTests
             (Text(next.Tag), next.LastBatchSize, next.LastRangeAtTicks, next.LastMax, next.Separator)
         );
 
-        using CommandBuffer back = CommandEncoder.HiloReturn(3, "users"u8, 2, 32, default);
-        HiloReturnCommand returned = new CommandReader(back.Written.Span).ReadHiloReturn();
+        using CommandBuffer hiloReturn = CommandEncoder.HiloReturn(3, "users"u8, 2, 32, default);
+        HiloReturnCommand returned = new CommandReader(hiloReturn.Written.Span).ReadHiloReturn();
         Assert.Equal(("users", 2L, 32L), (Text(returned.Tag), returned.Last, returned.End));
 
         using CommandBuffer identity = CommandEncoder.IdentityNext(3, "users|"u8, Key);
@@ -184,25 +184,25 @@ public class CommandTests
     public void Unknown_versions_and_kinds_name_the_program_to_start()
     {
         using CommandBuffer buffer = MakeBatch();
-        byte[] version = buffer.Written.ToArray();
-        byte[] kind = buffer.Written.ToArray();
-        byte[] before = buffer.Written.ToArray();
-        before[0] = 1;
-        version[0] = 3;
-        kind[1] = 200;
+        byte[] newerVersion = buffer.Written.ToArray();
+        byte[] unknownKind = buffer.Written.ToArray();
+        byte[] olderVersion = buffer.Written.ToArray();
+        olderVersion[0] = 1;
+        newerVersion[0] = 3;
+        unknownKind[1] = 200;
         Assert.Contains(
             "older program",
-            Assert.Throws<CommandFormatException>(() => new CommandReader(before).Kind).Message,
+            Assert.Throws<CommandFormatException>(() => new CommandReader(olderVersion).Kind).Message,
             StringComparison.Ordinal
         );
         Assert.Contains(
             "newer program",
-            Assert.Throws<CommandFormatException>(() => new CommandReader(version).Kind).Message,
+            Assert.Throws<CommandFormatException>(() => new CommandReader(newerVersion).Kind).Message,
             StringComparison.Ordinal
         );
         Assert.Contains(
             "newer program",
-            Assert.Throws<CommandFormatException>(() => new CommandReader(kind).Kind).Message,
+            Assert.Throws<CommandFormatException>(() => new CommandReader(unknownKind).Kind).Message,
             StringComparison.Ordinal
         );
     }
@@ -303,7 +303,7 @@ public class CommandTests
             """{"Commands":[{"Id":"É","Type":"PUT","ChangeVector":"A:1","Document":{"a":1,"@metadata":{"@expires":"2026-11-21T09:49:45Z"}}},{"Id":"b","Type":"DELETE"},{"Id":"c","Type":"PATCH","Patch":{"Script":"this.a = args.x","Values":{"x":1}}}]}"""
         );
         Assert.True(
-            BatchRequestParser.TryParse(body, 1, Key, 1 << 20, out ParsedBatch batch, out InputError error),
+            BatchRequestParser.TryParse(body, database: 1, Key, 1 << 20, out ParsedBatch batch, out InputError error),
             error.ToString()
         );
         return batch.Command;

@@ -114,8 +114,8 @@ public sealed class ClusterTransactionParserTests
         Assert.True(
             BatchRequestParser.TryParse(
                 Encoding.UTF8.GetBytes(body),
-                1,
-                default,
+                database: 1,
+                key: default,
                 DocumentLimits.MaxBatchBytes,
                 out var batch,
                 out var error
@@ -130,8 +130,8 @@ public sealed class ClusterTransactionParserTests
         Assert.False(
             BatchRequestParser.TryParse(
                 Encoding.UTF8.GetBytes(body),
-                1,
-                default,
+                database: 1,
+                key: default,
                 DocumentLimits.MaxBatchBytes,
                 out _,
                 out var error

@@ -212,11 +212,11 @@ public sealed class CompareExchangeTests : IDisposable
     {
         long index = Put("k", 0, "1").Etag;
         _node.Put("db", "read", "{}");
-        string read = Version("read");
+        string readVersion = Version("read");
         var outcome = Transaction(writer =>
         {
             writer.Put("new"u8, default, Document());
-            writer.Put("read"u8, ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(read)), Document());
+            writer.Put("read"u8, ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(readVersion)), Document());
             writer.PutCompareExchange("k"u8, index, Value("2"));
             writer.PutCompareExchange("other"u8, 0, Value("3"));
         });
@@ -226,7 +226,7 @@ public sealed class CompareExchangeTests : IDisposable
         var refused = Transaction(writer =>
         {
             writer.Put("third"u8, default, Document());
-            writer.Put("read"u8, ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(read)), Document());
+            writer.Put("read"u8, ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(readVersion)), Document());
             writer.PutCompareExchange("k"u8, index, Value("4"));
             writer.DeleteCompareExchange("none"u8, 9);
         }).Rejection!;
@@ -243,14 +243,14 @@ public sealed class CompareExchangeTests : IDisposable
     [Fact]
     public void A_document_with_a_guard_is_replaced_only_by_who_read_its_newest_version()
     {
-        Store("doc", read: null);
+        Store("doc", readVersion: null);
         Assert.NotNull(Read("rvn-atomic/DOC"));
-        Assert.NotNull(TryStore("doc", read: null));
+        Assert.NotNull(TryStore("doc", readVersion: null));
         string first = Version("doc");
         Store("doc", first);
         Assert.NotNull(TryStore("doc", first));
 
-        // An ordinary write has no part in the guard, but is noticed all the same.
+        // An ordinary write does not change the guard, but the transaction detects it.
         string second = Version("doc");
         _node.Put("db", "doc", "{}");
         Assert.NotNull(TryStore("doc", second));
@@ -261,8 +261,8 @@ public sealed class CompareExchangeTests : IDisposable
     public void A_document_without_a_guard_may_be_replaced_unread_and_then_has_one()
     {
         _node.Put("db", "doc", "{}");
-        Store("doc", read: null);
-        Assert.NotNull(TryStore("doc", read: null));
+        Store("doc", readVersion: null);
+        Assert.NotNull(TryStore("doc", readVersion: null));
     }
 
     [Theory]
@@ -294,7 +294,7 @@ public sealed class CompareExchangeTests : IDisposable
     [Fact]
     public void A_guard_goes_with_its_document_however_the_document_goes()
     {
-        Store("a", read: null);
+        Store("a", readVersion: null);
         Assert.Null(
             Transaction(writer =>
                 writer.Delete("a"u8, ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(Version("a"))))
@@ -302,17 +302,17 @@ public sealed class CompareExchangeTests : IDisposable
         );
         Assert.Null(Read("rvn-atomic/a"));
 
-        Store("b", read: null);
+        Store("b", readVersion: null);
         _node.Run(CommandEncoder.Delete(_node.Database("db").Number, "b"u8, default, default));
         Assert.Null(Read("rvn-atomic/b"));
-        Store("b", read: null);
+        Store("b", readVersion: null);
         Assert.Equal(1, Count());
     }
 
     [Fact]
     public void Without_guards_only_values_are_compared()
     {
-        Store("a", read: null);
+        Store("a", readVersion: null);
         Assert.Null(
             Transaction(
                 writer => writer.Put("a"u8, ExpectedChangeVector.MustEqual("A:1-x"u8), Document()),
@@ -352,13 +352,13 @@ public sealed class CompareExchangeTests : IDisposable
         string large = $"\"{new string('x', 100_000)}\"";
         Put("large", 0, large, _time.GetUtcNow().AddDays(1));
         Put("small", 0, "1");
-        Store("doc", read: null);
+        Store("doc", readVersion: null);
         _node.Flush();
         _node.Dispose();
         _node = SteppedNode.Open(_disk, "/data/node", _time);
         Assert.Equal((large, "1"), (Read("large"), Read("small")));
         Assert.Equal(3, Count());
-        Assert.NotNull(TryStore("doc", read: null));
+        Assert.NotNull(TryStore("doc", readVersion: null));
     }
 
     [Fact]
@@ -407,6 +407,7 @@ public sealed class CompareExchangeTests : IDisposable
             request
         );
 
+    /// <summary>Stores a value if the current one has an index, which is 0 if there is none.</summary>
     private OperationResult Put(string key, long index, string json, DateTimeOffset? expires = null) =>
         _node.Propose(PutCommand(key, index, json, default, expires))[0];
 
@@ -445,16 +446,19 @@ public sealed class CompareExchangeTests : IDisposable
         return _node.Propose(writer.Complete());
     }
 
-    private Rejection? TryStore(string id, string? read) =>
+    private Rejection? TryStore(string id, string? readVersion) =>
         Transaction(writer =>
             writer.Put(
                 Encoding.UTF8.GetBytes(id),
-                read is null ? default : ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(read)),
+                readVersion is null ? default : ExpectedChangeVector.MustEqual(Encoding.UTF8.GetBytes(readVersion)),
                 Document()
             )
         ).Rejection;
 
-    private void Store(string id, string? read) => Assert.Null(TryStore(id, read));
+    /// <summary>Stores a document in a transaction.</summary>
+    /// <param name="id">Id of the document.</param>
+    /// <param name="readVersion">The change vector that the document must have; null expects none.</param>
+    private void Store(string id, string? readVersion) => Assert.Null(TryStore(id, readVersion));
 
     private string Version(string id)
     {

@@ -91,8 +91,8 @@ public class DocumentIdTests
     [InlineData("A?c|x*", "bc", false)]
     [InlineData("É*", "éa", true)]
     [InlineData("a**b", "ab", true)]
-    public void Patterns_match_the_rest_of_an_id(string pattern, string rest, bool matches) =>
-        Assert.Equal(matches, new IdPattern(pattern).IsMatch(Bytes(rest)));
+    public void Patterns_match_the_rest_of_an_id(string pattern, string suffix, bool matches) =>
+        Assert.Equal(matches, new IdPattern(pattern).IsMatch(Bytes(suffix)));
 
     [Fact]
     public void An_empty_pattern_is_none() => Assert.True(new IdPattern("").IsEmpty && new IdPattern(null).IsEmpty);

@@ -59,10 +59,10 @@ public sealed class IndexRecordTests
         Assert.Equal((1, 2), (first.Low, second.Low));
         Assert.Equal(["Users/ByName", "Älpen"], All(node).Select(static index => index.Name));
 
-        var found = Find(node, "USERS/byname")!;
+        var stored = Find(node, "USERS/byname")!;
         Assert.Equal(
             ("Users/ByName", 1, "one", default(IndexSettings), first.Etag),
-            (found.Name, found.Number, Text(found), found.Settings, found.Version)
+            (stored.Name, stored.Number, Text(stored), stored.Settings, stored.Version)
         );
         Assert.Equal(
             new IndexSettings(IndexLockMode.LockedIgnore, IndexPriority.Low, IsDisabled: true),
@@ -85,15 +85,15 @@ public sealed class IndexRecordTests
 
         var second = Put(node, "A", "two");
         Assert.Equal((OperationStatus.Configured, 2), (second.Status, second.Low));
-        var found = Find(node, "a")!;
+        var stored = Find(node, "a")!;
         Assert.Equal(
             ("A", 2, "two", 1, "one"),
             (
-                found.Name,
-                found.Number,
-                Text(found),
-                found.Replaced!.Number,
-                Encoding.UTF8.GetString(found.Replaced.Definition.Span)
+                stored.Name,
+                stored.Number,
+                Text(stored),
+                stored.Replaced!.Number,
+                Encoding.UTF8.GetString(stored.Replaced.Definition.Span)
             )
         );
         Assert.True(changes.TryRead(out var change));
@@ -260,7 +260,7 @@ public sealed class IndexRecordTests
             _disk,
             SteppedNode.Options("/data/node") with
             {
-                Reserve = new ReserveRule(1L << 60, 0),
+                Reserve = new ReserveRule(Bytes: 1L << 60, Fraction: 0),
             }
         );
         Assert.Equal(
@@ -303,10 +303,10 @@ public sealed class IndexRecordTests
     {
         var random = new Random(seed);
         var model = new SortedDictionary<string, (string Name, long Number, string Definition)>(StringComparer.Ordinal);
-        long numbers = 0;
+        long lastNumber = 0;
         using var steady = SteppedNode.Open(new SimulatedDisk("/data"), "/data/node");
         steady.CreateDatabase("shop");
-        var shaken = Open();
+        var restarted = Open();
         for (int step = 0; step < 150; step++)
         {
             string name = ((char)(random.Next(2) == 0 ? 'a' + random.Next(6) : 'A' + random.Next(6))).ToString();
@@ -326,44 +326,44 @@ public sealed class IndexRecordTests
             }
 
             var expected = Do(steady, Encode)[0];
-            Assert.Equal(expected.Low, Do(shaken, Encode)[0].Low);
+            Assert.Equal(expected.Low, Do(restarted, Encode)[0].Low);
             if (isDelete)
             {
                 model.Remove(lower);
             }
             else if (
-                !model.TryGetValue(lower, out var there)
-                || !string.Equals(there.Definition, definition, StringComparison.Ordinal)
+                !model.TryGetValue(lower, out var previous)
+                || !string.Equals(previous.Definition, definition, StringComparison.Ordinal)
             )
             {
-                model[lower] = (name, ++numbers, definition);
+                model[lower] = (name, ++lastNumber, definition);
             }
 
             if (random.Next(20) == 0)
             {
-                shaken.Flush();
+                restarted.Flush();
             }
             else if (random.Next(20) == 0)
             {
-                shaken.Dispose();
-                shaken = Open(isNew: false);
+                restarted.Dispose();
+                restarted = Open(isNew: false);
             }
 
-            Assert.Equal(model.Values, All(shaken).Select(static index => (index.Name, index.Number, Text(index))));
+            Assert.Equal(model.Values, All(restarted).Select(static index => (index.Name, index.Number, Text(index))));
         }
 
-        Assert.Equal(steady.Core.Applier.OutcomeHash, shaken.Core.Applier.OutcomeHash);
+        Assert.Equal(steady.Core.Applier.OutcomeHash, restarted.Core.Applier.OutcomeHash);
         Assert.Equal(
             All(steady)
                 .Select(static index =>
                     (index.Name, index.Number, Text(index), index.Settings, index.Version, index.Replaced?.Number)
                 ),
-            All(shaken)
+            All(restarted)
                 .Select(static index =>
                     (index.Name, index.Number, Text(index), index.Settings, index.Version, index.Replaced?.Number)
                 )
         );
-        shaken.Dispose();
+        restarted.Dispose();
     }
 
     private SteppedNode Open(bool isNew = true)
@@ -377,6 +377,7 @@ public sealed class IndexRecordTests
         return node;
     }
 
+    /// <summary>Defines an index. The result's <see cref="OperationResult.Low"/> is the number of the index.</summary>
     private static OperationResult Put(
         SteppedNode node,
         string name,

@@ -90,7 +90,7 @@ public sealed class BackgroundWorkTests
             _disk,
             SteppedNode.Options(Directory) with
             {
-                Reserve = new ReserveRule(1 << 20, 0),
+                Reserve = new ReserveRule(Bytes: 1 << 20, Fraction: 0),
             },
             _time
         );

@@ -31,20 +31,20 @@ public sealed class ClockTests
             node.Run(Put(node, "later", """{"@metadata":{"@expires":"2026-04-01T00:00:00Z"}}"""));
         }
 
-        Lose(year);
+        LoseTime(year);
         using var again = Open();
         _time.Advance(TimeSpan.FromHours(2));
         await ExpireAsync(again);
         Assert.Equal(["later", "soon"], again.Documents("db").Keys.Order(StringComparer.Ordinal));
-        var doubted = again.Consensus.Time;
-        Assert.False(doubted.IsSure);
+        var time = again.Consensus.Time;
+        Assert.False(time.IsSure);
         Assert.InRange(
             new DateTime(again.Propose(Put(again, "now", "{}")).LogTimeTicks),
             Start.UtcDateTime,
             Start.UtcDateTime.AddHours(3)
         );
 
-        Find(Start.AddHours(3));
+        SetTrustedTime(Start.AddHours(3));
         await ExpireAsync(again);
         Assert.Equal(["later", "now"], again.Documents("db").Keys.Order(StringComparer.Ordinal));
         Assert.InRange(
@@ -57,7 +57,7 @@ public sealed class ClockTests
     [Fact]
     public void A_node_first_started_in_2080_works_after_its_clock_is_corrected()
     {
-        Lose(2080);
+        LoseTime(2080);
         using var node = Open();
         node.CreateDatabase("db");
         Assert.InRange(
@@ -65,7 +65,7 @@ public sealed class ClockTests
             new DateTime(2026, 1, 1),
             new DateTime(2026, 1, 2)
         );
-        Find(Start);
+        SetTrustedTime(Start);
         Assert.InRange(
             new DateTime(node.Propose(Put(node, "a", "{}")).LogTimeTicks),
             Start.UtcDateTime,
@@ -83,12 +83,12 @@ public sealed class ClockTests
             node.CreateDatabase("db");
         }
 
-        Lose(year);
+        LoseTime(year);
         string? first;
         using (var node = Open())
         {
             first = node.Propose(Put(node, "", "{}", key: 1))[0].Id;
-            Find(Start.AddDays(40));
+            SetTrustedTime(Start.AddDays(40));
             Assert.Equal(first, node.Propose(Put(node, "", "{}", key: 1))[0].Id);
             node.Run(Put(node, "", "{}", key: 2));
             Assert.Equal(first, node.Propose(Put(node, "", "{}", key: 1))[0].Id);
@@ -108,7 +108,7 @@ public sealed class ClockTests
             node.CreateDatabase("db");
         }
 
-        Lose(1970);
+        LoseTime(1970);
         using var again = Open();
         string? first = again.Propose(Put(again, "", "{}", key: 1))[0].Id;
         _time.Advance(TimeSpan.FromHours(25));
@@ -123,13 +123,13 @@ public sealed class ClockTests
             node.CreateDatabase("db");
         }
 
-        Lose(1970);
+        LoseTime(1970);
         using var again = Open();
         again.Run(Put(again, "a", "{}"));
         again.Run(CommandEncoder.Delete(again.Database("db").Number, "a"u8, default, default));
         _time.Advance(TimeSpan.FromDays(2));
         await CleanAsync(again);
-        Find(Start.AddDays(40));
+        SetTrustedTime(Start.AddDays(40));
         again.Run(Put(again, "b", "{}"));
         await CleanAsync(again);
         Assert.Equal(1, Tombstones(again));
@@ -147,7 +147,7 @@ public sealed class ClockTests
             node.Run(Put(node, "soon", """{"@metadata":{"@expires":"2026-03-01T01:00:00Z"}}"""));
         }
 
-        Lose(2026);
+        LoseTime(2026);
         _time.SetUtcNow(Start.AddDays(3));
         using var again = Open();
         await ExpireAsync(again);
@@ -221,14 +221,14 @@ public sealed class ClockTests
         SteppedNode.Open(_disk, SteppedNode.Options("/data/node"), _time, isClockSynchronised: () => _isSynchronised);
 
     /// <summary>Starts the machine with a wrong clock.</summary>
-    private void Lose(int year)
+    private void LoseTime(int year)
     {
         _isSynchronised = false;
         _time.SetUtcNow(new DateTimeOffset(year, 1, 1, 0, 0, 0, TimeSpan.Zero));
     }
 
     /// <summary>Sets the clock from a time source, and waits a second until the node has noticed it.</summary>
-    private void Find(DateTimeOffset now)
+    private void SetTrustedTime(DateTimeOffset now)
     {
         _time.SetUtcNow(now);
         _isSynchronised = true;

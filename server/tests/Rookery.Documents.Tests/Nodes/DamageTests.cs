@@ -29,7 +29,7 @@ public class DamageTests
             for (long offset = 2000; offset < Length(disk, path); offset += 3000)
             {
                 var rotten = disk.AfterPowerLoss(1);
-                rotten.Rot(path, offset, 1);
+                rotten.Rot(path, offset, mask: 1);
                 string? diagnosis = Diagnosis(rotten, leftOut: null);
                 if (diagnosis is null || !diagnosis.Contains("rows of documents from", StringComparison.Ordinal))
                 {
@@ -117,7 +117,7 @@ public class DamageTests
             for (long offset = 0; offset < Length(disk, path); offset += 61)
             {
                 var rotten = disk.AfterPowerLoss(1);
-                rotten.Rot(path, offset, 1);
+                rotten.Rot(path, offset, mask: 1);
                 if (Diagnosis(rotten, leftOut: null) is not { } diagnosis)
                 {
                     continue;
@@ -125,14 +125,14 @@ public class DamageTests
 
                 refused++;
                 Assert.Contains("`rookery export`", diagnosis, StringComparison.Ordinal);
-                var told = new List<string>();
-                using var node = OpenWhole(rotten, told.Add);
+                var reports = new List<string>();
+                using var node = OpenWhole(rotten, reports.Add);
                 Assert.True(node.Diagnosis is null, $"{path} at {offset}: {node.Diagnosis}");
                 Assert.True(
                     node.Databases.All.Sum(static database => CountReadable(database)) == 60,
                     $"{path} at {offset}: not all documents were read"
                 );
-                Assert.Contains(told, sentence => sentence.Contains(path, StringComparison.Ordinal));
+                Assert.Contains(reports, sentence => sentence.Contains(path, StringComparison.Ordinal));
             }
         }
 
@@ -190,7 +190,7 @@ public class DamageTests
     private static bool WriteBeside(SimulatedDisk disk, string path, long offset)
     {
         var rotten = disk.AfterPowerLoss(1);
-        rotten.Rot(path, offset, 1);
+        rotten.Rot(path, offset, mask: 1);
         if (OpenUnlessEveryStartReadsIt(rotten) is not { } node)
         {
             return false;
@@ -246,7 +246,17 @@ public class DamageTests
                     node.Put("Shop", id, $$"""{"noise":"{{Noise(i, 60)}}"}""");
                 }
 
-                node.Run(CommandEncoder.HiloNext(shop, Encoding.UTF8.GetBytes($"Tag{i}"), 0, 0, 0, (byte)'/', default));
+                node.Run(
+                    CommandEncoder.HiloNext(
+                        shop,
+                        Encoding.UTF8.GetBytes($"Tag{i}"),
+                        lastBatchSize: 0,
+                        lastRangeAtTicks: 0,
+                        lastMax: 0,
+                        (byte)'/',
+                        default
+                    )
+                );
                 node.Run(
                     CommandEncoder.IdentitySeed(
                         shop,
@@ -288,7 +298,7 @@ public class DamageTests
         }
         else
         {
-            rotten.Rot(path, offset, 1);
+            rotten.Rot(path, offset, mask: 1);
         }
 
         if (OpenUnlessEveryStartReadsIt(rotten) is not { } node)
@@ -298,7 +308,7 @@ public class DamageTests
 
         using (node)
         {
-            while (!node.Core.Storage.ScrubOnce(1 << 20)) { }
+            while (!node.Core.Storage.ScrubOnce(budgetBytes: 1 << 20)) { }
 
             uint shop = node.Database("Shop").Number;
             for (int i = 0; i < 150; i += 5)
@@ -315,9 +325,9 @@ public class DamageTests
                                 CommandEncoder.HiloNext(
                                     shop,
                                     Encoding.UTF8.GetBytes($"Tag{i}"),
-                                    0,
-                                    0,
-                                    0,
+                                    lastBatchSize: 0,
+                                    lastRangeAtTicks: 0,
+                                    lastMax: 0,
                                     (byte)'/',
                                     default
                                 )

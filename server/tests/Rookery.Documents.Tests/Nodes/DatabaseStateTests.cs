@@ -12,16 +12,16 @@ public sealed class DatabaseStateTests
         using var node = SteppedNode.Open(new SimulatedDisk(), "/data");
         node.CreateDatabase("db");
         var storage = node.Core.Storage;
-        var batch = storage.Begin(storage.AppliedIndex + 1, 1);
+        var batch = storage.Begin(storage.AppliedIndex + 1, term: 1);
         var state = new DatabaseState(node.Database("db"), new CollectionMemory());
-        state.RecordChange(state.Collection("Refused"u8, batch), "Refused", 1, 10);
+        state.RecordChange(state.Collection("Refused"u8, batch), "Refused", documents: 1, bytes: 10);
         state.RollBack(1);
         Assert.Equal(0, state.CollectionCount);
 
-        state.RecordChange(state.Collection("Users"u8, batch), "Users", 1, 10);
+        state.RecordChange(state.Collection("Users"u8, batch), "Users", documents: 1, bytes: 10);
         state.Commit(2);
         Assert.Equal(1, state.CollectionCount);
-        state.RecordChange(state.Collection("Users"u8, batch), "Users", -1, -10);
+        state.RecordChange(state.Collection("Users"u8, batch), "Users", documents: -1, bytes: -10);
         state.Commit(3);
         state.WriteRows(batch, storage.Sequence + 3);
         storage.Apply(batch, storage.Sequence + 3);
@@ -73,11 +73,16 @@ public sealed class DatabaseStateTests
         var state = new DatabaseState(node.Database("db"), memory);
         for (int frame = 1; frame <= 100; frame++)
         {
-            var batch = storage.Begin(storage.AppliedIndex + 1, 1);
+            var batch = storage.Begin(storage.AppliedIndex + 1, term: 1);
             for (int i = 0; i < 100; i++)
             {
                 byte[] name = Encoding.UTF8.GetBytes(new string('n', 400) + frame + "-" + i);
-                state.RecordChange(state.Collection(name, batch), Encoding.UTF8.GetString(name), 1, 10);
+                state.RecordChange(
+                    state.Collection(name, batch),
+                    Encoding.UTF8.GetString(name),
+                    documents: 1,
+                    bytes: 10
+                );
             }
 
             state.Commit(frame);
@@ -104,16 +109,16 @@ public sealed class DatabaseStateTests
         var full = new DatabaseState(node.Database("full"), memory);
         for (int frame = 1; frame <= 50; frame++)
         {
-            var batch = storage.Begin(storage.AppliedIndex + 1, 1);
+            var batch = storage.Begin(storage.AppliedIndex + 1, term: 1);
             for (int i = 0; i < 100; i++)
             {
                 byte[] name = Encoding.UTF8.GetBytes(new string('n', 400) + frame + "-" + i);
-                full.RecordChange(full.Collection(name, batch), Encoding.UTF8.GetString(name), 1, 10);
+                full.RecordChange(full.Collection(name, batch), Encoding.UTF8.GetString(name), documents: 1, bytes: 10);
             }
 
             full.Commit(frame);
             full.WriteRows(batch, storage.Sequence + 1);
-            small.RecordChange(small.Collection("Users"u8, batch), "Users", 1, 10);
+            small.RecordChange(small.Collection("Users"u8, batch), "Users", documents: 1, bytes: 10);
             small.Commit(frame);
             small.WriteRows(batch, storage.Sequence + 1);
             storage.Apply(batch, storage.Sequence + 1);

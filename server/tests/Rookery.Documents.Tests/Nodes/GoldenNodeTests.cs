@@ -112,7 +112,17 @@ public class GoldenNodeTests
         node.Put("Shop", "moves", """{"@metadata":{"@collection":"Movers"}}""");
         node.Run(CommandEncoder.Delete(shop, "users/3"u8, default, default));
         node.Run(Keyed(node));
-        node.Run(CommandEncoder.HiloNext(shop, "Users"u8, 0, 0, 0, (byte)'/', default));
+        node.Run(
+            CommandEncoder.HiloNext(
+                shop,
+                "Users"u8,
+                lastBatchSize: 0,
+                lastRangeAtTicks: 0,
+                lastMax: 0,
+                (byte)'/',
+                default
+            )
+        );
         node.Run(CommandEncoder.IdentitySeed(shop, "users|"u8, 2, force: true, default));
         node.Run(CommandEncoder.PutClientConfiguration(shop, """{"Disabled":false}"""u8));
         node.Run(CommandEncoder.DeleteDatabases(["Gone"]));

@@ -18,19 +18,19 @@ public sealed class IdempotencyTests
         using (var node = Open())
         {
             node.CreateDatabase("db");
-            first = node.Propose(Put(node, "", "{}", 1))[0].Id;
+            first = node.Propose(Put(node, "", "{}", key: 1))[0].Id;
             Assert.Equal(36, first?.Length);
-            Assert.Equal(first, node.Propose(Put(node, "", "{}", 1))[0].Id);
+            Assert.Equal(first, node.Propose(Put(node, "", "{}", key: 1))[0].Id);
         }
 
         using (var replayed = Open())
         {
-            Assert.Equal(first, replayed.Propose(Put(replayed, "", "{}", 1))[0].Id);
+            Assert.Equal(first, replayed.Propose(Put(replayed, "", "{}", key: 1))[0].Id);
             replayed.Flush();
         }
 
         using var flushed = Open();
-        Assert.Equal(first, flushed.Propose(Put(flushed, "", "{}", 1))[0].Id);
+        Assert.Equal(first, flushed.Propose(Put(flushed, "", "{}", key: 1))[0].Id);
         Assert.Equal([first!], flushed.Documents("db").Keys);
     }
 
@@ -39,20 +39,20 @@ public sealed class IdempotencyTests
     {
         using var node = Open();
         node.CreateDatabase("db");
-        node.Run(Put(node, "a", """{"n":1}""", 1));
+        node.Run(Put(node, "a", """{"n":1}""", key: 1));
         Assert.Equal(
             RejectionKind.IdempotencyKeyReused,
-            node.Propose(Put(node, "a", """{"n":2}""", 1)).Rejection?.Kind
+            node.Propose(Put(node, "a", """{"n":2}""", key: 1)).Rejection?.Kind
         );
         Assert.Equal("\"n\":1", node.Documents("db")["a"]);
 
-        node.Run(Put(node, "a", """{"n":1}""", 1));
+        node.Run(Put(node, "a", """{"n":1}""", key: 1));
         _time.Advance(TimeSpan.FromHours(25));
-        node.Run(Put(node, "a", """{"n":2}""", 1));
+        node.Run(Put(node, "a", """{"n":2}""", key: 1));
         Assert.Equal("\"n\":2", node.Documents("db")["a"]);
         Assert.Equal(
             RejectionKind.IdempotencyKeyReused,
-            node.Propose(Put(node, "a", """{"n":1}""", 1)).Rejection?.Kind
+            node.Propose(Put(node, "a", """{"n":1}""", key: 1)).Rejection?.Kind
         );
     }
 
@@ -69,8 +69,8 @@ public sealed class IdempotencyTests
 
             node.Commit();
             _time.Advance(TimeSpan.FromHours(25));
-            node.Run(Put(node, "a", "{}", 10)); // removes two keys
-            node.Run(Put(node, "a", "{}", 11));
+            node.Run(Put(node, "a", "{}", key: 10)); // removes two keys
+            node.Run(Put(node, "a", "{}", key: 11));
             node.Flush();
         }
 
@@ -96,7 +96,7 @@ public sealed class IdempotencyTests
         }
 
         _time.Advance(TimeSpan.FromHours(25));
-        node.Run(Put(node, "a", "{}", 50)); // expired, and now the newest; removes two others
+        node.Run(Put(node, "a", "{}", key: 50)); // expired, and now the newest; removes two others
         for (ulong key = 101; key <= 140; key++)
         {
             if (restarts && key % 7 == 0)

@@ -44,14 +44,30 @@ public sealed class LowerCaseTests
         uint database = node.Database("db").Number;
         Assert.Equal(
             1,
-            node.Propose(CommandEncoder.HiloNext(database, Encoding.UTF8.GetBytes(first), 0, 0, 0, (byte)'/', default))[
-                0
-            ].Low
+            node.Propose(
+                CommandEncoder.HiloNext(
+                    database,
+                    Encoding.UTF8.GetBytes(first),
+                    lastBatchSize: 0,
+                    lastRangeAtTicks: 0,
+                    lastMax: 0,
+                    (byte)'/',
+                    default
+                )
+            )[0].Low
         );
         Assert.Equal(
             33,
             node.Propose(
-                CommandEncoder.HiloNext(database, Encoding.UTF8.GetBytes(second), 0, 0, 0, (byte)'/', default)
+                CommandEncoder.HiloNext(
+                    database,
+                    Encoding.UTF8.GetBytes(second),
+                    lastBatchSize: 0,
+                    lastRangeAtTicks: 0,
+                    lastMax: 0,
+                    (byte)'/',
+                    default
+                )
             )[0].Low
         );
         Assert.Single(node.Documents("db"));
@@ -61,13 +77,13 @@ public sealed class LowerCaseTests
     public void Apply_uses_the_lower_case_form_in_the_command()
     {
         using var node = SteppedNode.Open(_disk, "/data");
-        using var command = CommandEncoder.CreateDatabase("É", "0123456789012345678901");
+        using var command = CommandEncoder.CreateDatabase("É", historyId: "0123456789012345678901");
         byte[] other = command.Written.ToArray();
         other[^1] ^= 1; // as a runtime with another version of Unicode would lower-case it
         var copy = CommandBuffer.Rent();
         other.CopyTo(copy.GetSpan(other.Length));
         copy.Advance(other.Length);
         node.Run(copy);
-        Assert.Null(node.Propose(CommandEncoder.CreateDatabase("é", "0123456789012345678901")).Rejection);
+        Assert.Null(node.Propose(CommandEncoder.CreateDatabase("é", historyId: "0123456789012345678901")).Rejection);
     }
 }

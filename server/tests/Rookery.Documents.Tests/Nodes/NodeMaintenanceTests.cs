@@ -57,21 +57,21 @@ public sealed class NodeMaintenanceTests
         }
 
         string run = disk.Files.First(path => path.EndsWith(".run", StringComparison.Ordinal));
-        disk.Rot(run, 0, 1);
+        disk.Rot(run, 0, mask: 1);
         var troubles = new ConcurrentQueue<string>();
         using var damaged = Open(disk, new RunWriters(), troubles.Enqueue);
         Assert.Contains(run, Assert.Single(troubles), StringComparison.Ordinal);
     }
 
-    private static Node Open(SimulatedDisk disk, IIoRecorder io, Action<string>? told = null) =>
+    private static Node Open(SimulatedDisk disk, IIoRecorder io, Action<string>? troubleFound = null) =>
         Node.Open(
             new NodeOptions
             {
                 DataDirectory = "/data",
                 SegmentBytes = 4 << 20,
                 MemtableBytes = MemtableBytes,
-                Reserve = new ReserveRule(0, 0),
-                TroubleFound = told,
+                Reserve = new ReserveRule(Bytes: 0, Fraction: 0),
+                TroubleFound = troubleFound,
             },
             disk,
             new MemoryBudget(96 << 20),

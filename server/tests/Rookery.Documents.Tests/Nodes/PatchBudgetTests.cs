@@ -41,11 +41,11 @@ public sealed class PatchBudgetTests
         }
 
         budget.BeginCommand();
-        Assert.Equal(RejectionKind.Overloaded, budget.Charge(1, 1)?.Kind);
+        Assert.Equal(RejectionKind.Overloaded, budget.Charge(storedBytes: 1, copiedBytes: 1)?.Kind);
         budget.BeginEntry();
         budget.BeginCommand();
-        Assert.Null(budget.Charge(1, 1));
-        Assert.Equal(RejectionKind.TooLarge, budget.Charge(0, PatchBudget.CopiedBytesPerCommand)?.Kind);
+        Assert.Null(budget.Charge(storedBytes: 1, copiedBytes: 1));
+        Assert.Equal(RejectionKind.TooLarge, budget.Charge(storedBytes: 0, PatchBudget.CopiedBytesPerCommand)?.Kind);
     }
 
     private static SteppedNode Open(SimulatedDisk disk)

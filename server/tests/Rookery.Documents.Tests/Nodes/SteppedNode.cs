@@ -45,7 +45,7 @@ internal sealed class SteppedNode : IDisposable
             SegmentBytes = 64 << 10,
             MemtableBytes = 48 << 10,
             RunBytes = 32 << 10,
-            Reserve = new ReserveRule(0, 0),
+            Reserve = new ReserveRule(Bytes: 0, Fraction: 0),
         };
 
     public static SteppedNode Open(IDisk disk, string directory, TimeProvider? time = null, IIoRecorder? io = null) =>

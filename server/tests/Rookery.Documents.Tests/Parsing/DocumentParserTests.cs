@@ -293,21 +293,21 @@ public class DocumentParserTests
         var bytes = new List<byte>(json);
         for (int change = random.Next(3); change >= 0; change--)
         {
-            int at = random.Next(bytes.Count);
+            int position = random.Next(bytes.Count);
             switch (random.Next(4))
             {
                 case 0:
-                    bytes[at] = (byte)random.Next(256);
+                    bytes[position] = (byte)random.Next(256);
                     break;
                 case 1:
-                    bytes.RemoveAt(at);
+                    bytes.RemoveAt(position);
                     break;
                 case 2:
-                    bytes.Insert(at, "{}[],:\"\\ 0-.eu\n"u8[random.Next(15)]);
+                    bytes.Insert(position, "{}[],:\"\\ 0-.eu\n"u8[random.Next(15)]);
                     break;
                 default:
-                    int length = Math.Min(random.Next(8), bytes.Count - at);
-                    bytes.InsertRange(random.Next(bytes.Count), bytes.GetRange(at, length));
+                    int length = Math.Min(random.Next(8), bytes.Count - position);
+                    bytes.InsertRange(random.Next(bytes.Count), bytes.GetRange(position, length));
                     break;
             }
         }

@@ -223,8 +223,8 @@ public class JsonPatchTests
     public void Copies_cannot_make_a_document_too_deep_or_too_long()
     {
         using var evaluator = new PatchEvaluator();
-        string nest = string.Join(',', Enumerable.Repeat("""{"op":"copy","from":"","path":"/a"}""", 129));
-        Assert.Equal(PatchStatus.Failed, Run(evaluator, $"[{nest}]", "{}", out _));
+        string nesting = string.Join(',', Enumerable.Repeat("""{"op":"copy","from":"","path":"/a"}""", 129));
+        Assert.Equal(PatchStatus.Failed, Run(evaluator, $"[{nesting}]", "{}", out _));
         Assert.Contains("128 levels", evaluator.Failure, StringComparison.Ordinal);
         string longer = string.Join(',', Enumerable.Repeat("""{"op":"copy","from":"","path":"/-"}""", 2));
         Assert.Equal(
@@ -379,7 +379,7 @@ public class JsonPatchTests
     }
 
     private static bool TryParseBatch(string body, int level, out ParsedBatch batch, out InputError error) =>
-        BatchRequestParser.TryParse(Bytes(body), 1, default, 1 << 20, out batch, out error, level);
+        BatchRequestParser.TryParse(Bytes(body), database: 1, key: default, 1 << 20, out batch, out error, level);
 
     private static bool TryParse(string operations, bool isBare, out ParsedBatch batch, out InputError error) =>
         BatchRequestParser.TryParsePatch(

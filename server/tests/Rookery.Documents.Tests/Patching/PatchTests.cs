@@ -71,8 +71,8 @@ public class PatchTests
                 Bytes(body),
                 "a"u8,
                 default,
-                false,
-                1,
+                skipOnMismatch: false,
+                database: 1,
                 default,
                 out _,
                 out InputError error
@@ -139,8 +139,8 @@ public class PatchTests
                 skipOnMismatch: false,
                 createIfMissing: false,
                 returnsDocument: true,
-                1,
-                default,
+                database: 1,
+                key: default,
                 out ParsedBatch batch,
                 out InputError error
             ),
@@ -297,8 +297,8 @@ public class PatchTests
                 skipOnMismatch: false,
                 createIfMissing: true,
                 returnsDocument: true,
-                1,
-                default,
+                database: 1,
+                key: default,
                 out ParsedBatch merge,
                 out _
             )
@@ -335,8 +335,8 @@ public class PatchTests
                 Bytes(request),
                 "x"u8,
                 default,
-                false,
-                1,
+                skipOnMismatch: false,
+                database: 1,
                 default,
                 out ParsedBatch batch,
                 out InputError error
@@ -361,8 +361,8 @@ public class PatchTests
                 Bytes(request),
                 "x"u8,
                 default,
-                false,
-                1,
+                skipOnMismatch: false,
+                database: 1,
                 default,
                 out ParsedBatch batch,
                 out InputError error
@@ -381,8 +381,8 @@ public class PatchTests
                 Bytes(request),
                 "x"u8,
                 default,
-                false,
-                1,
+                skipOnMismatch: false,
+                database: 1,
                 default,
                 out _,
                 out InputError error
@@ -396,7 +396,14 @@ public class PatchTests
     private static CommandBuffer Batch(string body)
     {
         Assert.True(
-            BatchRequestParser.TryParse(Bytes(body), 1, default, 1 << 20, out ParsedBatch batch, out InputError error),
+            BatchRequestParser.TryParse(
+                Bytes(body),
+                database: 1,
+                key: default,
+                1 << 20,
+                out ParsedBatch batch,
+                out InputError error
+            ),
             error.ToString()
         );
         return batch.Command;

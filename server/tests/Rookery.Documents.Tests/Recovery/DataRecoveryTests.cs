@@ -117,7 +117,7 @@ public class DataRecoveryTests
             {
                 within += operation < story.Recovered ? 1 : 0;
                 bool wasNew = AssertOldOrNew(image, old!, story.Documents);
-                Assert.True(wasNew || operation < story.Recovered, "what was said to be recovered is not");
+                Assert.True(wasNew || operation < story.Recovered, "the recovery ended, and the old data is found");
                 isNew += wasNew && operation < story.Recovered ? 1 : 0;
             }
         );
@@ -140,7 +140,7 @@ public class DataRecoveryTests
                     var work = _disk.AfterPowerLoss(0);
                     Recover(
                         work,
-                        seenAs: new SyncSkippingDisk(
+                        faultyDisk: new SyncSkippingDisk(
                             work,
                             static path =>
                                 path.EndsWith("/journal", StringComparison.Ordinal)
@@ -207,11 +207,11 @@ public class DataRecoveryTests
     [Fact]
     public void Without_a_journal_the_tables_are_recovered()
     {
-        long held;
+        long lastIndex;
         using (var node = BackedUp.NewNode(_disk, 40))
         {
             node.Flush();
-            held = node.Core.DurablePosition.Index;
+            lastIndex = node.Core.DurablePosition.Index;
             node.Put("Shop", "late", "{}");
         }
 
@@ -226,8 +226,8 @@ public class DataRecoveryTests
 
         using (var old = Open(_disk))
         {
-            Assert.Equal(held, old.Last.Index);
-            Assert.Contains($"everything after entry {held}", old.Damage, StringComparison.Ordinal);
+            Assert.Equal(lastIndex, old.Last.Index);
+            Assert.Contains($"everything after entry {lastIndex}", old.Damage, StringComparison.Ordinal);
         }
 
         Assert.Equal([("Other", 2), ("Shop", 40)], Recover(_disk).Databases);
@@ -238,29 +238,29 @@ public class DataRecoveryTests
     public void A_journal_in_its_own_directory_is_replaced_there()
     {
         var options = SteppedNode.Options(BackedUp.Node) with { JournalDirectory = "/journal" };
-        var both = new SimulatedDisk("/data", "/journal");
-        using (var node = SteppedNode.Open(both, options))
+        var disk = new SimulatedDisk("/data", "/journal");
+        using (var node = SteppedNode.Open(disk, options))
         {
             node.CreateDatabase("Shop");
             node.Put("Shop", "a", "{}");
         }
 
-        using (var old = Open(both, options))
+        using (var old = Open(disk, options))
         {
-            var recovery = Recovery(both, options);
+            var recovery = Recovery(disk, options);
             recovery.Build(old, NewIds);
 
             // The state that a kill after the decision leaves.
-            DirectoryReplacement.Decide(both, BackedUp.Node, NewIds);
+            DirectoryReplacement.Decide(disk, BackedUp.Node, NewIds);
         }
 
         Assert.Contains(
             "--journal",
-            Assert.Throws<DataFormatException>(() => SteppedNode.Open(both, BackedUp.Node)).Message,
+            Assert.Throws<DataFormatException>(() => SteppedNode.Open(disk, BackedUp.Node)).Message,
             StringComparison.Ordinal
         );
-        DataRecovery.Settle(both, options);
-        using var recovered = SteppedNode.Open(both, options);
+        DataRecovery.Settle(disk, options);
+        using var recovered = SteppedNode.Open(disk, options);
         Assert.Equal(NewIds.ClusterId, recovered.Core.ClusterId);
         Assert.Single(recovered.Documents("Shop"));
     }
@@ -291,10 +291,10 @@ public class DataRecoveryTests
         return ids == NewIds;
     }
 
-    private static RecoveredData Recover(IDisk disk, NodeIds? ids = null, IDisk? seenAs = null)
+    private static RecoveredData Recover(IDisk disk, NodeIds? ids = null, IDisk? faultyDisk = null)
     {
         using var old = Open(disk);
-        var recovery = Recovery(seenAs ?? disk);
+        var recovery = Recovery(faultyDisk ?? disk);
         var data = recovery.Build(old, ids ?? NewIds);
         recovery.Decide();
         return data;

@@ -64,7 +64,7 @@ public class StoredDocumentTests
         var output = new ArrayBufferWriter<byte>();
         output.Write("{"u8);
         output.Write(value.AsSpan(bodyOffset));
-        DocumentWriter.WriteTail(output, head, hasBody: true, 7, "abcdefghijklmnopqrstuv"u8);
+        DocumentWriter.WriteTail(output, head, hasBody: true, etag: 7, "abcdefghijklmnopqrstuv"u8);
         Assert.Equal(Answer(value), Text(output.WrittenSpan));
     }
 
@@ -88,8 +88,8 @@ public class StoredDocumentTests
         byte[] value = Store("""{"@metadata":{"@expires":"2026-11-21T09:49:45Z","@collection":"Users"}}""", "users/1");
         for (int length = 0; length < value.Length; length++)
         {
-            byte[] cut = value[..length];
-            Assert.Throws<StoredDocumentException>(() => new DocumentView(cut).Body.Length);
+            byte[] truncated = value[..length];
+            Assert.Throws<StoredDocumentException>(() => new DocumentView(truncated).Body.Length);
         }
 
         value[0] = 2;
@@ -137,7 +137,7 @@ public class StoredDocumentTests
     private static string Answer(byte[] value)
     {
         var output = new ArrayBufferWriter<byte>();
-        DocumentWriter.Write(output, new DocumentView(value), 7, "abcdefghijklmnopqrstuv"u8);
+        DocumentWriter.Write(output, new DocumentView(value), etag: 7, "abcdefghijklmnopqrstuv"u8);
         return Encoding.UTF8.GetString(output.WrittenSpan);
     }
 }

@@ -24,7 +24,7 @@ public sealed class SnapshotOffersTests
             offers.WithdrawDue();
             Assert.True(
                 node.Core.Journal.FirstIndex <= offer.Index + 1,
-                "what follows the offer is not in the journal any more"
+                "entries after the offer are no longer in the journal"
             );
         }
 
@@ -105,9 +105,9 @@ public sealed class SnapshotOffersTests
         string run = _disk
             .List($"{Transferred.Sender}/storage")
             .First(static name => name.EndsWith(".run", StringComparison.Ordinal));
-        _disk.Rot($"{Transferred.Sender}/storage/{run}", 200, 8);
+        _disk.Rot($"{Transferred.Sender}/storage/{run}", 200, mask: 8);
         using var node = SteppedNode.Open(_disk, Transferred.Sender, _time);
-        while (!node.Core.Storage.ScrubOnce(1 << 20)) { }
+        while (!node.Core.Storage.ScrubOnce(budgetBytes: 1 << 20)) { }
 
         Assert.StartsWith(
             "This node does not offer its state, because a part of it cannot be read:",

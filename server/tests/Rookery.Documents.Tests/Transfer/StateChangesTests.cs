@@ -25,16 +25,16 @@ public sealed class StateChangesTests
     public void A_lagging_member_has_every_row_of_its_sender_after_installing_the_changes()
     {
         int changes = 0;
-        int everything = 0;
+        int snapshots = 0;
         for (int seed = 0; seed < Seeds; seed++)
         {
             var offer = Play(seed);
             changes += offer.Since is null ? 0 : 1;
-            everything += offer.Since is null ? 1 : 0;
+            snapshots += offer.Since is null ? 1 : 0;
         }
 
         Assert.InRange(changes, Seeds / 3, Seeds);
-        Assert.InRange(everything, 1, Seeds);
+        Assert.InRange(snapshots, 1, Seeds);
     }
 
     [Fact]
@@ -47,15 +47,15 @@ public sealed class StateChangesTests
         var offers = sender.Core.Offers;
 
         Assert.Null(offers.MakeSince(since, out var write));
-        Assert.Null(offers.MakeSince(since, out var twice));
-        Assert.Null(twice);
+        Assert.Null(offers.MakeSince(since, out var second));
+        Assert.Null(second);
         write!();
         var offer = offers.MakeSince(since + 5, out _)!;
         Assert.Equal((since, null), (offer.Since, offer.Why));
         Assert.InRange(offer.Bytes, 1, offer.WholeBytes / 2);
 
-        var whole = offers.MakeSince(1, out var none)!;
-        Assert.Equal((null, "what changed is about as much", null), (whole.Since, whole.Why, none));
+        var whole = offers.MakeSince(1, out var noWrite)!;
+        Assert.Equal((null, "what changed is about as much", null), (whole.Since, whole.Why, noWrite));
         Assert.NotEqual(offer.Id, whole.Id);
         Assert.NotNull(offers.Open(offer.Id, offer.Files[0].Name));
         time.Advance(SnapshotOffers.IdleTimeout);
@@ -79,8 +79,8 @@ public sealed class StateChangesTests
         Assert.StartsWith("what changed could not be written (", offer.Why, StringComparison.Ordinal);
 
         // The refusal for one etag does not count for a later one, after which something else changed.
-        Assert.Null(sender.Core.Offers.MakeSince(since + 1, out var another));
-        another!();
+        Assert.Null(sender.Core.Offers.MakeSince(since + 1, out var writeLater));
+        writeLater!();
         Assert.Equal(since + 1, sender.Core.Offers.MakeSince(since + 1, out _)!.Since);
         Assert.Null(sender.Core.Offers.MakeSince(since, out _)!.Since);
     }
@@ -105,7 +105,7 @@ public sealed class StateChangesTests
                 using (var store = Transferred.Open(image, SteppedNode.Options(Transferred.Receiver)))
                 {
                     bool isNew = store.AppliedIndex >= story.Index;
-                    Assert.True(isNew || operation < story.Installed, "what changed was installed, and is not found");
+                    Assert.True(isNew || operation < story.Installed, "the changes were installed, and are not found");
                     Assert.Equal(isNew ? story.After : story.Before, Transferred.Documents(store, "both"));
                     Assert.True(
                         operation < story.Acknowledged || store.Journal.LastIndex > story.Index,
@@ -127,7 +127,7 @@ public sealed class StateChangesTests
     {
         var disk = new SimulatedDisk("/data");
         using var sender = SteppedNode.Open(new SimulatedDisk("/data"), Transferred.Sender);
-        using var all = sender.Core.Journal.PinAbove(0);
+        using var pin = sender.Core.Journal.PinAbove(0);
         sender.CreateDatabase("both");
         FillMore(sender, 100 + seed);
         for (int i = 0; i < 6; i++)
@@ -220,7 +220,7 @@ public sealed class StateChangesTests
         };
         using var sender = SteppedNode.Open(disk, options, time);
         sender.Core.RetainsTombstones = true;
-        using var all = sender.Core.Journal.PinAbove(0);
+        using var pin = sender.Core.Journal.PinAbove(0);
         var work = new Work(sender, random, time);
         work.Do(random.Next(100, 300));
         options = options with { DataDirectory = Transferred.Receiver };
@@ -272,9 +272,9 @@ public sealed class StateChangesTests
             }
         }
 
-        foreach (var some in frames.Chunk(32))
+        foreach (var frameChunk in frames.Chunk(32))
         {
-            receiver.Journal.Write(some);
+            receiver.Journal.Write(frameChunk);
         }
 
         foreach (var frame in frames)
@@ -295,11 +295,11 @@ public sealed class StateChangesTests
             (story, actual.AppliedIndex, actual.Applier.OutcomeHash, actual.Applier.LastLogTicks)
         );
         Transferred.AssertEqual(expected, actual);
-        var (there, here) = (RowsOf(expected), RowsOf(actual));
+        var (expectedRows, actualRows) = (RowsOf(expected), RowsOf(actual));
         Assert.True(
-            there.SequenceEqual(here),
-            $"{story}: {string.Join(", ", there.Except(here).Take(3))} instead of "
-                + $"{string.Join(", ", here.Except(there).Take(3))}"
+            expectedRows.SequenceEqual(actualRows),
+            $"{story}: {string.Join(", ", expectedRows.Except(actualRows).Take(3))} instead of "
+                + $"{string.Join(", ", actualRows.Except(expectedRows).Take(3))}"
         );
     }
 
@@ -357,13 +357,13 @@ public sealed class StateChangesTests
         private void Step()
         {
             string database = $"db{random.Next(3)}";
-            if (!node.Core.Databases.TryGet(database, out var there))
+            if (!node.Core.Databases.TryGet(database, out var existing))
             {
                 node.CreateDatabase(database);
                 return;
             }
 
-            uint number = there.Number;
+            uint number = existing.Number;
             string id = $"users/{random.Next(60)}";
             switch (random.Next(40))
             {
@@ -380,7 +380,17 @@ public sealed class StateChangesTests
                     Expire(database, number);
                     break;
                 case 4:
-                    node.Propose(CommandEncoder.HiloNext(number, "Users"u8, 32, 0, 0, (byte)'/', default));
+                    node.Propose(
+                        CommandEncoder.HiloNext(
+                            number,
+                            "Users"u8,
+                            lastBatchSize: 32,
+                            lastRangeAtTicks: 0,
+                            lastMax: 0,
+                            (byte)'/',
+                            default
+                        )
+                    );
                     break;
                 case 5:
                     node.Propose(CommandEncoder.IdentityNext(number, "orders|"u8, default));
@@ -427,7 +437,7 @@ public sealed class StateChangesTests
             using var writer = new ExpiryWriter(number);
             foreach (
                 var ((_, id), etag) in _expiring
-                    .Where(each => string.Equals(each.Key.Database, database, StringComparison.Ordinal))
+                    .Where(expiring => string.Equals(expiring.Key.Database, database, StringComparison.Ordinal))
                     .ToList()
             )
             {

@@ -36,7 +36,7 @@ public sealed class StateInboxTests
         using (var receiver = SteppedNode.Open(_disk, Transferred.Receiver))
         {
             Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
-            _disk.Rot($"{Transferred.Receiver}/storage/incoming/{offer.Files[0].Name}", 100, 3);
+            _disk.Rot($"{Transferred.Receiver}/storage/incoming/{offer.Files[0].Name}", 100, mask: 3);
             Assert.Contains(
                 "is damaged",
                 Assert.Throws<StateTransferException>(() => receiver.Core.Inbox.Check(offer)).Message,
@@ -52,12 +52,12 @@ public sealed class StateInboxTests
     [Fact]
     public void A_snapshot_is_refused_without_enough_free_space()
     {
-        var receivers = new SimulatedDisk("/data");
+        var receiverDisk = new SimulatedDisk("/data");
         var offer = Transferred.Offer(_disk, out var sender);
         using (sender)
-        using (var receiver = SteppedNode.Open(receivers, Transferred.Receiver))
+        using (var receiver = SteppedNode.Open(receiverDisk, Transferred.Receiver))
         {
-            receivers.CapacityBytes = receivers.UsedBytes + offer.Bytes - 1;
+            receiverDisk.CapacityBytes = receiverDisk.UsedBytes + offer.Bytes - 1;
             Assert.Contains(
                 "Free some space on this node, or give it a larger disk.",
                 Assert.Throws<StateTransferException>(() => receiver.Core.Inbox.Begin(offer)).Message,

@@ -27,14 +27,14 @@ public sealed class StateInstallationTests
             {
                 Transferred.FillReceiver(receiver);
                 vote = receiver.Core.Journal.Vote.ToArray();
-                var kept = receiver.Database("both").Subscribe();
+                var subscription = receiver.Database("both").Subscribe();
                 var databases = receiver.Core.Databases.Subscribe();
                 var records = receiver.Core.ClusterRecords.Subscribe();
                 var position = Install(sender, offer, receiver);
 
                 Assert.Equal(new ManifestPosition(offer.Index, offer.Term, offer.Operations), position);
                 Transferred.AssertEqual(sender.Core, receiver.Core);
-                Assert.False(await kept.WaitAsync(CancellationToken.None));
+                Assert.False(await subscription.WaitAsync(CancellationToken.None));
                 Assert.Equal(
                     [
                         new DatabaseChange("old", Created: false),
@@ -184,12 +184,12 @@ public sealed class StateInstallationTests
 
     private static (SimulatedDisk Disk, Story Run) Work(int seed, NodeOptions options)
     {
-        var own = options.JournalDirectory is null
+        var disk = options.JournalDirectory is null
             ? new SimulatedDisk("/data")
             : SimulatedDisk.WithSecondDevice("/data", "/journal");
-        var senders = new SimulatedDisk("/data");
-        var offer = Transferred.Offer(senders, out var sender);
-        using var receiver = SteppedNode.Open(own, options);
+        var senderDisk = new SimulatedDisk("/data");
+        var offer = Transferred.Offer(senderDisk, out var sender);
+        using var receiver = SteppedNode.Open(disk, options);
         Transferred.FillReceiver(receiver, 12 + seed);
         if (seed % 2 == 0)
         {
@@ -198,18 +198,18 @@ public sealed class StateInstallationTests
 
         byte[] vote = receiver.Core.Journal.Vote.ToArray();
         var before = receiver.Documents("both");
-        int began = own.OperationCount;
+        int began = disk.OperationCount;
         Install(sender, offer, receiver);
-        int installed = own.OperationCount;
+        int installed = disk.OperationCount;
         receiver.Core.Journal.Write([
             new JournalFrame(FrameType.NoOp, offer.Index + 1, offer.Term, offer.Operations, 0, default),
         ]);
-        int acknowledged = own.OperationCount;
+        int acknowledged = disk.OperationCount;
         while (receiver.Core.Background.DoStep()) { }
 
         var after = sender.Documents("both");
         sender.Dispose();
-        return (own, new Story(vote, before, after, offer.Index, began, installed, acknowledged));
+        return (disk, new Story(vote, before, after, offer.Index, began, installed, acknowledged));
     }
 
     private static void Check(SimulatedDisk image, Story story, int operation, NodeOptions options)
