@@ -318,7 +318,7 @@ internal sealed class TypedScript(Random random)
     private string Lambda(Func<string> body, int parameters = 1)
     {
         string[] parameterNames = [.. Enumerable.Range(0, parameters).Select(_ => Name(out string _))];
-        return $"({string.Join(", ", given)}) => {Within(body, given)}";
+        return $"({string.Join(", ", parameterNames)}) => {Within(body, parameterNames)}";
     }
 
     private string Within(Func<string> body, params string[] parameters)

@@ -12,7 +12,7 @@ namespace Rookery.Indexing.Tests.Definitions;
 /// <summary>Runs maps and reduces given as text.</summary>
 internal static class DefinitionExample
 {
-    /// <summary>The collections of documents that maps may load.</summary>
+    /// <summary>The documents that maps may load, by id.</summary>
     public static IReadOnlyDictionary<string, string> Others { get; } =
         new Dictionary<string, string>(StringComparer.OrdinalIgnoreCase)
         {
@@ -60,7 +60,7 @@ internal static class DefinitionExample
             return failed.Message;
         }
 
-        return string.Join('\n', rows.Taken);
+        return string.Join('\n', rows.Rows);
     }
 
     /// <summary>Returns the reduced rows, group by group in the order of first occurrence.</summary>
@@ -89,9 +89,9 @@ internal static class DefinitionExample
 
     private sealed class Lines : IMappedRows
     {
-        public List<string> Taken { get; } = [];
+        public List<string> Rows { get; } = [];
 
-        public void Add(ReadOnlySpan<byte> row) => Taken.Add(Encoding.UTF8.GetString(row));
+        public void Add(ReadOnlySpan<byte> row) => Rows.Add(Encoding.UTF8.GetString(row));
     }
 
     private sealed class Library : IScriptDocuments

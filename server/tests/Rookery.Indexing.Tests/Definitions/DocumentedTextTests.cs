@@ -65,7 +65,7 @@ public sealed class DocumentedTextTests
         {
             directory =
                 Path.GetDirectoryName(directory)
-                ?? throw new InvalidOperationException("The tests do not lie in the repository.");
+                ?? throw new InvalidOperationException("The tests are not in the repository.");
         }
 
         return directory;

@@ -127,20 +127,20 @@ public sealed class HostileDefinitionTests
     [InlineData("map('Users', u => ", "[", "{ a: 1 }", "]", ")")]
     [InlineData("map('Users', u => (", "u.a ? { a: 1 } : ", "null", "", "))")]
     public void Deep_and_long_texts_end_in_a_program_or_a_refusal(
-        string before,
+        string prefix,
         string open,
         string inside,
         string close,
-        string behind
+        string suffix
     )
     {
         foreach (int levels in (int[])[50, 400, 4000])
         {
-            string text = new StringBuilder(before)
-                .Insert(before.Length, open, levels)
+            string text = new StringBuilder(prefix)
+                .Insert(prefix.Length, open, levels)
                 .Append(inside)
-                .Insert(before.Length + (open.Length * levels) + inside.Length, close, levels)
-                .Append(behind)
+                .Insert(prefix.Length + (open.Length * levels) + inside.Length, close, levels)
+                .Append(suffix)
                 .ToString();
             Compile(text);
         }
@@ -218,7 +218,7 @@ public sealed class HostileDefinitionTests
     [Theory]
     [InlineData("1.5", "{\"v\":")]
     [InlineData("1e-300", "steps")]
-    public void The_remainder_of_numbers_of_very_different_size_costs_steps(string divisor, string told)
+    public void The_remainder_of_numbers_of_very_different_size_costs_steps(string divisor, string expected)
     {
         string values = string.Join(',', Enumerable.Repeat("1e300", 1000));
         string row = DefinitionExample.Map(
@@ -226,7 +226,7 @@ public sealed class HostileDefinitionTests
             $$$"""{"v":[{{{values}}}],"@metadata":{"@collection":"Users"}}""",
             limits: new ScriptLimits { Steps = 60_000 }
         );
-        Assert.Contains(told, row, StringComparison.Ordinal);
+        Assert.Contains(expected, row, StringComparison.Ordinal);
     }
 
     /// <summary>Chains are parsed in loops, so only the length of the text bounds them.</summary>
@@ -294,19 +294,22 @@ public sealed class HostileDefinitionTests
         for (int i = 0; i < 6000; i++)
         {
             var text = new StringBuilder(texts[random.Next(texts.Length)]);
-            for (int wounds = random.Next(1, 4); wounds > 0; wounds--)
+            for (int changes = random.Next(1, 4); changes > 0; changes--)
             {
-                int at = random.Next(text.Length);
+                int position = random.Next(text.Length);
                 switch (random.Next(3))
                 {
                     case 0:
-                        text.Remove(at, Math.Min(random.Next(1, 6), text.Length - at)).Append(' ');
+                        text.Remove(position, Math.Min(random.Next(1, 6), text.Length - position)).Append(' ');
                         break;
                     case 1:
-                        text.Insert(at, Pieces[random.Next(Pieces.Length)]);
+                        text.Insert(position, Pieces[random.Next(Pieces.Length)]);
                         break;
                     default:
-                        text.Insert(at, text.ToString(at, Math.Min(random.Next(1, 20), text.Length - at)));
+                        text.Insert(
+                            position,
+                            text.ToString(position, Math.Min(random.Next(1, 20), text.Length - position))
+                        );
                         break;
                 }
             }
@@ -382,11 +385,11 @@ public sealed class HostileDefinitionTests
         Assert.Equal("The reduce failed: the result would be larger than 8.0 MiB.", refused.Message);
 
         // The key of a large row that the interpreter returns needs no buffer, either.
-        var room = new GrowableBytes();
+        var buffer = new GrowableBytes();
         Assert.False(
-            reduce.Plain.TryReadKey(Encoding.UTF8.GetBytes($$"""{"t":"{{new string('x', 100_000)}}"}"""), room, out _)
+            reduce.Plain.TryReadKey(Encoding.UTF8.GetBytes($$"""{"t":"{{new string('x', 100_000)}}"}"""), buffer, out _)
         );
-        Assert.InRange(room.Capacity, 0, 128 << 10);
+        Assert.InRange(buffer.Capacity, 0, 128 << 10);
     }
 
     [Fact]

@@ -101,7 +101,7 @@ public sealed class PlainScriptTests
         Assert.NotNull(reduce.Plain);
         var random = new Random(12);
         using var plain = new ReduceRunner(reduce);
-        using var machine = new ReduceRunner(reduce with { Plain = null });
+        using var interpreted = new ReduceRunner(reduce with { Plain = null });
 
         bool isJavaScript = text.StartsWith("groupBy", StringComparison.Ordinal);
         const int Groups = 2000;
@@ -116,24 +116,27 @@ public sealed class PlainScriptTests
                     .Range(0, 1 + random.Next(20))
                     .Select(_ =>
                         Encoding.UTF8.GetBytes(
-                            $$"""{"a":{{Json(random, 1)}},"b":{{Summed()}},"x":"{{random.Next(3)}}"{{Other()}}}"""
+                            $$"""{"a":{{Json(random, 1)}},"b":{{SummedValue()}},"x":"{{random.Next(3)}}"{{OtherMember()}}}"""
                         )
                     ),
             ];
 
             bool IsLeftOut() => isOdd && random.Next(8) == 0;
-            string Summed() =>
+            string SummedValue() =>
                 !IsLeftOut() ? Number(random)
                 : isJavaScript ? "[null]"
                 : Json(random, 1);
-            string Other() => IsLeftOut() ? "" : $",\"c\":{Number(random)}";
+            string OtherMember() => IsLeftOut() ? "" : $",\"c\":{Number(random)}";
 
             foreach (byte[] row in rows)
             {
-                Assert.Equal(Encoding.UTF8.GetString(machine.KeyOf(row)), Encoding.UTF8.GetString(plain.KeyOf(row)));
+                Assert.Equal(
+                    Encoding.UTF8.GetString(interpreted.KeyOf(row)),
+                    Encoding.UTF8.GetString(plain.KeyOf(row))
+                );
             }
 
-            Assert.Equal(Reduce(rows, machine.Reduce), Reduce(rows, plain.Reduce));
+            Assert.Equal(Reduce(rows, interpreted.Reduce), Reduce(rows, plain.Reduce));
             _ = Reduce(
                 rows,
                 (in ReduceRows group, IBufferWriter<byte> output) =>

@@ -168,7 +168,7 @@ public sealed class ReduceSumTests
     private static string GroupByInParts(Random random, string[] numbers)
     {
         var written = new PooledBytes();
-        var whole = new Accumulator();
+        var total = new Accumulator();
         for (int from = 0; from < numbers.Length; )
         {
             var part = new Accumulator();
@@ -180,12 +180,12 @@ public sealed class ReduceSumTests
 
             written.Clear();
             part.AppendPart(AggregateKind.Sum, count, written);
-            whole.AddPart(AggregateKind.Sum, written.Written);
+            total.AddPart(AggregateKind.Sum, written.Written);
             from += count;
         }
 
         written.Clear();
-        whole.Append(AggregateKind.Sum, numbers.Length, written);
+        total.Append(AggregateKind.Sum, numbers.Length, written);
         string sum = Encoding.ASCII.GetString(written.Written);
         written.Release();
         return sum;
@@ -197,16 +197,16 @@ public sealed class ReduceSumTests
 
     private static string ReduceInParts(ReduceRunner runner, Random random, string[] rows)
     {
-        var left = rows.ToList();
-        while (left.Count > 1)
+        var remaining = rows.ToList();
+        while (remaining.Count > 1)
         {
-            int count = random.Next(1, left.Count + 1);
-            string part = Reduce(runner, [.. left.Take(count)]);
-            left.RemoveRange(0, count);
-            left.Insert(random.Next(left.Count + 1), part);
+            int count = random.Next(1, remaining.Count + 1);
+            string part = Reduce(runner, [.. remaining.Take(count)]);
+            remaining.RemoveRange(0, count);
+            remaining.Insert(random.Next(remaining.Count + 1), part);
         }
 
-        return Reduce(runner, [.. left]);
+        return Reduce(runner, [.. remaining]);
     }
 
     private static string Reduce(ReduceRunner runner, string[] rows)
@@ -258,7 +258,8 @@ public sealed class ReduceSumTests
         )
         .Select(static numbers => numbers.SelectMany(static one => one).ToArray());
 
-    private static Gen<string> Digits(int least, int most) => Gen.String[Gen.Char['0', '9'], least, most];
+    private static Gen<string> Digits(int minLength, int maxLength) =>
+        Gen.String[Gen.Char['0', '9'], minLength, maxLength];
 
     private static BigInteger UnitsOf(string number)
     {

@@ -34,11 +34,11 @@ public sealed class FullTextConditionsTests
     [InlineData("fuzzy(tags = 'ANIMALS', 0.8)", "0")]
     [InlineData("fuzzy(tags = 'rod', 0.7)", "")]
     [InlineData("fuzzy(tags = 'rod', 0.6)", "0 1")]
-    public void Documents_match_a_condition(string condition, string found)
+    public void Documents_match_a_condition(string condition, string expected)
     {
         using var scan = new Scan(condition);
         Assert.Equal(
-            found,
+            expected,
             string.Join(' ', Enumerable.Range(0, Documents.Length).Where(document => scan.Score(document) is not null))
         );
         Assert.All(
@@ -88,7 +88,7 @@ public sealed class FullTextConditionsTests
         using var scan = new Scan(condition.Replace("TEXT", word[1..] + "b", StringComparison.Ordinal));
         string members = $"\"title\":\"{string.Join(' ', Enumerable.Repeat(word, words))}\"";
         scan.Matches(Encoding.UTF8.GetBytes(members));
-        Assert.NotEqual(0, scan.TimesAsked);
+        Assert.NotEqual(0, scan.LimitChecks);
     }
 
     private static double ScoreOf(string condition, int document)
@@ -119,9 +119,9 @@ public sealed class FullTextConditionsTests
             }
         }
 
-        internal int TimesAsked { get; private set; }
+        internal int LimitChecks { get; private set; }
 
-        public void CheckLimits() => TimesAsked++;
+        public void CheckLimits() => LimitChecks++;
 
         public void Dispose()
         {
@@ -132,7 +132,7 @@ public sealed class FullTextConditionsTests
 
         internal void Matches(byte[] members)
         {
-            TimesAsked = 0;
+            LimitChecks = 0;
             _predicate.Matches(new QueriedDocument(members), _work);
         }
 

@@ -13,14 +13,27 @@ public sealed class HighlightedTextTests
     [InlineData("rivers and Rivals", "riv*", 100, 1, "[rivers] and [Rivals]")]
     [InlineData("extraordinary", "extraordinary", 3, 1, "[extraordinary]")]
     [InlineData("a cat", "dog", 10, 1, "")]
-    public void Fragments_surround_the_found_words(string text, string words, int length, int most, string expected)
+    public void Fragments_surround_the_found_words(
+        string text,
+        string words,
+        int fragmentCharacters,
+        int maxFragments,
+        string expected
+    )
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(text);
-        var found = new List<FoundWord>();
-        new WordFinder(SearchTerms.Parse(AnalyzerCatalog.Default, words, needsAll: false, 0)).Find(utf8, found, null);
+        var foundWords = new List<FoundWord>();
+        new WordFinder(SearchTerms.Parse(AnalyzerCatalog.Default, words, needsAll: false, 0)).Find(
+            utf8,
+            foundWords,
+            null
+        );
         Assert.Equal(
             expected,
-            string.Join('|', HighlightedText.FindFragments(utf8, found, length, most, ["["], ["]"]))
+            string.Join(
+                '|',
+                HighlightedText.FindFragments(utf8, foundWords, fragmentCharacters, maxFragments, ["["], ["]"])
+            )
         );
     }
 }

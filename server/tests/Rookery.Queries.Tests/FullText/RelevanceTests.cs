@@ -37,9 +37,9 @@ public sealed class RelevanceTests
                         .ToArray()
                 ),
         ];
-        string[] wanted = ["w0", "w7", "w39", "w41"];
+        string[] searchedWords = ["w0", "w7", "w39", "w41"];
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
-        var query = SearchTerms.Parse(analyzer, string.Join(' ', wanted) + " \"w1 w2\" w3*", needsAll: false, 0);
+        var query = SearchTerms.Parse(analyzer, string.Join(' ', searchedWords) + " \"w1 w2\" w3*", needsAll: false, 0);
         using var matcher = new SearchMatcher(query);
         var statistics = new SearchStatistics(query);
         foreach (string[] document in documents)
@@ -48,14 +48,14 @@ public sealed class RelevanceTests
             statistics.Count(matcher);
         }
 
-        string[][] filled = [.. documents.Where(static document => document.Length > 0)];
-        double average = filled.Average(static document => document.Length);
+        string[][] nonEmpty = [.. documents.Where(static document => document.Length > 0)];
+        double average = nonEmpty.Average(static document => document.Length);
         var scorer = new SearchScorer(query, statistics);
         int matched = 0;
         foreach (string[] document in documents)
         {
             double expected =
-                wanted.Sum(word =>
+                searchedWords.Sum(word =>
                     Rarity(word)
                     * Weight(document.Count(other => other.Equals(word, StringComparison.Ordinal)), document.Length)
                 )
@@ -73,8 +73,8 @@ public sealed class RelevanceTests
 
         double Rarity(string word)
         {
-            int having = filled.Count(document => document.Contains(word, StringComparer.Ordinal));
-            return Math.Log(1 + ((filled.Length - having + 0.5) / (having + 0.5)));
+            int containing = nonEmpty.Count(document => document.Contains(word, StringComparer.Ordinal));
+            return Math.Log(1 + ((nonEmpty.Length - containing + 0.5) / (containing + 0.5)));
         }
 
         double Weight(int frequency, int length) =>
@@ -92,7 +92,7 @@ public sealed class RelevanceTests
     [InlineData("journal", false)]
     public void Ranking_of_shipped_texts_agrees_with_a_direct_computation(string words, bool needsAll)
     {
-        string[] wanted = words.Split(' ');
+        string[] searchedWords = words.Split(' ');
         string[] texts =
         [
             .. Directory
@@ -112,8 +112,8 @@ public sealed class RelevanceTests
         [
             .. tokens
                 .Index()
-                .Where(one => needsAll ? wanted.All(one.Item.Contains) : wanted.Any(one.Item.Contains))
-                .Select(one => (one.Index, wanted.Sum(word => Score(word, one.Item))))
+                .Where(one => needsAll ? searchedWords.All(one.Item.Contains) : searchedWords.Any(one.Item.Contains))
+                .Select(one => (one.Index, searchedWords.Sum(word => Score(word, one.Item))))
                 .OrderByDescending(static one => one.Item2)
                 .ThenBy(static one => one.Index),
         ];
@@ -197,9 +197,9 @@ public sealed class RelevanceTests
 
         double Score(string word, string[] text)
         {
-            int having = tokens.Count(one => one.Contains(word, StringComparer.Ordinal));
+            int containing = tokens.Count(one => one.Contains(word, StringComparer.Ordinal));
             int frequency = text.Count(other => other.Equals(word, StringComparison.Ordinal));
-            return Math.Log(1 + ((count - having + 0.5) / (having + 0.5)))
+            return Math.Log(1 + ((count - containing + 0.5) / (containing + 0.5)))
                 * frequency
                 * 2.2
                 / (frequency + (1.2 * (0.25 + (0.75 * text.Length / average))));
@@ -246,7 +246,7 @@ public sealed class RelevanceTests
             }
         }
 
-        throw new InvalidOperationException("The tests do not lie in the repository.");
+        throw new InvalidOperationException("The tests are not in the repository.");
     }
 
     private sealed class PatientClock : IWorkLimits

@@ -91,8 +91,9 @@ public sealed class SearchMatcherTests
                     var (document, steps, slop) = one;
                     int offset = -steps[0].Item2;
                     (int Term, int Offset)[] words = [.. steps.Select(step => (step.Item1, offset += step.Item2))];
-                    int[] At(int term) => [.. Enumerable.Range(0, document.Length).Where(at => document[at] == term)];
-                    int[][] positions = [At(0), At(1), At(2)];
+                    int[] PositionsOf(int term) =>
+                        [.. Enumerable.Range(0, document.Length).Where(at => document[at] == term)];
+                    int[][] positions = [PositionsOf(0), PositionsOf(1), PositionsOf(2)];
                     int expected = words
                         .SelectMany(word => positions[word.Term].Select(position => position - word.Offset))
                         .Distinct()
@@ -164,7 +165,7 @@ public sealed class SearchMatcherTests
         int start,
         int slop,
         int word,
-        HashSet<(int, int)> taken
+        HashSet<(int, int)> usedPositions
     )
     {
         if (word == words.Length)
@@ -175,14 +176,14 @@ public sealed class SearchMatcherTests
         var (term, offset) = words[word];
         foreach (int position in positions[term])
         {
-            if (position >= start + offset && position <= start + offset + slop && taken.Add((term, position)))
+            if (position >= start + offset && position <= start + offset + slop && usedPositions.Add((term, position)))
             {
-                if (CanPlace(words, positions, start, slop, word + 1, taken))
+                if (CanPlace(words, positions, start, slop, word + 1, usedPositions))
                 {
                     return true;
                 }
 
-                taken.Remove((term, position));
+                usedPositions.Remove((term, position));
             }
         }
 

@@ -51,15 +51,15 @@ public sealed class SearchTermsTests
     [InlineData("word{0} ", 1024)]
     [InlineData("w{0}* ", 64)]
     [InlineData("\"", 1)]
-    public void A_search_above_its_limits_is_refused(string piece, int most)
+    public void A_search_above_its_limits_is_refused(string piece, int limit)
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
         Assert.Equal(
-            piece is "\"" ? 0 : most,
-            SearchTerms.Parse(analyzer, Repeat(piece, most), needsAll: false, 0).Clauses.Count
+            piece is "\"" ? 0 : limit,
+            SearchTerms.Parse(analyzer, Repeat(piece, limit), needsAll: false, 0).Clauses.Count
         );
-        string more = piece is "\"" ? '"' + Repeat("w{0} ", 65) : Repeat(piece, most + 1);
-        var refused = Assert.Throws<QueryException>(() => SearchTerms.Parse(analyzer, more, needsAll: false, 17));
+        string terms = piece is "\"" ? '"' + Repeat("w{0} ", 65) : Repeat(piece, limit + 1);
+        var refused = Assert.Throws<QueryException>(() => SearchTerms.Parse(analyzer, terms, needsAll: false, 17));
         Assert.Equal((QueryFault.TooCostly, 17), (refused.Fault, refused.Position));
 
         static string Repeat(string piece, int times) =>

@@ -7,6 +7,7 @@ namespace Rookery.Queries.Tests.FullText;
 /// <summary>Helpers to search texts.</summary>
 internal static class SearchTestData
 {
+    /// <summary>Whether a field with these values matches a search, analysed by the standard analyzer.</summary>
     internal static bool Find(string terms, bool needsAll, params string[] values)
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
@@ -14,6 +15,7 @@ internal static class SearchTestData
         return Read(matcher, values);
     }
 
+    /// <summary>Reads a document whose field has these values. Returns whether it matches.</summary>
     internal static bool Read(SearchMatcher matcher, params string[] values)
     {
         matcher.Begin();

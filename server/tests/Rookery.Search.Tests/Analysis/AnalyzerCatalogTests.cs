@@ -14,10 +14,10 @@ public sealed class AnalyzerCatalogTests
     )]
     [InlineData("Raven.Server.Documents.Indexes.Persistence.Lucene.Analyzers.NGramAnalyzer", "NGramAnalyzer")]
     [InlineData(" KeywordAnalyzer ", "KeywordAnalyzer")]
-    public void Names_are_found_as_clients_send_them(string name, string found)
+    public void Names_are_found_as_clients_send_them(string name, string expected)
     {
         using var analyzer = AnalyzerCatalog.Make(name);
-        Assert.Equal(found, analyzer.Name);
+        Assert.Equal(expected, analyzer.Name);
     }
 
     [Theory]

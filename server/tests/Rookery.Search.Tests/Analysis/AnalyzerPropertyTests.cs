@@ -105,9 +105,9 @@ public sealed class AnalyzerPropertyTests
                 foreach (var token in CollectedTokens.Of(analyzer, text))
                 {
                     Assert.Equal(token.Text, Encoding.UTF8.GetString(utf8, token.Start, token.Length));
-                    for (int at = token.Start; at < token.Start + token.Length; at++)
+                    for (int index = token.Start; index < token.Start + token.Length; index++)
                     {
-                        covered[at]++;
+                        covered[index]++;
                     }
                 }
 
