@@ -80,14 +80,14 @@ public static class StoreContents
     private static void ReadField(SegmentField field, List<string>[] parts)
     {
         var terms = field.Terms();
-        var names = new List<string>();
+        var sortedTerms = new List<string>();
         int[] positions = [];
         while (terms.MoveNext())
         {
             string term = Convert.ToHexString(terms.Term);
-            Assert.Equal(names.Count, terms.Ordinal);
-            Assert.True(names.Count == 0 || string.CompareOrdinal(names[^1], term) < 0, "terms ascend");
-            names.Add(term);
+            Assert.Equal(sortedTerms.Count, terms.Ordinal);
+            Assert.True(sortedTerms.Count == 0 || string.CompareOrdinal(sortedTerms[^1], term) < 0, "terms ascend");
+            sortedTerms.Add(term);
             var postings = field.Postings(terms.Term);
             long count = 0;
             for (
@@ -97,8 +97,8 @@ public static class StoreContents
             )
             {
                 int read = field.IsText ? postings!.ReadPositions(ref positions) : 0;
-                string places = field.IsText ? "@" + string.Join(',', positions[..read]) : "";
-                parts[entry].Add($"{(field.IsText ? 'w' : 't')}:{field.Number}:{term}{places}");
+                string positionList = field.IsText ? "@" + string.Join(',', positions[..read]) : "";
+                parts[entry].Add($"{(field.IsText ? 'w' : 't')}:{field.Number}:{term}{positionList}");
             }
 
             Assert.Equal(count, field.EntryCount(terms.Term));
@@ -109,7 +109,7 @@ public static class StoreContents
         {
             if (field.SortOrdinals?[entry] is { } ordinal and > 0)
             {
-                parts[entry].Add($"s:{field.Number}:{names[(int)ordinal - 1]}");
+                parts[entry].Add($"s:{field.Number}:{sortedTerms[(int)ordinal - 1]}");
             }
 
             if (field.Lengths?[entry] is { } length and > 0)

@@ -10,7 +10,7 @@ namespace Rookery.Indexing.Tests.Reducing;
 
 public sealed class ReduceStoreTests
 {
-    private const int RowsOfAPage = 16;
+    private const int RowsPerPage = 16;
 
     /// <summary>
     /// Random changes and deletions of documents with several rows, and reopened stores. The stored groups and the
@@ -25,7 +25,7 @@ public sealed class ReduceStoreTests
         {
             var disk = new SimulatedDisk("/data");
             var work = new ReduceWorkload(seed);
-            var told = new CollectedGroups();
+            var collected = new CollectedGroups();
             var store = ReduceWorkload.Open(disk, hasOrder);
             for (int batch = 0; batch < 120; batch++)
             {
@@ -33,9 +33,9 @@ public sealed class ReduceStoreTests
                 work.Apply(store, batch);
                 if (batch % 3 is 0)
                 {
-                    store.VisitChanges(told);
+                    store.VisitChanges(collected);
                     store.AcknowledgeChanges();
-                    Assert.Equal(work.Compute(batch + 1), told.Rows);
+                    Assert.Equal(work.Compute(batch + 1), collected.Rows);
                 }
 
                 if (batch % 10 is 9)
@@ -99,7 +99,7 @@ public sealed class ReduceStoreTests
             }
 
             store.Apply(++watermark);
-            Assert.InRange(store.RowsReduced - before, 0, 5 * RowsOfAPage);
+            Assert.InRange(store.RowsReduced - before, 0, 5 * RowsPerPage);
         }
     }
 
@@ -114,10 +114,10 @@ public sealed class ReduceStoreTests
         long before = store.RowsReduced;
         Put(store, mapped, "a", ("x", 1), ("y", 3));
         store.Apply(2);
-        var told = new CollectedGroups();
-        store.VisitChanges(told);
+        var collected = new CollectedGroups();
+        store.VisitChanges(collected);
         Assert.Equal(1, store.RowsReduced - before);
-        Assert.Equal(["y"], told.Rows.Keys);
+        Assert.Equal(["y"], collected.Rows.Keys);
     }
 
     [Fact]
@@ -134,10 +134,10 @@ public sealed class ReduceStoreTests
 
         store.Apply(1);
         Assert.Equal(["a row is bad"], failures);
-        var told = new CollectedGroups();
-        told.Put("x"u8, "{}"u8);
-        store.VisitChanges(told);
-        Assert.Equal(["y"], told.Rows.Keys);
+        var collected = new CollectedGroups();
+        collected.Put("x"u8, "{}"u8);
+        store.VisitChanges(collected);
+        Assert.Equal(["y"], collected.Rows.Keys);
         Put(store, mapped, "150", ("x", 5), ("y", 1));
         store.Apply(2);
         Assert.Equal((300, 304, 5), Read(store, "x"));
@@ -160,15 +160,15 @@ public sealed class ReduceStoreTests
             var random = new Random(4);
             int[] order = [.. Enumerable.Range(0, 6000)];
             random.Shuffle(order);
-            foreach (int[] some in order.Chunk(500))
+            foreach (int[] chunk in order.Chunk(500))
             {
-                Array.ForEach(some, document => store.Delete(Encoding.UTF8.GetBytes($"{document}")));
+                Array.ForEach(chunk, document => store.Delete(Encoding.UTF8.GetBytes($"{document}")));
                 store.Apply(2);
             }
 
-            var told = new CollectedGroups();
-            store.VisitChanges(told);
-            Assert.Equal((101, 0), (told.Changes, told.Rows.Count));
+            var collected = new CollectedGroups();
+            store.VisitChanges(collected);
+            Assert.Equal((101, 0), (collected.Changes, collected.Rows.Count));
             store.AcknowledgeChanges();
             Assert.True(store.Flush());
         }
@@ -187,7 +187,7 @@ public sealed class ReduceStoreTests
         Assert.False(rows.MoveNext());
     }
 
-    /// <summary>Pages that deletions emptied are joined, so that the rest is a small tree again.</summary>
+    /// <summary>Pages that deletions emptied are joined, so that the remaining rows form a small tree.</summary>
     [Fact]
     public void The_tree_of_a_large_group_shrinks_with_deletions()
     {
@@ -212,7 +212,7 @@ public sealed class ReduceStoreTests
         Put(store, mapped, "0", ("all", 7));
         store.Apply(3);
         Assert.Equal((40, 46, 7), Read(store, "all"));
-        Assert.InRange(store.RowsReduced - before, 1, 2 * RowsOfAPage);
+        Assert.InRange(store.RowsReduced - before, 1, 2 * RowsPerPage);
     }
 
     [Fact]
@@ -260,7 +260,7 @@ public sealed class ReduceStoreTests
         {
             (0, new(StringComparer.Ordinal)),
         };
-        var told = new CollectedGroups();
+        var collected = new CollectedGroups();
         using var store = ReduceWorkload.Open(disk);
         for (int batch = 0; batch < 60; batch++)
         {
@@ -268,8 +268,8 @@ public sealed class ReduceStoreTests
             work.Apply(store, batch);
             if (batch % 4 is 3)
             {
-                store.VisitChanges(told);
-                acknowledged.Add((disk.OperationCount, new(told.Rows, StringComparer.Ordinal)));
+                store.VisitChanges(collected);
+                acknowledged.Add((disk.OperationCount, new(collected.Rows, StringComparer.Ordinal)));
                 store.AcknowledgeChanges();
             }
 
@@ -292,10 +292,12 @@ public sealed class ReduceStoreTests
         Check(store, run.Work, (int)store.Watermark, "reopened");
 
         // The changes reported before and after the power cut together equal those without a cut.
-        var told = new CollectedGroups();
-        foreach (var (key, row) in run.Acknowledged.Last(known => known.Operation <= operation).Rows)
+        var collected = new CollectedGroups();
+        foreach (
+            var (key, row) in run.Acknowledged.Last(acknowledgement => acknowledgement.Operation <= operation).Rows
+        )
         {
-            told.Put(Encoding.UTF8.GetBytes(key), Encoding.UTF8.GetBytes(row));
+            collected.Put(Encoding.UTF8.GetBytes(key), Encoding.UTF8.GetBytes(row));
         }
 
         for (int batch = (int)store.Watermark; batch < run.Work.Batches.Count; batch++)
@@ -304,11 +306,11 @@ public sealed class ReduceStoreTests
         }
 
         Check(store, run.Work, run.Work.Batches.Count, "replayed");
-        store.VisitChanges(told);
-        Assert.Equal(run.Work.Compute(run.Work.Batches.Count), told.Rows);
+        store.VisitChanges(collected);
+        Assert.Equal(run.Work.Compute(run.Work.Batches.Count), collected.Rows);
     }
 
-    private static void Check(ReduceStore store, ReduceWorkload work, int batches, string story)
+    private static void Check(ReduceStore store, ReduceWorkload work, int batches, string context)
     {
         var groups = work.Compute(batches);
         string[] keys = ["k0", "k1", .. Enumerable.Range(0, 60).Select(static number => $"rare{number}")];
@@ -316,12 +318,12 @@ public sealed class ReduceStoreTests
         foreach (string key in keys)
         {
             row.ResetWrittenCount();
-            string? found = store.TryGet(Encoding.UTF8.GetBytes(key), row)
+            string? actual = store.TryGet(Encoding.UTF8.GetBytes(key), row)
                 ? Encoding.UTF8.GetString(row.WrittenSpan)
                 : null;
             Assert.True(
-                string.Equals(groups.GetValueOrDefault(key), found, StringComparison.Ordinal),
-                $"{story}, after {batches}: {key} is {found}, not {groups.GetValueOrDefault(key)}"
+                string.Equals(groups.GetValueOrDefault(key), actual, StringComparison.Ordinal),
+                $"{context}, after {batches}: {key} is {actual}, not {groups.GetValueOrDefault(key)}"
             );
         }
     }

@@ -22,6 +22,7 @@ internal sealed class TotalsReducer : IReducer
                 : string.Create(CultureInfo.InvariantCulture, $$"""{"n":1,"sum":{{value}},"max":{{value}}}""")
         );
 
+    /// <summary>The value whose row cannot be reduced.</summary>
     public const long Bad = -1_000_000;
 
     public bool HasOrder { get; init; }
@@ -31,8 +32,8 @@ internal sealed class TotalsReducer : IReducer
         (long n, long sum, long max) = (0, 0, long.MinValue);
         for (int i = 0; i < rows.Count; i++)
         {
-            var (count, own, largest) = Read(rows[i]);
-            (n, sum, max) = (n + count, sum + own, Math.Max(max, largest));
+            var (count, rowSum, largest) = Read(rows[i]);
+            (n, sum, max) = (n + count, sum + rowSum, Math.Max(max, largest));
         }
 
         row.Write(
@@ -44,7 +45,7 @@ internal sealed class TotalsReducer : IReducer
 
     public static (long Count, long Sum, long Max) Read(ReadOnlySpan<byte> row)
     {
-        Span<long> found = stackalloc long[3];
+        Span<long> totals = stackalloc long[3];
         int member = 0;
         var reader = new Utf8JsonReader(row);
         while (reader.Read())
@@ -56,11 +57,11 @@ internal sealed class TotalsReducer : IReducer
 
             if (reader.TokenType is JsonTokenType.Number)
             {
-                found[member++] = reader.GetInt64();
+                totals[member++] = reader.GetInt64();
             }
         }
 
-        return (found[0], found[1], found[2]);
+        return (totals[0], totals[1], totals[2]);
     }
 }
 

@@ -70,7 +70,7 @@ public sealed class FieldReaderTests
         var writer = new FieldWriter(FieldPaths.Parse(path));
         var document = new QueriedDocument(
             new DocumentView(stored),
-            7,
+            etag: 7,
             Encoding.UTF8.GetBytes(StoredExample.HistoryId)
         );
         writer.Write(document, output);

@@ -46,16 +46,16 @@ public sealed class PseudoMemberTests
     [InlineData("boxes.Count", "4", "[4]")]
     [InlineData("missing.Count", "", "null")]
     [InlineData("Count", "", "null")]
-    public void A_path_may_end_in_a_pseudo_member(string path, string read, string written)
+    public void A_path_may_end_in_a_pseudo_member(string path, string valuesRead, string valueWritten)
     {
         var document = new QueriedDocument(Encoding.UTF8.GetBytes(Members.Trim()));
         var field = new FieldPath([.. path.Split('.').Select(static name => new PathStep(name, false))], 0);
         var values = new Values([]);
         new FieldReader(field).Read(document, ref values);
-        Assert.Equal(read, string.Join(' ', values.Read));
+        Assert.Equal(valuesRead, string.Join(' ', values.Read));
         var output = new ArrayBufferWriter<byte>();
         new FieldWriter(field).Write(document, output);
-        Assert.Equal(written, Encoding.UTF8.GetString(output.WrittenSpan));
+        Assert.Equal(valueWritten, Encoding.UTF8.GetString(output.WrittenSpan));
     }
 
     private readonly struct Values(List<string> read) : IValueVisitor

@@ -109,8 +109,8 @@ public sealed class LuceneConditionTests
                         ' ',
                         documents
                             .Index()
-                            .Where(one => clause.Holds(one.Item))
-                            .Select(static one => $"{one.Index + 1}")
+                            .Where(document => clause.Holds(document.Item))
+                            .Select(static document => $"{document.Index + 1}")
                             .Order(StringComparer.Ordinal)
                     );
                     Assert.Equal(expected, example.WhereWords($"lucene(w, '{clause.Text}')"));
@@ -129,22 +129,23 @@ public sealed class LuceneConditionTests
                     (2, word),
                     (1, ClauseOf(depth - 1).Select(static clause => clause with { Text = $"({clause.Text})" }))
                 );
-        return Gen.Select(Gen.OneOf("", "+", "-"), part)
+        return Gen.Select(Gen.OneOf("", "+", "-"), part, static (sign, clause) => (Sign: sign, Clause: clause))
             .Array[1, 3]
             .Select(static parts => new Clause(
-                string.Join(' ', parts.Select(static part => part.Item1 + part.Item2.Text)),
+                string.Join(' ', parts.Select(static part => part.Sign + part.Clause.Text)),
                 words =>
-                    parts.All(part => part.Item1 is "" || part.Item2.Holds(words) == part.Item1 is "+")
+                    parts.All(part => part.Sign is "" || part.Clause.Holds(words) == part.Sign is "+")
                     && parts.Any(part =>
-                        part.Item1 is "+"
+                        part.Sign is "+"
                         || (
-                            part.Item1 is ""
-                            && parts.All(static other => other.Item1 is not "+")
-                            && part.Item2.Holds(words)
+                            part.Sign is ""
+                            && parts.All(static other => other.Sign is not "+")
+                            && part.Clause.Holds(words)
                         )
                     )
             ));
     }
 
+    /// <summary>The text of a clause, and whether it matches a document with the given words.</summary>
     private sealed record Clause(string Text, Func<string[], bool> Holds);
 }

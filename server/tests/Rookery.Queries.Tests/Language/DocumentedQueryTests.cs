@@ -18,7 +18,7 @@ public sealed class DocumentedQueryTests
     [Fact]
     public void Documented_examples_are_parsed()
     {
-        int understood = 0;
+        int compiled = 0;
         string section = "";
         foreach (string line in File.ReadLines(Path.Combine(Root(), "docs", "reference", "rql.md")))
         {
@@ -34,7 +34,7 @@ public sealed class DocumentedQueryTests
                 try
                 {
                     Compile(text);
-                    understood++;
+                    compiled++;
                 }
                 catch (QueryException refused)
                 {
@@ -43,9 +43,12 @@ public sealed class DocumentedQueryTests
             }
         }
 
-        Assert.InRange(understood, 80, 200);
+        Assert.InRange(compiled, 80, 200);
     }
 
+    /// <summary>
+    /// Returns a whole query that contains the example, or null if the section's tables have no examples of queries.
+    /// </summary>
     private static string? Wrap(string section, string name, string example) =>
         section switch
         {
@@ -103,7 +106,7 @@ public sealed class DocumentedQueryTests
         {
             directory =
                 Path.GetDirectoryName(directory)
-                ?? throw new InvalidOperationException("The tests do not lie in the repository.");
+                ?? throw new InvalidOperationException("The tests are not in the repository.");
         }
 
         return directory;

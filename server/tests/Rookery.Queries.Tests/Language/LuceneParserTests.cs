@@ -40,8 +40,8 @@ public sealed class LuceneParserTests
     [InlineData("a:b c : \"d e\" f:(g h:i) j:[k TO l]", "a:b c:\"d e\" (f:g h:i) j:[k TO l]")]
     [InlineData("*:* -a", "EVERY -a")]
     [InlineData("\\(171\\) a\\:b a\\*b \\u0041\\\\ \\AND a\\ b", "(171) a:b a*b A\\ AND \"a b\"")]
-    public void A_clause_is_parsed_by_the_classic_rules(string clause, string read) =>
-        Assert.Equal(read, Print(Parse(clause)));
+    public void A_clause_is_parsed_by_the_classic_rules(string clause, string expected) =>
+        Assert.Equal(expected, Print(Parse(clause)));
 
     [Theory]
     [InlineData("")]

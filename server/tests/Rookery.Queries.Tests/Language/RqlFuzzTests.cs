@@ -101,15 +101,15 @@ public sealed class RqlFuzzTests
     {
         for (int edits = random.Next(1, 4); edits > 0; edits--)
         {
-            int at = random.Next(text.Length + 1);
-            int removed = random.Next(3) == 0 ? random.Next(Math.Min(12, text.Length - at) + 1) : 0;
+            int position = random.Next(text.Length + 1);
+            int removed = random.Next(3) == 0 ? random.Next(Math.Min(12, text.Length - position) + 1) : 0;
             string added = random.Next(4) switch
             {
                 0 => "",
                 1 => Cut(random, Seeds[random.Next(Seeds.Length)]),
                 _ => Pieces[random.Next(Pieces.Length)],
             };
-            text = text.Remove(at, removed).Insert(at, added);
+            text = text.Remove(position, removed).Insert(position, added);
         }
 
         return text;

@@ -223,12 +223,12 @@ public sealed class RqlParserTests
     public void Positions_are_those_of_the_text()
     {
         var query = RqlParser.Parse("from Users as u where  u.age > 5 and exists(name) order by x select { a: 1 }");
-        var both = Assert.IsType<AndCondition>(query.Where);
+        var condition = Assert.IsType<AndCondition>(query.Where);
         Assert.Equal(11, query.Source.Position + 6);
-        Assert.Equal(23, both.Position);
-        var first = Assert.IsType<ComparisonCondition>(both.Conditions[0]);
+        Assert.Equal(23, condition.Position);
+        var first = Assert.IsType<ComparisonCondition>(condition.Conditions[0]);
         Assert.Equal((23, 23, 31), (first.Position, first.Field.Position, first.Value.Position));
-        Assert.Equal(37, both.Conditions[1].Position);
+        Assert.Equal(37, condition.Conditions[1].Position);
         Assert.Equal(59, query.OrderBy[0].Position);
         Assert.Equal(" a: 1 ", query.Text.Substring(Assert.IsType<ScriptSelection>(query.Select).Script.Position, 6));
     }

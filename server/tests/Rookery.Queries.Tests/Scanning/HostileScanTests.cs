@@ -112,7 +112,7 @@ public sealed class HostileScanTests
         );
         var clock = new ImpatientClock();
         Assert.Throws<QueryException>(() => example.Ask(plan, clock));
-        Assert.Equal(ImpatientClock.Patience, clock.Asked);
+        Assert.Equal(ImpatientClock.Patience, clock.Checks);
     }
 
     [Theory]
@@ -124,23 +124,23 @@ public sealed class HostileScanTests
     [InlineData("true order by a", ",a", 65, 1, "64 keys of 'order by'")]
     public void Memory_of_a_compiled_query_is_bounded(
         string part,
-        string joint,
+        string separator,
         int count,
         int parameterBytes,
-        string said
+        string message
     )
     {
-        string rest = joint.StartsWith(',')
-            ? string.Concat(Enumerable.Repeat(joint, count - 1))
-            : string.Concat(Enumerable.Repeat(joint + part, count - 1));
+        string repeated = separator.StartsWith(',')
+            ? string.Concat(Enumerable.Repeat(separator, count - 1))
+            : string.Concat(Enumerable.Repeat(separator + part, count - 1));
         var error = Assert.Throws<QueryException>(() =>
             CompiledQuery.Compile(
-                RqlParser.Parse($"from Users where {part}{rest}"),
+                RqlParser.Parse($"from Users where {part}{repeated}"),
                 QueryParameters.Read(Encoding.UTF8.GetBytes($$"""{ "p": "{{new string('x', parameterBytes)}}" }"""))
             )
         );
         Assert.Equal(QueryFault.TooCostly, error.Fault);
-        Assert.Contains(said, error.Message, StringComparison.Ordinal);
+        Assert.Contains(message, error.Message, StringComparison.Ordinal);
         Assert.True(error.Position > 0);
     }
 
@@ -171,7 +171,7 @@ public sealed class HostileScanTests
             words
         );
         Assert.Throws<QueryException>(() => example.Ask(plan, clock));
-        Assert.Equal(ImpatientClock.Patience, clock.Asked);
+        Assert.Equal(ImpatientClock.Patience, clock.Checks);
     }
 
     [Fact]
@@ -183,13 +183,14 @@ public sealed class HostileScanTests
 
     private sealed class ImpatientClock : IWorkLimits
     {
+        /// <summary>The number of checks at which the time is over.</summary>
         public const int Patience = 10;
 
-        public int Asked { get; private set; }
+        public int Checks { get; private set; }
 
         public void CheckLimits()
         {
-            if (++Asked == Patience)
+            if (++Checks == Patience)
             {
                 throw new QueryException(QueryFault.TooCostly, "The time of the query is over.");
             }

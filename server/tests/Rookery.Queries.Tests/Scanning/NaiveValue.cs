@@ -127,11 +127,11 @@ internal static class NaiveCondition
             case ComparisonCondition comparison:
                 return Compare(comparison, Values(comparison.Field, document), Value(comparison.Value), isExact);
             case TextCondition text:
-                string wanted = Value(text.Text).Raw;
-                wanted = isExact
-                    ? wanted
+                string expected = Value(text.Text).Raw;
+                expected = isExact
+                    ? expected
                     : string.Concat(
-                        wanted
+                        expected
                             .EnumerateRunes()
                             .Select(static rune => System.Text.Rune.ToLowerInvariant(rune).ToString())
                     );
@@ -140,8 +140,8 @@ internal static class NaiveCondition
                         value.Kind == 3
                         && (
                             text.Kind == TextConditionKind.StartsWith
-                                ? value.TextOf(isExact).StartsWith(wanted, StringComparison.Ordinal)
-                                : value.TextOf(isExact).EndsWith(wanted, StringComparison.Ordinal)
+                                ? value.TextOf(isExact).StartsWith(expected, StringComparison.Ordinal)
+                                : value.TextOf(isExact).EndsWith(expected, StringComparison.Ordinal)
                         )
                     );
             default:
@@ -152,18 +152,25 @@ internal static class NaiveCondition
     private static bool Compare(
         ComparisonCondition comparison,
         List<NaiveValue> values,
-        NaiveValue wanted,
+        NaiveValue expected,
         bool isExact
     ) =>
         comparison.Operator switch
         {
-            ComparisonOperator.Equal => values.Any(value => NaiveValue.Compare(value, wanted, isExact) == 0),
-            ComparisonOperator.NotEqual => values.All(value => NaiveValue.Compare(value, wanted, isExact) != 0),
+            ComparisonOperator.Equal => values.Any(value => NaiveValue.Compare(value, expected, isExact) == 0),
+            ComparisonOperator.NotEqual => values.All(value => NaiveValue.Compare(value, expected, isExact) != 0),
             ComparisonOperator.Less or ComparisonOperator.LessOrEqual => values.Any(value =>
-                IsInside(value, null, false, wanted, comparison.Operator == ComparisonOperator.LessOrEqual, isExact)
+                IsInside(value, null, false, expected, comparison.Operator == ComparisonOperator.LessOrEqual, isExact)
             ),
             _ => values.Any(value =>
-                IsInside(value, wanted, comparison.Operator == ComparisonOperator.GreaterOrEqual, null, false, isExact)
+                IsInside(
+                    value,
+                    expected,
+                    comparison.Operator == ComparisonOperator.GreaterOrEqual,
+                    null,
+                    false,
+                    isExact
+                )
             ),
         };
 

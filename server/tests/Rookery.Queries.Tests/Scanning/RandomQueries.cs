@@ -104,7 +104,7 @@ internal sealed class RandomQueries(Random random, bool isWide = false)
         "[* TO b] OR true",
     ];
 
-    private static readonly string[] Ends = ["users/", "U", "Orders/1", "1", "/2", ""];
+    private static readonly string[] IdParts = ["users/", "U", "Orders/1", "1", "/2", ""];
 
     public string Document()
     {
@@ -151,7 +151,7 @@ internal sealed class RandomQueries(Random random, bool isWide = false)
             11 => new TextCondition(
                 (TextConditionKind)random.Next(2),
                 new IdReference(0),
-                new TextOperand(Ends[random.Next(Ends.Length)], 0),
+                new TextOperand(IdParts[random.Next(IdParts.Length)], 0),
                 0
             ),
             12 => new IntersectCondition([Condition(0), Condition(0)], 0),

@@ -47,8 +47,8 @@ public sealed class ResultRulesTests
     [InlineData("v as string nulls last", "1 4 7 2 6 3 5")]
     [InlineData("v as alphaNumeric nulls last, s", "4 7 1 2 6 5 3")]
     [InlineData("id() nulls last", "1 2 3 4 5 6 7")]
-    public void Rules_20_to_23_orders(string order, string found) =>
-        Assert.Equal(found, Things.Numbers($"from Things order by {order}"));
+    public void Rules_20_to_23_orders(string order, string numbers) =>
+        Assert.Equal(numbers, Things.Numbers($"from Things order by {order}"));
 
     [Theory]
     [InlineData("from Users select distinct t")]
@@ -244,10 +244,10 @@ public sealed class ResultRulesTests
     [InlineData("filter total < 1 filter_limit 0", "", 0)]
     [InlineData("order by total as double filter total < 1 filter_limit 2", "1", 1)]
     [InlineData("order by total as double desc filter exists(company) filter_limit 3", "5 2 6", 3)]
-    public void Rule_31_filter_evaluates_results_in_the_order_of_the_answer(string clauses, string found, long total)
+    public void Rule_31_filter_evaluates_results_in_the_order_of_the_answer(string clauses, string numbers, long total)
     {
         (IReadOnlyList<string> results, long all) = Orders.Ask($"from Orders {clauses}");
-        Assert.Equal(found, string.Join(' ', results.Select(static id => id[6..])));
+        Assert.Equal(numbers, string.Join(' ', results.Select(static id => id[6..])));
         Assert.Equal(total, all);
     }
 
@@ -259,10 +259,10 @@ public sealed class ResultRulesTests
     [InlineData("limit 99, 5", "")]
     [InlineData("limit 0", "")]
     [InlineData("limit $none, $none", "1 2 3 4 5 6 7")]
-    public void Rule_32_paging_comes_last_and_the_total_counts_all_results(string clauses, string found)
+    public void Rule_32_paging_comes_last_and_the_total_counts_all_results(string clauses, string numbers)
     {
         (IReadOnlyList<string> results, long total) = Things.Ask($"from Things {clauses}", """{ "none": null }""");
-        Assert.Equal(found, string.Join(' ', results.Select(static id => id[6..])));
+        Assert.Equal(numbers, string.Join(' ', results.Select(static id => id[6..])));
         Assert.Equal(7, total);
     }
 

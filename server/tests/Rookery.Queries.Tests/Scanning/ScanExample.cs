@@ -75,9 +75,9 @@ internal sealed class ScanExample
     /// <summary>Counts all documents for the word statistics.</summary>
     public void Count(FullTextConditions words)
     {
-        for (int at = 0; at < _documents.Count; at++)
+        for (int index = 0; index < _documents.Count; index++)
         {
-            words.CountWords(Document(at), new PatientClock());
+            words.CountWords(Document(index), new PatientClock());
         }
     }
 
@@ -95,16 +95,16 @@ internal sealed class ScanExample
         long total;
         using (ScanRun run = plan.Start(new QueryMemory(share), clock ?? new PatientClock(), needsTotal))
         {
-            for (int at = 0; at < _documents.Count && !run.IsComplete; at++)
+            for (int index = 0; index < _documents.Count && !run.IsComplete; index++)
             {
-                if (run.Add(Document(at)))
+                if (run.Add(Document(index)))
                 {
-                    results.Add(Written(plan, at));
+                    results.Add(Written(plan, index));
                 }
             }
 
             ScanResults end = run.Finish();
-            results.AddRange(end.Documents.Select(found => Written(plan, (int)found.Etag - 1)));
+            results.AddRange(end.Documents.Select(document => Written(plan, (int)document.Etag - 1)));
             for (int group = 0; group < end.GroupCount; group++)
             {
                 var output = new ArrayBufferWriter<byte>();
@@ -119,17 +119,17 @@ internal sealed class ScanExample
         return (results, total);
     }
 
-    private QueriedDocument Document(int at) => new(new DocumentView(_documents[at].Stored), at + 1, History);
+    private QueriedDocument Document(int index) => new(new DocumentView(_documents[index].Stored), index + 1, History);
 
-    private string Written(CompiledQuery plan, int at)
+    private string Written(CompiledQuery plan, int index)
     {
         if (plan.ReturnsDocuments)
         {
-            return _documents[at].Id;
+            return _documents[index].Id;
         }
 
         var output = new ArrayBufferWriter<byte>();
-        plan.WriteMembers(Document(at), output);
+        plan.WriteMembers(Document(index), output);
         return $"{{{output.Text()}}}";
     }
 

@@ -32,7 +32,7 @@ public sealed class ScanModelTests
                         .Where(number => NaiveCondition.Holds(condition, parsed[number - 1]))
                         .Select(static number => $"users/{number}"),
                 ];
-                IReadOnlyList<string> found = example
+                IReadOnlyList<string> actual = example
                     .Ask(
                         Plan(
                             new Query
@@ -45,9 +45,9 @@ public sealed class ScanModelTests
                     )
                     .Results;
                 Assert.True(
-                    expected.SequenceEqual(found, StringComparer.Ordinal),
+                    expected.SequenceEqual(actual, StringComparer.Ordinal),
                     $"seed {seed}, query {query}: {condition}\nexpected {string.Join(' ', expected)}\nfound "
-                        + $"{string.Join(' ', found)}"
+                        + $"{string.Join(' ', actual)}"
                 );
                 matched += expected.Length;
                 compared += bodies.Length;
@@ -86,7 +86,7 @@ public sealed class ScanModelTests
                     .Order(Comparer<int>.Create((one, other) => Compare(orders, parsed, one, other)))
                     .Skip(offset)
                     .Take(limit);
-                IReadOnlyList<string> found = example
+                IReadOnlyList<string> actual = example
                     .Ask(
                         Plan(
                             new Query
@@ -100,7 +100,7 @@ public sealed class ScanModelTests
                         )
                     )
                     .Results;
-                Assert.Equal(expected.Select(static number => $"users/{number}"), found);
+                Assert.Equal(expected.Select(static number => $"users/{number}"), actual);
             }
         }
     }
@@ -135,12 +135,12 @@ public sealed class ScanModelTests
                     .Select(group =>
                         $"{group.Key} {group.Count()} "
                         + $"{Sum(group.Select(entry => Values(entry, value, array)))} "
-                        + $"{Least(group.Select(entry => Values(entry, value, array)))}"
+                        + $"{Smallest(group.Select(entry => Values(entry, value, array)))}"
                     )
                     .Order(StringComparer.Ordinal);
                 string query =
                     $"from Users group by {key} select {key} as k, count() as c, sum({value}) as s, min({value}) as m";
-                var found = example
+                var actual = example
                     .Ask(query)
                     .Results.Select(static row => JsonElement.Parse(row))
                     .Select(static row =>
@@ -149,7 +149,7 @@ public sealed class ScanModelTests
                         + $" {Canonical(row.GetProperty("m"))}"
                     )
                     .Order(StringComparer.Ordinal);
-                Assert.Equal(expected, found);
+                Assert.Equal(expected, actual);
             }
         }
     }
@@ -257,7 +257,7 @@ public sealed class ScanModelTests
             .ToString("G29", CultureInfo.InvariantCulture);
 
     /// <summary>Of equal values that are written differently, the one whose bytes are lower.</summary>
-    private static string Least(IEnumerable<IEnumerable<JsonElement>> values)
+    private static string Smallest(IEnumerable<IEnumerable<JsonElement>> values)
     {
         var all = values
             .SelectMany(static one => one)

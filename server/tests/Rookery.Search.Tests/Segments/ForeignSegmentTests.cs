@@ -7,7 +7,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Search.Tests.Segments;
 
-/// <summary>Segments that are whole but belong to another index, or to another past of this one.</summary>
+/// <summary>
+/// A segment is replaced by an undamaged one of another index, or of an older copy of this index.
+/// </summary>
 public sealed class ForeignSegmentTests
 {
     private const string Folder = "/data/index";
@@ -16,7 +18,7 @@ public sealed class ForeignSegmentTests
     public void A_segment_of_another_index_is_refused_by_name()
     {
         var own = NewIndex("own");
-        AssertRefused(own, Swap(own, NewIndex("foe")));
+        AssertRefused(own, Swap(own, NewIndex("xyz")));
     }
 
     [Fact]
@@ -25,7 +27,7 @@ public sealed class ForeignSegmentTests
         var own = NewIndex("old");
         var copy = own.AfterPowerLoss(1);
         Apply(own, 2, "own");
-        Apply(copy, 2, "foe");
+        Apply(copy, 2, "xyz");
         AssertRefused(own, Swap(own, copy));
     }
 
@@ -35,7 +37,7 @@ public sealed class ForeignSegmentTests
         Assert.Contains(path, refused.Message, StringComparison.Ordinal);
     }
 
-    // The newest segment of one index in the place of the newest of the other.
+    // Replaces the newest segment of the first disk's index by that of the other, and returns its path.
     private static string Swap(SimulatedDisk disk, SimulatedDisk other)
     {
         string path = NewestOf(disk);

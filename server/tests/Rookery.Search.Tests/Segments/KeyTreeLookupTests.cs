@@ -11,7 +11,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Search.Tests.Segments;
 
-/// <summary>Compares look-ups that do not assemble keys with a cursor that does.</summary>
+/// <summary>
+/// Compares look-ups, which do not assemble whole keys from their shared prefixes, with a cursor, which does.
+/// </summary>
 public sealed class KeyTreeLookupTests
 {
     private const string Folder = "/data/index";
@@ -42,16 +44,16 @@ public sealed class KeyTreeLookupTests
         using var snapshot = store.OpenSnapshot();
         var field = snapshot.Segments.Single().Reader.Field(0)!;
         var walk = field.Terms();
-        int found = 0;
-        for (int asked = 0; asked < 20_000; asked++)
+        int hits = 0;
+        for (int lookup = 0; lookup < 20_000; lookup++)
         {
             byte[] key = Key(random, letters);
-            bool isThere = walk.SeekExact(key);
-            found += isThere ? 1 : 0;
+            bool exists = walk.SeekExact(key);
+            hits += exists ? 1 : 0;
             var postings = field.Postings(key);
-            Assert.Equal(isThere, postings is not null);
-            Assert.Equal(isThere ? walk.EntryCount : 0, field.EntryCount(key));
-            if (isThere)
+            Assert.Equal(exists, postings is not null);
+            Assert.Equal(exists ? walk.EntryCount : 0, field.EntryCount(key));
+            if (exists)
             {
                 var expected = field.NewPostings();
                 expected.Open(walk.Postings);
@@ -60,7 +62,7 @@ public sealed class KeyTreeLookupTests
         }
 
         var seeking = field.Terms();
-        for (bool isThere = walk.SeekOrdinal(0); isThere; isThere = walk.MoveNext())
+        for (bool exists = walk.SeekOrdinal(0); exists; exists = walk.MoveNext())
         {
             Assert.True(field.Postings(walk.Term)?.Count == walk.EntryCount, Convert.ToHexString(walk.Term));
             Assert.True(
@@ -69,7 +71,7 @@ public sealed class KeyTreeLookupTests
             );
         }
 
-        Assert.InRange(found, 1, 20_000);
+        Assert.InRange(hits, 1, 20_000);
     }
 
     [Fact]
@@ -96,14 +98,14 @@ public sealed class KeyTreeLookupTests
             {
                 var range = field.Range(new TermRange((byte[])[from], true, (byte[])[to], true));
                 Assert.True(range.CanTest, $"{from} to {to}");
-                var told = Enumerable.Range(0, Entries).Where(range.Contains).ToList();
+                var tested = Enumerable.Range(0, Entries).Where(range.Contains).ToList();
                 var walked = new List<int>();
                 while (range.MoveNext() != EntryCursor.End)
                 {
                     walked.Add(range.Current);
                 }
 
-                Assert.Equal(walked, told);
+                Assert.Equal(walked, tested);
                 Assert.Equal((to - from + 1) * Entries / 10, walked.Count);
             }
         }
@@ -129,29 +131,29 @@ public sealed class KeyTreeLookupTests
         var context = StoreContents.ContextOf(disk);
         using var pages = new SegmentFile(disk.Open(File, DiskOpen.Read), 1, context.Cache, context.Io);
         var walk = new KeyCursor(pages, root);
-        for (int place = 0; place < keys.Length; place++)
+        for (int index = 0; index < keys.Length; index++)
         {
             Assert.True(walk.MoveNext());
-            CheckAt(walk, keys, place);
+            CheckAt(walk, keys, index);
         }
 
         Assert.False(walk.MoveNext());
         var cursor = new KeyCursor(pages, root);
         foreach (byte[] key in keys.SelectMany(key => NeighboursOf(random, key)).Append([]))
         {
-            int place = Array.BinarySearch(keys, key, InOrder);
-            bool isThere = place >= 0;
-            place = isThere ? place : ~place;
-            Assert.Equal(isThere, KeyTreeLookup.TryFind(pages, root, key, out long ordinal, out var payload));
-            Assert.Equal(place, ordinal);
-            Assert.Equal(isThere ? place : -1, isThere ? BinaryPrimitives.ReadInt32LittleEndian(payload.Span) : -1);
+            int index = Array.BinarySearch(keys, key, InOrder);
+            bool exists = index >= 0;
+            index = exists ? index : ~index;
+            Assert.Equal(exists, KeyTreeLookup.TryFind(pages, root, key, out long ordinal, out var payload));
+            Assert.Equal(index, ordinal);
+            Assert.Equal(exists ? index : -1, exists ? BinaryPrimitives.ReadInt32LittleEndian(payload.Span) : -1);
 
-            Assert.Equal(isThere, cursor.SeekExact(key));
-            CheckFrom(cursor, keys, place);
-            Assert.Equal(place < keys.Length, cursor.Seek(key));
-            CheckFrom(cursor, keys, place);
-            Assert.Equal(place < keys.Length, cursor.SeekOrdinal(place));
-            CheckFrom(cursor, keys, place);
+            Assert.Equal(exists, cursor.SeekExact(key));
+            CheckFrom(cursor, keys, index);
+            Assert.Equal(index < keys.Length, cursor.Seek(key));
+            CheckFrom(cursor, keys, index);
+            Assert.Equal(index < keys.Length, cursor.SeekOrdinal(index));
+            CheckFrom(cursor, keys, index);
         }
     }
 
@@ -160,10 +162,10 @@ public sealed class KeyTreeLookupTests
         using var output = new SegmentOutput(disk, File, 1, NoRecorder.Instance);
         var writer = new KeyTreeWriter(output);
         byte[] payload = new byte[sizeof(int)];
-        for (int place = 0; place < keys.Length; place++)
+        for (int index = 0; index < keys.Length; index++)
         {
-            BinaryPrimitives.WriteInt32LittleEndian(payload, place);
-            writer.Add(keys[place], payload);
+            BinaryPrimitives.WriteInt32LittleEndian(payload, index);
+            writer.Add(keys[index], payload);
         }
 
         var root = writer.Finish();
@@ -172,20 +174,20 @@ public sealed class KeyTreeLookupTests
     }
 
     // Checks the key and the next one, which may be in another block of this or a higher level.
-    private static void CheckFrom(KeyCursor cursor, byte[][] keys, int place)
+    private static void CheckFrom(KeyCursor cursor, byte[][] keys, int index)
     {
-        CheckAt(cursor, keys, place);
-        Assert.Equal(place + 1 < keys.Length, cursor.MoveNext());
-        CheckAt(cursor, keys, Math.Min(place + 1, keys.Length));
+        CheckAt(cursor, keys, index);
+        Assert.Equal(index + 1 < keys.Length, cursor.MoveNext());
+        CheckAt(cursor, keys, Math.Min(index + 1, keys.Length));
     }
 
-    private static void CheckAt(KeyCursor cursor, byte[][] keys, int place)
+    private static void CheckAt(KeyCursor cursor, byte[][] keys, int index)
     {
-        Assert.Equal(place, cursor.Ordinal);
-        if (place < keys.Length)
+        Assert.Equal(index, cursor.Ordinal);
+        if (index < keys.Length)
         {
-            Assert.True(cursor.Key.SequenceEqual(keys[place]), $"key {place}");
-            Assert.Equal(place, BinaryPrimitives.ReadInt32LittleEndian(cursor.Payload));
+            Assert.True(cursor.Key.SequenceEqual(keys[index]), $"key {index}");
+            Assert.Equal(index, BinaryPrimitives.ReadInt32LittleEndian(cursor.Payload));
         }
     }
 

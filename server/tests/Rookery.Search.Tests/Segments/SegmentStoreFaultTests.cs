@@ -12,7 +12,7 @@ public sealed class SegmentStoreFaultTests
 {
     private const string Folder = "/data/index";
     private const int DocumentsPerBatch = 5;
-    private const int SegmentsOfMerge = 8;
+    private const int SegmentsPerMerge = 8;
 
     /// <summary>
     /// Each disk operation that changes something fails in turn while a batch is applied, followed by a power cut. The
@@ -21,7 +21,7 @@ public sealed class SegmentStoreFaultTests
     [Fact]
     public void A_disk_error_while_a_batch_is_applied_leaves_an_index_that_opens()
     {
-        AtEachCall(
+        FailEachCall(
             prepare: static store => Fill(store, 1),
             act: static store =>
             {
@@ -41,10 +41,10 @@ public sealed class SegmentStoreFaultTests
     [Fact]
     public void A_disk_error_while_segments_are_merged_leaves_an_index_that_opens()
     {
-        AtEachCall(
-            prepare: static store => Fill(store, SegmentsOfMerge),
+        FailEachCall(
+            prepare: static store => Fill(store, SegmentsPerMerge),
             act: MergeAll,
-            watermarks: [SegmentsOfMerge],
+            watermarks: [SegmentsPerMerge],
             checkRetry: MergeAll
         );
     }
@@ -58,7 +58,7 @@ public sealed class SegmentStoreFaultTests
         Assert.Throws<ObjectDisposedException>(() => store.OpenSnapshot().Dispose());
     }
 
-    private static void AtEachCall(
+    private static void FailEachCall(
         Action<SegmentStore> prepare,
         Action<SegmentStore> act,
         long[] watermarks,
@@ -86,13 +86,13 @@ public sealed class SegmentStoreFaultTests
             disk.ClearFaults();
             for (long seed = 0; seed < 8; seed++)
             {
-                var left = disk.AfterPowerLoss(seed);
+                var image = disk.AfterPowerLoss(seed);
                 try
                 {
-                    using var after = Open(left);
-                    Assert.Contains(after.Watermark, watermarks);
-                    Assert.Equal(after.Watermark * DocumentsPerBatch, after.Documents);
-                    using var snapshot = after.OpenSnapshot();
+                    using var reopened = Open(image);
+                    Assert.Contains(reopened.Watermark, watermarks);
+                    Assert.Equal(reopened.Watermark * DocumentsPerBatch, reopened.Documents);
+                    using var snapshot = reopened.OpenSnapshot();
                     Assert.All(snapshot.Segments, static segment => segment.Reader.Verify());
                 }
                 catch (SegmentDamagedException damaged)

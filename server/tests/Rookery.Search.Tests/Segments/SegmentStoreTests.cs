@@ -129,7 +129,7 @@ public sealed class SegmentStoreTests
                     break;
                 case < 7:
                     store.Apply(watermark += 100);
-                    Take(applied, pending);
+                    MovePending(applied, pending);
                     break;
                 default:
                     for (int i = random.Next(30); i > 0 && store.MergeOnce(); i--)
@@ -176,7 +176,7 @@ public sealed class SegmentStoreTests
         var pending = new Dictionary<string, string[]>(StringComparer.Ordinal);
         var applied = new SortedDictionary<string, string[]>(StringComparer.Ordinal);
         var states = new Dictionary<long, SortedDictionary<string, string[]>> { [0] = new(StringComparer.Ordinal) };
-        int begun = disk.OperationCount;
+        int firstOperation = disk.OperationCount;
         for (long watermark = 1; watermark <= 12; watermark++)
         {
             for (int i = 0; i < 6; i++)
@@ -185,7 +185,7 @@ public sealed class SegmentStoreTests
             }
 
             store.Apply(watermark);
-            Take(applied, pending);
+            MovePending(applied, pending);
             states[watermark] = new SortedDictionary<string, string[]>(applied, StringComparer.Ordinal);
             while (store.MergeOnce())
             {
@@ -193,14 +193,14 @@ public sealed class SegmentStoreTests
             }
         }
 
-        for (int operation = begun; operation <= disk.OperationCount; operation++)
+        for (int operation = firstOperation; operation <= disk.OperationCount; operation++)
         {
-            var left = disk.CrashAt(operation, seed: operation);
-            using var after = Open(left);
-            Check(states[after.Watermark], after, after.Watermark, $"operation {operation}");
-            var files = left.List(Folder);
-            after.Apply(after.Watermark + 1);
-            using var snapshot = after.OpenSnapshot();
+            var image = disk.CrashAt(operation, seed: operation);
+            using var reopened = Open(image);
+            Check(states[reopened.Watermark], reopened, reopened.Watermark, $"operation {operation}");
+            var files = image.List(Folder);
+            reopened.Apply(reopened.Watermark + 1);
+            using var snapshot = reopened.OpenSnapshot();
             Assert.Equal(
                 snapshot.Segments.Count,
                 files.Count(static name => name.StartsWith("segment-", StringComparison.Ordinal))
@@ -230,7 +230,7 @@ public sealed class SegmentStoreTests
         Assert.True(store.PendingBytes > 0);
         disk.CapacityBytes = 1L << 40;
         store.Apply(1);
-        Take(applied, pending);
+        MovePending(applied, pending);
         Check(applied, store, 1, "applied");
         Assert.Equal(0, store.PendingBytes);
     }
@@ -243,7 +243,7 @@ public sealed class SegmentStoreTests
         var random = new Random(9);
         var pending = new Dictionary<string, string[]>(StringComparer.Ordinal);
         var applied = new SortedDictionary<string, string[]>(StringComparer.Ordinal);
-        var kept = new List<(IndexSnapshot Snapshot, SortedDictionary<string, string[]> Expected)>();
+        var snapshots = new List<(IndexSnapshot Snapshot, SortedDictionary<string, string[]> Expected)>();
         for (int i = 0; i < 40; i++)
         {
             for (int j = 0; j < 10; j++)
@@ -252,17 +252,19 @@ public sealed class SegmentStoreTests
             }
 
             store.Apply(i + 1);
-            Take(applied, pending);
-            kept.Add((store.OpenSnapshot(), new SortedDictionary<string, string[]>(applied, StringComparer.Ordinal)));
+            MovePending(applied, pending);
+            snapshots.Add(
+                (store.OpenSnapshot(), new SortedDictionary<string, string[]>(applied, StringComparer.Ordinal))
+            );
             while (store.MergeOnce())
             {
                 // Steps until the work is done.
             }
         }
 
-        foreach (var (snapshot, expected) in kept)
+        foreach (var (snapshot, expected) in snapshots)
         {
-            Same(expected, StoreContents.Of(snapshot), $"watermark {snapshot.Watermark}");
+            AssertSame(expected, StoreContents.Of(snapshot), $"watermark {snapshot.Watermark}");
             snapshot.Dispose();
         }
 
@@ -292,7 +294,7 @@ public sealed class SegmentStoreTests
             }
 
             store.Apply(1);
-            Take(applied, pending);
+            MovePending(applied, pending);
         }
 
         foreach (string name in disk.List(Folder))
@@ -316,14 +318,15 @@ public sealed class SegmentStoreTests
             }
         }
 
-        using var whole = Open(disk);
-        Check(applied, whole, 1, "whole again");
+        using var repaired = Open(disk);
+        Check(applied, repaired, 1, "repaired");
     }
 
     private static SimulatedDisk NewDisk() => new("/data", Folder);
 
     private static SegmentStore Open(SimulatedDisk disk) => SegmentStore.Open(StoreContents.ContextOf(disk), Folder);
 
+    // Puts or deletes a random document, and notes its expected entries in pending.
     private static void Change(SegmentStore store, Random random, Dictionary<string, string[]> pending, long etag)
     {
         string id = $"d/{random.Next(200)}";
@@ -384,7 +387,7 @@ public sealed class SegmentStoreTests
             {
                 parts.Add(
                     $"w:2:{Convert.ToHexString(Encoding.UTF8.GetBytes(word.Key))}"
-                        + $"@{string.Join(',', word.Select(static each => each.Position))}"
+                        + $"@{string.Join(',', word.Select(static occurrence => occurrence.Position))}"
                 );
             }
         }
@@ -401,7 +404,8 @@ public sealed class SegmentStoreTests
         return string.Join('|', parts.Order(StringComparer.Ordinal));
     }
 
-    private static void Take(SortedDictionary<string, string[]> applied, Dictionary<string, string[]> pending)
+    // Moves the expected entries of the batch that was applied; no entries delete a document.
+    private static void MovePending(SortedDictionary<string, string[]> applied, Dictionary<string, string[]> pending)
     {
         foreach (var (id, entries) in pending)
         {
@@ -424,10 +428,10 @@ public sealed class SegmentStoreTests
     {
         Assert.Equal(watermark, store.Watermark);
         Assert.Equal(expected.Count, store.Documents);
-        Same(expected, StoreContents.Of(store), context);
+        AssertSame(expected, StoreContents.Of(store), context);
     }
 
-    private static void Same(
+    private static void AssertSame(
         SortedDictionary<string, string[]> expected,
         SortedDictionary<string, string[]> actual,
         string context

@@ -85,11 +85,11 @@ public sealed class TermKeyTests
             "\"\ud83d\ude00\"",
             "{\"a\":1}",
         ];
-        for (int at = 1; at < ordered.Length; at++)
+        for (int index = 1; index < ordered.Length; index++)
         {
             Assert.True(
-                Key(ordered[at - 1]).AsSpan().SequenceCompareTo(Key(ordered[at])) < 0,
-                $"{ordered[at - 1]} before {ordered[at]}"
+                Key(ordered[index - 1]).AsSpan().SequenceCompareTo(Key(ordered[index])) < 0,
+                $"{ordered[index - 1]} before {ordered[index]}"
             );
         }
     }

@@ -9,9 +9,9 @@ namespace Rookery.Search.Tests.Values;
 /// <summary>Compares the folding of every character with Unicode's simple lower-case mappings.</summary>
 public sealed class TextFoldingTests
 {
-    // Ranges of characters (every one, or every second one) and the distance to their lower-case form. U+0130, İ, is
-    // omitted.
-    private const string Unicode16 = """
+    // Ranges of characters, first-last in hexadecimal (/2: every second one), and the decimal distance to their
+    // lower-case form. U+0130, İ, is omitted.
+    private const string MappingsOfUnicode16 = """
         41-5A+32 C0-D6+32 D8-DE+32 100-12E/2+1 132-136/2+1 139-147/2+1 14A-176/2+1 178-121 179-17D/2+1 181+210
         182-184/2+1 186+206 187+1 189-18A+205 18B+1 18E+79 18F+202 190+203 191+1 193+205 194+207 196+211 197+209
         198+1 19C+211 19D+213 19F+214 1A0-1A4/2+1 1A6+218 1A7+1 1A9+218 1AC+1 1AE+218 1AF+1 1B1-1B2+217
@@ -40,7 +40,7 @@ public sealed class TextFoldingTests
     [Fact]
     public void Each_character_is_compared_in_lower_case_in_values_words_and_ids()
     {
-        var mapped = Mappings(Unicode16);
+        var mapped = Mappings(MappingsOfUnicode16);
         Assert.Equal(1459, mapped.Count);
         var newer = Mappings(Newer);
         byte[] utf8 = new byte[4];
@@ -66,10 +66,10 @@ public sealed class TextFoldingTests
 
     private static void Check(int value, string expected, ReadOnlySpan<byte> folded)
     {
-        string found = Encoding.UTF8.GetString(folded);
+        string actual = Encoding.UTF8.GetString(folded);
         Assert.True(
-            expected.Equals(found, StringComparison.Ordinal),
-            $"U+{value:X4}: {expected} expected, {found} found"
+            expected.Equals(actual, StringComparison.Ordinal),
+            $"U+{value:X4}: {expected} expected, {actual} found"
         );
     }
 
