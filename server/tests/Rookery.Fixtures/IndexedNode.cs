@@ -22,28 +22,35 @@ public sealed class IndexedNode : IDisposable
 
     private readonly SegmentStoreContext _context;
 
+    /// <summary>Opens a node on a disk, and applies its log.</summary>
+    /// <param name="disk">Holds the files of the node.</param>
+    /// <param name="time">The clock of the node.</param>
+    /// <param name="options">Options of indexing.</param>
+    /// <param name="shareOfCore">Part of a processor core that indexing may use, up to 1.</param>
+    /// <param name="cacheBytes">Size of the cache of pages of segments.</param>
+    /// <param name="wrapStore">Wraps the store of each index; null for none.</param>
     private IndexedNode(
         SimulatedDisk disk,
         SimulatedTimeProvider time,
         IndexFeederOptions options,
         double shareOfCore = 1,
         long cacheBytes = 1 << 20,
-        Func<IIndexStore, IIndexStore>? around = null
+        Func<IIndexStore, IIndexStore>? wrapStore = null
     )
     {
         (Disk, Time) = (disk, time);
-        var node = new NodeOptions
+        var nodeOptions = new NodeOptions
         {
             DataDirectory = Directory,
             SegmentBytes = 64 << 10,
             MemtableBytes = 48 << 10,
             RunBytes = 32 << 10,
-            Reserve = new ReserveRule(0, 0),
+            Reserve = new ReserveRule(Bytes: 0, Fraction: 0),
         };
-        Store = NodeStore.Open(node, disk, new MemoryBudget(16 << 20), NoRecorder.Instance, time);
+        Store = NodeStore.Open(nodeOptions, disk, new MemoryBudget(16 << 20), NoRecorder.Instance, time);
         Store.ApplyAll();
         _context = StoreContents.ContextOf(disk, cacheBytes);
-        var host = new IndexHostOptions
+        var hostOptions = new IndexHostOptions
         {
             DataDirectory = Directory,
             ShareOfCore = () => shareOfCore,
@@ -53,8 +60,14 @@ public sealed class IndexedNode : IDisposable
             Io = NoRecorder.Instance,
             Feeder = options,
         };
-        around ??= static store => store;
-        Host = new IndexHost(Store.Databases, disk, host, time, folder => around(SegmentStore.Open(_context, folder)));
+        wrapStore ??= static store => store;
+        Host = new IndexHost(
+            Store.Databases,
+            disk,
+            hostOptions,
+            time,
+            folder => wrapStore(SegmentStore.Open(_context, folder))
+        );
     }
 
     public static IndexFeederOptions SmallSteps { get; } =
@@ -81,16 +94,17 @@ public sealed class IndexedNode : IDisposable
 
     public bool HasRoom { get; set; } = true;
 
+    /// <summary>Creates a node with an empty database, shop. See the constructor for the parameters.</summary>
     public static IndexedNode New(
         IndexFeederOptions? options = null,
         double shareOfCore = 1,
         long cacheBytes = 1 << 20,
-        Func<IIndexStore, IIndexStore>? around = null
+        Func<IIndexStore, IIndexStore>? wrapStore = null
     )
     {
         var disk = new SimulatedDisk("/data");
         var time = new SimulatedTimeProvider();
-        var node = new IndexedNode(disk, time, options ?? SmallSteps, shareOfCore, cacheBytes, around);
+        var node = new IndexedNode(disk, time, options ?? SmallSteps, shareOfCore, cacheBytes, wrapStore);
         node.CreateDatabase("shop");
         return node;
     }

@@ -197,7 +197,7 @@ public sealed class StaticIndexTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void Memory_of_unused_rows_is_released(bool isAsked)
+    public void Memory_of_unused_rows_is_released(bool isTrimRequested)
     {
         using var node = IndexedNode.New();
         node.Define(Indexes[1].Definition, "totals");
@@ -216,7 +216,7 @@ public sealed class StaticIndexTests
 
         const int Segment = 1 << 20;
         Assert.InRange(RowsMemory(node).UsedBytes, 2 * Segment, long.MaxValue);
-        if (isAsked)
+        if (isTrimRequested)
         {
             node.Host.TrimMemory();
             node.Settle();
@@ -243,7 +243,7 @@ public sealed class StaticIndexTests
     [Theory]
     [InlineData("/indexes/", 4)]
     [InlineData("/loads/", 2)]
-    public void An_index_of_an_older_format_is_built_again(string older, int indexes)
+    public void An_index_of_an_older_format_is_built_again(string folder, int indexes)
     {
         var node = IndexedNode.New();
         foreach (var (name, definition, _) in Indexes)
@@ -260,7 +260,7 @@ public sealed class StaticIndexTests
         node.SettleAll();
         foreach (
             string path in node.Disk.Files.Where(path =>
-                path.Contains("/segment-", StringComparison.Ordinal) && path.Contains(older, StringComparison.Ordinal)
+                path.Contains("/segment-", StringComparison.Ordinal) && path.Contains(folder, StringComparison.Ordinal)
             )
         )
         {
@@ -392,11 +392,15 @@ public sealed class StaticIndexTests
         node.SettleAll();
         Assert.Equal(0, node.Host.DocumentsRead);
         string identity = IndexedNode.Directory + "/indexes/1/1/identity";
-        string said = $"rookery index 1 of {node.Database().HistoryId}\n";
+        // Unlike today's identities, it lacks the content version.
+        string identityText = $"rookery index 1 of {node.Database().HistoryId}\n";
         node.Disk.Delete(identity);
         using (var file = node.Disk.Open(identity, DiskOpen.CreateNew))
         {
-            file.Write(Encoding.ASCII.GetBytes(said + Rookery.Documents.Nodes.DataDirectory.CheckLine(said)), 0);
+            file.Write(
+                Encoding.ASCII.GetBytes(identityText + Rookery.Documents.Nodes.DataDirectory.CheckLine(identityText)),
+                0
+            );
             file.Sync();
         }
 
@@ -477,7 +481,7 @@ public sealed class StaticIndexTests
     // Writes version 1 into the first page of a segment, with a matching checksum.
     private static void MakeOlder(SimulatedDisk disk, string path)
     {
-        const int VersionAt = 8;
+        const int VersionOffset = 8;
         byte[] page = new byte[SegmentFormat.StoredPageBytes];
         using (var file = disk.Open(path, DiskOpen.Read))
         {
@@ -485,15 +489,15 @@ public sealed class StaticIndexTests
         }
 
         byte[] older = [.. page];
-        older[VersionAt] = 1;
+        older[VersionOffset] = 1;
         long fileId = long.Parse(path[(path.LastIndexOf('-') + 1)..], CultureInfo.InvariantCulture);
         BinaryPrimitives.WriteUInt32LittleEndian(
             older.AsSpan(older.Length - sizeof(uint)),
             SegmentFormat.ChecksumOf(fileId, 0, older.AsSpan(0, older.Length - sizeof(uint)))
         );
-        for (int at = 0; at < page.Length; at++)
+        for (int offset = 0; offset < page.Length; offset++)
         {
-            disk.Rot(path, at, (byte)(page[at] ^ older[at]));
+            disk.Rot(path, offset, (byte)(page[offset] ^ older[offset]));
         }
     }
 

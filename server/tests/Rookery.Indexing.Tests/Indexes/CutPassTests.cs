@@ -22,8 +22,11 @@ public sealed class CutPassTests
     public void A_pass_that_ends_early_starts_again_and_misses_nothing(int seed)
     {
         var random = new Random(seed);
-        bool cuts = true;
-        using var node = IndexedNode.New(around: store => new CutStore(store, () => cuts && random.Next(6) == 0));
+        bool isCutting = true;
+        using var node = IndexedNode.New(wrapStore: store => new CutStore(
+            store,
+            () => isCutting && random.Next(6) == 0
+        ));
         for (int step = 0; step < 400; step++)
         {
             string id = $"users/{random.Next(40)}";
@@ -53,7 +56,7 @@ public sealed class CutPassTests
             }
         }
 
-        cuts = false;
+        isCutting = false;
         node.SettleAll();
         node.Check("first", ByName);
         node.Check("second", ByName);
@@ -96,7 +99,7 @@ public sealed class CutPassTests
 
         private void Cut()
         {
-            if (isCut())
+            if (shallCut())
             {
                 throw new SnapshotEndedException();
             }

@@ -36,7 +36,7 @@ public sealed class DeletedIndexTests
     public void A_dropped_deletion_is_followed_although_the_first_attempt_fails()
     {
         int closed = 0;
-        using var node = IndexedNode.New(around: store => new ClosingStore(store, RefuseFirst));
+        using var node = IndexedNode.New(wrapStore: store => new ClosingStore(store, RefuseFirst));
         node.Define("a", ByName);
         node.Define("b", ByName);
         node.SettleAll();

@@ -41,7 +41,7 @@ public sealed class DependentsTests : IDisposable
         }
 
         long before = index.Position;
-        var fed = new List<string>();
+        var fedIds = new List<string>();
         Assert.Throws<StoredDocumentException>(() =>
             index.FeedDependents(100, id => throw new StoredDocumentException(Encoding.UTF8.GetString(id)))
         );
@@ -50,11 +50,11 @@ public sealed class DependentsTests : IDisposable
             100,
             id =>
             {
-                fed.Add(Encoding.UTF8.GetString(id));
+                fedIds.Add(Encoding.UTF8.GetString(id));
                 return true;
             }
         );
-        Assert.Equal(40, fed.Count);
+        Assert.Equal(40, fedIds.Count);
         Assert.False(index.HasDependents);
         Assert.Equal(_node.Database().LastEtag, index.Position);
     }
@@ -62,11 +62,11 @@ public sealed class DependentsTests : IDisposable
     [Theory]
     [InlineData("Companies")]
     [InlineData("@all_docs")]
-    public void A_loaded_document_of_a_collection_that_the_map_does_not_name_is_tracked(string named)
+    public void A_loaded_document_of_a_collection_that_the_map_does_not_name_is_tracked(string loadedCollection)
     {
         using var node = IndexedNode.New();
         node.Define(
-            $$"""{"Maps":["docs.Users.Select(u => new { city = LoadDocument(u.employer, \"{{named}}\").city })"],"""
+            $$"""{"Maps":["docs.Users.Select(u => new { city = LoadDocument(u.employer, \"{{loadedCollection}}\").city })"],"""
                 + """ "Fields":{"city":{"Storage":"Yes"}}}""",
             "a"
         );
@@ -172,10 +172,10 @@ public sealed class DependentsTests : IDisposable
 
     public void Dispose() => _node.Dispose();
 
-    private void Define(string name, string map, IndexedNode? where = null)
+    private void Define(string name, string map, IndexedNode? node = null)
     {
         using var json = JsonDocument.Parse($$"""{"Name":"{{name}}","Maps":["{{map}}"]}""");
-        (where ?? _node).ChangeIndexes(writer =>
+        (node ?? _node).ChangeIndexes(writer =>
             writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default)
         );
     }

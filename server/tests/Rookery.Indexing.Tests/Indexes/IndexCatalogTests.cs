@@ -316,7 +316,7 @@ public sealed class IndexCatalogTests
         );
         // The etag that queries see never goes back: the old index follows changes while the new one is built, and is
         // ahead of it at first.
-        long seen = 0;
+        long lastVisible = 0;
         for (int i = 0; node.Host.Step(); i++)
         {
             if (i < 20)
@@ -324,8 +324,8 @@ public sealed class IndexCatalogTests
                 node.Put($"x/{i}", "\"name\":1,\"age\":2");
             }
 
-            Assert.True(node.Serving("a").VisibleEtag >= seen, $"step {i}");
-            seen = node.Serving("a").VisibleEtag;
+            Assert.True(node.Serving("a").VisibleEtag >= lastVisible, $"step {i}");
+            lastVisible = node.Serving("a").VisibleEtag;
             node.Time.Advance(IndexedNode.SmallSteps.PendingAge);
         }
 
@@ -472,7 +472,7 @@ public sealed class IndexCatalogTests
 
             if (random.Next(4) == 0)
             {
-                Array.ForEach(databases, each => node.Host.SetPaused(node.Database(each), false));
+                Array.ForEach(databases, paused => node.Host.SetPaused(node.Database(paused), false));
                 node.SettleAll();
                 foreach (var ((checkedDatabase, index), expected) in defined)
                 {

@@ -208,8 +208,8 @@ public sealed class IndexFeederTests
         node.Define(ByName.Name, ByName);
         node.SettleAll();
         node.Put("a", "\"name\":1");
-        bool wasAsked = false;
-        node.Host.WakeRequested = () => wasAsked = true;
+        bool isWakeRequested = false;
+        node.Host.WakeRequested = () => isWakeRequested = true;
         var waiting = node.Host.WaitAsync(
             node.Database(),
             ByName.Name,
@@ -217,7 +217,7 @@ public sealed class IndexFeederTests
             TimeSpan.FromSeconds(1),
             CancellationToken.None
         );
-        Assert.True(wasAsked && !waiting.IsCompleted);
+        Assert.True(isWakeRequested && !waiting.IsCompleted);
         node.Settle();
         Assert.True(await waiting);
         node.Check(ByName.Name, ByName);

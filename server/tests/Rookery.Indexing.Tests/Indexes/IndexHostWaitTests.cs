@@ -15,7 +15,7 @@ namespace Rookery.Indexing.Tests.Indexes;
 public sealed class IndexHostWaitTests
 {
     // Ends a test that would otherwise hang; a passing test never waits for it.
-    private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan TestTimeout = TimeSpan.FromSeconds(60);
 
     private static readonly AutoIndexDefinition ByName = new(
         "Users",
@@ -35,8 +35,8 @@ public sealed class IndexHostWaitTests
         node.Define(ByName.Name, ByName);
         node.SettleAll();
         node.Put("a", "\"name\":1");
-        using var held = new HeldContinuations();
-        var waiting = held.Within(() =>
+        using var continuations = new HeldContinuations();
+        var waiting = continuations.Within(() =>
             node.Host.WaitAsync(
                 node.Database(),
                 ByName.Name,
@@ -48,7 +48,7 @@ public sealed class IndexHostWaitTests
         node.Host.SetPaused(node.Database(), ByName.Name, true);
         node.Host.SetPaused(node.Database(), ByName.Name, false);
         node.SettleAll();
-        held.RunUntil(waiting);
+        continuations.RunUntil(waiting);
         Assert.True(waiting.IsCompleted && await waiting);
     }
 
@@ -56,13 +56,16 @@ public sealed class IndexHostWaitTests
     [Fact]
     public async Task A_wait_for_an_index_ends_at_once_when_its_database_is_deleted()
     {
-        using var held = new HeldContinuations();
+        using var continuations = new HeldContinuations();
         Task<bool>? waiting = null;
-        using var node = IndexedNode.New(around: store => new ClosingStore(store, () => held.RunUntil(waiting!)));
+        using var node = IndexedNode.New(wrapStore: store => new ClosingStore(
+            store,
+            () => continuations.RunUntil(waiting!)
+        ));
         node.Define(ByName.Name, ByName);
         node.SettleAll();
         node.Put("a", "\"name\":1");
-        waiting = held.Within(() => WaitPatiently(node, ByName.Name));
+        waiting = continuations.Within(() => WaitPatiently(node, ByName.Name));
         node.Run(CommandEncoder.DeleteDatabases(["shop"]));
         node.Settle();
         Assert.True(waiting.IsCompleted);
@@ -77,7 +80,7 @@ public sealed class IndexHostWaitTests
         node.Host.Follow();
         var waiting = WaitPatiently(node, "Failing");
         node.Settle();
-        Assert.False(await waiting.WaitAsync(Guard));
+        Assert.False(await waiting.WaitAsync(TestTimeout));
     }
 
     [Fact]
@@ -87,7 +90,7 @@ public sealed class IndexHostWaitTests
         node.ChangeIndexes(static writer => writer.Put("Failing", "{\"of\":\"another version\"}"u8.ToArray(), default));
         var waiting = WaitPatiently(node, "Failing");
         node.Settle();
-        Assert.False(await waiting.WaitAsync(Guard));
+        Assert.False(await waiting.WaitAsync(TestTimeout));
     }
 
     [Theory]
@@ -105,7 +108,7 @@ public sealed class IndexHostWaitTests
 
         var waiting = WaitPatiently(node, ByName.Name);
         node.Host.Dispose();
-        Assert.False(await waiting.WaitAsync(Guard));
+        Assert.False(await waiting.WaitAsync(TestTimeout));
     }
 
     [Theory]
@@ -114,7 +117,7 @@ public sealed class IndexHostWaitTests
     public void An_index_that_cannot_be_closed_keeps_no_other_open(bool areDatabasesDeleted)
     {
         int closed = 0;
-        using var node = IndexedNode.New(around: store => new ClosingStore(store, RefuseFirst));
+        using var node = IndexedNode.New(wrapStore: store => new ClosingStore(store, RefuseFirst));
         node.CreateDatabase("depot");
         foreach (string database in (string[])["shop", "depot"])
         {
@@ -145,7 +148,7 @@ public sealed class IndexHostWaitTests
     public void Every_index_that_cannot_be_closed_is_named()
     {
         int closed = 0;
-        var node = IndexedNode.New(around: store => new ClosingStore(store, Refuse));
+        var node = IndexedNode.New(wrapStore: store => new ClosingStore(store, Refuse));
         node.CreateDatabase("depot");
         foreach (string database in (string[])["shop", "depot"])
         {
@@ -156,7 +159,7 @@ public sealed class IndexHostWaitTests
         node.SettleAll();
         var refused = Assert.Throws<AggregateException>(node.Host.Dispose);
         Assert.Equal(4, refused.InnerExceptions.Count);
-        Assert.All(refused.InnerExceptions, static one => Assert.IsType<DiskException>(one));
+        Assert.All(refused.InnerExceptions, static inner => Assert.IsType<DiskException>(inner));
         node.Dispose();
 
         void Refuse() => throw new DiskException("close", $"/data/{++closed}", Errno.InputOutput);
@@ -207,9 +210,9 @@ public sealed class IndexHostWaitTests
     /// <summary>Runs continuations after an await when the test calls for it.</summary>
     private sealed class HeldContinuations : SynchronizationContext, IDisposable
     {
-        private readonly BlockingCollection<(SendOrPostCallback Callback, object? State)> _held = [];
+        private readonly BlockingCollection<(SendOrPostCallback Callback, object? State)> _posted = [];
 
-        public override void Post(SendOrPostCallback d, object? state) => _held.Add((d, state));
+        public override void Post(SendOrPostCallback d, object? state) => _posted.Add((d, state));
 
         public TResult Within<TResult>(Func<TResult> act)
         {
@@ -227,17 +230,17 @@ public sealed class IndexHostWaitTests
 
         public void RunUntil(Task ended)
         {
-            while (!ended.IsCompleted && _held.TryTake(out var held, Guard))
+            while (!ended.IsCompleted && _posted.TryTake(out var posted, TestTimeout))
             {
                 Within<object?>(() =>
                 {
-                    held.Callback(held.State);
+                    posted.Callback(posted.State);
                     return null;
                 });
             }
         }
 
-        public void Dispose() => _held.Dispose();
+        public void Dispose() => _posted.Dispose();
     }
 
     private sealed class ClosedMap : IIndexMap, IDisposable

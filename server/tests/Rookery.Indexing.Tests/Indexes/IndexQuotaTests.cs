@@ -12,7 +12,8 @@ namespace Rookery.Indexing.Tests.Indexes;
 /// <summary>The quota on indexes of a node, whatever the log defines.</summary>
 public sealed class IndexQuotaTests
 {
-    private const int MostOfALeastNode = 32;
+    // Half of these may be automatic.
+    private const int MaxIndexesOfSmallestNode = 32;
 
     [Fact]
     public void The_number_of_indexes_depends_on_the_memory()
@@ -21,7 +22,7 @@ public sealed class IndexQuotaTests
         Assert.Equal((1024, 512), Bounds(1L << 30));
         Assert.Equal((32, 16), Bounds(16L << 20));
 
-        static (int Most, int Automatic) Bounds(long bytes) =>
+        static (int All, int Automatic) Bounds(long bytes) =>
             new IndexQuota(bytes, static _ => { }) is var quota ? (quota.MaxIndexes, quota.MaxAutomatic) : default;
     }
 
@@ -39,7 +40,7 @@ public sealed class IndexQuotaTests
             }
         });
         node.SettleAll();
-        Assert.Equal(MostOfALeastNode / 2, node.Host.ReadStatus(node.Database()).Count);
+        Assert.Equal(MaxIndexesOfSmallestNode / 2, node.Host.ReadStatus(node.Database()).Count);
         Assert.Single(
             node.Troubles,
             static trouble => trouble.Contains("(16 MiB), at most 16 of them automatic", StringComparison.Ordinal)
@@ -53,13 +54,13 @@ public sealed class IndexQuotaTests
         node = node.Restart();
         node.SettleAll();
         var kept = node.Host.ReadStatus(node.Database());
-        Assert.Equal(MostOfALeastNode / 2, kept.Count);
+        Assert.Equal(MaxIndexesOfSmallestNode / 2, kept.Count);
         Assert.Null(node.Host.WhyNotKept(node.Database(), kept[0].Name));
 
         // One index is deleted, and another takes its place.
         node.ChangeIndexes(writer => writer.Delete(kept[0].Name));
         node.SettleAll();
-        Assert.Equal(MostOfALeastNode / 2, node.Host.ReadStatus(node.Database()).Count);
+        Assert.Equal(MaxIndexesOfSmallestNode / 2, node.Host.ReadStatus(node.Database()).Count);
         node.Dispose();
     }
 
@@ -76,7 +77,7 @@ public sealed class IndexQuotaTests
         SettleInTurns(node);
         Assert.All(names, name => Assert.Equal("ax", TermOf(node, name)));
         Assert.All(names, name => Assert.Null(node.Host.WhyNotKept(node.Database(), name)));
-        Assert.Equal(MostOfALeastNode, node.Host.ReadStatus(node.Database()).Count);
+        Assert.Equal(MaxIndexesOfSmallestNode, node.Host.ReadStatus(node.Database()).Count);
     }
 
     [Fact]
@@ -91,7 +92,7 @@ public sealed class IndexQuotaTests
 
         node.SettleAll();
         var waiting = names.Where(name => node.Host.WhyNotKept(node.Database(), name) is not null).ToList();
-        Assert.Equal(MostOfALeastNode - (MostOfALeastNode / 8), waiting.Count);
+        Assert.Equal(MaxIndexesOfSmallestNode - (MaxIndexesOfSmallestNode / 8), waiting.Count);
         Assert.Equal("a", TermOf(node, waiting[0]));
         var error = node.Host.ReadErrors(node.Database(), waiting[0])[^1];
         Assert.Equal("Open", error.Action);
@@ -107,19 +108,19 @@ public sealed class IndexQuotaTests
     {
         using var node = IndexedNode.New();
         node.CreateDatabase("zoo");
-        for (int i = 0; i < MostOfALeastNode / 2; i++)
+        for (int i = 0; i < MaxIndexesOfSmallestNode / 2; i++)
         {
             node.Define($"a{i:D2}", Of($"f{i}"));
         }
 
         node.SettleAll();
-        for (int i = 0; i < MostOfALeastNode - 3; i++)
+        for (int i = 0; i < MaxIndexesOfSmallestNode - 3; i++)
         {
             node.DefineField($"s{i:D2}", "o.name", "zoo");
         }
 
         node.SettleAll();
-        Assert.Equal(MostOfALeastNode - 3, node.Host.ReadStatus(node.Database("zoo")).Count);
+        Assert.Equal(MaxIndexesOfSmallestNode - 3, node.Host.ReadStatus(node.Database("zoo")).Count);
         Assert.Equal(["a00", "a01", "a02"], node.Host.ReadStatus(node.Database()).Select(static status => status.Name));
         Assert.Contains(
             "has memory for 32 indexes",
@@ -177,7 +178,7 @@ public sealed class IndexQuotaTests
         Assert.Equal(0, node.Host.Automatic.DefinitionsRead);
         Assert.True(node.Host.MayDefine(defining: 2));
         Assert.False(node.Host.MayDefine(defining: 3));
-        Assert.Equal((MostOfALeastNode / 2) - 1, node.Host.Automatic.DefinitionsRead);
+        Assert.Equal((MaxIndexesOfSmallestNode / 2) - 1, node.Host.Automatic.DefinitionsRead);
 
         // One index is deleted and another defined in one command: the number is unchanged.
         node.ChangeIndexes(static writer =>
@@ -194,15 +195,15 @@ public sealed class IndexQuotaTests
         // A database of the same name has its own definitions.
         node.Run(CommandEncoder.DeleteDatabases(["shop"]));
         node.CreateDatabase("shop");
-        Assert.True(node.Host.MayDefine(defining: MostOfALeastNode / 2));
-        Assert.False(node.Host.MayDefine(defining: (MostOfALeastNode / 2) + 1));
+        Assert.True(node.Host.MayDefine(defining: MaxIndexesOfSmallestNode / 2));
+        Assert.False(node.Host.MayDefine(defining: (MaxIndexesOfSmallestNode / 2) + 1));
     }
 
     private static IndexedNode FullNode(out string[] names)
     {
         var node = IndexedNode.New();
         node.Put("users/1", "\"name\":\"a\"");
-        names = [.. Enumerable.Range(0, MostOfALeastNode).Select(static number => $"s{number:D2}")];
+        names = [.. Enumerable.Range(0, MaxIndexesOfSmallestNode).Select(static number => $"s{number:D2}")];
         foreach (string name in names)
         {
             node.DefineField(name, "o.name");
@@ -216,7 +217,7 @@ public sealed class IndexQuotaTests
     // Replacements are written when old enough, and then the next ones begin.
     private static void SettleInTurns(IndexedNode node)
     {
-        for (int turn = 0; turn <= MostOfALeastNode / 4; turn++)
+        for (int turn = 0; turn <= MaxIndexesOfSmallestNode / 4; turn++)
         {
             node.SettleAll();
         }

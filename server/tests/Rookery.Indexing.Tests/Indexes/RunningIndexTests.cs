@@ -49,8 +49,8 @@ public sealed class RunningIndexTests : IDisposable
     [Fact]
     public void An_index_that_fails_too_often_stops_and_reports_it()
     {
-        var told = new List<string>();
-        using var index = NewIndex(stopped: told.Add);
+        var reasons = new List<string>();
+        using var index = NewIndex(stopped: reasons.Add);
         for (int i = 0; i < 99; i++)
         {
             Feed(index, $"d/{i}", i % 6 == 0 ? "\"fails\":1" : "\"n\":1");
@@ -60,14 +60,14 @@ public sealed class RunningIndexTests : IDisposable
         Feed(index, "last", "\"fails\":1");
         Feed(index, "of the same pass", "\"fails\":1");
         Assert.Equal((IndexState.Error, 18), (index.State, index.Errors.Count));
-        Assert.StartsWith("18 of 100 documents", Assert.Single(told), StringComparison.Ordinal);
+        Assert.StartsWith("18 of 100 documents", Assert.Single(reasons), StringComparison.Ordinal);
 
         // Entries fed before the stop are still written, now or once the disk accepts them; that must not clear the
         // error.
         index.AdvanceTo(1, 101);
         index.SetTrouble("The disk is full.");
         index.WriteBuffered();
-        Assert.Equal((told[0], 0), (index.ReadStatus(0, null).Trouble, index.VisibleEtag));
+        Assert.Equal((reasons[0], 0), (index.ReadStatus(0, null).Trouble, index.VisibleEtag));
     }
 
     /// <summary>The clock stands still: only the stop ends the wait.</summary>
@@ -152,7 +152,7 @@ public sealed class RunningIndexTests : IDisposable
             _node.Time
         )
         {
-            Stopped = (_, why) => stopped?.Invoke(why),
+            Stopped = (_, reason) => stopped?.Invoke(reason),
         };
     }
 
@@ -174,6 +174,7 @@ public sealed class RunningIndexTests : IDisposable
         }
     }
 
+    /// <summary>Maps every document to one term, and fails if it has a member "fails".</summary>
     private sealed class PickyMap : IIndexMap
     {
         public IReadOnlyList<string> Collections => [];

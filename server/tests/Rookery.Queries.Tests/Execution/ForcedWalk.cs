@@ -4,20 +4,22 @@ using Rookery.Search.Segments.Postings;
 namespace Rookery.Queries.Tests.Execution;
 
 /// <summary>
-/// Forces the walk over the terms of an order, whatever its cost, and gives up after a number of entries.
+/// Forces the walk over the terms of an order, whatever its cost. The walk gives up after a number of entries.
 /// </summary>
-internal sealed class ForcedWalk(long mostSteps) : OrderWalk
+internal sealed class ForcedWalk(long maxSteps) : OrderWalk
 {
     /// <summary>Number of walks started.</summary>
-    public int Begun { get; private set; }
+    public int Started { get; private set; }
 
     /// <summary>Number of walks that found all wanted matches.</summary>
     public int Completed { get; private set; }
 
-    /// <summary>Number of these in a segment with dead entries.</summary>
+    /// <summary>Number of completed walks in a segment with dead entries.</summary>
     public int CompletedAmongDead { get; private set; }
 
-    /// <summary>Walks to the end, walks up to a number of entries, or decides by cost.</summary>
+    /// <summary>
+    /// Returns a walk without a limit, one that gives up after fewer than 20 entries, or null: the cost decides.
+    /// </summary>
     public static ForcedWalk? Any(Random random) =>
         random.Next(4) switch
         {
@@ -30,8 +32,8 @@ internal sealed class ForcedWalk(long mostSteps) : OrderWalk
 
     public override long MaxSteps(EntryCursor candidates)
     {
-        Begun++;
-        return mostSteps;
+        Started++;
+        return maxSteps;
     }
 
     public override void OnPageFound(int dead)
@@ -46,5 +48,6 @@ internal sealed class NoWalk : OrderWalk
 {
     public override bool IsWorthwhile(long wanted, int entries, EntryCursor candidates) => false;
 
-    public override long MaxSteps(EntryCursor candidates) => throw new InvalidOperationException("Nobody walks.");
+    public override long MaxSteps(EntryCursor candidates) =>
+        throw new InvalidOperationException("No walk was started.");
 }

@@ -16,16 +16,18 @@ public sealed class GroupAnswerTests
     [InlineData("too many groups")]
     [InlineData("a long key")]
     [InlineData("a long value")]
-    public void A_scan_answers_while_the_index_excludes_a_document(string why)
+    public void A_scan_answers_while_the_index_excludes_a_document(string exclusion)
     {
         using var node = IndexedNode.New();
-        string query = why is "too many groups" ? "from Users group by tags[] select key() as k, count() as n" : ByCity;
+        string query = exclusion is "too many groups"
+            ? "from Users group by tags[] select key() as k, count() as n"
+            : ByCity;
         Define(node, query);
         node.Put("users/1", "\"city\":\"Ulm\",\"tags\":[1]");
         string many = string.Join(',', Enumerable.Range(0, MappedRows.MaxRows + 1));
         node.Put(
             "users/2",
-            why switch
+            exclusion switch
             {
                 "too many groups" => $"\"tags\":[{many}]",
                 "a long key" => $"\"city\":\"{new string('x', AutoReduceMap.MaxKeyBytes)}\"",

@@ -84,7 +84,7 @@ public sealed class GroupModelTests
             Define(node, keys);
         }
 
-        int found = 0;
+        int withResults = 0;
         int ofPage = 0;
         int compared = 0;
         int walked = 0;
@@ -99,29 +99,28 @@ public sealed class GroupModelTests
             node.SettleAll();
             for (int query = 0; query < 40; query++)
             {
-                string asked = RandomQuery(random);
+                string text = RandomQuery(random);
                 var walk = ForcedWalk.Any(random);
-                using var grouped = new GroupExample(node, asked) { Walk = walk };
+                using var grouped = new GroupExample(node, text) { Walk = walk };
                 var expected = grouped.Scan();
                 bool needsTotal = random.Next(4) > 0;
-                var answered =
-                    grouped.Ask(needsTotal) ?? throw new InvalidOperationException($"{asked} is not answered");
+                var actual = grouped.Ask(needsTotal) ?? throw new InvalidOperationException($"{text} is not answered");
                 Assert.True(
-                    expected.Results.SequenceEqual(answered.Results, StringComparer.Ordinal)
-                        && (expected.Total == answered.Total || !needsTotal),
-                    $"seed {seed}, round {round}: {asked}\nexpected {expected.Total}: "
-                        + $"{string.Join(' ', expected.Results)}\nanswered {answered.Total}: "
-                        + $"{string.Join(' ', answered.Results)} (of the page: {answered.IsOfPage})"
+                    expected.Results.SequenceEqual(actual.Results, StringComparer.Ordinal)
+                        && (expected.Total == actual.Total || !needsTotal),
+                    $"seed {seed}, round {round}: {text}\nexpected {expected.Total}: "
+                        + $"{string.Join(' ', expected.Results)}\nanswered {actual.Total}: "
+                        + $"{string.Join(' ', actual.Results)} (of the page: {actual.IsOfPage})"
                 );
                 compared++;
-                found += answered.Results.Count > 0 ? 1 : 0;
-                ofPage += answered.IsOfPage ? 1 : 0;
+                withResults += actual.Results.Count > 0 ? 1 : 0;
+                ofPage += actual.IsOfPage ? 1 : 0;
                 walked += walk?.Completed ?? 0;
             }
         }
 
         // Otherwise the test would prove nothing. Ids of long keys do not determine the order of groups.
-        Assert.InRange(found, compared / 2, compared);
+        Assert.InRange(withResults, compared / 2, compared);
         Assert.InRange(ofPage, compared / (hasLongKeys ? 20 : 4), compared - (compared / 8));
         Assert.InRange(walked, hasLongKeys ? 1 : 20, int.MaxValue);
         node.Dispose();

@@ -34,12 +34,12 @@ public sealed class IndexAnswerTests
         using var answer = example.Open(Plan("from Users where name = 'ann'"));
         Assert.Equal(
             ["users/1", "users/2", "users/3"],
-            answer.Documents.Select(static found => Encoding.UTF8.GetString(found.Id.Span))
+            answer.Documents.Select(static document => Encoding.UTF8.GetString(document.Id.Span))
         );
         Assert.Equal(
             [true, true, false],
-            answer.Documents.Select(found =>
-                answer.IsStillResult(example.Document(Encoding.UTF8.GetString(found.Id.Span)), found.Etag)
+            answer.Documents.Select(document =>
+                answer.IsStillResult(example.Document(Encoding.UTF8.GetString(document.Id.Span)), document.Etag)
             )
         );
         Assert.Equal(3, answer.Watermark);
@@ -60,7 +60,7 @@ public sealed class IndexAnswerTests
         Assert.Equal(200, answer.TotalResults);
         Assert.Equal(
             ["users/294", "users/293", "users/292"],
-            answer.Documents.Select(static found => Encoding.UTF8.GetString(found.Id.Span))
+            answer.Documents.Select(static document => Encoding.UTF8.GetString(document.Id.Span))
         );
     }
 
@@ -73,8 +73,8 @@ public sealed class IndexAnswerTests
         using var page = example.Open(Plan(Query), needsTotal: false);
         Assert.Equal(20_000, counted.TotalResults);
         Assert.Equal(
-            counted.Documents.Select(static found => (found.Etag, found.Score)),
-            page.Documents.Select(static found => (found.Etag, found.Score))
+            counted.Documents.Select(static document => (document.Etag, document.Score)),
+            page.Documents.Select(static document => (document.Etag, document.Score))
         );
         Assert.InRange(page.PostingsRead, 1, counted.PostingsRead);
     }
@@ -87,7 +87,7 @@ public sealed class IndexAnswerTests
     [InlineData("from Users where age >= 100 order by age as double desc limit 10", 80)]
     [InlineData("from Users order by kind, name desc limit 10", 160)]
     [InlineData("from Users where kind >= 0 order by kind desc, name limit 10", 160)]
-    public void An_ordered_page_reads_the_keys_of_its_length_not_those_of_all_matches(string query, int most)
+    public void An_ordered_page_reads_the_keys_of_its_length_not_those_of_all_matches(string query, int maxKeys)
     {
         using var example = Many(4_000);
         for (int number = 4_000; number < 8_000; number++)
@@ -107,10 +107,10 @@ public sealed class IndexAnswerTests
         example.Apply();
         using var answer = example.Open(Plan(query));
         Assert.False(answer.AreCandidates);
-        Assert.InRange(answer.SortKeysRead, 1, most);
+        Assert.InRange(answer.SortKeysRead, 1, maxKeys);
         var (expected, total) = example.Scan(RqlParser.Parse(query));
         Assert.Equal(total, answer.TotalResults);
-        Assert.Equal(expected, answer.Documents.Select(static found => Encoding.UTF8.GetString(found.Id.Span)));
+        Assert.Equal(expected, answer.Documents.Select(static document => Encoding.UTF8.GetString(document.Id.Span)));
     }
 
     [Theory]
@@ -118,14 +118,14 @@ public sealed class IndexAnswerTests
     [InlineData("from Users where age < 10", 10, 64)]
     [InlineData("from Users where name = 'name 7' and search(bio, 'often')", 1, 400)]
     [InlineData("from Users where search(bio, 'seldom')", 10, 200)]
-    public void Only_postings_of_the_terms_are_read(string query, int least, int most)
+    public void Only_postings_of_the_terms_are_read(string query, int minPostings, int maxPostings)
     {
         using var example = Many(5_000);
         example.Put("users/ann", """{ "name": "ann" }""");
         example.Apply();
         using var answer = example.Open(Plan(query));
         Assert.False(answer.AreCandidates);
-        Assert.InRange(answer.PostingsRead, least, most);
+        Assert.InRange(answer.PostingsRead, minPostings, maxPostings);
     }
 
     [Fact]
@@ -134,13 +134,13 @@ public sealed class IndexAnswerTests
         using var example = Many(2_000);
         var clock = new CountingClock();
         string names = string.Join(',', Enumerable.Range(0, 10_000).Select(static number => $"'name {number}'"));
-        using (var any = example.Open(Plan($"from Users where name in ({names}) limit 1"), clock))
+        using (var inAny = example.Open(Plan($"from Users where name in ({names}) limit 1"), clock))
         {
-            Assert.Equal(2_000, any.TotalResults);
+            Assert.Equal(2_000, inAny.TotalResults);
         }
 
-        using var all = example.Open(Plan($"from Users where name all in ({names})"), clock);
-        Assert.Equal(0, all.TotalResults);
+        using var inAll = example.Open(Plan($"from Users where name all in ({names})"), clock);
+        Assert.Equal(0, inAll.TotalResults);
     }
 
     [Fact]
@@ -170,8 +170,8 @@ public sealed class IndexAnswerTests
         );
         var refusal = Assert.Throws<QueryException>(() => example.Open(Plan($"from Users where {pattern}"), clock));
         Assert.Equal(QueryFault.TooCostly, refusal.Fault);
-        using var still = example.Open(Plan("from Users where age = 5"));
-        Assert.Equal(1, still.TotalResults);
+        using var later = example.Open(Plan("from Users where age = 5"));
+        Assert.Equal(1, later.TotalResults);
     }
 
     private static IndexExample Many(int count)
@@ -201,13 +201,14 @@ public sealed class IndexAnswerTests
 
     private sealed class CountingClock : IWorkLimits
     {
+        /// <summary>The number of checks at which the time is over.</summary>
         public int Patience { get; init; } = int.MaxValue;
 
-        public int Asked { get; private set; }
+        public int Checks { get; private set; }
 
         public void CheckLimits()
         {
-            if (++Asked >= Patience)
+            if (++Checks >= Patience)
             {
                 throw new QueryException(QueryFault.TooCostly, "The time of the query is over.");
             }

@@ -45,37 +45,37 @@ public sealed class IndexDamageTests : IDisposable
         using (var answer = Ask())
         {
             Assert.Equal(50, answer.TotalResults);
-            Break();
+            BreakSegments();
             var refusal = Assert.Throws<IndexDamagedException>(() =>
                 isOfRows ? answer.ReadRow(0).Length : answer.Documents[0].Id.Length
             );
             Assert.Contains("'Users/Names' turned out to be damaged", refusal.Message, StringComparison.Ordinal);
         }
 
-        IsBuiltAgain();
+        AssertRebuilt();
     }
 
     [Fact]
     public void Damage_found_while_listing_terms_starts_a_rebuild()
     {
-        Break();
+        BreakSegments();
         Assert.Throws<IndexDamagedException>(() =>
             new IndexedQueries(_node.Host).ReadTerms(_node.Database(), Names, "name", null, 10)
         );
-        IsBuiltAgain();
+        AssertRebuilt();
     }
 
     [Fact]
     public void An_unreadable_page_found_by_a_search_starts_a_rebuild()
     {
-        Break();
+        BreakSegments();
         Assert.Null(TryAsk());
-        IsBuiltAgain();
+        AssertRebuilt();
     }
 
     public void Dispose() => _node.Dispose();
 
-    private void Break() =>
+    private void BreakSegments() =>
         _node.Disk.Inject(
             new DiskFault(1, Errno.InputOutput)
             {
@@ -85,7 +85,7 @@ public sealed class IndexDamageTests : IDisposable
             }
         );
 
-    private void IsBuiltAgain()
+    private void AssertRebuilt()
     {
         Assert.True(_node.Serving(Names).IsResetRequested);
         _node.Disk.ClearFaults();
@@ -98,7 +98,7 @@ public sealed class IndexDamageTests : IDisposable
         Assert.Equal(0, _memory.HeldBytes);
     }
 
-    private IndexAnswer Ask() => TryAsk() ?? throw new InvalidOperationException("It does not answer.");
+    private IndexAnswer Ask() => TryAsk() ?? throw new InvalidOperationException("The index does not answer.");
 
     private IndexAnswer? TryAsk()
     {

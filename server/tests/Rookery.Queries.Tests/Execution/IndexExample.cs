@@ -145,8 +145,10 @@ internal sealed class IndexExample : IDisposable
         return _scanned.Ask(compiled);
     }
 
-    /// <summary>Returns the index's answer.</summary>
-    public (IReadOnlyList<string> Results, long Total, bool LookedAtDocuments) Ask(
+    /// <summary>
+    /// Returns the index's answer, and whether the index gave only candidates, whose documents were evaluated.
+    /// </summary>
+    public (IReadOnlyList<string> Results, long Total, bool EvaluatedDocuments) Ask(
         Query query,
         bool needsTotal = true,
         OrderWalk? walk = null
@@ -156,25 +158,26 @@ internal sealed class IndexExample : IDisposable
         var compiled = CompiledQuery.Compile(query, QueryParameters.None, words);
         var results = new List<string>();
         long total;
-        bool looked;
+        bool evaluated;
         using (var answer = Open(compiled, needsTotal: needsTotal, walk: walk))
         {
-            looked = answer.AreCandidates;
-            total = looked ? ScanCandidates(answer, compiled, results) : answer.TotalResults!.Value;
-            if (!looked)
+            evaluated = answer.AreCandidates;
+            total = evaluated ? ScanCandidates(answer, compiled, results) : answer.TotalResults!.Value;
+            if (!evaluated)
             {
                 results.AddRange(
-                    answer.Documents.Select(found => Written(compiled, Encoding.UTF8.GetString(found.Id.Span)))
+                    answer.Documents.Select(document => Written(compiled, Encoding.UTF8.GetString(document.Id.Span)))
                 );
             }
         }
 
         Assert.Equal(0, _memory.HeldBytes);
-        return (results, total, looked);
+        return (results, total, evaluated);
     }
 
     public void Dispose() => _store.Dispose();
 
+    /// <summary>Gives the document to the index, which buffers its entry until <see cref="Apply"/>.</summary>
     private void Feed(string id)
     {
         _entry.Clear();
@@ -195,7 +198,9 @@ internal sealed class IndexExample : IDisposable
         }
 
         var end = run.Finish();
-        results.AddRange(end.Documents.Select(found => Written(compiled, Encoding.UTF8.GetString(found.Id.Span))));
+        results.AddRange(
+            end.Documents.Select(document => Written(compiled, Encoding.UTF8.GetString(document.Id.Span)))
+        );
         return end.TotalResults;
     }
 

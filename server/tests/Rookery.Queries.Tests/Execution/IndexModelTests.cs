@@ -21,8 +21,8 @@ public sealed class IndexModelTests
     public void Random_queries_get_the_same_answer_from_an_index_as_from_a_scan(int part)
     {
         int compared = 0;
-        int looked = 0;
-        int found = 0;
+        int evaluated = 0;
+        int withResults = 0;
         for (int seed = part * 1000; seed < (part * 1000) + 25; seed++)
         {
             var random = new Random(seed);
@@ -34,27 +34,27 @@ public sealed class IndexModelTests
                 Change(random, queries, example);
                 for (int query = 0; query < 20; query++)
                 {
-                    var asked = RandomQuery(random, queries);
+                    var randomQuery = RandomQuery(random, queries);
                     bool needsTotal = random.Next(4) > 0;
-                    var expected = example.Scan(asked);
-                    var answer = example.Ask(asked, needsTotal, ForcedWalk.Any(random));
+                    var expected = example.Scan(randomQuery);
+                    var answer = example.Ask(randomQuery, needsTotal, ForcedWalk.Any(random));
                     Assert.True(
                         expected.Results.SequenceEqual(answer.Results, StringComparer.Ordinal)
                             && (expected.Total == answer.Total || !needsTotal),
-                        $"seed {seed}, round {round}, query {query}: {QueryPrinter.Print(asked)}\nexpected "
+                        $"seed {seed}, round {round}, query {query}: {QueryPrinter.Print(randomQuery)}\nexpected "
                             + $"{expected.Total}: {string.Join(' ', expected.Results)}\nanswered {answer.Total}: "
-                            + $"{string.Join(' ', answer.Results)} (looked: {answer.LookedAtDocuments})"
+                            + $"{string.Join(' ', answer.Results)} (evaluated documents: {answer.EvaluatedDocuments})"
                     );
                     compared++;
-                    looked += answer.LookedAtDocuments ? 1 : 0;
-                    found += answer.Total > 0 ? 1 : 0;
+                    evaluated += answer.EvaluatedDocuments ? 1 : 0;
+                    withResults += answer.Total > 0 ? 1 : 0;
                 }
             }
         }
 
         // Otherwise the test would prove nothing.
-        Assert.InRange(looked, 0, compared / 2);
-        Assert.InRange(found, compared / 4, compared);
+        Assert.InRange(evaluated, 0, compared / 2);
+        Assert.InRange(withResults, compared / 4, compared);
     }
 
     private static AutoIndexDefinition Whole { get; } =

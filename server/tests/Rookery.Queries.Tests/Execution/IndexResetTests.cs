@@ -31,14 +31,14 @@ public sealed class IndexResetTests
         }
 
         node.SettleAll();
-        long reached = node.Serving(ByName.Name).VisibleEtag;
-        Assert.Equal(30, Ask(node, reached));
+        long visibleEtag = node.Serving(ByName.Name).VisibleEtag;
+        Assert.Equal(30, Ask(node, visibleEtag));
         Assert.True(node.Host.Reset(node.Database(), ByName.Name));
         node.Follow();
         Assert.Null(Ask(node, reached));
         Assert.Equal(0, Ask(node, 0));
         node.SettleAll();
-        Assert.Equal(30, Ask(node, reached));
+        Assert.Equal(30, Ask(node, visibleEtag));
     }
 
     [Fact]
@@ -73,11 +73,11 @@ public sealed class IndexResetTests
             node.Database(),
             new QueryRequest("from Users where name = 'ann'", "{}"u8.ToArray(), 0, long.MaxValue, Wait: null)
         );
-        var asking = engine.ExecuteAsync(node.Database(), plan, new Taker(), onBasisChosen: Reset).AsTask();
+        var execution = engine.ExecuteAsync(node.Database(), plan, new AnswerSink(), onBasisChosen: Reset).AsTask();
 
         // The index lags, and the query waits for it in vain.
         node.Time.Advance(BasisChooser.ImplicitWait);
-        using var answer = await asking;
+        using var answer = await execution;
         Assert.Equal((false, null), (answer.IsStale, answer.Timestamp));
         Assert.Equal(node.Database().LastEtag, answer.ResultEtag);
         Assert.True(await answer.Results.MoveNextAsync());
@@ -115,10 +115,10 @@ public sealed class IndexResetTests
         public void RecordUse(Database database, string name) { }
 
         public Task<Rejection?> DefineAsync(Database database, IAutoDefinition definition) =>
-            throw new InvalidOperationException("The index is there.");
+            throw new InvalidOperationException("The index exists already.");
     }
 
-    private sealed class Taker : IAnswerSink
+    private sealed class AnswerSink : IAnswerSink
     {
         public CancellationToken Disconnected => CancellationToken.None;
 
@@ -128,7 +128,7 @@ public sealed class IndexResetTests
 
         public ValueTask<bool> TryReserveAsync(long bytes, Action stepBack) => new(true);
 
-        public void AbortConnection() => throw new InvalidOperationException("The snapshot lasts.");
+        public void AbortConnection() => throw new InvalidOperationException("No snapshot ends in this test.");
     }
 
     private sealed class PatientClock : IWorkLimits

@@ -82,26 +82,26 @@ public sealed class OrderWalkTests
                 for (int query = 0; query < 30; query++)
                 {
                     string rql =
-                        $"from @all_docs where {One(random, Conditions)} order by {One(random, Orders)} "
+                        $"from @all_docs where {Pick(random, Conditions)} order by {Pick(random, Orders)} "
                         + $"limit {random.Next(4)}, {random.Next(1, 12)}";
-                    var asked = RqlParser.Parse(rql);
+                    var parsed = RqlParser.Parse(rql);
                     bool needsTotal = random.Next(4) > 0;
                     var walk = new ForcedWalk(random.Next(4) == 0 ? random.Next(60) : long.MaxValue);
-                    var expected = example.Scan(asked);
-                    var looked = example.Ask(asked, needsTotal, new NoWalk());
-                    var answer = example.Ask(asked, needsTotal, walk);
-                    string where = $"seed {seed}, round {round}: {rql}";
-                    Assert.True(expected.Results.SequenceEqual(looked.Results, StringComparer.Ordinal), where);
+                    var expected = example.Scan(parsed);
+                    var read = example.Ask(parsed, needsTotal, new NoWalk());
+                    var answer = example.Ask(parsed, needsTotal, walk);
+                    string context = $"seed {seed}, round {round}: {rql}";
+                    Assert.True(expected.Results.SequenceEqual(read.Results, StringComparer.Ordinal), context);
                     Assert.True(
                         expected.Results.SequenceEqual(answer.Results, StringComparer.Ordinal),
-                        $"{where}\nexpected {string.Join(' ', expected.Results)}\nanswered "
+                        $"{context}\nexpected {string.Join(' ', expected.Results)}\nanswered "
                             + $"{string.Join(' ', answer.Results)}"
                     );
                     Assert.True(
-                        !needsTotal || (expected.Total == looked.Total && expected.Total == answer.Total),
-                        $"{where}: {expected.Total}, {looked.Total}, {answer.Total}"
+                        !needsTotal || (expected.Total == read.Total && expected.Total == answer.Total),
+                        $"{context}: {expected.Total}, {read.Total}, {answer.Total}"
                     );
-                    walked += walk.Begun;
+                    walked += walk.Started;
                     completed += example.Segments > 1 ? walk.CompletedAmongDead : 0;
                 }
             }
@@ -117,9 +117,9 @@ public sealed class OrderWalkTests
     [InlineData("c", "name desc", 1_000, "c0999 c0998 c0997")]
     public void A_short_page_reads_few_of_many_matches(string tag, string order, int matches, string names)
     {
-        using var example = Many();
-        var asked = RqlParser.Parse($"from @all_docs where tag = '{tag}' order by {order} limit 3");
-        var plan = CompiledQuery.Compile(asked, QueryParameters.None, null);
+        using var example = ManyMatches();
+        var parsed = RqlParser.Parse($"from @all_docs where tag = '{tag}' order by {order} limit 3");
+        var plan = CompiledQuery.Compile(parsed, QueryParameters.None, null);
         using var walked = example.Open(plan);
         Assert.Equal(
             names.Split(' ').Select(static name => $"users/{name}"),
@@ -127,23 +127,24 @@ public sealed class OrderWalkTests
         );
         Assert.Equal(matches, walked.TotalResults);
         Assert.InRange(walked.PostingsRead, 3, 100);
-        using var looked = example.Open(plan, walk: new NoWalk());
-        Assert.InRange(looked.PostingsRead, matches, long.MaxValue);
+        using var read = example.Open(plan, walk: new NoWalk());
+        Assert.InRange(read.PostingsRead, matches, long.MaxValue);
     }
 
     [Fact]
     public void A_walk_whose_matches_come_last_gives_up()
     {
-        using var example = Many();
-        var asked = RqlParser.Parse("from @all_docs where tag = 'c' order by name limit 3");
-        var answer = example.Ask(asked);
+        using var example = ManyMatches();
+        var parsed = RqlParser.Parse("from @all_docs where tag = 'c' order by name limit 3");
+        var answer = example.Ask(parsed);
         Assert.Equal(["users/c0000", "users/c0001", "users/c0002"], answer.Results);
         Assert.Equal(1_000, answer.Total);
-        using var opened = example.Open(CompiledQuery.Compile(asked, QueryParameters.None, null));
+        using var opened = example.Open(CompiledQuery.Compile(parsed, QueryParameters.None, null));
         Assert.InRange(opened.PostingsRead, 1_000, 1_500); // all matches, and a third as many steps
     }
 
-    private static IndexExample Many()
+    /// <summary>3,000 users with tag b and 1,000 with tag c, whose names come after those of b.</summary>
+    private static IndexExample ManyMatches()
     {
         var example = new IndexExample(Definition);
         for (int number = 0; number < 3_000; number++)
@@ -183,7 +184,7 @@ public sealed class OrderWalkTests
                     ? Array.Empty<string>()
                     :
                     [
-                        $"\"name\":{(hasArrays && random.Next(6) == 0 ? $"[{One(random, Names)},{One(random, Names)}]" : One(random, Names))}",
+                        $"\"name\":{(hasArrays && random.Next(6) == 0 ? $"[{Pick(random, Names)},{Pick(random, Names)}]" : Pick(random, Names))}",
                     ],
                 string.Create(CultureInfo.InvariantCulture, $"\"age\":{random.Next(16)}"),
                 $"\"tag\":\"{(char)('a' + random.Next(3))}\"",
@@ -198,5 +199,5 @@ public sealed class OrderWalkTests
         }
     }
 
-    private static string One(Random random, string[] of) => of[random.Next(of.Length)];
+    private static string Pick(Random random, string[] choices) => choices[random.Next(choices.Length)];
 }

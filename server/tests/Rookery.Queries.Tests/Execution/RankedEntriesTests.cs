@@ -71,16 +71,16 @@ public sealed class RankedEntriesTests
                 }),
         ];
         var documents = segment.Documents();
-        var room = new PooledBytes();
+        var buffer = new PooledBytes();
         bool[][] isBefore =
         [
             .. entries.Select(one =>
                 entries
-                    .Select(other => RankedEntries.Compare(plan.Sort, sort, documents, room, one, other) < 0)
+                    .Select(other => RankedEntries.Compare(plan.Sort, sort, documents, buffer, one, other) < 0)
                     .ToArray()
             ),
         ];
-        room.Release();
+        buffer.Release();
         Assert.True(sort.NeedsDocument);
         for (int one = 0; one < entries.Length; one++)
         {

@@ -30,6 +30,7 @@ public sealed class RowQueryModelTests
             + "o.buyer, city = LoadDocument<Company>(o.company, \"Companies\").city }",
     ];
 
+    // Options of moreLikeThis by which every term counts.
     private const string Eager = """{"MinimumTermFrequency":1,"MinimumDocumentFrequency":1}""";
 
     private static readonly string[] Buyers = ["Ann Lee", "Bob Ray", "ann ray", "Cid", ""];
@@ -43,22 +44,22 @@ public sealed class RowQueryModelTests
     {
         var random = new Random(seed);
         var node = IndexedNode.New();
-        int text = 0;
-        Define(node, Lines, LineDefinition(text));
+        int lineMap = 0;
+        Define(node, Lines, LineDefinition(lineMap));
         Define(
             node,
             Totals,
             """{"Name":"Totals","Maps":["map('Orders', o => o.lines.map(l => ({ product: l.p, count: 1, q: l.q })))"],"Reduce":"groupBy(x => x.product).aggregate(g => ({ product: g.key, count: g.values.reduce((n, v) => n + v.count, 0), q: g.values.reduce((n, v) => n + v.q, 0) }))","Fields":{"product":{"Indexing":"Search"}}}"""
         );
-        int found = 0;
-        int looked = 0;
+        int withResults = 0;
+        int evaluated = 0;
         int walked = 0;
         for (int round = 0; round < 25; round++)
         {
             Change(random, node);
             if (random.Next(5) == 0)
             {
-                Define(node, Lines, LineDefinition(text = 1 - text));
+                Define(node, Lines, LineDefinition(lineMap = 1 - lineMap));
             }
 
             if (random.Next(5) == 0)
@@ -70,27 +71,27 @@ public sealed class RowQueryModelTests
             for (int query = 0; query < 20; query++)
             {
                 bool isReduced = random.Next(2) == 0;
-                string asked = isReduced ? TotalQuery(random) : LineQuery(random);
+                string text = isReduced ? TotalQuery(random) : LineQuery(random);
                 var walk = ForcedWalk.Any(random);
-                using var example = new Asking(node, isReduced ? Totals : Lines, asked, walk);
+                using var example = new QueryExample(node, isReduced ? Totals : Lines, text, walk);
                 var expected = isReduced ? example.ScanTotals() : example.ScanRows();
-                var answered = example.Ask();
+                var actual = example.Ask();
                 Assert.True(
-                    expected.Results.SequenceEqual(answered.Results, StringComparer.Ordinal)
-                        && expected.Total == answered.Total,
-                    $"seed {seed}, round {round}: {asked}\nexpected {expected.Total}: "
-                        + $"{string.Join(' ', expected.Results)}\nanswered {answered.Total}: "
-                        + $"{string.Join(' ', answered.Results)} (looked: {answered.Looked})"
+                    expected.Results.SequenceEqual(actual.Results, StringComparer.Ordinal)
+                        && expected.Total == actual.Total,
+                    $"seed {seed}, round {round}: {text}\nexpected {expected.Total}: "
+                        + $"{string.Join(' ', expected.Results)}\nanswered {actual.Total}: "
+                        + $"{string.Join(' ', actual.Results)} (evaluated documents: {actual.EvaluatedDocuments})"
                 );
-                found += answered.Total > 0 ? 1 : 0;
-                looked += answered.Looked ? 1 : 0;
+                withResults += actual.Total > 0 ? 1 : 0;
+                evaluated += actual.EvaluatedDocuments ? 1 : 0;
                 walked += walk?.Completed ?? 0;
             }
         }
 
         // Otherwise the test would prove nothing.
-        Assert.InRange(found, 200, 500);
-        Assert.InRange(looked, 10, 400);
+        Assert.InRange(withResults, 200, 500);
+        Assert.InRange(evaluated, 10, 400);
         Assert.InRange(walked, 5, int.MaxValue);
         node.Dispose();
     }
@@ -121,7 +122,7 @@ public sealed class RowQueryModelTests
         node.Put("shirts/3", $"\"maker\":\"Raven\",\"year\":2012,\"types\":[{Gray}]", "Shirts");
         node.Put("shirts/4", $"\"maker\":\"Raven\",\"year\":2013,\"types\":[{Blue},{Gray}]", "Shirts");
         node.SettleAll();
-        using var example = new Asking(node, "Shirts", $"from index 'Shirts' where {where}", null);
+        using var example = new QueryExample(node, "Shirts", $"from index 'Shirts' where {where}", null);
         var (results, total, _) = example.Ask();
         Assert.Equal(ids, string.Join(' ', results));
         Assert.Equal(where.Contains("limit", StringComparison.Ordinal) ? 3 : results.Count, total);
@@ -140,15 +141,15 @@ public sealed class RowQueryModelTests
             """{"Name":"Shirts","Maps":["docs.Shirts.Select(s => new { s.year, s.color, s.size })"]}"""
         );
         node.SettleAll();
-        using var example = new Asking(node, "Shirts", $"from index 'Shirts' where {where}", null);
+        using var example = new QueryExample(node, "Shirts", $"from index 'Shirts' where {where}", null);
         var refusal = Assert.Throws<QueryException>(() => example.Ask());
         Assert.Equal(QueryFault.NotSupported, refusal.Fault);
         Assert.Contains("'intersect' inside another condition", refusal.Message, StringComparison.Ordinal);
     }
 
-    private static string LineDefinition(int text) =>
+    private static string LineDefinition(int lineMap) =>
         """{"Name":"Lines","Maps":["""
-        + JsonSerializer.Serialize(LineMaps[text])
+        + JsonSerializer.Serialize(LineMaps[lineMap])
         + """],"Fields":{"product":{"Indexing":"Exact","Storage":"Yes"},"buyer":{"Indexing":"Search"}}}""";
 
     private static void Define(IndexedNode node, string name, string definition)
@@ -277,19 +278,21 @@ public sealed class RowQueryModelTests
         random.Next(2) == 0 ? "" : $" limit {random.Next(4)}, {random.Next(8)}";
 
     /// <summary>One query, answered by an index and by evaluating all rows.</summary>
-    private sealed class Asking : IDisposable
+    private sealed class QueryExample : IDisposable
     {
         private const long PlentyBytes = 64 << 20;
-        private const string NothingGiven = "nothing is given";
+
+        // The answer when moreLikeThis has no document to compare with.
+        private const string NoModel = "no model";
 
         private readonly IndexedNode _node;
         private readonly IndexedQueries _queries;
         private readonly RowSource _rows;
         private readonly Query _query;
         private readonly QueryMemory _memory = new(new MemoryBudget(PlentyBytes).AddShare("queries", PlentyBytes));
-        private readonly List<IDisposable> _held = [];
+        private readonly List<IDisposable> _disposables = [];
 
-        public Asking(IndexedNode node, string index, string text, OrderWalk? walk)
+        public QueryExample(IndexedNode node, string index, string text, OrderWalk? walk)
         {
             _node = node;
             _queries = new IndexedQueries(node.Host) { OrderWalk = walk };
@@ -305,27 +308,27 @@ public sealed class RowQueryModelTests
             {
                 using var finder = model.Finder.Start(_memory, new PatientClock());
                 Walk(
-                    (in QueriedDocument document, IReadOnlyList<byte[]> made) =>
-                        _ = model.Condition.HasModel || model.TrySetModel(document, [.. made], finder)
+                    (in QueriedDocument document, IReadOnlyList<byte[]> rows) =>
+                        _ = model.Condition.HasModel || model.TrySetModel(document, [.. rows], finder)
                 );
             }
 
             if (plan.ModelQueries.Any(static model => !model.Condition.HasModel))
             {
-                return ([NothingGiven], 0);
+                return ([NoModel], 0);
             }
 
             Walk(
-                (in QueriedDocument document, IReadOnlyList<byte[]> made) =>
+                (in QueriedDocument document, IReadOnlyList<byte[]> rows) =>
                 {
-                    foreach (byte[] row in made)
+                    foreach (byte[] row in rows)
                     {
                         words.CountWords(document.WithRow(row), new PatientClock());
                     }
                 }
             );
             using var run = plan.Start(_memory, new PatientClock());
-            Walk((in QueriedDocument document, IReadOnlyList<byte[]> made) => run.AddRows(document, made));
+            Walk((in QueriedDocument document, IReadOnlyList<byte[]> rows) => run.AddRows(document, rows));
             var end = run.Finish();
             return ([.. end.Documents.Select(one => Written(plan, one.Id, one.Row.Span))], end.TotalResults);
         }
@@ -349,7 +352,7 @@ public sealed class RowQueryModelTests
                 }
             }
 
-            byte[][] made =
+            byte[][] rows =
             [
                 .. totals
                     .OrderBy(static one => one.Key, StringComparer.Ordinal)
@@ -363,25 +366,25 @@ public sealed class RowQueryModelTests
             foreach (var model in plan.ModelQueries)
             {
                 using var finder = model.Finder.Start(_memory, new PatientClock());
-                if (!made.Any(row => model.TrySetModel(default, [row], finder)))
+                if (!rows.Any(row => model.TrySetModel(default, [row], finder)))
                 {
-                    return ([NothingGiven], 0);
+                    return ([NoModel], 0);
                 }
             }
 
-            Array.ForEach(made, row => words.CountWords(new QueriedDocument(row), new PatientClock()));
+            Array.ForEach(rows, row => words.CountWords(new QueriedDocument(row), new PatientClock()));
             using var run = plan.Start(_memory, new PatientClock());
-            Array.ForEach(made, row => run.AddRows(default, [row]));
+            Array.ForEach(rows, row => run.AddRows(default, [row]));
             var end = run.Finish();
             return ([.. end.Documents.Select(one => Written(plan, one.Id, one.Row.Span))], end.TotalResults);
         }
 
-        public (IReadOnlyList<string> Results, long Total, bool Looked) Ask()
+        public (IReadOnlyList<string> Results, long Total, bool EvaluatedDocuments) Ask()
         {
             var plan = Plan(out _);
             if (!plan.ModelQueries.All(TrySetModel))
             {
-                return ([NothingGiven], 0, false);
+                return ([NoModel], 0, false);
             }
 
             using var answer = _queries.TryAnswer(
@@ -405,8 +408,8 @@ public sealed class RowQueryModelTests
             }
 
             using var run = plan.Start(_memory, new PatientClock());
-            using var moment = _node.Database().OpenReader();
-            using var mapped = new IndexRows(_rows, _node.Database(), () => moment);
+            using var snapshotReader = _node.Database().OpenReader();
+            using var mapped = new IndexRows(_rows, _node.Database(), () => snapshotReader);
             for (int place = 0; place < answer.Documents.Count; place++)
             {
                 if (_rows.IsReduced)
@@ -442,8 +445,8 @@ public sealed class RowQueryModelTests
                 new PatientClock()
             )!;
             using var finder = model.Finder.Start(_memory, new PatientClock());
-            using var moment = _node.Database().OpenReader();
-            using var mapped = new IndexRows(_rows, _node.Database(), () => moment);
+            using var snapshotReader = _node.Database().OpenReader();
+            using var mapped = new IndexRows(_rows, _node.Database(), () => snapshotReader);
             for (int place = 0; place < answer.Documents.Count && !model.Condition.HasModel; place++)
             {
                 if (_rows.IsReduced)
@@ -471,15 +474,15 @@ public sealed class RowQueryModelTests
         public void Dispose()
         {
             Assert.Equal(0, _memory.HeldBytes);
-            _held.ForEach(static one => one.Dispose());
+            _disposables.ForEach(static one => one.Dispose());
         }
 
         private delegate void TakeRows(in QueriedDocument document, IReadOnlyList<byte[]> rows);
 
         private void Walk(TakeRows take)
         {
-            using var moment = _node.Database().OpenReader();
-            using var mapped = new IndexRows(_rows, _node.Database(), () => moment);
+            using var snapshotReader = _node.Database().OpenReader();
+            using var mapped = new IndexRows(_rows, _node.Database(), () => snapshotReader);
             using var reader = _node.Database().OpenReader();
             using var documents = reader.SeekByEtag(0);
             while (documents.MoveNext())
@@ -496,7 +499,7 @@ public sealed class RowQueryModelTests
         private CompiledQuery Plan(out FullTextConditions words)
         {
             words = new FullTextConditions(_rows.AnalyzerOf, _rows.WordFields);
-            _held.Add(words);
+            _disposables.Add(words);
             return CompiledQuery.Compile(_query, QueryParameters.None, words, _rows);
         }
 

@@ -159,7 +159,7 @@ public sealed class AutoReduceDefinitionTests
     }
 
     /// <summary>
-    /// Another version may have named it: names had their fields' first letters raised, and were ordered by these.
+    /// Another version may have named it: names capitalized their fields, and ordered the fields in that form.
     /// </summary>
     [Theory]
     [InlineData(IndexState.Normal)]

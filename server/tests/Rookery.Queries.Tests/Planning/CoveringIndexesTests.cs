@@ -14,7 +14,7 @@ using Rookery.Queries.Scanning;
 namespace Rookery.Queries.Tests.Planning;
 
 /// <summary>Compares the cached choice of an index with a new one.</summary>
-public sealed class KnownIndexesTests
+public sealed class CoveringIndexesTests
 {
     private static readonly string[] Texts =
     [
@@ -85,22 +85,22 @@ public sealed class KnownIndexesTests
         node.Define(byName.Name, byName);
         node.Define(byAge.Name, byAge);
         node.SettleAll();
-        Assert.Equal(byName.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
+        Assert.Equal(byName.Name, Plan(node, parsed, "shop", usesCache: true).IndexName);
         var known = parsed.CoveringIndexes;
         Assert.NotNull(known);
         Put(node, 0, "shop");
         node.SettleAll();
-        Assert.Equal(byName.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
+        Assert.Equal(byName.Name, Plan(node, parsed, "shop", usesCache: true).IndexName);
         Assert.Same(known, parsed.CoveringIndexes);
 
         // The cached choice decides; here it is set to that of another query.
         Assert.True(node.Host.TryGetCatalog(node.Database(), out var catalog));
         parsed.CoveringIndexes = CoveringIndexes.Of(RqlParser.Parse("from Users where age = $p"), catalog.Slots);
-        Assert.Equal(byAge.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
+        Assert.Equal(byAge.Name, Plan(node, parsed, "shop", usesCache: true).IndexName);
 
         node.ChangeIndexes(writer => writer.Delete(byAge.Name));
         node.SettleAll();
-        Assert.Equal(byName.Name, Plan(node, parsed, "shop", isKnown: true).IndexName);
+        Assert.Equal(byName.Name, Plan(node, parsed, "shop", usesCache: true).IndexName);
         Assert.NotSame(known, parsed.CoveringIndexes);
     }
 
@@ -123,16 +123,16 @@ public sealed class KnownIndexesTests
         GC.Collect();
         GC.WaitForPendingFinalizers();
         GC.Collect();
-        Assert.False(index.TryGetTarget(out _), "the index is gone, though what is known of the text is still there");
+        Assert.False(index.TryGetTarget(out _), "The cached choice keeps the deleted index alive.");
         Assert.NotNull(parsed.CoveringIndexes);
-        Assert.Null(Plan(node, parsed, "shop", isKnown: true).IndexName); // so few documents are scanned
+        Assert.Null(Plan(node, parsed, "shop", usesCache: true).IndexName); // an empty database is scanned
     }
 
     // A separate method, so that no local variable keeps the objects alive.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static WeakReference<object> Ask(IndexedNode node, Query parsed)
     {
-        Assert.True(Plan(node, parsed, "shop", isKnown: true).IsBuilt);
+        Assert.True(Plan(node, parsed, "shop", usesCache: true).IsBuilt);
         Assert.NotNull(parsed.CoveringIndexes);
         return new WeakReference<object>(node.Serving(Definitions[0].Name));
     }
@@ -142,20 +142,20 @@ public sealed class KnownIndexesTests
     private static AutoIndexField Field(string name, AutoIndexFieldUses uses = AutoIndexFieldUses.None) =>
         new([name], uses);
 
-    private static int Compare(IndexedNode node, string text, string database, string where)
+    private static int Compare(IndexedNode node, string text, string database, string context)
     {
         var parsed = ParsedQueries.Read(text);
-        var known = Plan(node, parsed, database, isKnown: true);
-        var anew = Plan(node, parsed, database, isKnown: false);
+        var known = Plan(node, parsed, database, usesCache: true);
+        var fresh = Plan(node, parsed, database, usesCache: false);
         Assert.True(
-            known with { Reasons = [], ToDefine = null } == anew with { Reasons = [], ToDefine = null }
-                && string.Equals(known.ToDefine?.Name, anew.ToDefine?.Name, StringComparison.Ordinal),
-            $"{where}, {database}, {text}: {known} is known, and {anew} would be chosen"
+            known with { Reasons = [], ToDefine = null } == fresh with { Reasons = [], ToDefine = null }
+                && string.Equals(known.ToDefine?.Name, fresh.ToDefine?.Name, StringComparison.Ordinal),
+            $"{context}, {database}, {text}: cached is {known}, and a new choice is {fresh}"
         );
         return known is { IndexName: not null, ToDefine: null } ? 1 : 0;
     }
 
-    private static IndexChoice Plan(IndexedNode node, Query parsed, string database, bool isKnown)
+    private static IndexChoice Plan(IndexedNode node, Query parsed, string database, bool usesCache)
     {
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
         var plan = CompiledQuery.Compile(parsed, QueryParameters.Read("""{"p":"7"}"""u8), words);
@@ -163,7 +163,7 @@ public sealed class KnownIndexesTests
             node.Database(database),
             parsed,
             plan.Target,
-            explains: !isKnown
+            explains: !usesCache
         );
     }
 
@@ -181,7 +181,7 @@ public sealed class KnownIndexesTests
     private static void Change(IndexedNode node, Random random, string database)
     {
         var definition = Definitions[random.Next(Definitions.Length)];
-        bool isThere = node
+        bool exists = node
             .Host.ReadStatus(node.Database(database))
             .Any(status => string.Equals(status.Name, definition.Name, StringComparison.OrdinalIgnoreCase));
         switch (random.Next(9))
@@ -189,10 +189,10 @@ public sealed class KnownIndexesTests
             case 0 or 1 or 2:
                 node.Define(definition.Name, definition, database);
                 break;
-            case 3 when isThere:
+            case 3 when exists:
                 node.ChangeIndexes(writer => writer.Delete(definition.Name), database);
                 break;
-            case 4 when isThere:
+            case 4 when exists:
                 bool isDisabled = random.Next(2) == 0;
                 node.ChangeIndexes(
                     writer => writer.Configure(definition.Name, new IndexSettingsChange(IsDisabled: isDisabled)),

@@ -18,11 +18,11 @@ public sealed class IndexChooserTests
     [InlineData("from Users filter name = 'ann'", "neither conditions")]
     [InlineData("from Users order by random()", "neither conditions")]
     [InlineData("from Users group by name select count()", "groups")]
-    public void Documents_are_scanned_if_that_is_cheaper_or_no_index_helps(string query, string because)
+    public void Documents_are_scanned_if_that_is_cheaper_or_no_index_helps(string query, string reason)
     {
         var route = Plan(query, documents: 1_000_000);
         Assert.Null(route.IndexName);
-        Assert.Contains(because, Assert.Single(route.Reasons).Text, StringComparison.Ordinal);
+        Assert.Contains(reason, Assert.Single(route.Reasons).Text, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -99,10 +99,10 @@ public sealed class IndexChooserTests
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
         var target = CompiledQuery.Compile(query, QueryParameters.None, words).Target;
         var explained = IndexChooser.Choose(query, target, static () => 1_000, candidates, explains: true);
-        var plain = IndexChooser.Choose(query, target, static () => 1_000, candidates, explains: false);
+        var unexplained = IndexChooser.Choose(query, target, static () => 1_000, candidates, explains: false);
         Assert.NotEmpty(explained.Reasons);
-        Assert.Empty(plain.Reasons);
-        Assert.Equal((explained.IndexName, explained.IsBuilt), (plain.IndexName, plain.IsBuilt));
+        Assert.Empty(unexplained.Reasons);
+        Assert.Equal((explained.IndexName, explained.IsBuilt), (unexplained.IndexName, unexplained.IsBuilt));
     }
 
     private static IndexChoice Plan(string text, long documents, params AutoCandidate<AutoIndexDefinition>[] candidates)
