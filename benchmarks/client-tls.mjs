@@ -9,14 +9,14 @@ const tls = createRequire(import.meta.url)("node:tls")
 const connect = tls.connect
 let opened = 0
 let resumed = 0
-tls.connect = (...how) => {
-  const socket = connect(...how)
+tls.connect = (...parameters) => {
+  const socket = connect(...parameters)
   opened++
   socket.once("secureConnect", () => { resumed += socket.isSessionReused() ? 1 : 0 })
   return socket
 }
 
-const client = clients.find(one => one.version === version)
+const client = clients.find(candidate => candidate.version === version)
 if (connections === "close") {
   client.RequestExecutor.requestPostProcessor = request => { request.headers.Connection = "close" }
 }

@@ -130,6 +130,8 @@ grpc_rate() { # METHOD MESSAGE_FILE CONNECTIONS SECONDS URL
   sed -nE 's/^finished in [^,]*, ([0-9.]+) req.*/\1/p' <<<"$out"
 }
 
+# PID...: the sum
 cpu_seconds_of() { local pid total=0; for pid in "$@"; do total=$(awk -v a="$total" -v b="$(cpu_seconds "$pid")" 'BEGIN { print a + b }'); done; echo "$total"; }
+# CPU seconds per 1000 requests: TOTAL is the CPU time of a run, and RATE its requests/s.
 per_thousand() { awk -v d="$1" -v r="$2" -v s="$SECONDS_PER_RUN" 'BEGIN { printf "%.4f", d * 1000 / (r * s) }'; } # TOTAL RATE
 difference() { awk -v a="$1" -v b="$2" 'BEGIN { print b - a }'; }

@@ -1,8 +1,11 @@
 // Measures the IO timeline of the built page in headless Chromium: imports a file of 100,000 events, and zooms and
-// moves it by simulated mouse events. node benchmarks/dashboard-timeline.mjs [SECONDS=12] [NODES=1]
-// [--page=http://127.0.0.1:8080] Prints, tab-separated: frames a second, the share of frames over 18 ms, the longest,
-// and what the page's own script took of a frame. Without --page it serves server/dashboard/dist itself. Frames are the
-// timestamps of requestAnimationFrame; Chromium makes 60 a second at most, as a display would.
+// moves it by simulated mouse events.
+//
+// node benchmarks/dashboard-timeline.mjs [SECONDS=12] [NODES=1] [--page=http://127.0.0.1:8080]
+//
+// Prints, tab-separated: frames a second, the share of frames over 18 ms, the longest, and what the page's own script
+// took of a frame. Without --page it serves server/dashboard/dist itself. Frames are the timestamps of
+// requestAnimationFrame; Chromium makes 60 a second at most, as a display would.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { createRequire } from "node:module"
@@ -13,19 +16,19 @@ import { fileOf } from "../server/dashboard/tests/timeline-events.mjs"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const { chromium } = createRequire(join(root, "server/tests/browser/package.json"))("playwright-core")
-const words = process.argv.slice(2).filter((word) => !word.startsWith("--"))
-const seconds = Number(words[0] ?? 12)
-const nodes = Number(words[1] ?? 1)
+const numbers = process.argv.slice(2).filter((argument) => !argument.startsWith("--"))
+const seconds = Number(numbers[0] ?? 12)
+const nodes = Number(numbers[1] ?? 1)
 const Width = 1280
 const Height = 800
 
-const served = process.argv.find((word) => word.startsWith("--page="))?.slice("--page=".length)
+const served = process.argv.find((argument) => argument.startsWith("--page="))?.slice("--page=".length)
 const server = served ? null : await serve(join(root, "server/dashboard/dist"))
 const page = served ?? `http://127.0.0.1:${server.address().port}`
 const scratch = mkdtempSync(join(tmpdir(), "rookery-timeline-"))
-const files = Array.from({ length: nodes }, (_, at) => {
-  const path = join(scratch, `node-${at + 1}.json`)
-  writeFileSync(path, JSON.stringify(fileOf({ count: 100_000, seed: at + 1, end: Date.now() * 1000, tag: "ABCDEFG"[at], name: `pi-${at + 1}` })))
+const files = Array.from({ length: nodes }, (_, index) => {
+  const path = join(scratch, `node-${index + 1}.json`)
+  writeFileSync(path, JSON.stringify(fileOf({ count: 100_000, seed: index + 1, end: Date.now() * 1000, tag: "ABCDEFG"[index], name: `pi-${index + 1}` })))
   return path
 })
 const browser = await chromium.launch({
@@ -40,7 +43,7 @@ try {
   await tab.setInputFiles("input[type=file]", files)
   await tab.waitForFunction((count) => document.querySelectorAll(".io-track").length >= count, nodes)
   await tab.getByText("100,000 events").nth(nodes - 1).waitFor()
-  // Show only the files, not the page's own node.
+  // Show only the files: deselect the page's own node.
   for (const button of await tab.$$('[aria-label="Nodes that are shown"] button[aria-pressed=true]')) await button.click()
   const plot = tab.locator(".io-plot").last()
   await plot.scrollIntoViewIfNeeded()
@@ -60,7 +63,7 @@ try {
   line("script of a drawn frame, median and p99", `${figures.script50.toFixed(1)} ms, ${figures.script99.toFixed(1)} ms`)
   line("frames drawn, of all", `${figures.drawn} of ${figures.frames}`)
   line("inputs", inputs)
-  if (figures.drawn < figures.frames / 2) throw new Error("Most frames drew nothing: the figure above says nothing.")
+  if (figures.drawn < figures.frames / 2) throw new Error("Most frames drew nothing, so the figures above have no meaning.")
 } finally {
   await browser.close()
   server?.close()
@@ -98,9 +101,9 @@ function watchFrames() {
   let isOn = false
   let puts = 0
   let drawn = 0
-  CanvasRenderingContext2D.prototype.putImageData = function (...given) {
+  CanvasRenderingContext2D.prototype.putImageData = function (...parameters) {
     puts++
-    return put.apply(this, given)
+    return put.apply(this, parameters)
   }
   window.requestAnimationFrame = (callback) =>
     request((time) => {
@@ -128,7 +131,7 @@ function watchFrames() {
   }
   window.stopFrames = () => {
     isOn = false
-    const gaps = times.slice(1).map((time, at) => time - times[at])
+    const gaps = times.slice(1).map((time, index) => time - times[index])
     const sorted = scripts.sort((one, other) => one - other)
     return {
       frames: gaps.length,
@@ -142,7 +145,7 @@ function watchFrames() {
   }
 }
 
-/** The built page, and a session without a node behind it. */
+/** Serves the built page, and a session; there is no node. */
 async function serve(dist) {
   if (!existsSync(join(dist, "index.html"))) throw new Error("The page is not built: make dashboard")
   const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" }

@@ -65,7 +65,7 @@ indexing_cpu_seconds() {
   done
 }
 
-build_rows() { # ROW DATABASE SIMPLE_RQL TEXT_RQL SIMPLE_SQL TEXT_SQL FTS5_EXPRESSION
+build_rows() { # WORKLOAD DATABASE SIMPLE_RQL TEXT_RQL SIMPLE_SQL TEXT_SQL FTS5_EXPRESSION
   local round rookery postgres fts5
   for round in $(seq "$ROUNDS"); do
     drop_indexes "$2"

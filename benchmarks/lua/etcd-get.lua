@@ -1,4 +1,4 @@
--- A linearizable range of one random key of COUNT over etcd's JSON gateway.
+-- Linearizable reads of one random key of BENCH_COUNT over etcd's JSON gateway.
 package.path = debug.getinfo(1, "S").source:match("^@(.*/)") .. "?.lua"
 local base64 = require("base64")
 local count = tonumber(os.getenv("BENCH_COUNT"))

@@ -1,5 +1,6 @@
--- PUTs of different 150-byte documents, with growing ids.
+-- PUTs of different 150-byte documents to BENCH_PATH followed by growing numbers after BENCH_FIRST.
 local path = os.getenv("BENCH_PATH")
+-- Each thread has a seed of its own.
 local seeded = 0
 function setup(thread) seeded = seeded + 1; thread:set("seed", seeded) end
 local number = 0

@@ -1,5 +1,6 @@
--- POSTs of queries, each a line of the file BENCH_QUERIES, in random order.
+-- POSTs of queries to BENCH_PATH, each a line of the file BENCH_QUERIES, in random order.
 local path = os.getenv("BENCH_PATH")
+-- Each thread has a seed of its own.
 local seeded = 0
 function setup(thread) seeded = seeded + 1; thread:set("seed", seeded) end
 local requests = {}

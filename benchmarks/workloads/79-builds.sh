@@ -6,7 +6,7 @@ read -ra others <<<"${BUILDS:-}"
 builds=("$ROOKERY" "${others[@]}")
 pids=() first=0
 "$TOOL" small 100000 "$WORK/builds"
-# Each finds about five documents.
+# Each query finds about five documents.
 for ((number = 0; number < 500; number++)); do
   printf '{"Query":"from Users where score between $p and $q","QueryParameters":{"p":0.%03d,"q":0.%03d05}}\n' \
     "$number" "$number"
@@ -21,7 +21,7 @@ for number in "${!builds[@]}"; do
   settle "$ROOKERY_PID"
 done
 
-build_round() { # WHAT SCRIPT CONNECTIONS: runs each build in turn; each round begins with another build
+build_round() { # TITLE SCRIPT CONNECTIONS: runs each build in turn; each round begins with another build
   local turn number url before rates=() costs=()
   for turn in "${!builds[@]}"; do
     number=$(((turn + round) % ${#builds[@]}))

@@ -27,7 +27,7 @@ if [[ -x /usr/bin/chromium ]]; then
   close_page
   export BENCH_COUNT=0 BENCH_PATH="/databases/bench/docs?id=p/"
   first=0
-  put_round() { # ROUND WHICH
+  put_round() { # ROUND TITLE
     local before rate
     first=$((first + 10000000))
     export BENCH_FIRST=$first

@@ -15,7 +15,7 @@ card_insert card 4G
 rm -rf "$WORK/written/indexes"
 ln -s "$WORK/card" "$WORK/written/indexes"
 
-built() { # NAME DATABASE RQL
+built() { # SUBJECT DATABASE RQL: builds an index, prints its rows, and drops it
   local before bytes sampler
   start_rookery "$WORK/written" --memory 128M
   rm -f "$WORK/built"
