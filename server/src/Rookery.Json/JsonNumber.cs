@@ -66,9 +66,9 @@ public static class JsonNumber
     /// </summary>
     /// <param name="isNegative">Whether the number is negative.</param>
     /// <param name="digits">The digits as characters, without leading or trailing zeros.</param>
-    /// <param name="point">The number of digits before the decimal point. If it is not positive, as many zeros follow
-    /// the point.</param>
-    /// <param name="destination">Room for the digits and <see cref="MaxBytes"/> more.</param>
+    /// <param name="point">The number of digits before the decimal point. If it is 0 or negative, its absolute value is
+    /// the number of zeros that follow the point.</param>
+    /// <param name="destination">At least <see cref="MaxBytes"/> bytes more than the digits.</param>
     public static int Write(bool isNegative, ReadOnlySpan<byte> digits, int point, Span<byte> destination)
     {
         int at = 0;

@@ -298,6 +298,7 @@ public sealed class MemoryShare
     public void AllowYielding(Func<long> yieldableBytes, Action<long> yield) =>
         (_yieldableBytes, _yield) = (yieldableBytes, yield);
 
+    /// <summary>Makes the holder and the nested budgets release about <paramref name="bytes"/> bytes.</summary>
     internal void Yield(long bytes)
     {
         _yield?.Invoke(bytes);

@@ -61,18 +61,18 @@ internal sealed class RollUpHistory
     private static IEnumerable<IoRollUp> Read(Chunk chunk, int used)
     {
         long second = chunk.FirstSecond;
-        for (int at = 0; at < used; )
+        for (int offset = 0; offset < used; )
         {
-            byte head = chunk.Bytes[at++];
+            byte head = chunk.Bytes[offset++];
             int step = head >> 4;
-            second += step == StepInVarint ? chunk.Read(ref at) : step;
+            second += step == StepInVarint ? chunk.Read(ref offset) : step;
             yield return new IoRollUp(
                 second,
                 (IoKind)(head & 0xf),
-                chunk.Read(ref at),
-                chunk.Read(ref at),
-                chunk.Read(ref at),
-                chunk.Read(ref at)
+                chunk.Read(ref offset),
+                chunk.Read(ref offset),
+                chunk.Read(ref offset),
+                chunk.Read(ref offset)
             );
         }
     }
@@ -132,12 +132,12 @@ internal sealed class RollUpHistory
             Bytes[Used++] = (byte)remaining;
         }
 
-        internal long Read(ref int at)
+        internal long Read(ref int offset)
         {
             ulong number = 0;
             for (int shift = 0; ; shift += 7)
             {
-                byte part = Bytes[at++];
+                byte part = Bytes[offset++];
                 number |= (ulong)(part & 0x7f) << shift;
                 if (part < 0x80)
                 {

@@ -122,10 +122,15 @@ internal sealed class DatabaseState
     }
 
     /// <summary>Records a change of a collection's counters; <see cref="Commit"/> executes it.</summary>
+    /// <param name="collection">The counters.</param>
+    /// <param name="name">The collection's name, as the command writes it.</param>
+    /// <param name="documents">Number of documents added; negative if removed.</param>
+    /// <param name="bytes">Bytes of documents added; negative if removed.</param>
     public void RecordChange(CollectionCounters collection, string name, long documents, long bytes) =>
         _pending.Add(new PendingChange(collection, name, documents, bytes));
 
     /// <summary>Keeps the changes of a command that succeeded.</summary>
+    /// <param name="lastEtag">The last etag that the command used.</param>
     public void Commit(long lastEtag)
     {
         foreach (var change in _pending)
@@ -149,6 +154,7 @@ internal sealed class DatabaseState
     }
 
     /// <summary>Discards the changes of a command that was refused. Its etags remain used.</summary>
+    /// <param name="lastEtag">The last etag that the command used.</param>
     public void RollBack(long lastEtag)
     {
         foreach (var change in _pending)

@@ -8,7 +8,7 @@ internal static class IdentityOperations
 {
     /// <summary>Increments an identity and returns its new value.</summary>
     /// <param name="context">State of the command.</param>
-    /// <param name="lowerName">The identity's name, lower-cased, including the bar.</param>
+    /// <param name="lowerName">The identity's name, lower-cased, with the <c>|</c> at its end.</param>
     public static long Next(ApplyContext context, ReadOnlySpan<byte> lowerName)
     {
         long value = Last(context, lowerName) + 1;

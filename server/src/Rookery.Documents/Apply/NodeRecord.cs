@@ -4,9 +4,13 @@ namespace Rookery.Documents.Apply;
 
 /// <summary>
 /// The row with the state of the node itself: <c>[u8 format][u32 last database number][i64 last log time][i64 outcome
-/// chain][i64 ages from]</c> and, if values can expire, <c>[i64 expiry time]</c>, with the meaning of
-/// <see cref="NodeState"/>'s properties.
+/// chain][i64 last unsteady time]</c> and, if compare-exchange values can expire, <c>[i64 expiry time]</c>.
 /// </summary>
+/// <param name="LastDatabaseNumber">The number of the newest database; 0 if none was ever created.</param>
+/// <param name="LastLogTicks">See <see cref="NodeState.LastLogTicks"/>.</param>
+/// <param name="OutcomeChain">See <see cref="NodeState.OutcomeHash"/>.</param>
+/// <param name="LastUnsteadyTicks">See <see cref="NodeState.LastUnsteadyTicks"/>.</param>
+/// <param name="ExpiryTicks">See <see cref="NodeState.ExpiryTicks"/>.</param>
 internal readonly record struct NodeRecord(
     uint LastDatabaseNumber,
     long LastLogTicks,

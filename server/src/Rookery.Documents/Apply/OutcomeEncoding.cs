@@ -21,6 +21,10 @@ internal static class OutcomeEncoding
     private const int HeadBytes = IndexOffset + sizeof(long) + sizeof(int);
     private const int ResultBytes = 1 + (4 * sizeof(long));
 
+    /// <summary>Appends an outcome.</summary>
+    /// <param name="writer">Receives the bytes.</param>
+    /// <param name="request">The hash of the request (<see cref="RequestHash"/>).</param>
+    /// <param name="outcome">The outcome; not a rejection.</param>
     public static void Write(IBufferWriter<byte> writer, UInt128 request, in CommandOutcome outcome)
     {
         var head = writer.GetSpan(HeadBytes);

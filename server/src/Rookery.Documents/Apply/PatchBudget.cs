@@ -15,7 +15,7 @@ internal sealed class PatchBudget
     public const long StoredBytesPerCommand = DocumentLimits.MaxBatchBytes;
 
     /// <summary>Document bytes that all patches of one entry may store.</summary>
-    public const long StoredBytesPerFrame = 2 * StoredBytesPerCommand;
+    public const long StoredBytesPerEntry = 2 * StoredBytesPerCommand;
 
     /// <summary>
     /// Bytes that the patches of one command may read and copy. They take about 0.1 s, during which no other write is
@@ -24,18 +24,18 @@ internal sealed class PatchBudget
     public const long CopiedBytesPerCommand = 256L << 20;
 
     /// <summary>Bytes that all patches of one entry may read and copy.</summary>
-    public const long CopiedBytesPerFrame = 2 * CopiedBytesPerCommand;
+    public const long CopiedBytesPerEntry = 2 * CopiedBytesPerCommand;
 
     private long _storedOfCommand;
-    private long _storedOfFrame;
+    private long _storedOfEntry;
     private long _copiedOfCommand;
-    private long _copiedOfFrame;
+    private long _copiedOfEntry;
 
     /// <summary>Bytes that the next patch may read and copy.</summary>
     public long CopiedBytesLeft =>
-        Math.Max(0, Math.Min(CopiedBytesPerCommand - _copiedOfCommand, CopiedBytesPerFrame - _copiedOfFrame));
+        Math.Max(0, Math.Min(CopiedBytesPerCommand - _copiedOfCommand, CopiedBytesPerEntry - _copiedOfEntry));
 
-    public void BeginEntry() => _storedOfFrame = _copiedOfFrame = 0;
+    public void BeginEntry() => _storedOfEntry = _copiedOfEntry = 0;
 
     public void BeginCommand() => _storedOfCommand = _copiedOfCommand = 0;
 
@@ -44,9 +44,9 @@ internal sealed class PatchBudget
     public Rejection? Charge(long storedBytes, long copiedBytes)
     {
         _storedOfCommand += storedBytes;
-        _storedOfFrame += storedBytes;
+        _storedOfEntry += storedBytes;
         _copiedOfCommand += copiedBytes;
-        _copiedOfFrame += copiedBytes;
+        _copiedOfEntry += copiedBytes;
         if (_storedOfCommand > StoredBytesPerCommand || _copiedOfCommand > CopiedBytesPerCommand)
         {
             return new Rejection(
@@ -56,7 +56,7 @@ internal sealed class PatchBudget
             );
         }
 
-        return _storedOfFrame > StoredBytesPerFrame || _copiedOfFrame > CopiedBytesPerFrame
+        return _storedOfEntry > StoredBytesPerEntry || _copiedOfEntry > CopiedBytesPerEntry
             ? new Rejection(
                 RejectionKind.Overloaded,
                 "Too many patches of large documents came at once. Nothing of this request was stored; try "

@@ -30,7 +30,7 @@ internal static class Table
     /// </summary>
     public const byte Counters = 6;
 
-    /// <summary>Lower-cased identity, including the bar → last value.</summary>
+    /// <summary>Lower-cased name of an identity, with the <c>|</c> at its end → last value.</summary>
     public const byte Identities = 7;
 
     /// <summary>Hash of an idempotency key → <see cref="OutcomeEncoding"/>.</summary>

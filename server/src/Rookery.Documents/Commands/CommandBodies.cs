@@ -47,7 +47,7 @@ public readonly ref struct HiloReturnCommand
 /// <summary>Sets an identity.</summary>
 public readonly ref struct IdentitySeedCommand
 {
-    /// <summary>The identity's name, lower-cased, including the bar.</summary>
+    /// <summary>The identity's name, lower-cased, with the <c>|</c> at its end.</summary>
     public ReadOnlySpan<byte> Name { get; init; }
 
     /// <summary>The new value.</summary>

@@ -142,7 +142,7 @@ public static class CommandEncoder
     /// the key.
     /// </summary>
     /// <param name="database">The database's number.</param>
-    /// <param name="name">The identity's name, lower-cased, including the bar.</param>
+    /// <param name="name">The identity's name, lower-cased, with the <c>|</c> at its end.</param>
     /// <param name="key">The request's idempotency key, or none.</param>
     public static CommandBuffer IdentityNext(uint database, ReadOnlySpan<byte> name, IdempotencyKey key)
     {
@@ -153,7 +153,7 @@ public static class CommandEncoder
 
     /// <summary>Encodes a new value of an identity; lowers it only with <paramref name="force"/>.</summary>
     /// <param name="database">The database's number.</param>
-    /// <param name="name">The identity's name, lower-cased, including the bar.</param>
+    /// <param name="name">The identity's name, lower-cased, with the <c>|</c> at its end.</param>
     /// <param name="value">The new value.</param>
     /// <param name="force">Whether the identity may be lowered.</param>
     /// <param name="key">The request's idempotency key, or none.</param>

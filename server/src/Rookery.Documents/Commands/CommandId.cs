@@ -59,8 +59,8 @@ public readonly ref struct CommandId
     }
 
     /// <summary>
-    /// Writes the lower-cased id or prefix without a number: the key of a literal id, or the name of an identity,
-    /// including the bar.
+    /// Writes the lower-cased id or prefix without a number: the key of a literal id, or the name of an identity, with
+    /// the <c>|</c> at its end.
     /// </summary>
     /// <returns>Bytes written.</returns>
     public int WriteLowerName(Span<byte> destination)

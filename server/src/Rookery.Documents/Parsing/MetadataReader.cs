@@ -32,6 +32,9 @@ internal enum MemberChange : byte
 /// </summary>
 internal sealed class MetadataReader
 {
+    // Values in the metadata are inside two objects: the document and @metadata.
+    private const int MaxValueDepth = JsonLimits.MaxDepth - 2;
+
     private readonly PooledBytes _kept = new();
     private readonly PooledBytes _collection = new();
     private readonly PooledBytes _id = new();
@@ -152,7 +155,7 @@ internal sealed class MetadataReader
         ReadOnlySpan<byte> text = scanner.Text(name);
         if (text.IsEmpty || text[0] != (byte)'@')
         {
-            return scanner.TrySkipValue(JsonLimits.MaxDepth - 2);
+            return scanner.TrySkipValue(MaxValueDepth);
         }
 
         if (text.SequenceEqual("@collection"u8))
@@ -183,7 +186,7 @@ internal sealed class MetadataReader
         }
 
         keep = !IsComputed(text);
-        return scanner.TrySkipValue(JsonLimits.MaxDepth - 2);
+        return scanner.TrySkipValue(MaxValueDepth);
     }
 
     private bool TryReadCollection(ref JsonScanner scanner)

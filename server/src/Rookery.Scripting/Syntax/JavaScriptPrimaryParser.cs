@@ -8,7 +8,7 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
 {
     private readonly HashSet<Expression> _inBrackets = new(ReferenceEqualityComparer.Instance);
 
-    /// <summary>Returns whether an expression stands in brackets.</summary>
+    /// <summary>Returns whether a logical expression stands in brackets; false for any other expression.</summary>
     public bool IsInBrackets(Expression expression) => _inBrackets.Contains(expression);
 
     public Expression ParsePrimary()

@@ -104,6 +104,7 @@ internal sealed unsafe class BlockMemory : IDisposable
         }
     }
 
+    /// <summary>Counts memory of an open run outside of blocks, such as its index.</summary>
     public void AddFixed(long bytes)
     {
         lock (_gate)
@@ -114,6 +115,7 @@ internal sealed unsafe class BlockMemory : IDisposable
         }
     }
 
+    /// <summary>Releases the fixed memory of a run that is closed, and evicts its blocks.</summary>
     public void Forget(RunReader run, long bytes)
     {
         lock (_gate)

@@ -10,6 +10,11 @@ internal sealed class RunVerification(RunReader run, RunContents contents, IDisk
 {
     private const int WindowBytes = 256 * 1024;
 
+    /// <summary>Checks whole parts, at least one, until the budget is used up.</summary>
+    /// <param name="from">The offset of the first part; 0 begins the run.</param>
+    /// <param name="budgetBytes">Bytes after which no further part is begun.</param>
+    /// <param name="next">The offset of the part after the checked ones; the run's length after its last.</param>
+    /// <returns>The first damage; null if there is none.</returns>
     public RunDamage? Check(long from, long budgetBytes, out long next)
     {
         using var window = new NativeRegion(WindowBytes);
