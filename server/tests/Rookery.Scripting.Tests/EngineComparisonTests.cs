@@ -10,7 +10,10 @@ namespace Rookery.Scripting.Tests;
 public class EngineComparisonTests
 {
     private const int ScriptsPerSeed = 4_000;
+
+    // Kinds of scripts: a value, or statements that change a document.
     private const string Expression = "expression";
+    private const string Statements = "statements";
 
     private static readonly JsonSerializerOptions Readable = new()
     {
@@ -32,7 +35,7 @@ public class EngineComparisonTests
     public async Task Statements_change_documents_as_a_real_engine_does(int seed)
     {
         var random = new TypedScript(new Random(seed));
-        await CompareAsync("statements", random.Statements);
+        await CompareAsync(Statements, random.Statements);
     }
 
     [Theory]
@@ -56,7 +59,7 @@ public class EngineComparisonTests
         [
             .. Enumerable
                 .Range(0, 5 * ScriptsPerSeed)
-                .Select(_ => new EngineScript("statements", random.Statements(), "{}")),
+                .Select(_ => new EngineScript(Statements, random.Statements(), "{}")),
         ];
         var expected = await JavaScriptEngine.RunAsync(scripts);
         var actual = scripts.Select(RunOrRefuse).ToList();

@@ -57,9 +57,9 @@ public sealed class PortablePowerTests
             double number = Math.Pow(10, (random.NextDouble() * 40) - 20);
             double exponent = (random.NextDouble() * 30) - 15;
             double power = PortablePower.Of(number, exponent);
-            double known = Math.Pow(number, exponent);
-            long digits = BitConverter.DoubleToInt64Bits(power) - BitConverter.DoubleToInt64Bits(known);
-            Assert.True(Math.Abs(digits) <= 1, $"{number:R} ^ {exponent:R} = {power:R}");
+            double expected = Math.Pow(number, exponent);
+            long lastDigits = BitConverter.DoubleToInt64Bits(power) - BitConverter.DoubleToInt64Bits(expected);
+            Assert.True(Math.Abs(lastDigits) <= 1, $"{number:R} ^ {exponent:R} = {power:R}");
         }
     }
 }

@@ -1,6 +1,9 @@
 namespace Rookery.Scripting.Tests;
 
-/// <summary>Generates scripts that mostly compile, with all constructs, on values of all types.</summary>
+/// <summary>
+/// Generates scripts that mostly compile, with all constructs, on values of all types. In its patterns, $ stands for a
+/// random expression, and ; at the start of a block for a random statement.
+/// </summary>
 internal sealed class RandomScript(Random random)
 {
     private static readonly string[] Methods =

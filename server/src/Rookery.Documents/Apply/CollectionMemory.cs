@@ -15,7 +15,7 @@ internal sealed class CollectionMemory
     // The name in lower case, as it was written, and as a string.
     private const int BytesPerNameByte = 4;
 
-    // Relieving down to half spreads the cost of a search among many databases over many frames.
+    // Relieving down to half spreads the cost of a search among many databases over many entries.
     private const long RelievedBytes = MaxBytes / 2;
 
     private readonly Dictionary<DatabaseState, long> _bytesOf = [];
@@ -32,9 +32,9 @@ internal sealed class CollectionMemory
         Change(database, -BytesOf(collection));
 
     /// <summary>
-    /// Drops the collections of the databases that hold most, if the memory is full. Call it between frames. Dropping
-    /// those of the database that writes instead made it read its counters again in every frame, because of another
-    /// database's collections.
+    /// Drops the collections of the databases that hold most, if the memory is full. Call it between entries of the
+    /// log. Dropping those of the database that writes instead made it read its counters again in every entry, because
+    /// of another database's collections.
     /// </summary>
     public void Relieve()
     {

@@ -224,7 +224,7 @@ internal sealed class NodeState
         return _byNumber.TryGetValue(number, out database);
     }
 
-    /// <summary>Bounds the memory of the collections' counters, after the rows of a frame are written.</summary>
+    /// <summary>Bounds the memory of the collections' counters, after the rows of an entry are written.</summary>
     public void TrimCollectionCounters() => _collections.Relieve();
 
     public uint NextDatabaseNumber() => ++_lastDatabaseNumber;

@@ -117,7 +117,7 @@ public sealed class NodeStore : IDisposable
     /// <summary>The cluster records, as of the last applied entry.</summary>
     public ClusterRecords ClusterRecords { get; }
 
-    /// <summary>Applies committed frames.</summary>
+    /// <summary>Applies committed entries.</summary>
     public Applier Applier { get; }
 
     /// <summary>The background work.</summary>

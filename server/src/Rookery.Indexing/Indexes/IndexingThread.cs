@@ -75,7 +75,7 @@ public sealed class IndexingThread : IDisposable
         }
     }
 
-    // Sets the event only if the thread has handled the last one, so that not every applied frame wakes it.
+    // Sets the event only if the thread has handled the last one, so that not every applied entry wakes it.
     private void OnApplied()
     {
         if (Interlocked.Exchange(ref _isSignalled, 1) == 0)

@@ -51,9 +51,9 @@ public sealed class DatabaseStateTests
             node.Run(node.PutCommand("db", "0-0", Document(1)));
         }
 
-        using var again = SteppedNode.Open(disk, "/data");
-        again.Put("db", "7-2", Document(7));
-        using var reader = again.Database("db").OpenReader();
+        using var reopened = SteppedNode.Open(disk, "/data");
+        reopened.Put("db", "7-2", Document(7));
+        using var reader = reopened.Database("db").OpenReader();
         var documents = reader.ReadCollections().ToDictionary(c => c.Name, c => c.Documents, StringComparer.Ordinal);
         Assert.Equal(count, documents.Count);
         Assert.Equal((1, 3, 2, 3), (documents[Name(0)], documents[Name(1)], documents[Name(2)], documents[Name(7)]));
@@ -71,12 +71,12 @@ public sealed class DatabaseStateTests
         var storage = node.Core.Storage;
         var memory = new CollectionMemory();
         var state = new DatabaseState(node.Database("db"), memory);
-        for (int frame = 1; frame <= 100; frame++)
+        for (int entry = 1; entry <= 100; entry++)
         {
             var batch = storage.Begin(storage.AppliedIndex + 1, term: 1);
             for (int i = 0; i < 100; i++)
             {
-                byte[] name = Encoding.UTF8.GetBytes(new string('n', 400) + frame + "-" + i);
+                byte[] name = Encoding.UTF8.GetBytes(new string('n', 400) + entry + "-" + i);
                 state.RecordChange(
                     state.Collection(name, batch),
                     Encoding.UTF8.GetString(name),
@@ -85,7 +85,7 @@ public sealed class DatabaseStateTests
                 );
             }
 
-            state.Commit(frame);
+            state.Commit(entry);
             state.WriteRows(batch, storage.Sequence + 1);
             storage.Apply(batch, storage.Sequence + 1);
             memory.Relieve();
@@ -94,7 +94,7 @@ public sealed class DatabaseStateTests
     }
 
     /// <summary>
-    /// Before, a database that held one collection read its counters again in each frame as soon as another database
+    /// Before, a database that held one collection read its counters again in each entry as soon as another database
     /// held all of the memory.
     /// </summary>
     [Fact]
@@ -107,19 +107,19 @@ public sealed class DatabaseStateTests
         var memory = new CollectionMemory();
         var small = new DatabaseState(node.Database("db"), memory);
         var full = new DatabaseState(node.Database("full"), memory);
-        for (int frame = 1; frame <= 50; frame++)
+        for (int entry = 1; entry <= 50; entry++)
         {
             var batch = storage.Begin(storage.AppliedIndex + 1, term: 1);
             for (int i = 0; i < 100; i++)
             {
-                byte[] name = Encoding.UTF8.GetBytes(new string('n', 400) + frame + "-" + i);
+                byte[] name = Encoding.UTF8.GetBytes(new string('n', 400) + entry + "-" + i);
                 full.RecordChange(full.Collection(name, batch), Encoding.UTF8.GetString(name), documents: 1, bytes: 10);
             }
 
-            full.Commit(frame);
+            full.Commit(entry);
             full.WriteRows(batch, storage.Sequence + 1);
             small.RecordChange(small.Collection("Users"u8, batch), "Users", documents: 1, bytes: 10);
-            small.Commit(frame);
+            small.Commit(entry);
             small.WriteRows(batch, storage.Sequence + 1);
             storage.Apply(batch, storage.Sequence + 1);
             memory.Relieve();

@@ -57,7 +57,7 @@ public sealed class IdempotencyTests
     }
 
     [Fact]
-    public void Keys_of_one_frame_are_all_removed_even_after_a_restart()
+    public void Keys_of_one_entry_are_all_removed_even_after_a_restart()
     {
         using (var node = Open())
         {

@@ -22,7 +22,7 @@ public sealed class NodeMaintenanceTests
         using var node = Open(new SimulatedDisk(), threads);
         threads.Forget(); // ignore the writes of the thread that opens the node
         await FillAsync(node, documents: 2_000);
-        Assert.True(node.ReadStatistics()!.Storage.Flushes > 4, "writers were faster than a memtable is large");
+        Assert.True(node.ReadStatistics()!.Storage.Flushes > 4, "the documents fill several memtables");
         Assert.Equal(["maintenance"], threads.Names);
     }
 

@@ -30,7 +30,7 @@ public sealed class PatchBudgetTests
     }
 
     [Fact]
-    public void Commands_of_one_frame_share_a_patch_budget()
+    public void Commands_of_one_entry_share_a_patch_budget()
     {
         var budget = new PatchBudget();
         budget.BeginEntry();

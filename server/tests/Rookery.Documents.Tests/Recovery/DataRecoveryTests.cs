@@ -34,7 +34,7 @@ public class DataRecoveryTests
         Assert.Equal(NewIds, new NodeIds(recovered.Core.NodeId, recovered.Core.ClusterId));
         Assert.Equal(shop, recovered.Documents("Shop"));
         Assert.NotEqual(history, recovered.Database("Shop").HistoryId);
-        Assert.True(recovered.Core.Storage.Sequence >= 300, "etags go on");
+        Assert.True(recovered.Core.Storage.Sequence >= 300, "etags continue");
         recovered.Put("Shop", "d/new", """{"b":2}""");
 
         // The old data is complete, under names that contain the old cluster's id.
@@ -97,8 +97,8 @@ public class DataRecoveryTests
     [Fact]
     public void A_power_cut_leaves_the_old_data_or_the_new()
     {
-        int within = 0,
-            isNew = 0;
+        int cutsWithin = 0,
+            newFound = 0;
         NodeIds? old = null;
         new CrashSearch { Points = 600, Runs = 2 }.Verify(
             seed =>
@@ -115,15 +115,15 @@ public class DataRecoveryTests
             },
             (image, story, operation) =>
             {
-                within += operation < story.Recovered ? 1 : 0;
+                cutsWithin += operation < story.Recovered ? 1 : 0;
                 bool wasNew = AssertOldOrNew(image, old!, story.Documents);
                 Assert.True(wasNew || operation < story.Recovered, "the recovery ended, and the old data is found");
-                isNew += wasNew && operation < story.Recovered ? 1 : 0;
+                newFound += wasNew && operation < story.Recovered ? 1 : 0;
             }
         );
         Assert.True(
-            CrashSearch.IsReplay || (within >= 300 && isNew >= 5),
-            $"only {within} cuts fell into the recovery, {isNew} of them behind its decision"
+            CrashSearch.IsReplay || (cutsWithin >= 300 && newFound >= 5),
+            $"only {cutsWithin} cuts fell into the recovery, {newFound} of them behind its decision"
         );
     }
 
@@ -163,9 +163,9 @@ public class DataRecoveryTests
             old = new NodeIds(node.Core.NodeId, node.Core.ClusterId);
         }
 
-        var whole = _disk.AfterPowerLoss(0);
-        Recover(whole);
-        long calls = whole.CallCount(DiskCalls.Changing);
+        var complete = _disk.AfterPowerLoss(0);
+        Recover(complete);
+        long calls = complete.CallCount(DiskCalls.Changing);
         for (long call = 1; call <= calls; call += 1 + (call / 40))
         {
             var image = _disk.AfterPowerLoss(0);
@@ -318,5 +318,7 @@ public class DataRecoveryTests
             new SimulatedTimeProvider()
         );
 
+    /// <param name="Recovered">Number of disk operations when the recovery ended.</param>
+    /// <param name="Documents">Number of documents of the database Shop.</param>
     private sealed record Story(int Recovered, int Documents);
 }

@@ -70,17 +70,17 @@ public sealed class FuzzyTextTests
     {
         Assert.Equal(
             QueryFault.Invalid,
-            Assert.Throws<QueryException>(static () => new FuzzyText("a"u8, 1.5, 3)).Fault
+            Assert.Throws<QueryException>(static () => new FuzzyText("a"u8, similarity: 1.5, position: 3)).Fault
         );
         Assert.Equal(
             QueryFault.Invalid,
-            Assert.Throws<QueryException>(static () => new FuzzyText("a"u8, double.NaN, 3)).Fault
+            Assert.Throws<QueryException>(static () => new FuzzyText("a"u8, double.NaN, position: 3)).Fault
         );
         Assert.Equal(
             QueryFault.TooCostly,
-            Assert.Throws<QueryException>(static () => new FuzzyText(new byte[513], 0.5, 3)).Fault
+            Assert.Throws<QueryException>(static () => new FuzzyText(new byte[513], similarity: 0.5, position: 3)).Fault
         );
-        var longest = new FuzzyText(Encoding.UTF8.GetBytes(new string('a', 512)), 0, 0);
+        var longest = new FuzzyText(Encoding.UTF8.GetBytes(new string('a', 512)), similarity: 0, position: 0);
         Assert.False(longest.Matches(new byte[8 << 20], null));
         Assert.True(longest.Matches(Encoding.UTF8.GetBytes(new string('a', 1023)), null));
         Assert.False(longest.Matches(Encoding.UTF8.GetBytes(new string('a', 1024)), null));
@@ -107,5 +107,8 @@ public sealed class FuzzyTextTests
     }
 
     private static bool AreSimilar(string text, string other, double similarity) =>
-        new FuzzyText(Encoding.UTF8.GetBytes(text), similarity, 0).Matches(Encoding.UTF8.GetBytes(other), null);
+        new FuzzyText(Encoding.UTF8.GetBytes(text), similarity, position: 0).Matches(
+            Encoding.UTF8.GetBytes(other),
+            null
+        );
 }

@@ -106,16 +106,16 @@ public sealed class RelevanceTests
                 CollectedTokens.Of(AnalyzerCatalog.Default, text).Select(static token => token.Text).ToArray()
             ),
         ];
-        double count = tokens.Count(static one => one.Length > 0);
-        double average = tokens.Sum(static one => one.Length) / count;
+        double count = tokens.Count(static text => text.Length > 0);
+        double average = tokens.Sum(static text => text.Length) / count;
         (int Place, double Score)[] expected =
         [
             .. tokens
                 .Index()
-                .Where(one => needsAll ? searchedWords.All(one.Item.Contains) : searchedWords.Any(one.Item.Contains))
-                .Select(one => (one.Index, searchedWords.Sum(word => Score(word, one.Item))))
-                .OrderByDescending(static one => one.Item2)
-                .ThenBy(static one => one.Index),
+                .Where(text => needsAll ? searchedWords.All(text.Item.Contains) : searchedWords.Any(text.Item.Contains))
+                .Select(text => (Place: text.Index, Score: searchedWords.Sum(word => Score(word, text.Item))))
+                .OrderByDescending(static result => result.Score)
+                .ThenBy(static result => result.Place),
         ];
         Assert.True(expected.Length > 10, $"{expected.Length} of {texts.Length} texts match");
 
@@ -182,22 +182,22 @@ public sealed class RelevanceTests
         Assert.False(answer.AreCandidates);
         Check([.. answer.Documents]);
 
-        void Check(ScannedDocument[] found)
+        void Check(ScannedDocument[] actual)
         {
-            Assert.Equal(expected.Length, found.Length);
+            Assert.Equal(expected.Length, actual.Length);
             Assert.All(
-                found.Zip(expected),
+                actual.Zip(expected),
                 static pair => Assert.Equal(pair.Second.Score, pair.First.Score!.Value, 1e-5)
             );
             Assert.Equal(
-                expected.Select(static one => one.Place).Order(),
-                found.Select(static one => (int)one.Etag - 1).Order()
+                expected.Select(static result => result.Place).Order(),
+                actual.Select(static document => (int)document.Etag - 1).Order()
             );
         }
 
         double Score(string word, string[] text)
         {
-            int containing = tokens.Count(one => one.Contains(word, StringComparer.Ordinal));
+            int containing = tokens.Count(document => document.Contains(word, StringComparer.Ordinal));
             int frequency = text.Count(other => other.Equals(word, StringComparison.Ordinal));
             return Math.Log(1 + ((count - containing + 0.5) / (containing + 0.5)))
                 * frequency

@@ -81,16 +81,24 @@ public sealed class SearchMatcherTests
     [Fact]
     public void Phrases_are_counted_as_the_definition_says()
     {
-        int found = 0;
-        var words = Gen.Select(Gen.Int[0, 2], Gen.Int[1, 2]).Array[2, 4];
-        Gen.Select(Gen.Int[0, 2].Array[1, 11], words, Gen.Frequency((1, Gen.Const(0)), (3, Gen.Int[0, 4])))
+        int matched = 0;
+        // Words of a phrase: the term, and the distance from the word before.
+        var steps = Gen.Select(
+            Gen.Int[0, 2],
+            Gen.Int[1, 2],
+            static (term, distance) => (Term: term, Distance: distance)
+        ).Array[2, 4];
+        Gen.Select(Gen.Int[0, 2].Array[1, 11], steps, Gen.Frequency((1, Gen.Const(0)), (3, Gen.Int[0, 4])))
             .CheckEach(
                 20_000,
                 one =>
                 {
-                    var (document, steps, slop) = one;
-                    int offset = -steps[0].Item2;
-                    (int Term, int Offset)[] words = [.. steps.Select(step => (step.Item1, offset += step.Item2))];
+                    var (document, phraseSteps, slop) = one;
+                    int offset = -phraseSteps[0].Distance;
+                    (int Term, int Offset)[] words =
+                    [
+                        .. phraseSteps.Select(step => (step.Term, offset += step.Distance)),
+                    ];
                     int[] PositionsOf(int term) =>
                         [.. Enumerable.Range(0, document.Length).Where(at => document[at] == term)];
                     int[][] positions = [PositionsOf(0), PositionsOf(1), PositionsOf(2)];
@@ -103,10 +111,10 @@ public sealed class SearchMatcherTests
                         .. words.Select(word => new PhraseWord(positions[word.Term], word.Offset, word.Term)),
                     ];
                     Assert.Equal(expected, PhraseMatcher.Count(phrase, slop));
-                    found += expected > 0 ? 1 : 0;
+                    matched += expected > 0 ? 1 : 0;
                 }
             );
-        Assert.InRange(found, 2000, 18_000);
+        Assert.InRange(matched, 2000, 18_000);
     }
 
     /// <summary>Compares with regular expressions.</summary>

@@ -138,7 +138,11 @@ public sealed class AnalyzerPropertyTests
         Gen.Select(Texts, Texts)
             .CheckEach(
                 500,
-                one => Assert.Equal([.. Tokens(one.Item1), .. Tokens(one.Item2)], Tokens(one.Item1 + "\n" + one.Item2))
+                texts =>
+                {
+                    var (first, second) = texts;
+                    Assert.Equal([.. Tokens(first), .. Tokens(second)], Tokens(first + "\n" + second));
+                }
             );
 
         IEnumerable<string> Tokens(string text) =>
@@ -167,9 +171,9 @@ public sealed class AnalyzerPropertyTests
             using var analyzer = AnalyzerCatalog.Make(name);
             var count = new long[1];
             var sink = new CountingSink(count);
-            analyzer.Analyze("warm up"u8, AnalysisPurpose.Index, 0, ref sink);
+            analyzer.Analyze("warm up"u8, AnalysisPurpose.Index, firstPosition: 0, ref sink);
             long before = GC.GetAllocatedBytesForCurrentThread();
-            analyzer.Analyze(text, AnalysisPurpose.Index, 0, ref sink);
+            analyzer.Analyze(text, AnalysisPurpose.Index, firstPosition: 0, ref sink);
             Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 64 * 1024);
         }
     }
@@ -211,7 +215,7 @@ public sealed class AnalyzerPropertyTests
         analyzer.Analyze(
             [0xFF, (byte)'a', 0xC3, (byte)'b', 0xED, 0xA0, 0x80, (byte)'c', 0xE6, 0x9D],
             AnalysisPurpose.Index,
-            0,
+            firstPosition: 0,
             ref sink
         );
         Assert.Equal(["b", "c"], tokens.Select(static token => token.Text));

@@ -97,7 +97,7 @@ public sealed class AnalyzerTests
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
         List<CollectedToken> tokens = [];
         var sink = new CollectedTokens(tokens);
-        int next = analyzer.Analyze("one two"u8, AnalysisPurpose.Index, 0, ref sink);
+        int next = analyzer.Analyze("one two"u8, AnalysisPurpose.Index, firstPosition: 0, ref sink);
         Assert.Equal(2, next);
         Assert.Equal(
             2 + Analyzer.ValueGap + 1,
