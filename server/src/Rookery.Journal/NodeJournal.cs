@@ -262,9 +262,9 @@ public sealed class NodeJournal : IDisposable
     /// </summary>
     public IReadOnlyList<RecoveredEntry> TakeRecovered()
     {
-        var taken = _recovered;
+        var recovered = _recovered;
         _recovered = [];
-        return taken;
+        return recovered;
     }
 
     /// <summary>

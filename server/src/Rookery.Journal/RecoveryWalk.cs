@@ -152,13 +152,13 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             )
             {
                 string file = directory.Orphan?.File.Path ?? options.Directory;
-                string held =
+                string loss =
                     _knowledge.ManifestIndex == 0
                         ? "the manifest holds nothing yet, and everything that was acknowledged would be lost"
                         : $"the manifest holds everything through index {_knowledge.ManifestIndex}, and what "
                             + $"was acknowledged after it would be lost";
                 throw new JournalDamagedException(
-                    $"{file} holds no readable journal, but this node has written one: {held}. Nothing was "
+                    $"{file} holds no readable journal, but this node has written one: {loss}. Nothing was "
                         + $"changed. Put the journal's files back (was the journal directory changed?), or "
                         + $"{RepairAdvice}.",
                     file,

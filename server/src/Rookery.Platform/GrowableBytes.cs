@@ -23,9 +23,9 @@ public sealed class GrowableBytes
     public Span<byte> Take(int count)
     {
         Reserve(count);
-        var taken = _bytes.AsSpan(Length, count);
+        var reserved = _bytes.AsSpan(Length, count);
         Length += count;
-        return taken;
+        return reserved;
     }
 
     /// <summary>Appends a number as a varint.</summary>

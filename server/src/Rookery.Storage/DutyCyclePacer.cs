@@ -92,8 +92,8 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
     /// <summary>Returns the pause after a piece of work.</summary>
     internal TimeSpan RestAfter(TimeSpan piece)
     {
-        var rest = piece * ((1 / Math.Max(Share, MinShare)) - 1);
-        return rest < MaximumPause ? rest : MaximumPause;
+        var pause = piece * ((1 / Math.Max(Share, MinShare)) - 1);
+        return pause < MaximumPause ? pause : MaximumPause;
     }
 
     /// <summary>Ends all pauses, now and later.</summary>

@@ -19,7 +19,7 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
     public Action<string>? RecordSkipped { get; set; }
 
     /// <summary>Executes a command. Each record uses one etag, starting at <paramref name="firstEtag"/>.</summary>
-    public CommandOutcome Apply(in EntryScope scope, long index, ref CommandReader command, long firstEtag)
+    public CommandOutcome Apply(in EntryScope scope, long logIndex, ref CommandReader command, long firstEtag)
     {
         var results = new OperationResult[command.OperationCount];
         var mark = scope.Batch.Mark();
@@ -34,7 +34,7 @@ internal sealed class ClusterRecordOperations(ClusterRecords records)
             }
         }
 
-        return new CommandOutcome(index, scope.LogTicks, results);
+        return new CommandOutcome(logIndex, scope.LogTicks, results);
     }
 
     /// <summary>Publishes the changes of the entry to subscribers, after readers can see the entry.</summary>

@@ -43,7 +43,7 @@ internal sealed class CollectionMemory
             return;
         }
 
-        foreach (var (database, _) in _bytesOf.OrderByDescending(static held => held.Value).ToArray())
+        foreach (var (database, _) in _bytesOf.OrderByDescending(static entry => entry.Value).ToArray())
         {
             database.DropCollections();
             if (_bytes <= RelievedBytes)
@@ -63,14 +63,14 @@ internal sealed class CollectionMemory
     private void Change(DatabaseState database, long bytes)
     {
         _bytes += bytes;
-        long held = _bytesOf.GetValueOrDefault(database) + bytes;
-        if (held == 0)
+        long newBytes = _bytesOf.GetValueOrDefault(database) + bytes;
+        if (newBytes == 0)
         {
             _bytesOf.Remove(database);
         }
         else
         {
-            _bytesOf[database] = held;
+            _bytesOf[database] = newBytes;
         }
     }
 

@@ -17,7 +17,10 @@ internal sealed class IndexOperations
     private readonly List<(Database Database, IndexChange Change)> _changes = [];
 
     /// <summary>Executes a command. Each index uses one etag.</summary>
-    public CommandOutcome Apply(ApplyContext context, long index, ref CommandReader command)
+    /// <param name="context">State of the command.</param>
+    /// <param name="logIndex">Index of the log entry that contains the command.</param>
+    /// <param name="command">The command, before its first index.</param>
+    public CommandOutcome Apply(ApplyContext context, long logIndex, ref CommandReader command)
     {
         var results = new OperationResult[command.OperationCount];
         int firstChange = _changes.Count;
@@ -42,7 +45,7 @@ internal sealed class IndexOperations
             context.Batch.Put(Key.WritePrefix(key, context.Database.Number, Table.Indexes), context.Etag - 1, value);
         }
 
-        return new CommandOutcome(index, context.LogTicks, results);
+        return new CommandOutcome(logIndex, context.LogTicks, results);
     }
 
     /// <summary>Publishes the changes of the entry, once readers can see it.</summary>

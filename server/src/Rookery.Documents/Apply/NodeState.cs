@@ -188,8 +188,9 @@ internal sealed class NodeState
     public long LastLogTicks { get; set; }
 
     /// <summary>
-    /// Log time of the last entry whose time was not steady, in UTC ticks; 0 if all were steady. Any thread may read
-    /// it.
+    /// Log time of the last entry whose time was not steady, in UTC ticks; 0 if all were steady. A time is steady if
+    /// the leader trusted its clock and the clock did not jump since the previous entry. Any thread may read this
+    /// property.
     /// </summary>
     public long LastUnsteadyTicks
     {

@@ -91,14 +91,14 @@ public sealed class SnapshotOffers : IDisposable
 
         ThrowIfDamaged();
         EndWhole();
-        var made = BeginWhole();
+        var newOffer = BeginWhole();
         lock (_gate)
         {
-            _whole = made;
+            _whole = newOffer;
         }
 
         Statistics.CountOffer();
-        return made.Offer!;
+        return newOffer.Offer!;
     }
 
     /// <summary>

@@ -50,9 +50,9 @@ internal sealed record LinqOption(string Type, string Name, int Position) : Expr
             return null;
         }
 
-        var taken = (LinqOption)arguments[at];
+        var removed = (LinqOption)arguments[at];
         arguments.RemoveAt(at);
-        return taken;
+        return removed;
     }
 
     /// <summary>Returns the option as a text argument. A leading NUL marks a <c>StringComparison</c>.</summary>

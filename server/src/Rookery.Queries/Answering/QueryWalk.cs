@@ -304,17 +304,17 @@ internal sealed class QueryWalk : IDisposable
     private bool IsInCollection()
     {
         var collection = Head.Collection;
-        var wanted = CollectionKey(_collection!);
-        if (collection.SequenceEqual(wanted))
+        var expected = CollectionKey(_collection!);
+        if (collection.SequenceEqual(expected))
         {
             return true;
         }
 
         // The store compares collection names without case, so this does, too.
         Span<byte> lowerCollection = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
-        Span<byte> lowerWanted = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
+        Span<byte> lowerExpected = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
         return lowerCollection[..DocumentId.ToLower(collection, lowerCollection)]
-            .SequenceEqual(lowerWanted[..DocumentId.ToLower(wanted, lowerWanted)]);
+            .SequenceEqual(lowerExpected[..DocumentId.ToLower(expected, lowerExpected)]);
     }
 
     private static byte[] Utf8(string text, int maxBytes, string subject)

@@ -184,6 +184,6 @@ internal sealed class ClauseOptions
         return isGiven ? member : null;
     }
 
-    private QueryException Wrong(string name, string wanted) =>
-        new(QueryFault.Invalid, $"The option '{name}' of '{_clause}' must be {wanted}.", _position);
+    private QueryException Wrong(string name, string expected) =>
+        new(QueryFault.Invalid, $"The option '{name}' of '{_clause}' must be {expected}.", _position);
 }

@@ -114,12 +114,12 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         return compiled;
     }
 
-    private Predicate[] CompileEach(IReadOnlyList<Condition> each, bool isExact)
+    private Predicate[] CompileEach(IReadOnlyList<Condition> conditions, bool isExact)
     {
-        var compiled = new Predicate[each.Count];
+        var compiled = new Predicate[conditions.Count];
         for (int i = 0; i < compiled.Length; i++)
         {
-            compiled[i] = Compile(each[i], isExact);
+            compiled[i] = Compile(conditions[i], isExact);
         }
 
         return compiled;
@@ -152,21 +152,21 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
 
     private Predicate CompileIn(InCondition isIn, bool isExact)
     {
-        var wanted = new List<byte[]>();
+        var values = new List<byte[]>();
         foreach (byte[] value in operands.ReadElements(isIn.Values))
         {
             RefuseAbove(MaxValues, ++_values, "values after 'in'", isIn.Position);
-            wanted.Add(CountBytes(value, isIn.Position));
+            values.Add(CountBytes(value, isIn.Position));
         }
 
-        if (wanted.Count == 0)
+        if (values.Count == 0)
         {
             return new ConstantPredicate(false);
         }
 
         return isIn.IsAll
-            ? new AllTermsPredicate(fields.CreateReader(isIn.Field), new TermSet(wanted, isExact), isExact)
-            : CompileTerms(isIn.Field, wanted, isExact);
+            ? new AllTermsPredicate(fields.CreateReader(isIn.Field), new TermSet(values, isExact), isExact)
+            : CompileTerms(isIn.Field, values, isExact);
     }
 
     private TermsPredicate CompileTerms(FieldReference field, IReadOnlyList<byte[]> values, bool isExact) =>

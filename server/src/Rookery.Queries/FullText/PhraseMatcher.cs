@@ -70,14 +70,14 @@ public static class PhraseMatcher
         foreach (ref var word in words)
         {
             var positions = word.Positions;
-            int wanted = start + word.Offset;
-            Advance(ref word, positions, wanted);
+            int position = start + word.Offset;
+            Advance(ref word, positions, position);
             if (word.Cursor == positions.Length)
             {
                 return null;
             }
 
-            if (positions[word.Cursor] != wanted)
+            if (positions[word.Cursor] != position)
             {
                 return false;
             }
@@ -155,7 +155,7 @@ public static class PhraseMatcher
     private static bool TryPlace(Span<PhraseWord> words, long start, int slop, out bool isExhausted)
     {
         isExhausted = false;
-        Span<int> taken = stackalloc int[words.Length];
+        Span<int> chosen = stackalloc int[words.Length];
         for (int index = 0; index < words.Length; index++)
         {
             ref var word = ref words[index];
@@ -163,7 +163,7 @@ public static class PhraseMatcher
             int at = word.Cursor;
             if (word.PreviousEqual >= 0)
             {
-                at = Math.Max(at, taken[word.PreviousEqual] + 1);
+                at = Math.Max(at, chosen[word.PreviousEqual] + 1);
             }
 
             if (at >= positions.Length)
@@ -177,16 +177,16 @@ public static class PhraseMatcher
                 return false;
             }
 
-            taken[index] = at;
+            chosen[index] = at;
         }
 
         return true;
     }
 
-    private static void Advance(ref PhraseWord word, ReadOnlySpan<int> positions, int wanted)
+    private static void Advance(ref PhraseWord word, ReadOnlySpan<int> positions, int minPosition)
     {
         int at = word.Cursor;
-        while (at < positions.Length && positions[at] < wanted)
+        while (at < positions.Length && positions[at] < minPosition)
         {
             at++;
         }

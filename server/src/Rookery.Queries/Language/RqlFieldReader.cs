@@ -24,17 +24,17 @@ internal sealed class RqlFieldReader(RqlReader reader)
 
     /// <summary>Parses a path.</summary>
     /// <exception cref="QueryException">The next token does not begin one.</exception>
-    public FieldPath ReadPath(string wanted = "a field")
+    public FieldPath ReadPath(string expected = "a field")
     {
-        var name = ReadName(wanted);
+        var name = ReadName(expected);
         return reader.Current.IsSymbol("(") ? throw UnknownFunction(name) : name.Path;
     }
 
     /// <summary>Parses a path or a function with a value.</summary>
     /// <exception cref="QueryException">The next token does not begin one.</exception>
-    public FieldReference ReadReference(string wanted = "a field")
+    public FieldReference ReadReference(string expected = "a field")
     {
-        var name = ReadName(wanted);
+        var name = ReadName(expected);
         return TryReadFunction(name) ?? throw UnknownFunction(name);
     }
 
@@ -42,7 +42,7 @@ internal sealed class RqlFieldReader(RqlReader reader)
     /// Parses a path, or the name of a function. After a function's name, the next token is the opening bracket.
     /// </summary>
     /// <exception cref="QueryException">The next token does not begin one.</exception>
-    public FieldName ReadName(string wanted)
+    public FieldName ReadName(string expected)
     {
         int position = reader.Current.Position;
         var steps = new List<PathStep>();
@@ -50,7 +50,7 @@ internal sealed class RqlFieldReader(RqlReader reader)
         do
         {
             isPlain &= reader.Current.Kind == RqlTokenKind.Word;
-            AddSteps(steps, wanted);
+            AddSteps(steps, expected);
         } while (reader.AcceptSymbol("."));
 
         bool isFunction = isPlain && reader.Current.IsSymbol("(") && !steps.Exists(static step => step.IsEach);
@@ -179,11 +179,11 @@ internal sealed class RqlFieldReader(RqlReader reader)
     /// Parses one step, or all steps of a quoted path: <c>'address.street name'</c> has two, as RavenDB's clients write
     /// it.
     /// </summary>
-    private void AddSteps(List<PathStep> steps, string wanted)
+    private void AddSteps(List<PathStep> steps, string expected)
     {
         int position = reader.Current.Position;
         bool isQuoted = reader.Current.Kind == RqlTokenKind.Text;
-        string name = reader.TakeName(wanted);
+        string name = reader.TakeName(expected);
         foreach (string step in isQuoted ? name.Split('.') : [name])
         {
             bool isEach = isQuoted && step.EndsWith("[]", StringComparison.Ordinal);

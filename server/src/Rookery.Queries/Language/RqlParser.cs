@@ -142,6 +142,6 @@ public static class RqlParser
         return new Source(kind, name, alias, start.Position);
     }
 
-    private static string TakeWord(RqlReader reader, string wanted) =>
-        reader.Current.Kind == RqlTokenKind.Word ? reader.Take().Text : throw reader.Unexpected(wanted);
+    private static string TakeWord(RqlReader reader, string expected) =>
+        reader.Current.Kind == RqlTokenKind.Word ? reader.Take().Text : throw reader.Unexpected(expected);
 }

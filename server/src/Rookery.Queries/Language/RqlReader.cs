@@ -35,10 +35,10 @@ internal sealed class RqlReader
     /// <summary>Returns the current token and moves to the next.</summary>
     public RqlToken Take()
     {
-        var taken = Current;
+        var token = Current;
         _previousEnd = _tokenizer.Position;
         Current = _tokenizer.Next();
-        return taken;
+        return token;
     }
 
     /// <summary>Takes the current token if it is a keyword. Returns whether it did.</summary>
@@ -69,8 +69,8 @@ internal sealed class RqlReader
 
     /// <summary>Takes a name: a word, or a text in quotes.</summary>
     /// <exception cref="QueryException">The current token is something else.</exception>
-    public string TakeName(string wanted) =>
-        Current.Kind is RqlTokenKind.Word or RqlTokenKind.Text ? Take().Text : throw Unexpected(wanted);
+    public string TakeName(string expected) =>
+        Current.Kind is RqlTokenKind.Word or RqlTokenKind.Text ? Take().Text : throw Unexpected(expected);
 
     /// <summary>
     /// Parses the rest of a dotted name that begins with <paramref name="first"/>. Takes time and memory in proportion
@@ -128,12 +128,12 @@ internal sealed class RqlReader
     public void LeaveLevel() => _depth--;
 
     /// <summary>Returns the exception for a current token that is not allowed here.</summary>
-    public QueryException Unexpected(string wanted) =>
+    public QueryException Unexpected(string expected) =>
         new(
             QueryFault.Invalid,
             Current.Kind == RqlTokenKind.End
-                ? $"The query ends where {wanted} must follow."
-                : $"{Shown(Current)} stands where {wanted} must stand.",
+                ? $"The query ends where {expected} must follow."
+                : $"{Shown(Current)} stands where {expected} must stand.",
             Current.Position
         );
 

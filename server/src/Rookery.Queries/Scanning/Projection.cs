@@ -68,12 +68,12 @@ internal sealed class Projection
 
             if (member.Needed is { } needed && !member.Field!.IsIn(source))
             {
-                string where = document.IsStored
+                string place = document.IsStored
                     ? $"the document '{Encoding.UTF8.GetString(document.View.Id)}'"
                     : "a row";
                 throw new QueryException(
                     QueryFault.Invalid,
-                    $"'{needed}' is missing in {where}, which is an error by the request's " + $"ProjectionBehavior."
+                    $"'{needed}' is missing in {place}, which is an error by the request's " + $"ProjectionBehavior."
                 );
             }
 

@@ -112,9 +112,9 @@ public static class SortValue
         }
 
         Span<byte> text = stackalloc byte[TermKey.MaxTextBytes];
-        int held = Math.Min(length - 1, text.Length);
-        destination.Slice(1, held).CopyTo(text);
-        return WriteRuns(text[..held], destination);
+        int textLength = Math.Min(length - 1, text.Length);
+        destination.Slice(1, textLength).CopyTo(text);
+        return WriteRuns(text[..textLength], destination);
     }
 
     /// <summary>

@@ -27,8 +27,8 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
             case IfStatement choice:
                 EmitIf(choice);
                 break;
-            case ForOfStatement each:
-                EmitForOf(each);
+            case ForOfStatement loop:
+                EmitForOf(loop);
                 break;
             case LoopStatement jump:
                 var around =
@@ -127,19 +127,19 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
         context.Builder.Mark(end);
     }
 
-    private void EmitForOf(ForOfStatement each)
+    private void EmitForOf(ForOfStatement loop)
     {
         var outer = context.Scope;
         var outerLoop = context.Loop;
         context.Scope = new Scope(outer);
-        script.Emit(each.Values);
-        int iteration = context.BeginIteration(each.Position);
-        RefuseEarlierUse(each.Name, each.Position);
+        script.Emit(loop.Values);
+        int iteration = context.BeginIteration(loop.Position);
+        RefuseEarlierUse(loop.Name, loop.Position);
         context.Loop = new Loop(context.NewTarget(), context.NewTarget());
-        int element = context.Declare(each.Name, each.IsConstant, each.Position, each.IsVar);
+        int element = context.Declare(loop.Name, loop.IsConstant, loop.Position, loop.IsVar);
         context.Builder.Mark(context.Loop.Next);
         context.Builder.EmitNext(iteration, element, context.Loop.End);
-        Emit(each.Body);
+        Emit(loop.Body);
         context.Builder.Emit(Opcode.Jump, context.Loop.Next);
         context.Builder.Mark(context.Loop.End);
         context.Loop = outerLoop;

@@ -134,10 +134,10 @@ internal static class ArrayFunctions
     {
         int from = Position(heap, arguments[0], count);
         int removed = arguments.Length < 2 ? count - from : heap.ToInteger(arguments[1], min: 0, count - from);
-        var taken = heap.Copy(array, from, removed);
+        var removedElements = heap.Copy(array, from, removed);
         heap.Containers.RemoveElements(array, from, removed);
         Insert(heap, array, from, arguments.Length > 2 ? arguments[2..] : default);
-        return taken;
+        return removedElements;
     }
 
     /// <summary>Returns the index of a value, or -1. Only <c>includes</c> finds NaN.</summary>

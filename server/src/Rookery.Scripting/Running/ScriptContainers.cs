@@ -324,12 +324,12 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
 
     private int AllocateSlots(int count)
     {
-        long taken = (long)count * BytesPerSlot;
-        budget.Require(taken);
+        long newBytes = (long)count * BytesPerSlot;
+        budget.Require(newBytes);
         int first = _slotCount;
         _slots.Reserve(first, first + count);
         _slotCount += count;
-        budget.ContainerBytes += taken;
+        budget.ContainerBytes += newBytes;
         return first;
     }
 

@@ -56,8 +56,8 @@ internal sealed class TokenCursor(List<Token> tokens)
     public Token ExpectName() => Current.Kind == TokenKind.Name ? Take() : throw Unexpected("a name");
 
     /// <summary>Returns the error for an unexpected next token.</summary>
-    public ScriptException Unexpected(string wanted) =>
-        new(ScriptFault.Syntax, $"{wanted} was expected here, not {Current.Quoted}", Current.Position);
+    public ScriptException Unexpected(string expected) =>
+        new(ScriptFault.Syntax, $"{expected} was expected here, not {Current.Quoted}", Current.Position);
 
     /// <summary>Returns the error for an unsupported construct.</summary>
     public static ScriptException NotSupported(string construct, int at) =>

@@ -164,11 +164,11 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
 
     private static void RetireAllBut(EngineContext context, RunSet next)
     {
-        var kept = next.Files().Select(file => file.Summary.FileId).ToHashSet();
+        var keptIds = next.Files().Select(file => file.Summary.FileId).ToHashSet();
         foreach (
             RunEntry file in context
                 .Published.Current.Runs.Files()
-                .Where(file => !kept.Contains(file.Summary.FileId))
+                .Where(file => !keptIds.Contains(file.Summary.FileId))
                 .ToArray()
         )
         {

@@ -26,9 +26,9 @@ internal sealed class ReaderPins(EngineContext context)
     public (long MemoryBytes, long FileBytes) Measure()
     {
         var pins = new Pins(context.Published.Current);
-        foreach (EngineState held in context.Published.Held())
+        foreach (EngineState state in context.Published.Held())
         {
-            pins.Add(held);
+            pins.Add(state);
         }
 
         return (pins.MemoryBytes, pins.FileBytes);
@@ -39,7 +39,7 @@ internal sealed class ReaderPins(EngineContext context)
     /// </summary>
     public void EndExcessive()
     {
-        IReadOnlyList<EngineState> held = context.Published.Held();
+        IReadOnlyList<EngineState> states = context.Published.Held();
         var pins = new Pins(context.Published.Current);
         long keptMemory = 0;
         long? fileLimit = null;
@@ -47,7 +47,7 @@ internal sealed class ReaderPins(EngineContext context)
 
         // Walks from the newest state to the oldest: the first that exceeds a limit is ended, and so are all older
         // ones.
-        foreach (EngineState state in held.Reverse())
+        foreach (EngineState state in states.Reverse())
         {
             pins.Add(state);
             isOver |=

@@ -8,6 +8,10 @@ namespace Rookery.Storage.Engine;
 /// Writes rows in key order into files of at most <see cref="StorageOptions.RunBytes"/>. Disposing it deletes the
 /// files, unless a manifest may name them (<see cref="HandOver"/>).
 /// </summary>
+/// <param name="context">The parts of the engine.</param>
+/// <param name="group">The group of tables that the rows belong to.</param>
+/// <param name="kind">The kind under which the writes are recorded.</param>
+/// <param name="cleared">Range tombstones whose hidden rows the caller leaves out.</param>
 internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, RangeTombstoneSet cleared) : IDisposable
 {
     /// <summary>Bytes of work between two calls of the pacer.</summary>

@@ -166,11 +166,11 @@ internal sealed unsafe class BlockArena
 
         private void Mark(int unit, int units, bool inUse)
         {
-            for (int each = unit; each < unit + units; each++)
+            for (int index = unit; index < unit + units; index++)
             {
-                ulong bit = 1UL << (each & 63);
-                Invariant.Holds((_used[each >> 6] & bit) != 0 != inUse, "a unit of cache memory has one owner");
-                _used[each >> 6] ^= bit;
+                ulong bit = 1UL << (index & 63);
+                Invariant.Holds((_used[index >> 6] & bit) != 0 != inUse, "a unit of cache memory has one owner");
+                _used[index >> 6] ^= bit;
             }
 
             FreeUnits += inUse ? -units : units;

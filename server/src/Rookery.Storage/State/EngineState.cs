@@ -134,8 +134,8 @@ internal sealed class EngineState
 
     private CancellationTokenSource MakeEnding()
     {
-        var made = new CancellationTokenSource();
-        return Interlocked.CompareExchange(ref _ending, made, null) ?? made;
+        var created = new CancellationTokenSource();
+        return Interlocked.CompareExchange(ref _ending, created, null) ?? created;
     }
 }
 

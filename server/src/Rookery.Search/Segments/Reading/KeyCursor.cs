@@ -159,9 +159,9 @@ public sealed class KeyCursor
         return keys > 0 ? (address, keys) : throw SegmentFormat.Malformed();
     }
 
-    private static void Require(bool isThere)
+    private static void Require(bool condition)
     {
-        if (!isThere)
+        if (!condition)
         {
             throw SegmentFormat.Malformed();
         }

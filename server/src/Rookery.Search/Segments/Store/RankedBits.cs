@@ -16,21 +16,21 @@ internal sealed class RankedBits(MemoryShare share) : IDisposable
     private long _reservedBytes;
 
     /// <summary>Sets a bit. Bits may be set in any order.</summary>
-    public void Set(long place)
+    public void Set(long position)
     {
-        int word = (int)(place / WordBits);
+        int word = (int)(position / WordBits);
         if (word >= _words.Length)
         {
             Array.Resize(ref _words, Math.Max(word + 1, Math.Max(64, 2 * _words.Length)));
             Charge();
         }
 
-        _words[word] |= 1UL << (int)(place % WordBits);
+        _words[word] |= 1UL << (int)(position % WordBits);
     }
 
     /// <summary>Whether a bit is set.</summary>
-    public bool this[long place] =>
-        place / WordBits < _words.Length && (_words[place / WordBits] & (1UL << (int)(place % WordBits))) != 0;
+    public bool this[long position] =>
+        position / WordBits < _words.Length && (_words[position / WordBits] & (1UL << (int)(position % WordBits))) != 0;
 
     /// <summary>Prepares rank and select. No more bits may be set.</summary>
     public void Freeze()
@@ -46,11 +46,11 @@ internal sealed class RankedBits(MemoryShare share) : IDisposable
     }
 
     /// <summary>Returns the number of set bits before a position.</summary>
-    public int Rank(long place)
+    public int Rank(long position)
     {
-        int word = (int)(place / WordBits);
+        int word = (int)(position / WordBits);
         Invariant.Holds(word < _before.Length, "a rank is that of a position within the bits");
-        return _before[word] + BitOperations.PopCount(_words[word] & ((1UL << (int)(place % WordBits)) - 1));
+        return _before[word] + BitOperations.PopCount(_words[word] & ((1UL << (int)(position % WordBits)) - 1));
     }
 
     /// <summary>Returns the position of the set bit that has this many set bits before it.</summary>

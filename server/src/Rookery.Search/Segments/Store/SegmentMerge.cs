@@ -72,12 +72,13 @@ internal sealed class SegmentMerge : IDisposable
         long deadDocuments = 0;
         foreach (var source in _sources)
         {
-            var held = currentSegments.FirstOrDefault(segment =>
+            var current = currentSegments.FirstOrDefault(segment =>
                 ReferenceEquals(segment.Handle, source.Segment.Handle)
             );
             deadDocuments +=
-                (held is null ? source.Segment.Handle.Documents : held.DeadDocuments) - source.Segment.DeadDocuments;
-            var deadEntries = held is null ? Enumerable.Range(0, source.Reader.Entries) : held.Live.Dead();
+                (current is null ? source.Segment.Handle.Documents : current.DeadDocuments)
+                - source.Segment.DeadDocuments;
+            var deadEntries = current is null ? Enumerable.Range(0, source.Reader.Entries) : current.Live.Dead();
             dead.AddRange(deadEntries.Where(source.IsLive).Select(source.NewEntryOf));
         }
 

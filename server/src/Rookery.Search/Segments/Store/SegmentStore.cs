@@ -86,28 +86,28 @@ public sealed class SegmentStore : IIndexStore
     /// <exception cref="SegmentDamagedException">The folder cannot be read. The index must be built again.</exception>
     public static SegmentStore Open(SegmentStoreContext context, string folder)
     {
-        var held = new List<HeldSegment>();
+        var segments = new List<HeldSegment>();
         try
         {
             var manifest = SegmentManifest.Read(context.Disk, folder);
             foreach (var segment in manifest?.Segments ?? [])
             {
-                held.Add(
+                segments.Add(
                     new HeldSegment(OpenSegment(context, folder, segment.Summary), segment.Live, segment.DeadDocuments)
                 );
             }
 
-            RemoveOrphans(context.Disk, folder, held);
+            RemoveOrphans(context.Disk, folder, segments);
             return new SegmentStore(
                 context,
                 folder,
-                new State(manifest?.Watermark ?? 0, held),
+                new State(manifest?.Watermark ?? 0, segments),
                 FileNumbers.FirstFrom(manifest?.NextFileId ?? 1)
             );
         }
         catch (Exception failure)
         {
-            held.ForEach(static segment => segment.Handle.Release());
+            segments.ForEach(static segment => segment.Handle.Release());
             if (failure is InvalidDataException)
             {
                 throw new SegmentDamagedException(folder, failure.Message);
@@ -247,9 +247,10 @@ public sealed class SegmentStore : IIndexStore
     }
 
     /// <summary>Deletes segments that the manifest does not name. A crash may leave such segments.</summary>
-    private static void RemoveOrphans(IDisk disk, string folder, List<HeldSegment> held)
+    private static void RemoveOrphans(IDisk disk, string folder, List<HeldSegment> segments)
     {
-        var named = held.Select(segment => Path.GetFileName(PathOf(folder, segment.Handle.Summary.FileId)))
+        var named = segments
+            .Select(segment => Path.GetFileName(PathOf(folder, segment.Handle.Summary.FileId)))
             .ToHashSet(StringComparer.Ordinal);
         foreach (string name in disk.List(folder))
         {
