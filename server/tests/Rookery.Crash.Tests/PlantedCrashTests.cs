@@ -64,5 +64,5 @@ public sealed class PlantedCrashTests
     }
 
     private static (SimulatedDisk Disk, NodeWorkload Run) Work(int seed, Func<string, bool> skips) =>
-        NodeWorkload.Run(seed, behind: disk => new SyncSkippingDisk(disk, skips));
+        NodeWorkload.Run(seed, wrap: disk => new SyncSkippingDisk(disk, skips));
 }
