@@ -42,8 +42,8 @@ internal sealed class PatchArguments
     /// <summary>Finds the value of a name.</summary>
     public bool TryGet(ReadOnlySpan<byte> name, out ReadOnlySpan<byte> json)
     {
-        bool isThere = _values.TryGetValue(Encoding.UTF8.GetString(name), out byte[]? value);
+        bool exists = _values.TryGetValue(Encoding.UTF8.GetString(name), out byte[]? value);
         json = value;
-        return isThere;
+        return exists;
     }
 }

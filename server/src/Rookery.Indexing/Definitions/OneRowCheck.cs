@@ -91,9 +91,9 @@ internal sealed class OneRowCheck
             case IfStatement choice:
                 bool then = Collect(choice.Then, returned);
                 return choice.Otherwise is { } otherwise && Collect(otherwise, returned) && then;
-            case ForOfStatement each:
-                Record(each.Name, null);
-                Collect(each.Body, returned);
+            case ForOfStatement loop:
+                Record(loop.Name, value: null);
+                Collect(loop.Body, returned);
                 return false;
             case ReturnStatement { Value: { } value }:
                 returned.Add(value);
@@ -129,7 +129,7 @@ internal sealed class OneRowCheck
             case NameExpression name when _variables.TryGetValue(name.Name, out var assigned):
                 if (_visited.Add(name.Name))
                 {
-                    assigned.ForEach(held => RequireObject(held ?? throw NotOneRowError(value.Position)));
+                    assigned.ForEach(known => RequireObject(known ?? throw NotOneRowError(value.Position)));
                 }
 
                 break;

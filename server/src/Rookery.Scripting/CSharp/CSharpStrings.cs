@@ -34,6 +34,10 @@ internal static class CSharpStrings
         return Encoding.UTF8.GetString(heap.Span(text));
     }
 
+    /// <summary>Returns a text without escapes. The script fails if the value is no text.</summary>
+    /// <param name="heap">The heap.</param>
+    /// <param name="value">The value.</param>
+    /// <param name="function">The function that is called on the value, for the message.</param>
     public static ScriptValue TextOf(this ScriptHeap heap, ScriptValue value, ScriptFunction function) =>
         value.IsText
             ? heap.Plain(value)
@@ -41,6 +45,7 @@ internal static class CSharpStrings
                 $"the script calls {FunctionNames.Of(function)} on {NameOf(value)}, which is no string"
             );
 
+    /// <summary>Returns the text of a value's <c>ToString()</c> in the invariant culture; empty for null.</summary>
     public static ScriptValue CSharpTextOf(this ScriptHeap heap, ScriptValue value)
     {
         if (value.IsText && heap.TimeOf(value) is not { IsDateOrSpan: true, IsDay: false })
@@ -85,6 +90,7 @@ internal static class CSharpStrings
         }
     }
 
+    /// <summary>Appends a .NET string. The script fails if half of a surrogate pair stands alone in it.</summary>
     public static void AddString(this ScriptHeap heap, string text)
     {
         for (int at = 0; at < text.Length; at++)
@@ -99,6 +105,7 @@ internal static class CSharpStrings
         heap.Advance(Encoding.UTF8.GetBytes(text, room));
     }
 
+    /// <summary>Returns a .NET string as a text of the script. Spends steps for its length.</summary>
     public static ScriptValue NewString(this ScriptHeap heap, string text)
     {
         heap.Budget.SpendOnBytes(text.Length);
@@ -107,6 +114,8 @@ internal static class CSharpStrings
         return heap.TextFrom(start);
     }
 
+    /// <summary>Formats a date, time span or number as <c>ToString(format)</c>; empty for null.</summary>
+    /// <exception cref="ScriptFailure">The value has no formats, or the format is invalid or too long.</exception>
     public static string Format(this ScriptHeap heap, ScriptValue value, string format)
     {
         const int MaxFormatLength = 64;
