@@ -110,10 +110,10 @@ public sealed class NodeFaultTests
             {
                 var image = disk.AfterPowerLoss(offset);
                 image.Rot(file, offset, (byte)(1 << (offset % 8)));
-                string story = $"{file}, byte {offset}";
+                string context = $"{file}, byte {offset}";
                 try
                 {
-                    run.CheckAll(image, story);
+                    run.CheckAll(image, context);
                     harmless++;
                 }
                 catch (IOException damage)
@@ -121,13 +121,13 @@ public sealed class NodeFaultTests
                     // A segment that lost its header is named by the one that follows it.
                     Assert.True(
                         damage.Message.Contains(Path.GetDirectoryName(file)! + "/", StringComparison.Ordinal),
-                        $"{story}: {damage}"
+                        $"{context}: {damage}"
                     );
                     reported++;
                 }
                 catch (Exception failure)
                 {
-                    Assert.Fail($"{story}: {failure}");
+                    Assert.Fail($"{context}: {failure}");
                 }
             }
         }

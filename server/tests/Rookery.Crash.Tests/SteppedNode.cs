@@ -8,7 +8,7 @@ using Rookery.Simulation;
 namespace Rookery.Crash.Tests;
 
 /// <summary>
-/// A node without threads: the test decides when a frame is committed and when background work is done.
+/// A node without threads: the test decides when entries are committed and when background work is done.
 /// </summary>
 internal sealed class SteppedNode : IDisposable
 {
@@ -43,7 +43,7 @@ internal sealed class SteppedNode : IDisposable
                     SegmentBytes = 64 << 10,
                     MemtableBytes = 48 << 10,
                     RunBytes = 32 << 10,
-                    Reserve = new ReserveRule(0, 0),
+                    Reserve = new ReserveRule(Bytes: 0, Fraction: 0),
                 },
                 disk,
                 new MemoryBudget(16 << 20),

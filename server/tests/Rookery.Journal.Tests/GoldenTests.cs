@@ -96,9 +96,9 @@ public sealed class GoldenTests
                     new JournalFrame(
                         FrameType.Batch,
                         index,
-                        1,
-                        index + 1,
-                        1,
+                        Term: 1,
+                        OperationsBefore: index + 1,
+                        OperationCount: 1,
                         PayloadOf(index, variant: index > 18 ? 6 : 7, length: 3000) // truncated below, if after 18
                     ),
                     NodeJournal.MakeCommitFrame(Math.Min(18, index - 1)),

@@ -75,7 +75,7 @@ internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
 internal sealed class JournalWorkload
 {
     private readonly SimulatedDisk _disk;
-    private readonly IDisk _seen;
+    private readonly IDisk _wrappedDisk;
     private readonly Random _random;
     private readonly List<(int Operation, LogState State)> _acknowledged = [];
     private readonly List<(int Operation, LogState Before, JournalFrame[] Frames)> _attempts = [];
@@ -84,7 +84,7 @@ internal sealed class JournalWorkload
 
     private JournalWorkload(
         SimulatedDisk disk,
-        IDisk seen,
+        IDisk wrappedDisk,
         int seed,
         LogState start,
         long manifestIndex,
@@ -92,7 +92,7 @@ internal sealed class JournalWorkload
     )
     {
         _disk = disk;
-        _seen = seen;
+        _wrappedDisk = wrappedDisk;
         _random = new Random(seed);
         _acknowledged.Add((0, start));
         _manifests.Add((0, manifestIndex, reset));
@@ -198,7 +198,7 @@ internal sealed class JournalWorkload
 
     private void Work(int steps)
     {
-        _journal = TestJournal.Open(_seen, ManifestIndex, reset: LastReset);
+        _journal = TestJournal.Open(_wrappedDisk, ManifestIndex, reset: LastReset);
         for (int i = 0; i < steps; i++)
         {
             Step();
@@ -240,7 +240,7 @@ internal sealed class JournalWorkload
 
     private void Reopen()
     {
-        _journal = TestJournal.Open(_seen, ManifestIndex, reset: LastReset);
+        _journal = TestJournal.Open(_wrappedDisk, ManifestIndex, reset: LastReset);
         Assert.True(Log.EqualsFrom(Read(_journal, Log, ManifestIndex), ManifestIndex), _journal.Recovery.Sentence);
     }
 
@@ -271,10 +271,10 @@ internal sealed class JournalWorkload
             Add(
                 new JournalFrame(
                     FrameType.Vote,
-                    0,
-                    1,
+                    Index: 0,
+                    Term: 1,
                     state.NextOperation,
-                    0,
+                    OperationCount: 0,
                     TestJournal.PayloadOf(_acknowledged.Count, variant: 3, length: 30)
                 )
             );
@@ -282,9 +282,11 @@ internal sealed class JournalWorkload
 
         if (_random.Next(10) == 0 && state.Entries.Length > ManifestIndex)
         {
-            long keep = _random.NextInt64(ManifestIndex, state.Entries.Length);
-            var truncated = state with { Entries = state.Entries[..(int)keep] };
-            Add(new JournalFrame(FrameType.Truncation, keep, truncated.Term, truncated.NextOperation, 0, default));
+            long keptThrough = _random.NextInt64(ManifestIndex, state.Entries.Length);
+            var truncated = state with { Entries = state.Entries[..(int)keptThrough] };
+            Add(
+                new JournalFrame(FrameType.Truncation, keptThrough, truncated.Term, truncated.NextOperation, 0, default)
+            );
         }
 
         int count = _random.Next(1, 4);

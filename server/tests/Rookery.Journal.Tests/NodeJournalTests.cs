@@ -170,8 +170,8 @@ public sealed class NodeJournalTests
                 });
                 for (int i = 0; i < released && !releasing.IsCompleted; i++)
                 {
-                    // Limited, because a writer that is faster than the other thread would make the list grow without
-                    // end
+                    // Limited: a writer that is faster than the other thread would make the list grow without
+                    // end.
                     Append(journal, 1);
                 }
 
@@ -204,14 +204,14 @@ public sealed class NodeJournalTests
     }
 
     [Fact]
-    public void KeepAbove_retains_entries_until_it_is_disposed()
+    public void PinAbove_keeps_entries_until_the_pin_is_disposed()
     {
         using var journal = Open(_disk);
         Append(journal, 40);
-        var kept = journal.PinAbove(20);
+        var pin = journal.PinAbove(20);
         journal.ReleaseThrough(40);
         Assert.InRange(journal.FirstIndex, 2, 21);
-        kept.Dispose();
+        pin.Dispose();
         journal.ReleaseThrough(40);
         Assert.True(journal.FirstIndex > 21);
     }

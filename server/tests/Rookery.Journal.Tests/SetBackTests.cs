@@ -125,6 +125,7 @@ public sealed class SetBackTests
     public void A_note_of_an_earlier_version_names_the_segment_alone()
     {
         var (path, older) = FillAndStop(kept: 2, lost: 3);
+        // Earlier versions wrote zeros after the first 40 bytes of the note's blocks.
         using (var note = _disk.Open($"{Folder}/newest", DiskOpen.ReadWrite))
         {
             for (int block = 0; block < 2; block++)

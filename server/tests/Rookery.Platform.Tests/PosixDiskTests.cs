@@ -31,9 +31,9 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
     [Fact]
     public void A_pipe_where_a_file_is_read_is_refused_and_not_waited_for()
     {
-        using (var made = System.Diagnostics.Process.Start("mkfifo", [_directory["pipe"]]))
+        using (var mkfifo = System.Diagnostics.Process.Start("mkfifo", [_directory["pipe"]]))
         {
-            made.WaitForExit();
+            mkfifo.WaitForExit();
         }
 
         using var pipe = _disk.Open(_directory["pipe"], DiskOpen.Read);
