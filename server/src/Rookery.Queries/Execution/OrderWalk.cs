@@ -3,8 +3,9 @@ using Rookery.Search.Segments.Postings;
 namespace Rookery.Queries.Execution;
 
 /// <summary>
-/// Decides how a sorted page is found: by walking the sort field's terms in order and testing whether each entry
-/// matches, or by reading all matches. Both give the same result; only the time differs.
+/// Decides how a sorted page is found: from the matches of a term, kept in order
+/// (<see cref="Search.Segments.Reading.SortedEntries"/>); by walking the sort field's terms in order and testing
+/// whether each entry matches; or by reading all matches. All give the same result; only the time differs.
 /// </summary>
 internal abstract class OrderWalk
 {
@@ -21,12 +22,26 @@ internal abstract class OrderWalk
     /// <param name="candidates">The matches.</param>
     public abstract long MaxSteps(EntryCursor candidates);
 
+    /// <summary>Returns whether the matches of a term are worth keeping in order.</summary>
+    /// <param name="matches">Number of matches, including dead entries.</param>
+    public virtual bool IsWorthSorting(long matches) => false;
+
+    /// <summary>Called when a page was found from matches that are kept in order.</summary>
+    public virtual void OnSortedFound() { }
+
     /// <summary>Called when a walk has found all wanted matches.</summary>
     /// <param name="dead">Number of dead entries of the segment.</param>
     public virtual void OnPageFound(int dead) { }
 
     private sealed class ByCost : OrderWalk
     {
+        // Fewer matches are read as fast as they are found in order.
+        private const int MinSorted = 64;
+
+        // Sorting more delays the query that does it: about 5 ms for so many. A walk over the terms of the order soon
+        // finds a page of so frequent a term.
+        private const int MaxSorted = 32 * 1024;
+
         // A step of the walk reads a term and opens its postings, which costs about as much as reading this many
         // matches.
         private const int MatchesPerStep = 3;
@@ -47,6 +62,8 @@ internal abstract class OrderWalk
 
             return !candidates.CanTest || IsFew(wanted, entries, Math.Min(matches, Estimate(entries, candidates)));
         }
+
+        public override bool IsWorthSorting(long matches) => matches is >= MinSorted and <= MaxSorted;
 
         public override long MaxSteps(EntryCursor candidates) => candidates.Cost / MatchesPerStep;
 

@@ -1,6 +1,7 @@
 using Rookery.Platform;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Segments.Postings;
+using Rookery.Search.Segments.Reading;
 
 namespace Rookery.Queries.Execution;
 
@@ -12,8 +13,7 @@ namespace Rookery.Queries.Execution;
 /// <param name="compiled">The compiled query.</param>
 /// <param name="work">The answer's limits.</param>
 /// <param name="needsTotal">Whether results after the page are counted.</param>
-/// <param name="walk">Decides whether the page is found by walking the sort field's terms in order or by reading all
-/// matches.</param>
+/// <param name="walk">Decides how the page is found.</param>
 /// <param name="heap">The page so far.</param>
 /// <param name="sortKey">Buffer for a sort key.</param>
 internal sealed class RankedPage(
@@ -88,6 +88,11 @@ internal sealed class RankedPage(
     private RankedEntries? Gather(int segment, EntryCursor candidates, SegmentSort sort, OpenedPostings opened)
     {
         var first = new RankedEntries(compiled.Sort, sort, segments.Documents[segment], (int)compiled.PageEnd, sortKey);
+        if (TryReadSorted(segment, candidates, sort, first))
+        {
+            return first;
+        }
+
         if (TryWalkInOrder(segment, ref candidates, sort, opened, first))
         {
             walk.OnPageFound(segments[segment].Live.DeadCount);
@@ -112,6 +117,90 @@ internal sealed class RankedPage(
         }
 
         return first;
+    }
+
+    /// <summary>Collects the first entries from the term's sorted entries, if the matches are those of one term.</summary>
+    /// <returns>False if it did not find the page. The candidates are then not read yet.</returns>
+    private bool TryReadSorted(int segment, EntryCursor candidates, SegmentSort sort, RankedEntries first)
+    {
+        var (reader, live) = segments[segment];
+        if (
+            sort.RankSource is not { } order
+            || candidates is not PostingsCursor { TestedTerm: { } term } postings
+            || !walk.IsWorthSorting(postings.Count)
+        )
+        {
+            return false;
+        }
+
+        var key = new SortedEntriesKey(term.Field, term.Ordinal, order.Field, order.Order);
+        if (!reader.Sorted.TryFind(key, out var entries, out bool isWanted))
+        {
+            if (!isWanted)
+            {
+                return false;
+            }
+
+            entries = SortByRank(segment, postings, sort);
+            reader.Sorted.Keep(key, entries);
+        }
+
+        foreach (int entry in entries)
+        {
+            work.Step(1);
+            if (first.IsFull)
+            {
+                break;
+            }
+
+            if (live.IsLive(entry))
+            {
+                first.TryAdd(entry, sort.Rank(column: 0, entry));
+            }
+        }
+
+        segments.Total += CountLive(postings, entries, live);
+        walk.OnSortedFound();
+        return true;
+    }
+
+    // Returns all entries of a term, as RankedEntries.Compare orders them.
+    private int[] SortByRank(int segment, PostingsCursor postings, SegmentSort sort)
+    {
+        const int EntryBytes = sizeof(int) + sizeof(long) + sizeof(long) + sizeof(long);
+        var documents = segments.Documents[segment];
+        var sorted = new (long Rank, long Etag, int Entry)[(int)postings.Count];
+        work.Memory.Reserve(sorted.Length * EntryBytes);
+        foreach (ref var one in sorted.AsSpan())
+        {
+            work.Step(1);
+            one.Entry = postings.MoveNext();
+            documents.Read(one.Entry, out one.Etag);
+            long rank = sort.Rank(column: 0, one.Entry);
+            one.Rank = compiled.Sort.Keys[0].IsDescending ? -rank : rank;
+        }
+
+        Array.Sort(sorted);
+        int[] entries = Array.ConvertAll(sorted, static one => one.Entry);
+        work.Memory.Release(sorted.Length * EntryBytes);
+        return entries;
+    }
+
+    private int CountLive(PostingsCursor postings, ReadOnlySpan<int> entries, LiveEntries live)
+    {
+        if (live.DeadCount <= entries.Length)
+        {
+            work.Step(live.DeadCount);
+            return entries.Length - (live.DeadCount == 0 ? 0 : live.Dead().Count(postings.Contains));
+        }
+
+        int count = 0;
+        foreach (int entry in entries)
+        {
+            count += live.IsLive(entry) ? 1 : 0;
+        }
+
+        return count;
     }
 
     /// <summary>

@@ -125,6 +125,13 @@ internal sealed class SegmentSort
     public long Rank(int column, int entry) => _columns[column].Rank(entry);
 
     /// <summary>
+    /// The field and the order that decide the whole order, apart from entries of equal rank; null if several columns
+    /// decide it.
+    /// </summary>
+    public (int Field, int Order)? RankSource =>
+        _columns.Length == 1 && RankedColumns == 1 ? _columns[0].RankSource : null;
+
+    /// <summary>
     /// Returns the entries in the order of the first column. <see cref="RankedColumns"/> must be at least 1. Null if
     /// the field's terms do not have that order.
     /// </summary>

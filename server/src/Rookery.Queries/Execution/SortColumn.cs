@@ -30,6 +30,12 @@ internal abstract class SortColumn
     public virtual long Rank(int entry) => throw new InvalidOperationException("These values have no ranks.");
 
     /// <summary>
+    /// The number of the field and of the order that decide the ranks in a segment, as in
+    /// <see cref="SortedEntriesKey"/>; null if others decide them too.
+    /// </summary>
+    public virtual (int Field, int Order)? RankSource => null;
+
+    /// <summary>
     /// Returns the entries in the order of their ranks, term by term; null if the field's terms do not have that order.
     /// </summary>
     public virtual TermsInOrder? InOrder(OpenedPostings opened) => null;
@@ -125,6 +131,9 @@ internal sealed class FieldSortColumn : SortColumn
 
     /// <inheritdoc/>
     public override bool IsRanked { get; }
+
+    /// <inheritdoc/>
+    public override (int Field, int Order)? RankSource => (_field.Values, ((int)_kind << 1) | (_isDescending ? 1 : 0));
 
     // SetLast costs about twenty look-ups of terms.
     /// <inheritdoc/>

@@ -51,3 +51,18 @@ internal sealed class NoWalk : OrderWalk
     public override long MaxSteps(EntryCursor candidates) =>
         throw new InvalidOperationException("No walk was started.");
 }
+
+/// <summary>Keeps the matches of each term in order, however few they are.</summary>
+internal sealed class ForcedSort : OrderWalk
+{
+    /// <summary>Number of segments whose part of a page was found from matches in order.</summary>
+    public int Found { get; private set; }
+
+    public override bool IsWorthwhile(long wanted, int entries, EntryCursor candidates) => false;
+
+    public override long MaxSteps(EntryCursor candidates) => throw new InvalidOperationException("Nobody walks.");
+
+    public override bool IsWorthSorting(long matches) => matches > 0;
+
+    public override void OnSortedFound() => Found++;
+}

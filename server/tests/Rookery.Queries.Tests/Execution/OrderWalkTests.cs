@@ -112,6 +112,61 @@ public sealed class OrderWalkTests
         Assert.InRange(completed, 500, walked - 1);
     }
 
+    [Fact]
+    public void Matches_kept_in_order_give_the_page_that_reading_all_matches_gives()
+    {
+        var sort = new ForcedSort();
+        for (int seed = 0; seed < 40; seed++)
+        {
+            var random = new Random(seed);
+            using var example = new IndexExample(Definition);
+            for (int round = 0; round < 4; round++)
+            {
+                Change(example, random, lacksSome: seed % 3 > 0, hasArrays: seed % 5 == 0);
+                for (int query = 0; query < 30; query++)
+                {
+                    string rql =
+                        $"from @all_docs where {One(random, Conditions)} order by {One(random, Orders)} "
+                        + $"limit {random.Next(4)}, {random.Next(1, 12)}";
+                    var asked = RqlParser.Parse(rql);
+                    var expected = example.Scan(asked);
+
+                    // The first registers the order, the second sorts, the third finds it in order.
+                    for (int time = 0; time < 3; time++)
+                    {
+                        bool needsTotal = random.Next(4) > 0;
+                        var answer = example.Ask(asked, needsTotal, sort);
+                        string where = $"seed {seed}, round {round}, time {time}: {rql}";
+                        Assert.True(expected.Results.SequenceEqual(answer.Results, StringComparer.Ordinal), where);
+                        Assert.True(!needsTotal || expected.Total == answer.Total, where);
+                    }
+                }
+            }
+        }
+
+        // Otherwise the test would prove nothing.
+        Assert.InRange(sort.Found, 1_000, int.MaxValue);
+    }
+
+    [Fact]
+    public void A_page_of_a_term_asked_for_again_reads_no_postings()
+    {
+        using var example = Many();
+        var asked = RqlParser.Parse("from @all_docs where tag = 'c' order by name desc limit 3");
+        var plan = CompiledQuery.Compile(asked, QueryParameters.None, null);
+        long[] read = new long[3];
+        for (int time = 0; time < read.Length; time++)
+        {
+            using var answer = example.Open(plan);
+            Assert.Equal(1_000, answer.TotalResults);
+            Assert.Equal("users/c0999", Encoding.UTF8.GetString(answer.Documents[0].Id.Span));
+            read[time] = answer.PostingsRead;
+        }
+
+        Assert.Equal(1_000, read[1]); // sorted once
+        Assert.Equal(0, read[2]);
+    }
+
     [Theory]
     [InlineData("b", "name", 3_000, "b0000 b0001 b0002")]
     [InlineData("c", "name desc", 1_000, "c0999 c0998 c0997")]

@@ -18,6 +18,7 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
     private PostingPositions? _positions;
     private PackedColumn? _column;
     private ulong _ordinal;
+    private int _field;
     private int _indexInBlock;
     private int _blockCount;
     private bool _isInline;
@@ -40,10 +41,17 @@ public sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCurso
     /// <inheritdoc/>
     public override bool CanTest => _column is not null;
 
+    /// <summary>
+    /// The opened term, by field number and ordinal, if <see cref="Contains"/> is supported; otherwise null.
+    /// </summary>
+    public (int Field, long Ordinal)? TestedTerm => _column is null ? null : (_field, (long)_ordinal - 1);
+
     /// <summary>Sets the column that <see cref="Contains"/> reads, until another term is opened.</summary>
     /// <param name="ordinals">For each entry, 1 + the ordinal of its only term.</param>
+    /// <param name="field">Number of the field.</param>
     /// <param name="term">The ordinal of the term.</param>
-    public void TestBy(PackedColumn ordinals, long term) => (_column, _ordinal) = (ordinals, (ulong)term + 1);
+    public void TestBy(PackedColumn ordinals, int field, long term) =>
+        (_column, _field, _ordinal) = (ordinals, field, (ulong)term + 1);
 
     /// <inheritdoc/>
     public override bool Contains(int entry) => _column is null ? base.Contains(entry) : _column[entry] == _ordinal;

@@ -118,7 +118,7 @@ public sealed class SegmentField
     {
         if (HasPlainKeys && SortOrdinals is { } column)
         {
-            postings.TestBy(column, ordinal);
+            postings.TestBy(column, Number, ordinal);
         }
     }
 

@@ -78,6 +78,7 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
         _fileId = fileId;
         _cache = cache;
         _io = io;
+        Sorted = new SortedEntries(cache);
         _fileBytes = file.Length;
         long pages = (_fileBytes + SegmentFormat.StoredPageBytes - 1) / SegmentFormat.StoredPageBytes;
         if (pages > int.MaxValue)
@@ -87,6 +88,9 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
 
         _slots = new CachedPage?[pages];
     }
+
+    /// <summary>Entries of terms in the order of other fields.</summary>
+    public SortedEntries Sorted { get; }
 
     /// <summary>The file's path.</summary>
     public string Path => _file.Path;
@@ -130,6 +134,7 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
     public void Dispose()
     {
         _cache.Remove(_slots);
+        Sorted.Clear();
         _file.Dispose();
     }
 

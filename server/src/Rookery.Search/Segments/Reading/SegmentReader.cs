@@ -49,6 +49,9 @@ public sealed class SegmentReader : IDisposable
     /// <summary>Number of entries, including dead ones. Entries are numbered from 0.</summary>
     public int Entries => _footer.Entries;
 
+    /// <summary>Entries of terms in the order of other fields.</summary>
+    public SortedEntries Sorted => _file.Sorted;
+
     /// <summary>The file's length in bytes.</summary>
     public long FileBytes => _file.FileBytes;
 
