@@ -63,8 +63,8 @@ internal static class NodeStatus
 
     /// <summary>
     /// Updates the status line of systemd every two seconds until the node stops or the result is disposed: the members
-    /// of its cluster, or what it waits for. The screen of a card image shows that line too. A timer and no loop, because
-    /// an idle node would wake the pool for each continuation.
+    /// of its cluster, or what it waits for. The screen of a card image shows that line too. It is a timer, because a
+    /// loop would wake the thread pool of an idle node for each continuation.
     /// </summary>
     public static ITimer BeginUpdates(
         NodeSetting setting,

@@ -135,7 +135,6 @@ internal static partial class LibC
         internal ulong AvailableFiles;
         internal ulong Id;
         internal ulong Flags;
-        internal ulong LongestName;
-        private fixed int _spare[6];
+        private fixed int _unused[8]; // the longest name of a file, and spare fields
     }
 }

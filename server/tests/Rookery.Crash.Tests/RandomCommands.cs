@@ -410,16 +410,16 @@ internal sealed class RandomCommands
 
         long seedValue = _random.Next(20);
         bool force = _random.Next(2) == 0;
-        long now = !database.Identities.ContainsKey("seq|") || force || wanted > value ? wanted : value;
+        long now = !database.Identities.ContainsKey("seq|") || force || seedValue > value ? seedValue : value;
         return Step.Of(
             Model,
-            CommandEncoder.IdentitySeed(database.Number, "seq|"u8, wanted, force, default),
+            CommandEncoder.IdentitySeed(database.Number, "seq|"u8, seedValue, force, default),
             database with
             {
-                Identities = database.Identities.SetItem("seq|", result),
+                Identities = database.Identities.SetItem("seq|", now),
             },
             etag,
-            $"Numbered 0 {result}-{result} "
+            $"Numbered 0 {now}-{now} "
         );
     }
 

@@ -75,7 +75,7 @@ public sealed class IdleMemoryTests
         Assert.Equal(1, ReleasesAfter(seconds: 10));
     }
 
-    /// <param name="bytesAfterRelease">Resident bytes of the process after memory was released.</param>
+    // bytesAfterRelease: resident bytes of the process after memory was released.
     private IdleMemory New(long bytesAfterRelease) =>
         new(
             () => _workDone,

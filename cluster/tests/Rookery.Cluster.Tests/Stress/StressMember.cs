@@ -54,7 +54,7 @@ internal sealed class StressMember
     public ConcurrentQueue<string> Troubles { get; } = new();
 
     /// <summary>The number of installed snapshots, full or changes only.</summary>
-    public long StatesInstalled => _installedBefore + (Consensus is null ? 0 : Store.Transfers.Installed);
+    public long StatesInstalled => _installedBefore + (Consensus is null ? 0 : InstalledBy(Store));
 
     public override string ToString() => Name;
 
@@ -128,7 +128,7 @@ internal sealed class StressMember
         _peers!.IsDead = true;
         _network.Up.TryRemove(Id, out _);
         _network.Break(Id);
-        _installedBefore += _store!.Transfers.Installed;
+        _installedBefore += InstalledBy(_store!);
         Consensus = null;
         await _states!.DisposeAsync();
         if (losesPower)
@@ -196,6 +196,9 @@ internal sealed class StressMember
         );
         return text.ToString();
     }
+
+    private static long InstalledBy(NodeStore store) =>
+        Enum.GetValues<StateTransferKind>().Sum(store.Transfers.InstalledOf);
 
     private async Task<FetchedState> FetchStateAsync(NodeId from, CancellationToken cancellationToken)
     {

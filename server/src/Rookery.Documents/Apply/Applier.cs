@@ -195,7 +195,7 @@ public sealed class Applier : IDisposable
 
         _context.Begin(scope, database, firstEtag);
         long lastEtagForIndexes = database.LastEtagForIndexes;
-        if (!ChangesOnlyValues(command.Kind))
+        if (!ChangesOnlyCompareExchange(command.Kind))
         {
             database.LastEtagForIndexes = lastEtag;
         }

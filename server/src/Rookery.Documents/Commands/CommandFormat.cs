@@ -17,8 +17,8 @@ namespace Rookery.Documents.Commands;
 /// <c>[program u32+bytes]</c>. An operation on a compare-exchange value: <c>[kind][flags][key u16+bytes][lower key
 /// u16+bytes if flag 8][index i64]</c>, then for a put as above from the expiry on. An operation on a counter:
 /// <c>[kind][flags][id u16+bytes][lower id u16+bytes if flag 8][name u16+bytes][lower name u16+bytes if flag 4]</c>,
-/// then for an increment <c>[delta i64]</c>. Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so that
-/// nodes with different versions of Unicode agree.
+/// then for an increment <c>[delta i64]</c>. Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so
+/// that nodes with different versions of Unicode agree.
 /// </remarks>
 internal static class CommandFormat
 {

@@ -43,9 +43,6 @@ public sealed class StateTransferStatistics
     /// <summary>Files resumed after a broken connection.</summary>
     public long Resumed => Volatile.Read(ref _resumed);
 
-    /// <summary>Snapshots and repairs installed on this node, of all kinds.</summary>
-    public long Installed => Sum(_installed);
-
     /// <summary>Returns the bytes sent of one kind.</summary>
     public long SentBytesOf(StateTransferKind kind) => Volatile.Read(ref _sentBytes[(int)kind]);
 

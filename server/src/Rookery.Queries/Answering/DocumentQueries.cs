@@ -105,7 +105,11 @@ internal static class DocumentQueries
         {
             if (indexAnswer is { AreCandidates: false })
             {
-                return scope.OpenPage(found, found, (document, etag) => found.IsStillResult(document, etag));
+                return scope.OpenPage(
+                    indexAnswer,
+                    indexAnswer,
+                    (document, etag) => indexAnswer.IsStillResult(document, etag)
+                );
             }
 
             if (indexAnswer is null)

@@ -55,8 +55,12 @@ internal static class RowQueries
     private static WalkedResults PageOf(AnswerScope scope, IndexAnswer indexAnswer)
     {
         var rows = scope.RowsOf(scope.Compiled);
-        scope.Writer.RowOf = scope.Compiled.ReturnsEachRow ? place => found.ReadRow(place).ToArray() : null;
-        return scope.OpenPage(found, new DisposablePair(found, rows), (document, _) => found.HasResult(document, rows));
+        scope.Writer.RowOf = scope.Compiled.ReturnsEachRow ? place => indexAnswer.ReadRow(place).ToArray() : null;
+        return scope.OpenPage(
+            indexAnswer,
+            new DisposablePair(indexAnswer, rows),
+            (document, _) => indexAnswer.HasResult(document, rows)
+        );
     }
 
     private static async ValueTask<IQueryResults> EvaluateAsync(AnswerScope scope, IndexAnswer indexAnswer)

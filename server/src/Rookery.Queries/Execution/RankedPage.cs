@@ -119,7 +119,9 @@ internal sealed class RankedPage(
         return first;
     }
 
-    /// <summary>Collects the first entries from the term's sorted entries, if the matches are those of one term.</summary>
+    /// <summary>
+    /// Collects the first entries from the term's sorted entries, if the matches are those of one term.
+    /// </summary>
     /// <returns>False if it did not find the page. The candidates are then not read yet.</returns>
     private bool TryReadSorted(int segment, EntryCursor candidates, SegmentSort sort, RankedEntries first)
     {

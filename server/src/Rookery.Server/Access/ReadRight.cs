@@ -33,7 +33,7 @@ internal static class ReadRight
     public static RefusedException MissingForCounters(HttpContext http, Database database) =>
         Missing(http, database, "that gets counters", "it reads their values.");
 
-    private static RefusedException Missing(HttpContext http, Database database, string what, string why) =>
+    private static RefusedException Missing(HttpContext http, Database database, string qualifier, string reason) =>
         new(
             StatusCodes.Status403Forbidden,
             ErrorResponse.Forbidden,

@@ -318,6 +318,7 @@ public class DataRecoveryTests
             new SimulatedTimeProvider()
         );
 
+    /// <summary>One run of a recovery.</summary>
     /// <param name="Recovered">Number of disk operations when the recovery ended.</param>
     /// <param name="Documents">Number of documents of the database Shop.</param>
     private sealed record Story(int Recovered, int Documents);

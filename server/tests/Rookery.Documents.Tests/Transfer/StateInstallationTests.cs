@@ -48,7 +48,7 @@ public sealed class StateInstallationTests
                     (offer.Index + 1, offer.Index, offer.Term, offer.Operations),
                     LogOf(receiver.Core.Journal)
                 );
-                Assert.Equal(1, receiver.Core.Transfers.Installed);
+                Assert.Equal(1, receiver.Core.Transfers.InstalledOf(StateTransferKind.Files));
                 Assert.Equal(offer.Bytes, receiver.Core.Transfers.ReceivedBytes);
                 Assert.Equal(offer.Bytes, sender.Core.Transfers.SentBytes);
             }

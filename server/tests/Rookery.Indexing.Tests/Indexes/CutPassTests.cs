@@ -99,7 +99,7 @@ public sealed class CutPassTests
 
         private void Cut()
         {
-            if (shallCut())
+            if (isCut())
             {
                 throw new SnapshotEndedException();
             }

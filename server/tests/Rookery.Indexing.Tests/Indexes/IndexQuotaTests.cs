@@ -169,7 +169,7 @@ public sealed class IndexQuotaTests
         using var node = IndexedNode.New();
         node.CreateDatabase("zoo");
         node.DefineField("s", "o.name", "zoo");
-        for (int i = 0; i < (MostOfALeastNode / 2) - 2; i++)
+        for (int i = 0; i < (MaxIndexesOfSmallestNode / 2) - 2; i++)
         {
             node.Define($"i{i}", Of($"f{i}"));
         }

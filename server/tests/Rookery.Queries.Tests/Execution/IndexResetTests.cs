@@ -35,7 +35,7 @@ public sealed class IndexResetTests
         Assert.Equal(30, Ask(node, visibleEtag));
         Assert.True(node.Host.Reset(node.Database(), ByName.Name));
         node.Follow();
-        Assert.Null(Ask(node, reached));
+        Assert.Null(Ask(node, visibleEtag));
         Assert.Equal(0, Ask(node, 0));
         node.SettleAll();
         Assert.Equal(30, Ask(node, visibleEtag));

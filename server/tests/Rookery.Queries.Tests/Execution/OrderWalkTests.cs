@@ -126,7 +126,7 @@ public sealed class OrderWalkTests
                 for (int query = 0; query < 30; query++)
                 {
                     string rql =
-                        $"from @all_docs where {One(random, Conditions)} order by {One(random, Orders)} "
+                        $"from @all_docs where {Pick(random, Conditions)} order by {Pick(random, Orders)} "
                         + $"limit {random.Next(4)}, {random.Next(1, 12)}";
                     var asked = RqlParser.Parse(rql);
                     var expected = example.Scan(asked);
@@ -151,7 +151,7 @@ public sealed class OrderWalkTests
     [Fact]
     public void A_page_of_a_term_asked_for_again_reads_no_postings()
     {
-        using var example = Many();
+        using var example = ManyMatches();
         var asked = RqlParser.Parse("from @all_docs where tag = 'c' order by name desc limit 3");
         var plan = CompiledQuery.Compile(asked, QueryParameters.None, null);
         long[] read = new long[3];

@@ -38,14 +38,14 @@ public sealed class FastPathTests : IAsyncLifetime
     // RFC 9110, section 8.6: digits only. A proxy that counts such a body differently would mix up requests.
     [Theory]
     [InlineData("+2", "")]
-    [InlineData("+2", Unknown)]
+    [InlineData("+2", UnknownHeader)]
     [InlineData("-0", "")]
-    [InlineData("-0", Unknown)]
+    [InlineData("-0", UnknownHeader)]
     [InlineData("2,2", "")]
-    [InlineData("2 2", Unknown)]
-    [InlineData("0x2", Unknown)]
-    [InlineData("123456789012345678901234567890", Unknown)]
-    [InlineData("\u00b2", Unknown)]
+    [InlineData("2 2", UnknownHeader)]
+    [InlineData("0x2", UnknownHeader)]
+    [InlineData("123456789012345678901234567890", UnknownHeader)]
+    [InlineData("\u00b2", UnknownHeader)]
     public async Task A_length_of_a_body_that_is_not_written_in_digits_is_refused(string length, string headers)
     {
         using var connection = await RawConnection.OpenAsync(_server);
@@ -60,7 +60,7 @@ public sealed class FastPathTests : IAsyncLifetime
 
     [Theory]
     [InlineData("")]
-    [InlineData(Unknown)]
+    [InlineData(UnknownHeader)]
     public async Task A_length_of_a_body_may_begin_with_zeros(string headers)
     {
         using var connection = await RawConnection.OpenAsync(_server);

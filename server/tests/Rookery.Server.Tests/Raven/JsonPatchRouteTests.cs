@@ -108,7 +108,14 @@ public sealed class JsonPatchRouteTests(RunningServer server) : IClassFixture<Ru
             "PATCH",
             $"{db}/{route}?id=users/1",
             body,
-            [("Content-Type", route == "docs" ? "application/json-patch+json" : "application/json")]
+            [
+                (
+                    "Content-Type",
+                    string.Equals(route, "docs", StringComparison.Ordinal)
+                        ? "application/json-patch+json"
+                        : "application/json"
+                ),
+            ]
         );
         answer.IsRefusal(400, message);
     }

@@ -24,7 +24,7 @@ public sealed class RequestBodyTests
     public async Task Memory_grows_with_received_bytes_not_with_the_announced_length()
     {
         var http = NewRequest("{}"u8.ToArray());
-        http.NewRequest.ContentLength = MaxBytes;
+        http.Request.ContentLength = MaxBytes;
         long before = GC.GetAllocatedBytesForCurrentThread();
         using var body = await RequestBody.ReadAsync(http, MaxBytes, _requests, BodyUse.Write);
         Assert.Equal("{}"u8.ToArray(), body.Span.ToArray());
@@ -64,8 +64,8 @@ public sealed class RequestBodyTests
     private static DefaultHttpContext NewRequest(byte[] body)
     {
         var http = new DefaultHttpContext();
-        http.NewRequest.Body = new MemoryStream(body);
-        http.NewRequest.ContentLength = body.Length;
+        http.Request.Body = new MemoryStream(body);
+        http.Request.ContentLength = body.Length;
         var ending = new Ending();
         http.Features.Set(ending);
         http.Features.Set<IHttpResponseFeature>(ending);
