@@ -502,7 +502,6 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("POST", "/admin/tasks/state?key=1", "ongoing tasks")]
     [InlineData("POST", "/admin/revisions/config/enforce", "revisions")]
     [InlineData("GET", "/no/such/route.html", "not supported")]
-    [InlineData("GET", "/docs?id=a&counter=x&include=b", "counter")]
     [InlineData("GET", "/no/such/route", "not supported")]
     [InlineData("TRACE", "/docs", "not supported")]
     public async Task Unsupported_routes_of_a_database_are_501_by_name_and_never_404(

@@ -108,7 +108,7 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     }
 
     [Theory]
-    [InlineData("GET", "docs?id=a&counter=likes", "counter")]
+    [InlineData("GET", "docs?startsWith=a&counter=likes", "counter")]
     [InlineData("GET", "docs?id=a&timeseries=hr&from=&to=", "timeseries")]
     [InlineData("GET", "docs?id=a&timeseriestime=hr&timeType=Last&timeValue=1&timeUnit=Hour", "timeseriestime")]
     [InlineData("GET", "docs?id=a&revisions=p", "revisions")]
@@ -295,7 +295,7 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     }
 
     [Theory]
-    [InlineData("""{"Url":"/docs","Query":"?id=a&counter=likes"}""", 501, "counter")]
+    [InlineData("""{"Url":"/docs","Query":"?id=a&revisions=likes"}""", 501, "revisions")]
     [InlineData(
         """{"Url":"/queries","Query":"?ignoreLimit=true","Method":"POST","Content":"{}"}""",
         501,

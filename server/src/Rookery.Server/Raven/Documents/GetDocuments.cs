@@ -58,8 +58,8 @@ internal sealed class GetDocuments(ServerContext context)
         return !HasIncludes(http)
             ? ListDocuments.AnswerAsync(http, database, context)
             : throw RefusedException.NotSupported(
-                "The parameters 'include' and 'cmpxchg' of GET docs are supported by this version only together "
-                    + "with 'id'."
+                "The parameters 'include', 'cmpxchg' and 'counter' of GET docs are supported by this version only "
+                    + "together with 'id'."
             );
     }
 
