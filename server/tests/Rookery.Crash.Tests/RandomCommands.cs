@@ -212,6 +212,7 @@ internal sealed class RandomCommands
     )
     {
         string id = _inputs.Id(database);
+        id = id.StartsWith("raven/hilo/", StringComparison.OrdinalIgnoreCase) ? "users/1" : id; // these have none
         var document = database.Documents.GetValueOrDefault(id.ToLowerInvariant());
         var counters = new CounterOperationList(FormatLevel.Newest);
         int first = writer.Count;

@@ -170,26 +170,50 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
                     SecureServer.LocalKey,
                     $$"""{"Object":"{{Secret}}"}"""
                 );
-                await server.SendAsync(
-                    http,
-                    "POST",
-                    "/databases/Shop/counters",
-                    SecureServer.LocalKey,
-                    $$"""
-                    {"Documents":[{"DocumentId":"users/1","Operations":[{"Type":"Delete","CounterName":"a"},
-                    {"Type":"Increment","CounterName":"a","Delta":{{SecretNumber}}}]}]}
-                    """
-                );
                 var (status, body) = await AskAsync(http, route, token);
-                Assert.False(
-                    body.Contains(SecretNumber, StringComparison.Ordinal),
-                    $"{name} asks {route}, and the answer is {status}: {body}"
-                );
                 Assert.False(
                     body.Contains(Secret, StringComparison.Ordinal),
                     $"{name} asks {route}, and the answer is {status}: {body}"
                 );
             }
+        }
+    }
+
+    [Theory]
+    [InlineData("counters", CounterBody)]
+    [InlineData(
+        "bulk_docs",
+        """
+            {"Commands":[{"Id":"users/1","Type":"Counters","Counters":{"Operations":[
+            {"Type":"Increment","CounterName":"a","Delta":0}]}}]}
+            """
+    )]
+    public async Task An_increment_reveals_the_counter_only_with_the_scope_read(string route, string increment)
+    {
+        using var http = server.NewClient();
+        const string Document = "/databases/Shop/docs?id=users/1";
+        await server.SendAsync(http, "PUT", Document, SecureServer.LocalKey, "{}");
+        string secret = $$"""
+            {"Documents":[{"DocumentId":"users/1","Operations":[{"Type":"Delete","CounterName":"a"},
+            {"Type":"Increment","CounterName":"a","Delta":{{SecretNumber}}}]}]}
+            """;
+        await server.SendAsync(http, "POST", "/databases/Shop/counters", SecureServer.LocalKey, secret);
+        foreach (var (name, token) in await CredentialsAsync("Shop"))
+        {
+            if (token is null || !name.Contains("write", StringComparison.Ordinal))
+            {
+                continue;
+            }
+
+            var answer = await server.SendAsync(http, "POST", "/databases/Shop/" + route, token, increment);
+            Assert.True(answer.Status is 200 or 201, $"{name}: {answer.Body}");
+            Assert.Equal(
+                name.Contains("read", StringComparison.Ordinal),
+                answer.Body.Contains(SecretNumber, StringComparison.Ordinal)
+            );
+            string get = increment.Replace("Increment", "Get", StringComparison.Ordinal);
+            var read = await server.SendAsync(http, "POST", "/databases/Shop/" + route, token, get);
+            Assert.Equal(name.Contains("read", StringComparison.Ordinal), read.Status is 200 or 201);
         }
     }
 
@@ -281,7 +305,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
             "/queries" when route.Method is "PATCH" =>
                 """{"Query":{"Query":"from @all_docs where startsWith(s,'hun') update { throw this.s; }"}}""",
             "/cmpxchg" => """{"Object":1}""",
-            "/counters" => CounterBody,
+            "/counters" => """{"Documents":[]}""",
             "/queries" or "/streams/queries" => """{"Query":"from @all_docs where startsWith(s,'hun')"}""",
             _ => "{}",
         };
