@@ -30,6 +30,14 @@ internal sealed class ScanMemory(QueryMemory memory) : IGroupMemory, IDisposable
         _heldBytes += bytes;
     }
 
+    /// <summary>Reserves memory, in bytes, if it is free.</summary>
+    public bool TryReserve(long bytes)
+    {
+        bool isFree = memory.TryReserve(bytes);
+        _heldBytes += isFree ? bytes : 0;
+        return isFree;
+    }
+
     /// <summary>Releases memory, in bytes.</summary>
     public void Release(long bytes)
     {

@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Rookery.Platform;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Segments.Postings;
@@ -26,6 +27,12 @@ internal sealed class RankedPage(
     PooledBytes sortKey
 )
 {
+    // An entry's number, rank, and, beside entries of equal rank, etag and number again.
+    private const int SortBytesPerEntry = sizeof(int) + sizeof(long) + 16;
+
+    // Sorting an entry takes about as long as reading this many postings, so that limits are checked every thousand.
+    private const int EntriesPerSortStep = 256;
+
     /// <summary>Adds the first entries of a segment to the page.</summary>
     /// <returns>False if documents must be evaluated.</returns>
     public bool TryCollect(int segment, EntryCursor candidates, SegmentSort sort, OpenedPostings opened)
@@ -129,63 +136,93 @@ internal sealed class RankedPage(
         if (
             sort.RankSource is not { } order
             || candidates is not PostingsCursor { TestedTerm: { } term } postings
-            || !walk.IsWorthSorting(postings.Count)
+            || !walk.IsWorthSorting(compiled.PageEnd, reader.Entries, postings.Count)
         )
         {
             return false;
         }
 
         var key = new SortedEntriesKey(term.Field, term.Ordinal, order.Field, order.Order);
-        if (!reader.Sorted.TryFind(key, out var entries, out bool isWanted))
+        if (!reader.Sorted.TryFind(key, out var entries, out bool shouldSort))
         {
-            if (!isWanted)
+            // Reserved before it is allocated. Reading all matches needs less, so a shortage refuses nothing.
+            long bytes = postings.Count * SortBytesPerEntry;
+            if (!shouldSort || !work.Memory.TryReserve(bytes))
             {
                 return false;
             }
 
-            entries = SortByRank(segment, postings, sort);
-            reader.Sorted.Keep(key, entries);
+            byte[] sorted = SortByRank(segment, postings, sort);
+            reader.Sorted.Keep(key, sorted);
+            entries = MemoryMarshal.Cast<byte, int>(sorted);
+            work.Memory.Release(bytes);
         }
 
-        foreach (int entry in entries)
+        long seen = 0;
+        for (int i = 0; i < entries.Length && !first.IsFull; i++)
         {
             work.Step(1);
-            if (first.IsFull)
+            if (live.IsLive(entries[i]))
             {
-                break;
-            }
-
-            if (live.IsLive(entry))
-            {
-                first.TryAdd(entry, sort.Rank(column: 0, entry));
+                seen++;
+                first.TryAdd(entries[i], sort.Rank(column: 0, entries[i]));
             }
         }
 
-        segments.Total += CountLive(postings, entries, live);
+        segments.Total += needsTotal ? CountLive(postings, entries, live) : seen;
         walk.OnSortedFound();
         return true;
     }
 
-    // Returns all entries of a term, as RankedEntries.Compare orders them.
-    private int[] SortByRank(int segment, PostingsCursor postings, SegmentSort sort)
+    /// <summary>Returns all entries of a term, as <see cref="RankedEntries.Compare"/> orders them.</summary>
+    private byte[] SortByRank(int segment, PostingsCursor postings, SegmentSort sort)
     {
-        const int EntryBytes = sizeof(int) + sizeof(long) + sizeof(long) + sizeof(long);
-        var documents = segments.Documents[segment];
-        var sorted = new (long Rank, long Etag, int Entry)[(int)postings.Count];
-        work.Memory.Reserve(sorted.Length * EntryBytes);
-        foreach (ref var one in sorted.AsSpan())
+        bool isDescending = compiled.Sort.Keys[0].IsDescending;
+        byte[] bytes = new byte[(int)postings.Count * sizeof(int)];
+        var entries = MemoryMarshal.Cast<byte, int>(bytes.AsSpan());
+        long[] ranks = new long[entries.Length];
+        for (int i = 0; i < ranks.Length; i++)
         {
-            work.Step(1);
-            one.Entry = postings.MoveNext();
-            documents.Read(one.Entry, out one.Etag);
-            long rank = sort.Rank(column: 0, one.Entry);
-            one.Rank = compiled.Sort.Keys[0].IsDescending ? -rank : rank;
+            work.Step(EntriesPerSortStep);
+            entries[i] = postings.MoveNext();
+            long rank = sort.Rank(column: 0, entries[i]);
+            ranks[i] = isDescending ? -rank : rank;
         }
 
-        Array.Sort(sorted);
-        int[] entries = Array.ConvertAll(sorted, static one => one.Entry);
-        work.Memory.Release(sorted.Length * EntryBytes);
-        return entries;
+        ranks.AsSpan().Sort(entries);
+        for (int from = 0; from < ranks.Length; )
+        {
+            int to = from + 1;
+            while (to < ranks.Length && ranks[to] == ranks[from])
+            {
+                to++;
+            }
+
+            SortByEtag(segment, entries[from..to]);
+            from = to;
+        }
+
+        return bytes;
+    }
+
+    // Etags are read only for entries of equal rank, because each read decodes part of a block of the document table.
+    private void SortByEtag(int segment, Span<int> entries)
+    {
+        if (entries.Length < 2)
+        {
+            return;
+        }
+
+        entries.Sort(); // the table is read fastest in the order of entries
+        var etags = new (long Etag, int Entry)[entries.Length];
+        for (int i = 0; i < etags.Length; i++)
+        {
+            work.Step(EntriesPerSortStep);
+            segments.Documents[segment].Read(entries[i], out long etag);
+            etags[i] = (etag, entries[i]);
+        }
+
+        etags.AsSpan().Sort(entries);
     }
 
     private int CountLive(PostingsCursor postings, ReadOnlySpan<int> entries, LiveEntries live)

@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Rookery.Platform;
 using Rookery.Search.Segments.Reading;
 
@@ -5,7 +6,9 @@ namespace Rookery.Search.Tests.Segments;
 
 public sealed class SortedEntriesTests
 {
-    private const int LimitBytes = 4096;
+    private const int LimitBytes = 16 << 10;
+    private const int EntriesOfOrder = 200;
+    private const int OrderBytes = EntriesOfOrder * sizeof(int);
 
     private readonly MemoryShare _share = new MemoryBudget(1 << 20).AddShare("pages", LimitBytes);
     private readonly SegmentCache _cache;
@@ -18,56 +21,77 @@ public sealed class SortedEntriesTests
     }
 
     [Fact]
-    public void An_order_is_wanted_from_the_second_request_on()
+    public void Only_the_second_request_of_a_key_sorts()
     {
-        Assert.False(_sorted.TryFind(Key(1), out _, out bool isWanted));
-        Assert.False(isWanted);
-        Assert.False(_sorted.TryFind(Key(1), out _, out isWanted));
-        Assert.True(isWanted);
-        _sorted.Keep(Key(1), [3, 1, 2]);
-        Assert.True(_sorted.TryFind(Key(1), out var entries, out _));
+        Assert.False(_sorted.TryFind(KeyOf(term: 1), out _, out bool shouldSort));
+        Assert.False(shouldSort);
+        Assert.False(_sorted.TryFind(KeyOf(term: 1), out _, out shouldSort));
+        Assert.True(shouldSort);
+        Assert.False(_sorted.TryFind(KeyOf(term: 1), out _, out shouldSort)); // while the second caller sorts
+        Assert.False(shouldSort);
+        _sorted.Keep(KeyOf(term: 1), BytesOf(3, 1, 2));
+        Assert.True(_sorted.TryFind(KeyOf(term: 1), out var entries, out _));
         Assert.Equal([3, 1, 2], entries.ToArray());
-        Assert.False(_sorted.TryFind(Key(2), out _, out isWanted));
-        Assert.False(isWanted);
+        Assert.False(_sorted.TryFind(KeyOf(term: 2), out _, out shouldSort));
+        Assert.False(shouldSort);
     }
 
     [Fact]
-    public void Orders_take_only_memory_of_the_cache_and_give_it_back()
+    public void Orders_take_memory_of_the_cache_only_and_give_it_back()
     {
-        for (int term = 0; term < 20; term++)
+        for (int term = 0; term < 40; term++)
         {
-            _sorted.TryFind(Key(term), out _, out _);
-            _sorted.Keep(Key(term), new int[200]);
+            RequestTwice(term);
+            _sorted.Keep(KeyOf(term), new byte[OrderBytes]);
             Assert.InRange(_share.UsedBytes, 0, LimitBytes);
         }
 
-        Assert.Equal(LimitBytes / 800 * 800, _share.UsedBytes);
         _cache.Trim();
-        Assert.Equal(0, _share.UsedBytes);
-        Assert.False(_sorted.TryFind(Key(19), out _, out bool isWanted));
-        Assert.True(isWanted);
-    }
-
-    [Fact]
-    public void An_order_larger_than_the_cache_is_not_kept()
-    {
-        _sorted.TryFind(Key(1), out _, out _);
-        _sorted.Keep(Key(1), new int[LimitBytes]);
-        Assert.False(_sorted.TryFind(Key(1), out _, out _));
+        Assert.InRange(_share.UsedBytes, 0, 40 * SortedEntries.KeyBytes);
+        _sorted.Clear();
         Assert.Equal(0, _share.UsedBytes);
     }
 
     [Fact]
-    public void The_number_of_known_orders_is_bounded()
+    public void An_order_that_the_cache_refuses_is_seldom_sorted_again()
     {
-        for (int term = 0; term < 5_000; term++)
+        RequestTwice(term: 1);
+        _sorted.Keep(KeyOf(term: 1), new byte[LimitBytes + 4]);
+        int sorts = 0;
+        for (int request = 0; request < 640; request++)
         {
-            _sorted.TryFind(Key(term), out _, out _);
-            _sorted.Keep(Key(term), [term]);
+            Assert.False(_sorted.TryFind(KeyOf(term: 1), out _, out bool shouldSort));
+            sorts += shouldSort ? 1 : 0;
         }
 
-        Assert.InRange(_share.UsedBytes, sizeof(int), 1024 * sizeof(int));
+        Assert.Equal(10, sorts);
+        Assert.Equal(SortedEntries.KeyBytes, _share.UsedBytes);
     }
 
-    private static SortedEntriesKey Key(int term) => new(TermField: 1, term, OrderField: 2, Order: 0);
+    [Fact]
+    public void New_keys_displace_keys_without_entries_and_no_held_order()
+    {
+        var share = new MemoryBudget(64 << 20).AddShare("pages", 8 << 20);
+        var sorted = new SortedEntries(new SegmentCache(share));
+        sorted.TryFind(KeyOf(term: 1), out _, out _);
+        sorted.TryFind(KeyOf(term: 1), out _, out _);
+        sorted.Keep(KeyOf(term: 1), BytesOf(7));
+        for (int term = 2; term < 5 * SortedEntries.MaxKeys; term++)
+        {
+            sorted.TryFind(KeyOf(term), out _, out _);
+        }
+
+        Assert.True(sorted.TryFind(KeyOf(term: 1), out _, out _));
+        Assert.Equal((SortedEntries.MaxKeys * SortedEntries.KeyBytes) + sizeof(int), share.UsedBytes);
+    }
+
+    private void RequestTwice(int term)
+    {
+        _sorted.TryFind(KeyOf(term), out _, out _);
+        _sorted.TryFind(KeyOf(term), out _, out _);
+    }
+
+    private static byte[] BytesOf(params ReadOnlySpan<int> entries) => MemoryMarshal.AsBytes(entries).ToArray();
+
+    private static SortedEntriesKey KeyOf(int term) => new(TermField: 1, term, OrderField: 2, Order: 0);
 }

@@ -52,6 +52,12 @@ public sealed class SegmentCache
         }
     }
 
+    /// <summary>Reserves memory for what describes pages. It is not evicted; the caller releases it.</summary>
+    internal bool TryReserve(int bytes) => _share.TryReserve(bytes);
+
+    /// <summary>Releases memory that <see cref="TryReserve"/> reserved.</summary>
+    internal void Release(int bytes) => _share.Release(bytes);
+
     /// <summary>Removes all pages of a closed segment.</summary>
     internal void Remove(CachedPage?[] slots)
     {

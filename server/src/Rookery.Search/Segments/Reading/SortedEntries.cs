@@ -12,80 +12,145 @@ public readonly record struct SortedEntriesKey(int TermField, long Term, int Ord
 
 /// <summary>
 /// Entries of a segment's terms, sorted by the value of another field, for queries such as
-/// <c>where country = 'MX' order by name limit 10</c>. They are computed when the same key is asked for again, and
-/// held in the cache's memory until others need it. A segment is immutable, so a computed order stays valid.
+/// <c>where country = 'MX' order by name limit 10</c>. The second request for a key asks the caller to sort. The result
+/// is held in the cache's memory until other pages need it. A segment is immutable, so a sorted order stays valid.
 /// Thread-safe.
 /// </summary>
 public sealed class SortedEntries
 {
-    // More keys are forgotten together. A key without entries takes about 150 bytes.
-    private const int MaxKeys = 1024;
+    /// <summary>Most keys that a segment knows.</summary>
+    public const int MaxKeys = 1024;
 
-    private readonly ConcurrentDictionary<SortedEntriesKey, CachedPage?[]> _slots = new();
+    /// <summary>
+    /// Charged for each known key: the dictionary's node, the slot, and the cache's objects for a held order.
+    /// </summary>
+    public const int KeyBytes = 320;
+
+    // Number of keys among which one to forget is chosen.
+    private const int ForgetCandidates = 16;
+
+    private readonly Lock _gate = new();
     private readonly SegmentCache _cache;
-    private int _keys;
+    private ConcurrentDictionary<SortedEntriesKey, Slot>? _slots;
 
     internal SortedEntries(SegmentCache cache) => _cache = cache;
 
     /// <summary>Finds the sorted entries of a key.</summary>
     /// <param name="key">The key.</param>
     /// <param name="entries">The entries, in order.</param>
-    /// <param name="isWanted">If they are not held: whether the key was asked for before, so that the caller should
-    /// compute them and call <see cref="Keep"/>.</param>
+    /// <param name="shouldSort">If they are not held: whether the caller should sort them and call <see cref="Keep"/>.
+    /// That is so for the second request of a key, and seldom afterwards if the cache refuses or evicts the
+    /// entries.</param>
     /// <returns>Whether they are held.</returns>
-    public bool TryFind(in SortedEntriesKey key, out ReadOnlySpan<int> entries, out bool isWanted)
+    public bool TryFind(in SortedEntriesKey key, out ReadOnlySpan<int> entries, out bool shouldSort)
     {
-        isWanted = _slots.TryGetValue(key, out var slot);
-        if (isWanted && Volatile.Read(ref slot![0]) is { } held)
+        entries = default;
+        shouldSort = false;
+        if (Volatile.Read(ref _slots) is not { } slots || !slots.TryGetValue(key, out var slot))
+        {
+            Register(key);
+            return false;
+        }
+
+        if (Volatile.Read(ref slot.Pages[0]) is { } held)
         {
             held.WasRead = true;
             entries = MemoryMarshal.Cast<byte, int>(held.Bytes);
             return true;
         }
 
-        entries = default;
-        if (!isWanted)
-        {
-            Register(key);
-        }
-
+        shouldSort = slot.TryBeginSort();
         return false;
     }
 
-    /// <summary>Holds the sorted entries of a key, if the cache has memory for them.</summary>
-    /// <param name="key">A key that <see cref="TryFind"/> was called with.</param>
-    /// <param name="entries">The entries, in order.</param>
-    public void Keep(in SortedEntriesKey key, ReadOnlySpan<int> entries)
+    /// <summary>
+    /// Holds the sorted entries of a key, if the cache has memory for them.
+    /// </summary>
+    /// <param name="key">A key for which <see cref="TryFind"/> asked the caller to sort.</param>
+    /// <param name="entries">The entries, in order, as 32-bit integers of this machine. Not copied.</param>
+    public void Keep(in SortedEntriesKey key, byte[] entries)
     {
-        if (_slots.TryGetValue(key, out var slot))
+        if (Volatile.Read(ref _slots) is { } slots && slots.TryGetValue(key, out var slot))
         {
-            _cache.Add(new CachedPage(slot, number: 0, MemoryMarshal.AsBytes(entries).ToArray()));
+            _cache.Add(new CachedPage(slot.Pages, number: 0, entries));
         }
     }
 
-    /// <summary>Forgets all keys.</summary>
+    /// <summary>Forgets all keys of a closed segment.</summary>
     internal void Clear()
     {
-        foreach (var key in _slots.Keys)
+        lock (_gate)
         {
-            if (_slots.TryRemove(key, out var slot))
+            foreach (var key in _slots?.Keys ?? [])
             {
-                Interlocked.Decrement(ref _keys);
-                _cache.Remove(slot);
+                Forget(key);
             }
         }
     }
 
     private void Register(in SortedEntriesKey key)
     {
-        if (Volatile.Read(ref _keys) >= MaxKeys)
+        lock (_gate)
         {
-            Clear();
+            var slots = _slots;
+            if (slots is null)
+            {
+                Volatile.Write(ref _slots, slots = new(concurrencyLevel: 1, capacity: 31));
+            }
+
+            if (slots.ContainsKey(key))
+            {
+                return;
+            }
+
+            if (slots.Count >= MaxKeys)
+            {
+                Forget(ChooseToForget(slots));
+            }
+
+            if (_cache.TryReserve(KeyBytes))
+            {
+                slots[key] = new Slot();
+            }
+        }
+    }
+
+    // A key without held entries, if there is one among the first.
+    private static SortedEntriesKey ChooseToForget(ConcurrentDictionary<SortedEntriesKey, Slot> slots)
+    {
+        SortedEntriesKey? first = null;
+        foreach (var (key, slot) in slots.Take(ForgetCandidates))
+        {
+            if (slot.Pages[0] is null)
+            {
+                return key;
+            }
+
+            first ??= key;
         }
 
-        if (_slots.TryAdd(key, new CachedPage?[1]))
+        return first!.Value;
+    }
+
+    private void Forget(in SortedEntriesKey key)
+    {
+        if (_slots!.TryRemove(key, out var slot))
         {
-            Interlocked.Increment(ref _keys);
+            _cache.Remove(slot.Pages);
+            _cache.Release(KeyBytes);
         }
+    }
+
+    private sealed class Slot
+    {
+        // If the cache refuses or evicts sorted entries, they are sorted again only after so many requests.
+        private const int RequestsBetweenSorts = 64;
+
+        private int _requests;
+
+        // The page of the sorted entries; null while they are not held.
+        public CachedPage?[] Pages { get; } = new CachedPage?[1];
+
+        public bool TryBeginSort() => Interlocked.Increment(ref _requests) % RequestsBetweenSorts == 1;
     }
 }
