@@ -2,9 +2,9 @@ namespace Rookery.Histories;
 
 /// <summary>
 /// Checks a history against the order of its etags, for documents whose values all differ. O(n log n), so every history
-/// can be checked. The etags order the versions of a document, and the writes of all documents. Both orders must agree
-/// with real time. That proves linearizability, which is local: an order that real time does not contradict is a
-/// witness (Herlihy and Wing 1990).
+/// can be checked. The etags order the versions of each document, and the writes of all documents. Both orders must
+/// agree with real time. Then each document is linearizable, because real time does not contradict the order of its
+/// versions. A history whose documents all are linearizable is itself linearizable (Herlihy and Wing 1990).
 /// </summary>
 public static class EtagOrder
 {
@@ -59,28 +59,31 @@ public static class EtagOrder
     /// </summary>
     private static string? FindDisorder(List<Placed> placed)
     {
+        // The operations of one etag are one version: its write, then its reads.
         placed.Sort((left, right) => (left.Etag, !left.IsWrite).CompareTo((right.Etag, !right.IsWrite)));
-        Operation? newest = null;
-        for (int first = 0, end; first < placed.Count; first = end)
+        Operation? lastBegun = null; // of all operations with lower etags
+        foreach (var version in placed.GroupBy(static operation => operation.Etag))
         {
-            for (end = first; end < placed.Count && placed[end].Etag == placed[first].Etag; end++)
+            var first = version.First();
+            foreach (var (_, isWrite, current) in version)
             {
-                var current = placed[end].Operation;
-                bool isBeforeItsWrite =
-                    placed[first].IsWrite && end > first && current.Ended < placed[first].Operation.Invoked;
-                if (isBeforeItsWrite || (newest is not null && current.Ended < newest.Invoked))
+                if (first.IsWrite && !isWrite && current.Ended < first.Operation.Invoked)
                 {
-                    return $"{current} had ended before {(isBeforeItsWrite ? placed[first].Operation : newest)} "
-                        + $"began, whose etag {(isBeforeItsWrite ? "it saw" : "is lower")}";
+                    return $"{current} had ended before {first.Operation} began, whose etag it saw";
+                }
+
+                if (lastBegun is not null && current.Ended < lastBegun.Invoked)
+                {
+                    return $"{current} had ended before {lastBegun} began, whose etag is lower";
                 }
             }
 
-            for (int place = first; place < end; place++)
+            foreach (var (_, _, operation) in version)
             {
-                newest =
-                    newest is null || placed[place].Operation.Invoked > newest.Invoked
-                        ? placed[place].Operation
-                        : newest;
+                if (lastBegun is null || operation.Invoked > lastBegun.Invoked)
+                {
+                    lastBegun = operation;
+                }
             }
         }
 
@@ -93,9 +96,9 @@ public static class EtagOrder
     /// </summary>
     private static string? FindBrokenChain(List<Placed> versions, WrittenValues writes)
     {
-        long value = 0,
-            etag = 0;
-        foreach (var (at, isWrite, operation) in versions)
+        // The version that the last write left; value and etag 0 before the first write.
+        (long value, long etag) = (0, 0);
+        foreach (var (ownEtag, isWrite, operation) in versions)
         {
             bool compares = operation.Kind == OperationKind.CompareAndSet;
             if (compares && isWrite && operation.Expected != value && !writes.MayHaveBeenBefore(operation))
@@ -103,12 +106,12 @@ public static class EtagOrder
                 return $"{operation} was done on {value} of etag {etag}";
             }
 
-            if (compares && !isWrite && at == etag && operation.Expected == value)
+            if (compares && !isWrite && ownEtag == etag && operation.Expected == value)
             {
                 return $"{operation} was refused on what it expected";
             }
 
-            (value, etag) = isWrite ? (operation.Value, at) : (value, etag);
+            (value, etag) = isWrite ? (operation.Value, ownEtag) : (value, etag);
         }
 
         return null;
@@ -164,7 +167,8 @@ public static class EtagOrder
 
         private string? Read(Operation read)
         {
-            if (read.Value == 0)
+            bool foundNoDocument = read.Value == 0;
+            if (foundNoDocument)
             {
                 return read.Etag == 0 ? null : $"{read} saw nothing, with an etag";
             }

@@ -8,6 +8,9 @@ namespace Rookery.Board;
 /// A small file that the kernel generates on each read. It stays open: reading from offset 0 gets new content and
 /// allocates nothing. Reading a missing or unreadable file returns null; the next read tries to open it again.
 /// </summary>
+/// <param name="disk">The file system.</param>
+/// <param name="path">Path of the file; null for a sensor that this machine lacks, which reads as a missing
+/// file.</param>
 internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
 {
     private const int MaxBytes = 512;

@@ -125,20 +125,23 @@ public sealed class IndexedNode : IDisposable
     public Database Database(string name = "shop") =>
         Store.Databases.TryGet(name, out var database) ? database : throw new InvalidOperationException(name);
 
-    /// <summary>Defines a static index from JSON as clients send it, without a name.</summary>
+    /// <summary>Defines a static index.</summary>
+    /// <param name="definition">The JSON that a client sends. It may omit the name.</param>
+    /// <param name="name">The name of the index, also if the definition contains another.</param>
     public void Define(string definition, string name)
     {
-        using var json = JsonDocument.Parse(
-            definition.Contains("\"Name\"", StringComparison.Ordinal)
-                ? definition
-                : definition.Insert(1, "\"Name\":\"x\",")
-        );
+        // The parser requires a name in the JSON, and the command names the index.
+        bool hasName = definition.Contains("\"Name\"", StringComparison.Ordinal);
+        using var json = JsonDocument.Parse(hasName ? definition : definition.Insert(1, "\"Name\":\"x\","));
         ChangeIndexes(writer =>
             writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default)
         );
     }
 
     /// <summary>Defines a static index of users with the one field n.</summary>
+    /// <param name="name">The name of the index.</param>
+    /// <param name="value">JavaScript that computes n from the document <c>o</c>, for instance <c>o.age</c>.</param>
+    /// <param name="database">The name of the database.</param>
     public void DefineField(string name, string value, string database = "shop")
     {
         using var json = JsonDocument.Parse(
@@ -168,8 +171,12 @@ public sealed class IndexedNode : IDisposable
     public void Delete(string id, string database = "shop") =>
         Run(CommandEncoder.Delete(Database(database).Number, Encoding.UTF8.GetBytes(id), default, default));
 
-    public long Define(string name, AutoIndexDefinition definition, string database = "shop") =>
-        ChangeIndexes(writer => writer.Put(name, definition.ToJson(), default), database)[0].Low;
+    /// <summary>Defines an automatic index, and returns the number of its definition.</summary>
+    public long Define(string name, AutoIndexDefinition definition, string database = "shop")
+    {
+        var outcome = ChangeIndexes(writer => writer.Put(name, definition.ToJson(), default), database);
+        return outcome[0].Low;
+    }
 
     public CommandOutcome ChangeIndexes(Action<IndexWriter> encode, string database = "shop")
     {

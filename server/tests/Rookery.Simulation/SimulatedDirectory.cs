@@ -1,9 +1,13 @@
 namespace Rookery.Simulation;
 
 /// <summary>
-/// One change of names in a directory. A rename within it removes and adds at once; one across directories is a change
-/// in each.
+/// One change of names in a directory. A rename within it is one change, which removes and adds a name; a rename to
+/// another directory is one change in each.
 /// </summary>
+/// <param name="operation">The number of the disk operation that made the change.</param>
+/// <param name="removed">The name that is removed; null if none is.</param>
+/// <param name="added">The name that is added; null if none is.</param>
+/// <param name="node">What <paramref name="added"/> names; null if no name is added.</param>
 internal sealed class NameChange(int operation, string? removed, string? added, SimulatedNode? node)
 {
     internal int Operation { get; } = operation;
@@ -15,8 +19,8 @@ internal sealed class NameChange(int operation, string? removed, string? added, 
     internal SimulatedNode? Node { get; } = node;
 
     /// <summary>
-    /// The other directory's change without which this one cannot have happened (a file that moved is never lost in
-    /// between).
+    /// For the removal of a moved file: the addition in the other directory. A power cut that leaves the removal leaves
+    /// the addition too, so the file is never lost. Null for other changes.
     /// </summary>
     internal (SimulatedDirectory Directory, NameChange Change)? Needs { get; init; }
 
@@ -51,7 +55,7 @@ internal sealed class SimulatedDirectory(int id) : SimulatedNode(id)
     /// <summary>Names now.</summary>
     internal Dictionary<string, SimulatedNode> Names { get; } = new(StringComparer.Ordinal);
 
-    /// <summary>The changes that need another directory's.</summary>
+    /// <summary>The changes that need a change of another directory, with their index among all changes.</summary>
     internal List<(int Index, NameChange Change)> Moves { get; } = [];
 
     /// <summary>Adds a name that is durable from the beginning.</summary>
@@ -74,16 +78,20 @@ internal sealed class SimulatedDirectory(int id) : SimulatedNode(id)
 
     internal int IndexOf(NameChange change) => _changes.IndexOf(change);
 
+    /// <summary>Records that the disk operation with this number synced the directory.</summary>
     internal void Sync(int operation) => _syncs.Add(operation);
 
-    /// <summary>How many changes a power cut leaves, as far as this directory alone decides.</summary>
+    /// <summary>
+    /// Returns how many of the changes, in their order, a power cut leaves, without regard to
+    /// <see cref="NameChange.Needs"/>.
+    /// </summary>
     internal int ChangesAfter(PowerLoss loss)
     {
-        int sync = _syncs.FindLast(operation => operation <= loss.Operation);
-        int durable = CountUntil(sync);
-        int known = CountUntil(loss.Operation);
+        int lastSync = _syncs.FindLast(operation => operation <= loss.Operation); // 0 if there is none
+        int durable = CountUntil(lastSync);
+        int made = CountUntil(loss.Operation);
         return durable
-            + (known == durable ? 0 : loss.PickNames(Id, known - durable, i => _changes[durable + i].Operation));
+            + (made == durable ? 0 : loss.PickNames(Id, made - durable, i => _changes[durable + i].Operation));
     }
 
     /// <summary>The names after the first <paramref name="count"/> changes.</summary>
@@ -98,6 +106,7 @@ internal sealed class SimulatedDirectory(int id) : SimulatedNode(id)
         return names;
     }
 
+    // The number of changes that were made up to and including a disk operation.
     private int CountUntil(int operation)
     {
         int count = _changes.Count;

@@ -1,4 +1,4 @@
-// Documents of megabytes from many clients at once, with the smallest budgets: the node stays up, near its budget, and names the memory for which it refuses a request.
+// Many clients send documents of megabytes to nodes with small memory budgets. The node stays up, its memory stays near the budget, and a refusal names the bytes that the request needs.
 // A longer run: MEMORY_SECONDS=60 MEMORY_SEED=7 MEMORY_BUDGETS=96,128,256 node --test memory.test.mjs
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
@@ -14,7 +14,7 @@ const clients = 16
 const documents = 12
 const MB = 1_000_000
 
-// MiB by which a node may exceed its budget: the largest requests need more than the smallest nodes have beside their memtables. In longer runs it was 117 MiB at 96, and 112 at 128.
+// MiB by which a node may exceed its budget. The largest requests need more memory than a small budget leaves beside the memtables. Longer runs exceeded a budget of 96 MiB by 117 MiB, and one of 128 MiB by 112 MiB.
 const beyondBudget = 192
 
 for (const budget of budgets) {
@@ -125,7 +125,7 @@ function random(state) {
   }
 }
 
-/** A JSON document of a size, whose text does not compress to almost nothing. */
+/** A JSON document of a size in bytes. Its text repeats every 13 letters, so it compresses well. */
 function document(name, bytes) {
   const head = `{"name":"${name}","v":"`
   const tail = `","@metadata":{"@collection":"Large"}}`

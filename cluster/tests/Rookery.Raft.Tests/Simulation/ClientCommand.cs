@@ -2,10 +2,13 @@ using Rookery.Histories;
 
 namespace Rookery.Raft.Tests.Simulation;
 
-/// <summary>A client's command. Its number is the payload of its entry.</summary>
+/// <summary>
+/// A client's command. The entry of a write has the number under which <see cref="SimulatedCluster.Keep"/> stored the
+/// command as its payload.
+/// </summary>
 /// <param name="Client">The client's number.</param>
-/// <param name="Sequence">The client's number of the command. A repeated command has the same number, so that it is
-/// applied once (thesis 6.3).</param>
+/// <param name="Sequence">The number of the write among the writes of its client, from 1; 0 for a command that only
+/// reads. A repeated write has the same number, so that it is applied once (thesis 6.3).</param>
 /// <param name="Kind">The kind of the operation.</param>
 /// <param name="Documents">The documents or, for a transaction, the lists.</param>
 /// <param name="Value">The value to write, or the element to append to each list; 0 for a transaction that only
@@ -25,8 +28,8 @@ internal sealed record ClientCommand(
 }
 
 /// <summary>The result of a command.</summary>
-/// <param name="Outcome">Done or refused; unknown when the asked node did nothing, so that another may be
-/// asked.</param>
+/// <param name="Outcome">Done or refused. Unknown if the client gave up, or, in <see cref="NotLed"/>, if the node did
+/// nothing, so that the client asks another.</param>
 /// <param name="Etag">The etag of the written or read version, or of the version found instead of the expected
 /// one.</param>
 /// <param name="Value">The value read.</param>

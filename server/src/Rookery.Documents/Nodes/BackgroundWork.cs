@@ -34,7 +34,10 @@ public sealed class BackgroundWork : IDisposable
         Pacer = pacer;
     }
 
-    /// <summary>Paces background work. The share is 1 until the maintenance thread does the work.</summary>
+    /// <summary>
+    /// Limits the share of a core that background work uses. Not limited (share 1) until the thread of
+    /// <see cref="NodeMaintenance"/> starts: before that, apply waits for the work.
+    /// </summary>
     internal DutyCyclePacer Pacer { get; }
 
     /// <summary>Runs work between two steps, never at the same time as one.</summary>
@@ -65,7 +68,7 @@ public sealed class BackgroundWork : IDisposable
             _storage.Memtables.RequestFlush();
         }
 
-        return _storage.Memtables.FlushIfDue() || PrepareSpareOrCompact();
+        return _storage.Memtables.FlushIfDue() || PrepareSpareOrMerge();
     }
 
     /// <summary>Fails all queued work, and ends the pauses between pieces of work.</summary>
@@ -77,7 +80,7 @@ public sealed class BackgroundWork : IDisposable
 
     // If the disk lacks room for a spare segment, a merge may free some. High temperature pauses merges only while
     // there is room.
-    private bool PrepareSpareOrCompact()
+    private bool PrepareSpareOrMerge()
     {
         try
         {

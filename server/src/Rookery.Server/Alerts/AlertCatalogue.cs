@@ -217,8 +217,8 @@ public static class AlertCatalogue
             Sentence = "A card fills up: less than twice the reserve is free.",
             Summary = "{{ $labels.instance }} has {{ $value | humanize1024 }}B free.",
             Fix =
-                "Delete what is not needed, or plan a larger card or drive: at the reserve, writes that add "
-                + "data are refused if no majority of the voters has more.",
+                "Delete what is not needed, or plan a larger card or drive. Writes that add data are refused "
+                + "unless a majority of the voters has its reserve free.",
             Judge = static facts =>
                 facts.Space is { } space
                 && space.FreeBytes >= space.NeededBytes
@@ -232,8 +232,10 @@ public static class AlertCatalogue
             Name = "card_worn",
             Severity = AlertSeverity.Warning,
             Expression = "rookery_board_life_used_ratio >= 0.9 or rookery_board_spare_blocks_used >= 2",
-            Sentence = "An eMMC reports that it is near the end of its life.",
-            Summary = "{{ $labels.device }} of {{ $labels.instance }} reports that it is near the end of its life.",
+            Sentence = "An eMMC reports that it has used 90 % of its life or 80 % of its spare blocks (level 2 of 3).",
+            Summary =
+                "{{ $labels.device }} of {{ $labels.instance }} reports that it has used 90 % of its life or 80 % of "
+                + "its spare blocks (level 2 of 3).",
             Fix =
                 "Plan to replace it: take a backup, and give the node another card or drive before it turns read-only.",
             Judge = static facts =>
@@ -287,14 +289,14 @@ public static class AlertCatalogue
             Expression = "increase(rookery_background_failures_total[15m]) > 0",
             For = TimeSpan.FromMinutes(5),
             KeepFiring = TimeSpan.FromMinutes(15),
-            Sentence = "A node cannot write its runs: a flush or compaction fails and is retried.",
-            Summary = "Flushes or compactions fail on {{ $labels.instance }}.",
+            Sentence = "A node cannot write its runs: a flush or merge fails and is retried.",
+            Summary = "Flushes or merges fail on {{ $labels.instance }}.",
             Fix =
                 "`rookery doctor` on its machine checks card and file system. Until flushes succeed again, memory and "
                 + "journal fill.",
             Judge = static facts =>
                 facts.StorageTrouble is { } trouble && facts.DamagedPlaces == 0
-                    ? $"A flush or compaction fails and is retried: {trouble}"
+                    ? $"A flush or merge fails and is retried: {trouble}"
                     : null,
         },
         new()
@@ -391,8 +393,9 @@ public static class AlertCatalogue
                 "An update of the image runs on trial: without a commit the previous system returns after some starts.",
             Summary = "The update that {{ $labels.instance }} runs is not committed.",
             Fix =
-                "A slot is committed when its node serves; `rookery status` shows why it does not. `sudo "
-                + "rookery-slot commit` keeps the slot, `sudo rookery-slot rollback` abandons it.",
+                "The card has two slots for the system. The updated slot is committed when its node serves; "
+                + "`rookery status` shows why it does not. `sudo rookery-slot commit` keeps the slot, `sudo "
+                + "rookery-slot rollback` abandons it.",
             Judge = static facts =>
                 facts.Notes.IsSlotOnTrial == true
                     ? "The system that this machine runs is an update on trial that was not committed."

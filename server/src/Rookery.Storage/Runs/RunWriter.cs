@@ -51,7 +51,7 @@ internal sealed class RunWriter : IDisposable
     {
         Invariant.Holds(
             options.BlockBytes is >= 256 and <= 32 * 1024,
-            "a block's rows begin within 64 KiB, as its directory needs"
+            "a block is 256 bytes to 32 KiB, so that 16 bits address its rows"
         );
         _disk = disk;
         _path = path;

@@ -13,7 +13,7 @@ namespace Rookery.Documents.Tests.Patching;
 
 public class PatchTests
 {
-    /// <summary>The examples of RFC 7396, appendix A.</summary>
+    /// <summary>The examples of RFC 7396, appendix A, and one with an escaped name.</summary>
     [Theory]
     [InlineData("""{"a":"b"}""", """{"a":"c"}""", """{"a":"c"}""")]
     [InlineData("""{"a":"b"}""", """{"b":"c"}""", """{"a":"b","b":"c"}""")]
@@ -65,7 +65,8 @@ public class PatchTests
     public void A_script_that_repeats_a_long_value_is_refused_before_it_fills_memory()
     {
         string script = string.Concat(Enumerable.Repeat("this.a=$v;", 100_000));
-        string body = $$"""{"Patch":{"Script":"{{script}}","Values":{"v":"{{new string('x', 100_000)}}"} } }"""; // 10^10 bytes compiled
+        // Compiled, the script would be 10^10 bytes: 100,000 times the value of 100,000 letters.
+        string body = $$"""{"Patch":{"Script":"{{script}}","Values":{"v":"{{new string('x', 100_000)}}"} } }""";
         Assert.False(
             BatchRequestParser.TryParsePatch(
                 Bytes(body),
@@ -129,7 +130,7 @@ public class PatchTests
     {
         byte[] value = StoredDocumentTests.Store("""{"a":1,"@metadata":{"k":1,"j":1,"@collection":"A"}}""", id);
         byte[] head = new byte[StoredDocument.MaxHeadBytes];
-        int headLength = StoredDocument.WriteHead(head, Bytes(id), 1, 5);
+        int headLength = StoredDocument.WriteHead(head, Bytes(id), lastModifiedTicks: 1, expiresAtTicks: 5);
         value = [.. head[..headLength], .. new DocumentView(value).Content];
         Assert.True(
             BatchRequestParser.TryParseMergePatch(
@@ -197,10 +198,10 @@ public class PatchTests
         """{"l":[1,2],"q":{},"a":2}"""
     )]
     [InlineData("this.\u00e9 = args.v", """{"\u00e9":1}""", "2", """{"\u00e9":2}""")]
-    public void Scripts_of_typed_sessions_change_the_body(string script, string body, string value, string result)
+    public void Scripts_of_typed_sessions_change_the_body(string script, string body, string v, string result)
     {
         using var evaluator = new PatchEvaluator();
-        PatchStatus status = Run(evaluator, script, value, body, out string patched);
+        PatchStatus status = Run(evaluator, script, v, body, out string patched);
         Assert.Null(evaluator.Failure);
         Assert.Equal(result, patched);
         Assert.Equal(
@@ -248,7 +249,7 @@ public class PatchTests
         Assert.Contains(script[..8], error.What, StringComparison.Ordinal);
     }
 
-    /// <summary>Sessions send such a script for a change of an array or a map without operations.</summary>
+    /// <summary>RavenDB's client sends an empty script if a call changes nothing in an array or a map.</summary>
     [Theory]
     [InlineData("")]
     [InlineData(" ;\n")]

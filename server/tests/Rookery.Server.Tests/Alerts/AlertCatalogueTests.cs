@@ -95,7 +95,7 @@ public sealed partial class AlertCatalogueTests
     [InlineData("card_worn", "mmcblk0 reports that it has used 90 % of its life.")]
     [InlineData("throttled", "The firmware slows this board's processor down (82 °C now).")]
     [InlineData("hot", "This board has 82 °C: background work pauses from 80 °C on.")]
-    [InlineData("storage_fails", "A flush or compaction fails and is retried: The card is read-only.")]
+    [InlineData("storage_fails", "A flush or merge fails and is retried: The card is read-only.")]
     [InlineData("index_trouble", "An index of this node cannot continue: shop/Orders: no room")]
     [InlineData("clock_in_doubt", "The cluster's time is in doubt, and nothing expires: Clocks differ.")]
     [InlineData("clock_off", "This machine's clock is 1 min 1 s behind the cluster's time.")]
