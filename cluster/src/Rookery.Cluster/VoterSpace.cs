@@ -58,7 +58,7 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
             return;
         }
 
-        long ownSpareBytes = store.Space.SpareBytes;
+        long ownSpareBytes = store.Space.SpareBytes; // beyond the reserve; negative below it, as for each voter
         var voters = new List<(long SpareBytes, NodeId Node)>(configuration.Voters.Length);
         var roomiest = NodeId.None;
         long roomiestSpareBytes = 0;

@@ -134,8 +134,8 @@ public sealed class RaftCore
     /// <summary>
     /// Whether a fetched snapshot may be installed now. The host calls this immediately before it installs, and takes
     /// no other step until <see cref="Input.SnapshotInstalled"/>. While a journal write is in flight, the host tries
-    /// again later. It reports <see cref="Input.SnapshotFailed"/> when the applied log has overtaken the snapshot, or
-    /// when <paramref name="committedBy"/> is later than this node's term.
+    /// again later. It reports <see cref="Input.SnapshotFailed"/> when this node has applied entries after the
+    /// snapshot, or when <paramref name="committedBy"/> is later than this node's term.
     /// </summary>
     /// <param name="position">The last entry that the snapshot contains.</param>
     /// <param name="committedBy">The sender's term when it sent the snapshot. The snapshot's entries were committed in
@@ -144,9 +144,10 @@ public sealed class RaftCore
         _member.Snapshots.MayInstall(position, committedBy);
 
     /// <summary>
-    /// Whether a fetched snapshot may replace tables to which entries can no longer be applied, even if later entries
-    /// are committed here. It may when the snapshot's last entry is durable in this log: by log matching (paper 5.3)
-    /// the snapshot then contains the same entries as this log through that index. The log stays unchanged. The host
+    /// Whether a fetched snapshot may replace damaged tables, to which entries can no longer be applied. Entries after
+    /// the snapshot may be committed here: the log stays unchanged, and they are applied afterwards. True when the
+    /// snapshot's last entry is durable in this log: by log matching (paper 5.3) the snapshot then contains the same
+    /// entries as this log through that index. The host
     /// checks that the snapshot is not older than its applied index, and proceeds as for <see cref="MayInstall"/>.
     /// Unlike <see cref="MayInstall"/>, this permits a journal write in flight, but requires that the vote record of
     /// the current term is durable.

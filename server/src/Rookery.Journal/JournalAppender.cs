@@ -237,7 +237,8 @@ internal sealed class JournalAppender(
             return SegmentHeaderOf(segment, Map, ResetMark, last.Generation, last.End);
         }
 
-        // A segment without frames is replaced: the new one links to its predecessor, if it has one.
+        // If the newest segment has no frames, the new one replaces it and links to the segment before it; both links
+        // are 0 if there is none.
         return SegmentHeaderOf(
             segment,
             Map,

@@ -12,7 +12,7 @@ namespace Rookery.Platform;
 public sealed class Admission(long limitBytes, TimeProvider time, MemoryShare? share = null)
 {
     /// <summary>
-    /// How long a request waits for admission before it is refused. The reference board needs a second for each of the
+    /// How long a request waits for admission before it is refused. A Raspberry Pi needs a second to store one of the
     /// largest documents.
     /// </summary>
     public static readonly TimeSpan WaitTimeout = TimeSpan.FromSeconds(5);

@@ -239,7 +239,7 @@ public sealed class MemoryShare
     /// Bytes that one request, script or loaded document may hold without a reservation, because accounting for so few
     /// bytes would cost too much.
     /// </summary>
-    public const int FreeBytes = 64 << 10;
+    public const int BytesWithoutReservation = 64 << 10;
 
     private readonly MemoryBudget _budget;
     private long _usedBytes;

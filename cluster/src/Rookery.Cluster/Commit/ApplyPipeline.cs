@@ -126,7 +126,9 @@ internal sealed class ApplyPipeline(
             return "The node applies it when it is restarted and the cause is removed.";
         }
 
-        if (host.Leadership.Configuration.Learners.IsEmpty)
+        // A standby is a learner: it has the data, but does not vote, so it cannot become leader.
+        bool hasStandby = !host.Leadership.Configuration.Learners.IsEmpty;
+        if (!hasStandby)
         {
             return "Restore a backup, or stop the node, take what can be read with `rookery export`, and import it "
                 + "into a new node.";

@@ -238,12 +238,12 @@ internal sealed class CommitThreads
     }
 
     /// <summary>
-    /// Waits at most a quarter of an average sync for the callers that were just answered, because clients usually send
-    /// the next write immediately. Without this, the clients split into two halves, and each sync writes only one half
-    /// (card of 100 syncs/s, 64 clients: 2,420 writes/s without, 5,500 with). The wait ends when one proposal
-    /// for each of these callers is queued, when other work is due, or when the node stops. While a write waits for
-    /// another member's slow disk, a wait of 1 ms or more is extended to a whole average sync, because that member's
-    /// sync takes about as long. Shorter waits are not extended, because they keep a core busy.
+    /// Waits for the callers that were just answered, because clients usually send the next write immediately. Without
+    /// this, the clients split into two halves, and each sync writes only one half (card of 100 syncs/s, 64 clients:
+    /// 2,420 writes/s without, 5,500 with). The wait ends when one proposal for each of these callers is queued, when
+    /// other work is due, when the node stops, or after a quarter of an average sync. If that quarter is 1 ms or more
+    /// and a write waits for another member's slow disk, the limit is a whole average sync, because that member's sync
+    /// takes about as long. A quarter under 1 ms is never extended, because such a wait keeps a core busy.
     /// </summary>
     private void WaitForNextProposals()
     {

@@ -96,8 +96,9 @@ public sealed class Applier : IDisposable
                 _nodeState.LastUnsteadyTicks = entry.LogTicks;
             }
 
-            // The time of expiry follows steady log times only. The node records it from the first command on that may
-            // use it: commands of compare-exchange values, whose kinds are the highest.
+            // Compare-exchange values that expire until expiryTicks are absent. An entry whose log time is not steady
+            // leaves that time as it was. The node records it from the first command on that may use it: a command of
+            // compare-exchange values, whose kinds have the highest numbers.
             long expiryTicks = entry.IsSteady ? entry.LogTicks : _nodeState.ExpiryTicks ?? 0;
             if (_nodeState.ExpiryTicks is not null)
             {
@@ -227,7 +228,8 @@ public sealed class Applier : IDisposable
             return outcome;
         }
 
-        if (_context.OperationsBesideDocuments == command.OperationCount)
+        bool changedNoDocument = _context.OperationsBesideDocuments == command.OperationCount;
+        if (changedNoDocument)
         {
             database.LastEtagForIndexes = lastEtagForIndexes; // indexes read no values of counters
         }

@@ -49,10 +49,9 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
             return operation.Kind == OperationKind.Patch && operation.Patch.SkipOnMismatch ? null : conflict;
         }
 
-        if (
-            operation.Kind < OperationKind.CounterIncrement
-            && CounterOperations.Charge(context, previous) is { } tooLarge
-        )
+        // Counts the counter names that the operation copies or removes with the document against the entry's budget.
+        bool isOfDocument = operation.Kind is OperationKind.Put or OperationKind.Delete or OperationKind.Patch;
+        if (isOfDocument && CounterOperations.Charge(context, previous) is { } tooLarge)
         {
             result = default;
             return tooLarge with { DocumentId = Encoding.UTF8.GetString(Id) };
@@ -83,9 +82,9 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
     }
 
     /// <summary>
-    /// Checks an operation of a cluster-wide transaction: whether the document still has the change vector with which
-    /// the client read it; an empty one expects no document. A client that names none must not replace a document with
-    /// an atomic guard.
+    /// Checks an operation of a cluster-wide transaction. If the client names a change vector, the document must still
+    /// have it; an empty one expects that the document does not exist. If the client names none, the document must not
+    /// exist or must have no atomic guard (the compare-exchange value by which such transactions protect a document).
     /// </summary>
     /// <returns>The violation, or null.</returns>
     public ConcurrencyViolation? CheckInClusterTransaction(ApplyContext context, in Operation operation)
@@ -267,8 +266,8 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         out OperationResult result
     )
     {
-        // Lets the script copy slightly more than the budget has left. A script that stops at this limit has then
-        // exceeded the budget, so Charge gives the reason for the refusal, not the script's number of steps.
+        // The script may copy slightly more than the budget has left. So a script that is stopped at its limit has
+        // exceeded the budget, and the client reads the refusal of Charge, not that the script took too many steps.
         const int BytesBeyondBudget = 1024;
         _patches.CopiedBytesLeft = context.Patches.CopiedBytesLeft + BytesBeyondBudget;
 

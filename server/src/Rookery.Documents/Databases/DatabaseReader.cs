@@ -267,8 +267,8 @@ public readonly struct DatabaseReader : IDisposable
         DocumentCursor.SeekCompareExchange(this, prefix);
 
     /// <summary>
-    /// Reads the time, in UTC ticks, up to which compare-exchange values that expire are absent in this snapshot. The
-    /// time is that of the log, so all members give the same answer for the same entry.
+    /// Returns a time in UTC ticks: compare-exchange values that expire until then are absent in this snapshot. 0 if
+    /// none are. The log sets the time, so all members give the same answer for the same entry.
     /// </summary>
     public long ReadExpiryTicks()
     {

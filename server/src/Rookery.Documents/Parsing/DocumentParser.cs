@@ -24,7 +24,10 @@ public sealed class DocumentParser : IDisposable
 
     private DocumentParser() { }
 
-    /// <summary>Keys of the open objects, for a <see cref="JsonScanner"/> whose documents this parser reads.</summary>
+    /// <summary>
+    /// The keys of the objects that a <see cref="JsonScanner"/> has not read to their end, to find duplicates. For
+    /// scanners whose documents this parser reads.
+    /// </summary>
     internal ObjectKeys Keys => _keys;
 
     /// <summary>Returns an idle parser or a new one.</summary>

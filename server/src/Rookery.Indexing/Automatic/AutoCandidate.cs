@@ -6,10 +6,15 @@ namespace Rookery.Indexing.Automatic;
 /// <param name="Name">The name of the index.</param>
 /// <param name="Definition">The definition of the index.</param>
 /// <param name="State">The state of the index on this node.</param>
-/// <param name="VisibleEtag">The index's results include all changes of documents through this etag.</param>
+/// <param name="VisibleEtag">The index's results include all changes of documents through this etag; 0 while the index
+/// is built for the first time.</param>
 /// <typeparam name="TDefinition">The kind of the definition.</typeparam>
 public sealed record AutoCandidate<TDefinition>(string Name, TDefinition Definition, IndexState State, long VisibleEtag)
-    where TDefinition : IAutoDefinition<TDefinition>;
+    where TDefinition : IAutoDefinition<TDefinition>
+{
+    /// <summary>Whether the index was built and can answer; a paused index answers with what it has.</summary>
+    public bool IsBuilt => VisibleEtag > 0 && State is (IndexState.Normal or IndexState.Paused);
+}
 
 /// <summary>Compares automatic indexes of one kind.</summary>
 public static class AutoCandidates

@@ -35,8 +35,8 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private readonly WeightedTurns _buildTurns = new(kinds: 2);
     private readonly WeightedTurns _priorityTurns = new(kinds: 2);
 
-    // The positions among which NextPosition takes turns: the lowest of the awaited indexes, the highest of all if it
-    // is nearly up to date and, as the third kind, the lowest of all. Each priority class has its own turns.
+    // NextPosition feeds in turn: the awaited index that lags most; the index that lags least, if it is nearly up to
+    // date; and, without a constant, the index that lags most of all. Each priority class has its own turns.
     private const int AwaitedTurn = 0;
     private const int NearlyThereTurn = 1;
     private readonly WeightedTurns _positionTurns = new(kinds: 3);
@@ -45,7 +45,7 @@ public sealed class IndexFeeder(Database database, IndexFeederOptions options, T
     private readonly byte[] _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
     private readonly List<RunningIndex> _indexes = [];
     private readonly List<IndexBuild> _builds = [];
-    private readonly List<RunningIndex> _group = [];
+    private readonly List<RunningIndex> _group = []; // the indexes that the current step feeds
     private long _pendingBytes;
     private long? _damagedAt;
     private RunningIndex? _lastIndexWithDependents;

@@ -151,7 +151,7 @@ internal static class BasisChooser
         return new IndexChoice(
             named.Name,
             ToDefine: null,
-            IsBuilt: position is { VisibleEtag: > 0 },
+            IsBuilt: position is { VisibleEtag: > 0 }, // 0 while the index is built for the first time
             AvoidsScan: true,
             explains ? [new PlanReason(named.Name, "The query names it.", IsChosen: true)] : []
         );

@@ -106,8 +106,8 @@ internal static class DocumentQueries
             if (indexAnswer is { AreCandidates: false })
             {
                 return scope.OpenPage(
-                    indexAnswer,
-                    indexAnswer,
+                    found: indexAnswer,
+                    foundOwner: indexAnswer,
                     (document, etag) => indexAnswer.IsStillResult(document, etag)
                 );
             }

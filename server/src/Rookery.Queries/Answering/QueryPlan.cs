@@ -173,8 +173,8 @@ public sealed class QueryPlan : IDisposable
         var includes = PathsOf(query, IncludeKind.Documents);
         var includedValues = PathsOf(query, IncludeKind.CompareExchange);
         bool hasTimings = request.IncludesTimings || HasInclude(query, IncludeKind.Timings);
-        // Not for changes: a patch moves its document to the end of the collection, where the walk would return it
-        // again. Only a scan prevents that (see WalkDeduplicator).
+        // Changes do not read directly: a patch moves its document to the end of the collection, where a direct read
+        // would return it again. Only a scan prevents that (see WalkDeduplicator).
         if (named is null && !isChange && IsDecidedByIds(query, operands, out var condition))
         {
             return new QueryPlan

@@ -103,7 +103,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
 
         using (document)
         {
-            if (document.Length > MemoryShare.FreeBytes && !TryReserve(document.Length))
+            if (document.Length > MemoryShare.BytesWithoutReservation && !TryReserve(document.Length))
             {
                 throw RefuseMemory(
                     $"the document '{Encoding.UTF8.GetString(id)}', which it loads, needs more memory than is free"

@@ -190,6 +190,7 @@ public sealed class IndexedQueries(IndexHost indexes)
             return null;
         }
 
+        // The visible etag is 0 while the index is built for the first time.
         bool isBuilt = index is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
         return new IndexChoice(index.Record.Name, ToDefine: null, isBuilt, avoidsScan, Reasons: []);
     }

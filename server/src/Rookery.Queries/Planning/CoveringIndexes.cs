@@ -20,7 +20,7 @@ internal sealed class CoveringIndexes
     /// <summary>Finds the indexes that cover a query.</summary>
     /// <param name="query">The query.</param>
     /// <param name="slots">The database's current indexes, by lower-case name. Adding or removing an index creates a
-    /// new map.</param>
+    /// new dictionary.</param>
     public static CoveringIndexes Of(Query query, IReadOnlyDictionary<string, IndexSlot> slots)
     {
         var needed = AutoIndexNeeds.Of(query, out _);
@@ -42,7 +42,7 @@ internal sealed class CoveringIndexes
         );
     }
 
-    /// <summary>Whether the cache was computed from this map of indexes.</summary>
+    /// <summary>Whether the cache was computed from this dictionary of indexes.</summary>
     public bool IsComputedFrom(IReadOnlyDictionary<string, IndexSlot> slots) =>
         _source.TryGetTarget(out object? source) && ReferenceEquals(source, slots);
 

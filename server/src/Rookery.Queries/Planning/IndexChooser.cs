@@ -88,7 +88,7 @@ public static class IndexChooser
         var chosen = candidates.FirstOrDefault(candidate =>
             string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)
         );
-        bool isBuilt = chosen is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
+        bool isBuilt = chosen is { IsBuilt: true };
         return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, avoidsScan, choice.Reasons);
     }
 
@@ -156,7 +156,7 @@ public static class IndexChooser
         var chosen = candidates.FirstOrDefault(candidate =>
             string.Equals(candidate.Name, choice.Name, StringComparison.OrdinalIgnoreCase)
         );
-        bool isBuilt = chosen is { VisibleEtag: > 0, State: IndexState.Normal or IndexState.Paused };
+        bool isBuilt = chosen is { IsBuilt: true };
         return new IndexChoice(choice.Name, choice.ToDefine, isBuilt, AvoidsScan: false, choice.Reasons);
     }
 

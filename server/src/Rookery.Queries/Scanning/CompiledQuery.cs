@@ -11,8 +11,8 @@ namespace Rookery.Queries.Scanning;
 /// <summary>
 /// The compiled query: predicate, sort, projection and aggregates, with parameters filled in. Used to evaluate
 /// documents one by one and to search indexes. docs/reference/rql.md ("What values mean") describes the semantics.
-/// Thread-safe, except with full-text conditions, which serve one answer. Each answer has its own
-/// <see cref="ScanRun"/>.
+/// Thread-safe, unless it has full-text conditions: these collect word statistics of one answer, so the query serves
+/// that answer only. Each answer has its own <see cref="ScanRun"/>.
 /// </summary>
 /// <remarks>
 /// <para>A caller that scans takes these steps:</para>

@@ -28,11 +28,13 @@ public sealed class ScanRun : IDisposable
     // The groups of documents; null unless the query groups.
     private readonly GroupTable? _groups;
 
-    // The first results in the order of the query. Null if results are streamed, or kept in _firstHitByHash.
+    // The first results in the order of the query, up to the end of the page. With 'filter_limit': the first documents
+    // that match 'where', up to that limit, because 'filter' applies to these only. Null if results are streamed, or
+    // kept in _firstHitByHash.
     private readonly HitHeap? _hits;
 
-    // For 'select distinct', by the hash of a result's JSON: the first hit of results that are not streamed, or the
-    // hashes of streamed ones. With 'filter_limit', results that are not streamed are kept in _hits instead.
+    // For 'select distinct', by the hash of a result's JSON. Results that are not streamed: the first hit of each hash;
+    // with 'filter_limit' they are kept in _hits instead. Streamed results: the hashes.
     private readonly Dictionary<UInt128, ScanHit>? _firstHitByHash;
     private readonly HashSet<UInt128>? _seenHashes;
     private readonly PooledBytes _sortKey = new();
@@ -70,7 +72,7 @@ public sealed class ScanRun : IDisposable
         }
         else
         {
-            _hits = new HitHeap(compiled.Sort, compiled.FilterLimit ?? _pageEnd);
+            _hits = new HitHeap(compiled.Sort, capacity: compiled.FilterLimit ?? _pageEnd);
         }
     }
 
@@ -245,6 +247,7 @@ public sealed class ScanRun : IDisposable
             return CountAndTestPage(document, passes);
         }
 
+        // With 'filter_limit', documents that 'filter' rejects count too. Finish removes them.
         if (passes || _compiled.FilterLimit is not null)
         {
             Collect(document, row, passes, document.Score);

@@ -21,8 +21,8 @@ internal sealed class ScriptBudget(PooledBytes bytes)
     private long _heldBytes;
 
     /// <summary>
-    /// Called to reserve bytes before the run holds more than <see cref="MemoryShare.FreeBytes"/>. If it returns false,
-    /// the run fails. Null to apply only the limit of a run.
+    /// Called to reserve bytes before the run holds more than <see cref="MemoryShare.BytesWithoutReservation"/>. If it
+    /// returns false, the run fails. Null to apply only the limit of a run.
     /// </summary>
     public Func<long, bool>? MemorySource { get; set; }
 
@@ -98,9 +98,9 @@ internal sealed class ScriptBudget(PooledBytes bytes)
             throw new ScriptFailure($"the script needs more than {Amount.Bytes(MemoryLimit)} of memory");
         }
 
-        if (MemorySource is not null && needed > MemoryShare.FreeBytes + _reservedBytes)
+        if (MemorySource is not null && needed > MemoryShare.BytesWithoutReservation + _reservedBytes)
         {
-            ReserveMemory(needed - MemoryShare.FreeBytes - _reservedBytes);
+            ReserveMemory(needed - MemoryShare.BytesWithoutReservation - _reservedBytes);
         }
     }
 

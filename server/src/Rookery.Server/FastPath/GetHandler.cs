@@ -17,7 +17,7 @@ namespace Rookery.Server.FastPath;
 internal sealed class GetHandler(ServerContext context, DateHeader date)
 {
     // A longer answer takes room for which the full pipeline waits.
-    private const int MaxDocumentBytes = LargeRequests.FreeBytes;
+    private const int MaxDocumentBytes = LargeRequests.BytesWithoutLease;
 
     /// <summary>Writes the answer. If it returns 0, it has written nothing.</summary>
     /// <param name="request">The request.</param>

@@ -120,7 +120,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
 
             // Compare-exchange values that are due must expire first, by a command of the log.
             bool readsValues = PlannedQuery.ReadsCompareExchange(query.Text);
-            return query.HeldBytes <= LargeRequests.FreeBytes && !readsValues ? query : null;
+            return query.HeldBytes <= LargeRequests.BytesWithoutLease && !readsValues ? query : null;
         }
         catch (Exception failure) when (failure is RefusedException or OutOfMemoryException)
         {
@@ -187,7 +187,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         QueryEnvelope.EndIncludes(buffer);
         long milliseconds = (long)context.Time.GetElapsedTime(started).TotalMilliseconds;
         QueryEnvelope.End(buffer, answer, total, milliseconds, context);
-        return buffer.Length <= LargeRequests.FreeBytes; // notes may be long
+        return buffer.Length <= LargeRequests.BytesWithoutLease; // notes may be long
     }
 
     private (int Length, int Status) WriteNoBarrier(SimpleRequest request, PipeWriter output)
@@ -254,7 +254,7 @@ internal sealed class QueryHandler(ServerContext context, DateHeader date)
         public bool IsOver =>
             context.Time.GetElapsedTime(started) > MaxDuration || context.Stopping.IsCancellationRequested;
 
-        public bool TryReserve(long bytes) => Buffer.Length + bytes <= LargeRequests.FreeBytes;
+        public bool TryReserve(long bytes) => Buffer.Length + bytes <= LargeRequests.BytesWithoutLease;
 
         public Task WaitForMemoryAsync(long bytes) => Task.FromCanceled(LeftToPipeline);
 

@@ -25,7 +25,7 @@ internal sealed class WriteHandler(ServerContext context, DateHeader date)
     private const int LeftToPipeline = 0;
 
     // The results of more take a lease of memory, for which the full pipeline waits.
-    private const int MaxBatchOperations = LargeRequests.FreeBytes / DocumentLimits.BytesPerBatchCommand;
+    private const int MaxBatchOperations = LargeRequests.BytesWithoutLease / DocumentLimits.BytesPerBatchCommand;
 
     private readonly RouteMetrics _putRoute = context.Metrics.ForRoute(RavenRoutes.DocumentsPattern);
     private readonly RouteMetrics _batchRoute = context.Metrics.ForRoute(RavenRoutes.BatchPattern);

@@ -41,7 +41,7 @@ internal sealed class DocumentResponse(
     public bool TryReserve(long bytes)
     {
         long bytesHeld = Buffer.Length + bytes;
-        return bytesHeld <= LargeRequests.FreeBytes + ResponseBuffer.PartBytes
+        return bytesHeld <= LargeRequests.BytesWithoutLease + ResponseBuffer.PartBytes
             || (_lease ??= requests.Begin(http)).TryGrow(_heldBytes + bytesHeld);
     }
 
@@ -78,7 +78,9 @@ internal sealed class DocumentResponse(
     /// response is sent whole, with an ETag.
     /// </summary>
     public Task SendIfLongerAsync(int bytes, Action pause) =>
-        Buffer.IsPartDue && (Buffer.Length > bytes || !TryReserve(0)) ? SendPartAsync(pause) : Task.CompletedTask;
+        Buffer.IsPartDue && (Buffer.Length > bytes || !TryReserve(bytes: 0))
+            ? SendPartAsync(pause)
+            : Task.CompletedTask;
 
     /// <summary>Sends the rest, or the whole answer if no part was sent.</summary>
     public Task SendAsync() => Buffer.SendAsync(http, contentType);
@@ -96,6 +98,7 @@ internal sealed class DocumentResponse(
         return false;
     }
 
+    /// <summary>Sends a part, and reduces the lease to the bytes that the request holds besides its response.</summary>
     private async Task SendPartAsync(Action? pause)
     {
         await Buffer.SendPartAsync(http, pause, contentType);
@@ -105,7 +108,7 @@ internal sealed class DocumentResponse(
             return;
         }
 
-        _lease!.Shrink(_heldBytes);
-        _lease.Renew();
+        _lease!.Shrink(_heldBytes); // not null: the request's body holds these bytes by it
+        _lease.Renew(); // the next part has a deadline of its own
     }
 }

@@ -34,8 +34,8 @@ internal static class IdempotencyHeader
     }
 
     /// <summary>
-    /// Tells the client since when idempotency keys are stored: sets the header Idempotency-Key-Horizon if the request
-    /// has a key. A repetition of an older request may be applied again.
+    /// If the request has an idempotency key, sets the header Idempotency-Key-Horizon: the time since when keys are
+    /// stored. A repetition of a request that was sent before that time may be applied again.
     /// </summary>
     public static void WriteHorizon(HttpContext http, Database database)
     {

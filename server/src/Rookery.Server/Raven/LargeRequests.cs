@@ -6,16 +6,16 @@ namespace Rookery.Server.Raven;
 
 /// <summary>
 /// Limits the memory of requests whose bodies, commands or answers are large. They share a quarter of the memory
-/// budget; a <see cref="Lease"/> is the part of it that a request was granted. A request takes a
-/// lease before it holds more than <see cref="FreeBytes"/>, for the most that it will hold. If no memory is free it
-/// waits briefly, first come first served, and is then answered 429. A request that is alone always gets a lease. A
-/// request with a lease takes more only while it can still be refused, so two requests never wait for each other
-/// forever. While a request waits, bodies that come too slowly lose their lease (<see cref="SlowBodies"/>).
+/// budget; a <see cref="Lease"/> is the part of it that a request was granted. A request takes a lease before it holds
+/// more than <see cref="BytesWithoutLease"/>, for the most that it will hold. If no memory is free it waits briefly,
+/// first come first served, and is then answered 429. A request that is alone always gets a lease. A request with a
+/// lease takes more only while it can still be refused, so two requests never wait for each other forever. While a
+/// request waits, bodies that come too slowly lose their lease (<see cref="SlowBodies"/>).
 /// </summary>
 internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
 {
     /// <summary>Bytes that a request may hold without a lease.</summary>
-    public const int FreeBytes = MemoryShare.FreeBytes;
+    public const int BytesWithoutLease = MemoryShare.BytesWithoutReservation;
 
     /// <summary>
     /// Copies of a document's bytes while it is written: body, minimised JSON and command during parsing; command,

@@ -109,7 +109,7 @@ internal static class RavenRoute
     }
 
     /// <summary>
-    /// Returns the rejection of a node that has no read barrier now: why, and what the client can do.
+    /// Returns the rejection of a read whose read barrier failed: why it failed, and what the client can do.
     /// </summary>
     /// <param name="context">The server.</param>
     /// <param name="hint">A sentence to append, with a leading space: how to read without a leader.</param>

@@ -161,7 +161,7 @@ internal readonly struct RequestBody : IDisposable
 
                 int newLength = length + (int)bytes.Length;
                 if (
-                    (long)newLength * memoryFactor > Math.Max(LargeRequests.FreeBytes, lease?.Bytes ?? 0)
+                    (long)newLength * memoryFactor > Math.Max(LargeRequests.BytesWithoutLease, lease?.Bytes ?? 0)
                     && http.Features.Get<MultiGetPart>() is null
                 )
                 {

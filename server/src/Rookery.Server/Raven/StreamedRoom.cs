@@ -29,7 +29,9 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
     /// Whether the chunk, now <paramref name="length"/> bytes, may grow to <paramref name="fullLength"/> bytes.
     /// </summary>
     public bool HasRoomForChunk(int length, int fullLength) =>
-        length <= LargeRequests.FreeBytes || _document.Bytes > 0 || _chunk.TryGrow((long)ChunksInMemory * fullLength);
+        length <= LargeRequests.BytesWithoutLease
+        || _document.Bytes > 0
+        || _chunk.TryGrow((long)ChunksInMemory * fullLength);
 
     /// <summary>
     /// Reads from the body. If a part of a document holds room and other requests wait, the read may be cancelled.
@@ -57,7 +59,7 @@ internal sealed class StreamedRoom(HttpContext http, PipeReader body, LargeReque
     public ValueTask FitDocumentAsync(int collectedBytes, Func<ValueTask> storeGathered, CancellationToken cancellation)
     {
         long needed =
-            collectedBytes <= LargeRequests.FreeBytes
+            collectedBytes <= LargeRequests.BytesWithoutLease
                 ? 0
                 : CopiesOfDocument
                     * (long)(collectedBytes <= OrdinaryDocumentBytes ? OrdinaryDocumentBytes : MaxDocumentBytes);

@@ -35,7 +35,7 @@ internal static class PatchRoom
             long extraBytes =
                 ((long)batch.Count * DocumentLimits.BytesPerBatchCommand)
                 + (patchedBytes * LargeRequests.CopiesOfPatch);
-            if (extraBytes <= LargeRequests.FreeBytes)
+            if (extraBytes <= LargeRequests.BytesWithoutLease)
             {
                 return;
             }

@@ -92,7 +92,7 @@ internal sealed class GetDocuments(ServerContext context)
         Span<byte> buffer = stackalloc byte[DocumentId.MaxBytes];
         var id = buffer[..DocumentIdParameter.Read(escapedId, buffer)];
         var response = ResponseBuffer.Rent();
-        var written = WriteOne(http, response, database, id, LargeRequests.FreeBytes, out long neededBytes);
+        var written = WriteOne(http, response, database, id, LargeRequests.BytesWithoutLease, out long neededBytes);
         if (written == OneWritten.Whole)
         {
             return response.SendAndDisposeAsync(http);

@@ -46,7 +46,7 @@ internal sealed class PlannedQuery(QueryPlan plan, string? tag, LargeRequests.Le
                 tag = TagOf(database, requestBody.Span);
             }
 
-            if (request.HeldBytes > LargeRequests.FreeBytes)
+            if (request.HeldBytes > LargeRequests.BytesWithoutLease)
             {
                 lease ??= context.LargeRequests.Begin(http);
                 if (!lease.TryGrow(request.HeldBytes))

@@ -102,7 +102,7 @@ internal sealed class DocumentChanges(
         long patchedBytes = request.Patch is null
             ? 0
             : (_documentBytes + request.Patch.Length) * LargeRequests.CopiesOfPatch;
-        if (patchedBytes > LargeRequests.FreeBytes)
+        if (patchedBytes > LargeRequests.BytesWithoutLease)
         {
             await lease.GrowAsync(patchedBytes, waitsLong: true, ending);
         }
