@@ -147,10 +147,9 @@ public sealed class RaftCore
     /// Whether a fetched snapshot may replace damaged tables, to which entries can no longer be applied. Entries after
     /// the snapshot may be committed here: the log stays unchanged, and they are applied afterwards. True when the
     /// snapshot's last entry is durable in this log: by log matching (paper 5.3) the snapshot then contains the same
-    /// entries as this log through that index. The host
-    /// checks that the snapshot is not older than its applied index, and proceeds as for <see cref="MayInstall"/>.
-    /// Unlike <see cref="MayInstall"/>, this permits a journal write in flight, but requires that the vote record of
-    /// the current term is durable.
+    /// entries as this log through that index. The host checks that the snapshot is not older than its applied index,
+    /// and proceeds as for <see cref="MayInstall"/>. Unlike <see cref="MayInstall"/>, this permits a journal write in
+    /// flight, but requires that the vote record of the current term is durable.
     /// </summary>
     /// <param name="position">The last entry that the snapshot contains.</param>
     /// <param name="committedBy">The same as in <see cref="MayInstall"/>.</param>

@@ -49,9 +49,12 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
             return operation.Kind == OperationKind.Patch && operation.Patch.SkipOnMismatch ? null : conflict;
         }
 
-        // Counts the counter names that the operation copies or removes with the document against the entry's budget.
-        bool isOfDocument = operation.Kind is OperationKind.Put or OperationKind.Delete or OperationKind.Patch;
-        if (isOfDocument && CounterOperations.Charge(context, previous) is { } tooLarge)
+        // Operations of the lower kinds change a document, and copy or remove the names of its counters with it. These
+        // names count against the budget of the entry.
+        if (
+            operation.Kind < OperationKind.CounterIncrement
+            && CounterOperations.Charge(context, previous) is { } tooLarge
+        )
         {
             result = default;
             return tooLarge with { DocumentId = Encoding.UTF8.GetString(Id) };
