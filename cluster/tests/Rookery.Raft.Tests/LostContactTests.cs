@@ -11,12 +11,12 @@ public sealed class LostContactTests
         var world = new ScriptedWorld(PlantedBug.None, voters: 3);
         world.Elect(1);
         world.Passes = static message => message.Kind is not MessageKind.AppendReply;
-        world.Transfer(1, 2);
+        world.Transfer(from: 1, to: 2);
         Assert.Equal(Role.Leader, world[2].Core!.Role);
-        world.PassForAll(0.3);
+        world.PassForAll(seconds: 0.3);
         Assert.All(world[2].Core!.ReadPeers(), static peer => Assert.True(peer is { IsReachable: true, Match: null }));
         world.Passes = static _ => true;
-        world.PassForAll(5);
+        world.PassForAll(seconds: 5);
         Assert.All(world[2].Core!.ReadPeers(), peer => Assert.Equal(world[2].Core!.Last.Index, peer.Match));
     }
 
@@ -34,10 +34,10 @@ public sealed class LostContactTests
         world.Propose(1, payload: 7);
         Assert.Equal((2, 2, 1), (world[1].Applied, world[3].Core!.DurableIndex, world[3].Applied));
         world.Connect(1, 2);
-        world.PassForAll(5);
+        world.PassForAll(seconds: 5);
         Assert.True(world[3].Core!.Leader.IsNone, "3 lost its leader");
         world.Connect(1, 2, 3);
-        world.PassForAll(5);
+        world.PassForAll(seconds: 5);
         Assert.Equal((new NodeId(1), 2), (world[3].Core!.Leader, world[3].Applied));
     }
 }

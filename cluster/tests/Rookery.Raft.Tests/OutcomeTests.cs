@@ -19,7 +19,7 @@ public sealed class OutcomeTests
         world.Flush(1);
         world.Connect(1, 2, 3);
         world.Passes = message => message.To != three || message.Kind != MessageKind.Heartbeat;
-        world.PassForAll(4);
+        world.PassForAll(seconds: 4);
         Assert.Equal(3, world[3].Store.Manifest.Position.Index);
 
         world.Passes = _ => true;

@@ -141,7 +141,14 @@ public sealed class LinuxBoardTests
             new StorageReading("mmcblk0")
             {
                 WrittenBytes = 102_400 * 512,
-                Card = new CardRegisters("SD", "SC32G", "0x000003", "0x5344", "04/2023", new SdClasses(10, 1, 10, 1)),
+                Card = new CardRegisters(
+                    "SD",
+                    "SC32G",
+                    "0x000003",
+                    "0x5344",
+                    "04/2023",
+                    new SdClasses(Speed: 10, Uhs: 1, Video: 10, Application: 1)
+                ),
             },
             device
         );

@@ -26,7 +26,7 @@ public sealed class SdClassesTests
     public void Codes_that_the_specification_leaves_open_are_unknown()
     {
         Assert.Equal(
-            new SdClasses(null, null, null, null),
+            new SdClasses(Speed: null, Uhs: null, Video: null, Application: null),
             SdClasses.Parse("0000000000000000" + "0500000000002011" + "00000000000f0000" + Zeros)
         );
     }

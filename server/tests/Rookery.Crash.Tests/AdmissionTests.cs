@@ -88,8 +88,8 @@ public sealed class AdmissionTests
     public void A_request_beside_others_is_not_admitted_while_the_budget_is_full()
     {
         var budget = new MemoryBudget(100);
-        var memtable = budget.AddShare("memtable", 100);
-        var large = budget.AddShare("large requests", 50);
+        var memtable = budget.AddShare("memtable", limitBytes: 100);
+        var large = budget.AddShare("large requests", limitBytes: 50);
         var admission = new Admission(50, _time, large);
         memtable.Reserve(90);
         Assert.True(admission.TryEnter(20)); // alone
@@ -107,8 +107,8 @@ public sealed class AdmissionTests
     public async Task A_waiting_request_is_admitted_when_another_share_releases_memory()
     {
         var budget = new MemoryBudget(100);
-        var memtable = budget.AddShare("memtable", 100);
-        var admission = new Admission(50, _time, budget.AddShare("large requests", 50));
+        var memtable = budget.AddShare("memtable", limitBytes: 100);
+        var admission = new Admission(50, _time, budget.AddShare("large requests", limitBytes: 50));
         Assert.True(admission.TryEnter(10));
         memtable.Reserve(90);
         var waiting = admission.EnterAsync(20, CancellationToken.None).AsTask();
@@ -126,9 +126,9 @@ public sealed class AdmissionTests
     public async Task Caches_yield_to_a_request_alone_that_exceeds_the_limit_of_its_share(bool isWaiting)
     {
         var budget = new MemoryBudget(100);
-        var cache = budget.AddShare("block cache", 100);
+        var cache = budget.AddShare("block cache", limitBytes: 100);
         cache.AllowYielding(() => cache.UsedBytes, cache.Release);
-        var admission = new Admission(50, _time, budget.AddShare("large requests", 50));
+        var admission = new Admission(50, _time, budget.AddShare("large requests", limitBytes: 50));
         Assert.True(!isWaiting || admission.TryEnter(5));
         Assert.True(cache.TryReserve(90));
         var entered = admission.EnterAsync(60, CancellationToken.None);
@@ -141,8 +141,8 @@ public sealed class AdmissionTests
     public async Task Requests_queue_while_a_cache_yields()
     {
         var budget = new MemoryBudget(100);
-        var cache = budget.AddShare("block cache", 100);
-        var admission = new Admission(50, _time, budget.AddShare("large requests", 50));
+        var cache = budget.AddShare("block cache", limitBytes: 100);
+        var admission = new Admission(50, _time, budget.AddShare("large requests", limitBytes: 50));
         bool? hasQueued = null;
         cache.AllowYielding(
             () => cache.UsedBytes,

@@ -38,7 +38,7 @@ internal static class ModelComparison
     private static void CheckDocuments(in DatabaseReader reader, ModelDatabase expected, string story)
     {
         var actual = new List<ModelDocument>();
-        using (var cursor = reader.SeekByIdPrefix([]))
+        using (var cursor = reader.SeekByIdPrefix(prefix: []))
         {
             while (cursor.MoveNext())
             {
@@ -64,7 +64,7 @@ internal static class ModelComparison
     {
         var documents = expected.Documents.Values.OrderBy(document => document.Etag).ToList();
         var changes = new List<(long Etag, string Id, bool IsTombstone, bool Moved)>();
-        using (var cursor = reader.SeekChanges(0))
+        using (var cursor = reader.SeekChanges(afterEtag: 0))
         {
             while (cursor.MoveNext())
             {
@@ -149,7 +149,7 @@ internal static class ModelComparison
     private static void CheckDocumentCounters(in DatabaseReader reader, ModelDatabase expected, string story)
     {
         var found = new List<(string Key, string Name, long Value)>();
-        using var cursor = reader.SeekByIdPrefix([]);
+        using var cursor = reader.SeekByIdPrefix(prefix: []);
         while (cursor.MoveNext())
         {
             var head = cursor.Head;

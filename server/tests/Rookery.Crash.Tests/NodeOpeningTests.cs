@@ -163,7 +163,7 @@ public sealed class NodeOpeningTests
             node.StopCleanly();
         }
 
-        using var again = Open(disk.AfterPowerLoss(1), SteppedNode.Directory, null);
+        using var again = Open(disk.AfterPowerLoss(seed: 1), SteppedNode.Directory, null);
         Assert.Equal(50, again.Databases.All.Count);
         Assert.Null(again.Diagnosis);
     }
@@ -221,7 +221,7 @@ public sealed class NodeOpeningTests
                 DataDirectory = directory,
                 JournalDirectory = journal,
                 SegmentBytes = 64 << 10,
-                Reserve = new ReserveRule(0, 0),
+                Reserve = new ReserveRule(Bytes: 0, Fraction: 0),
             },
             disk,
             new MemoryBudget(16 << 20),

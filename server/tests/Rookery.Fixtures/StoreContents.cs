@@ -17,7 +17,7 @@ public static class StoreContents
         return new SegmentStoreContext(
             disk,
             new SegmentCache(budget.AddShare("pages", cacheBytes)),
-            budget.AddShare("batches", 32 << 20),
+            budget.AddShare("batches", limitBytes: 32 << 20),
             NoRecorder.Instance
         );
     }

@@ -98,7 +98,7 @@ public sealed class FaultTests
             var disk = new SimulatedDisk("/data");
             var journal = Open(disk);
             Append(journal, 2);
-            disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Sync });
+            disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Sync });
             Assert.Throws<JournalLatchedException>(() => Append(journal, 1));
             disk.KillProcess();
 
@@ -107,7 +107,7 @@ public sealed class FaultTests
             Append(journal, 1);
             using var reopened = Open(disk.AfterPowerLoss(seed));
             Assert.Equal((3, 4), (lastIndex, reopened.LastIndex));
-            AssertHolds(reopened, 1, 4);
+            AssertHolds(reopened, from: 1, through: 4);
         }
     }
 
@@ -119,7 +119,7 @@ public sealed class FaultTests
             Append(journal, 3);
         }
 
-        _disk.Inject(new DiskFault(4, Errno.InputOutput) { Calls = DiskCalls.Read });
+        _disk.Inject(new DiskFault(AtCall: 4, Errno.InputOutput) { Calls = DiskCalls.Read });
         Assert.Contains(
             "journal-00000001.segment",
             Assert.Throws<DiskException>(() => Open(_disk)).Message,

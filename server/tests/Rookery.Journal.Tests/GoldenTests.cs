@@ -80,10 +80,17 @@ public sealed class GoldenTests
                     OperationCount: 0,
                     Encode([4, 5, 6])
                 ),
-                new JournalFrame(FrameType.NoOp, Index: 2, Term: 1, OperationsBefore: 0, OperationCount: 0, default),
+                new JournalFrame(
+                    FrameType.NoOp,
+                    Index: 2,
+                    Term: 1,
+                    OperationsBefore: 0,
+                    OperationCount: 0,
+                    Payload: default
+                ),
                 new JournalFrame(
                     FrameType.Batch,
-                    3,
+                    Index: 3,
                     Term: 1,
                     OperationsBefore: 0,
                     OperationCount: 5,
@@ -112,11 +119,11 @@ public sealed class GoldenTests
                     Term: 1,
                     OperationsBefore: 20,
                     OperationCount: 0,
-                    default
+                    Payload: default
                 ),
                 new JournalFrame(
                     FrameType.Batch,
-                    19,
+                    Index: 19,
                     Term: 2,
                     OperationsBefore: 20,
                     OperationCount: 1,
@@ -124,7 +131,7 @@ public sealed class GoldenTests
                 ),
                 new JournalFrame(
                     FrameType.Batch,
-                    20,
+                    Index: 20,
                     Term: 2,
                     OperationsBefore: 21,
                     OperationCount: 1,

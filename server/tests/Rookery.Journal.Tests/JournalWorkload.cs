@@ -285,7 +285,14 @@ internal sealed class JournalWorkload
             long keptThrough = _random.NextInt64(ManifestIndex, state.Entries.Length);
             var truncated = state with { Entries = state.Entries[..(int)keptThrough] };
             Add(
-                new JournalFrame(FrameType.Truncation, keptThrough, truncated.Term, truncated.NextOperation, 0, default)
+                new JournalFrame(
+                    FrameType.Truncation,
+                    keptThrough,
+                    truncated.Term,
+                    truncated.NextOperation,
+                    OperationCount: 0,
+                    Payload: default
+                )
             );
         }
 

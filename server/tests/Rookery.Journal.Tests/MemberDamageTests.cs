@@ -235,7 +235,7 @@ public sealed class MemberDamageTests
     {
         Append(Open(_disk), 9);
         _disk.KillProcess();
-        _disk.Rot(Second, 30, mask: 1);
+        _disk.Rot(Second, offset: 30, mask: 1);
         Assert.Throws<JournalDamagedException>(() => Assert.Fail(Open(_disk, hasPeers: true).Recovery.ToString()));
     }
 
@@ -332,7 +332,7 @@ public sealed class MemberDamageTests
         _disk.KillProcess();
         using var healed = Open(_disk, manifestIndex: 4, hasPeers: true);
         Assert.Equal(new EntryPosition(Term: 1, Index: 20), healed.Recovery.MayHaveAcknowledged);
-        AssertHolds(healed, 5, 20);
+        AssertHolds(healed, from: 5, through: 20);
     }
 
     /// <summary>

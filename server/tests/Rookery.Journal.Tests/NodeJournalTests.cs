@@ -24,9 +24,9 @@ public sealed class NodeJournalTests
         using var journal = Open(_disk);
         Append(journal, 100);
         Assert.Equal((100, 200), (journal.LastIndex, journal.OperationsBeforeNext));
-        AssertHolds(journal, 1, 100);
+        AssertHolds(journal, from: 1, through: 100);
         AssertHolds(journal, from: 37, through: 100);
-        AssertHolds(journal, 101, 100);
+        AssertHolds(journal, from: 101, through: 100);
     }
 
     [Fact]
@@ -72,7 +72,7 @@ public sealed class NodeJournalTests
         int writes = io.Writes;
         journal.Write([Next(journal), Next(journal, ahead: 1), Next(journal, ahead: 2)]);
         Assert.Equal(1, io.Writes - writes);
-        AssertHolds(journal, 1, 3);
+        AssertHolds(journal, from: 1, through: 3);
     }
 
     [Fact]
@@ -87,7 +87,7 @@ public sealed class NodeJournalTests
 
         Assert.InRange(_disk.Files.Count, 2, 5);
         Assert.True(journal.FirstIndex > 480);
-        AssertHolds(journal, journal.FirstIndex, 500);
+        AssertHolds(journal, journal.FirstIndex, through: 500);
     }
 
     [Fact]
@@ -230,7 +230,7 @@ public sealed class NodeJournalTests
         Assert.Equal((TailVerdict.ContinueAfterCleanStop, 'S'), (again.Recovery.Verdict, again.Recovery.Label));
         Append(again, 2);
         Assert.Equal(SegmentBytes, again.LiveBytes);
-        AssertHolds(again, 1, 4);
+        AssertHolds(again, from: 1, through: 4);
     }
 
     [Fact]
@@ -246,7 +246,7 @@ public sealed class NodeJournalTests
         _disk.KillProcess();
         using var journal = Open(_disk);
         Assert.Equal(2 * SegmentBytes, journal.LiveBytes);
-        AssertHolds(journal, 1, 2);
+        AssertHolds(journal, from: 1, through: 2);
     }
 
     [Fact]

@@ -44,7 +44,7 @@ public sealed class RecoveryTests
             Assert.Equal("journal-00000001.segment.aside-1", journal.Recovery.KeptAside[0]);
             Append(journal, 20);
             journal.ReleaseThrough(15);
-            AssertHolds(journal, journal.FirstIndex, 22);
+            AssertHolds(journal, journal.FirstIndex, through: 22);
         }
 
         byte[] aside = _disk.ReadAll(First + ".aside-1");
@@ -68,7 +68,7 @@ public sealed class RecoveryTests
         Assert.InRange(_disk.OperationCount - operations, 0, 2); // only syncs of the directory
         _disk.Rot(First, (3 * BlockBytes) + 100, mask: 1);
         using var healed = Open(_disk);
-        AssertHolds(healed, 1, 5);
+        AssertHolds(healed, from: 1, through: 5);
     }
 
     [Fact]
@@ -81,7 +81,7 @@ public sealed class RecoveryTests
             (TailVerdict.SkipAppliedGap, 'D', 4L, 6L),
             (journal.Recovery.Verdict, journal.Recovery.Label, journal.FirstIndex, journal.LastIndex)
         );
-        AssertHolds(journal, 4, 6);
+        AssertHolds(journal, from: 4, through: 6);
         Assert.Equal(12, journal.OperationsBeforeNext);
     }
 
@@ -126,7 +126,7 @@ public sealed class RecoveryTests
             StringComparison.Ordinal
         );
         using var journal = Open(_disk, manifestIndex: 15);
-        AssertHolds(journal, journal.FirstIndex, 20);
+        AssertHolds(journal, journal.FirstIndex, through: 20);
     }
 
     [Fact]
@@ -145,7 +145,7 @@ public sealed class RecoveryTests
     public void A_newest_segment_with_a_damaged_header_and_two_writes_is_damage()
     {
         Fill(9);
-        _disk.Rot(Second, 30, mask: 1);
+        _disk.Rot(Second, offset: 30, mask: 1);
         Assert.Throws<JournalDamagedException>(() => Open(_disk));
     }
 
@@ -177,10 +177,10 @@ public sealed class RecoveryTests
     public void An_unreadable_note_is_reported_and_rewritten(DiskCalls failing)
     {
         Start(times: 3);
-        _disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = failing, PathContains = Note });
+        _disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = failing, PathContains = Note });
         using (var journal = Open(_disk))
         {
-            AssertHolds(journal, 1, 9);
+            AssertHolds(journal, from: 1, through: 9);
             Assert.Contains(Note, journal.Recovery.Sentence, StringComparison.Ordinal);
             Append(journal, 3);
         }
@@ -206,7 +206,7 @@ public sealed class RecoveryTests
         byte[] noteBytes = _disk.ReadAll(Note);
         bool isSecondNewer = BitConverter.ToInt64(noteBytes, BlockBytes + 16) > BitConverter.ToInt64(noteBytes, 16);
         _disk.Delete(Segments()[^1]);
-        _disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
+        _disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
         if (isSecondNewer)
         {
             Assert.Throws<JournalDamagedException>(() => Open(_disk));
@@ -222,7 +222,7 @@ public sealed class RecoveryTests
     {
         Start(times: 3);
         Fill(1, stopsCleanly: true);
-        _disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
+        _disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
         int segments = Segments().Count;
         Open(_disk).Dispose();
         byte[] noteBytes = _disk.ReadAll(Note);
@@ -240,7 +240,7 @@ public sealed class RecoveryTests
     {
         Start(times: 3);
         Fill(1, stopsCleanly: true);
-        _disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
+        _disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
         int before = _disk.OperationCount;
         Open(_disk).Dispose();
         Assert.True(_disk.OperationCount > before);
@@ -287,7 +287,7 @@ public sealed class RecoveryTests
         for (int start = 0; start < 2; start++)
         {
             using var journal = NodeJournal.Open(_disk, options, default, new CountingRecorder());
-            AssertHolds(journal, 1, 3 * (start + 1));
+            AssertHolds(journal, from: 1, 3 * (start + 1));
             Append(journal, 3);
         }
 
@@ -371,7 +371,7 @@ public sealed class RecoveryTests
         );
         Assert.False(_disk.Exists($"{Folder}/journal-00000010.segment.part"));
         Assert.True(_disk.Exists($"{Folder}/notes.txt"));
-        AssertHolds(journal, 1, 3);
+        AssertHolds(journal, from: 1, through: 3);
     }
 
     [Fact]
@@ -445,7 +445,7 @@ public sealed class RecoveryTests
         var options = new JournalOptions { Directory = Folder, SegmentBytes = 2 * SegmentBytes };
         using var journal = NodeJournal.Open(_disk, options, default, new CountingRecorder());
         Append(journal, 20);
-        AssertHolds(journal, 1, 40);
+        AssertHolds(journal, from: 1, through: 40);
     }
 
     [Fact]

@@ -35,7 +35,7 @@ public sealed class RotTests
                 try
                 {
                     using var opened = Open(image);
-                    AssertHolds(opened, 1, 14, 900);
+                    AssertHolds(opened, from: 1, through: 14, length: 900);
                     harmless++;
                 }
                 catch (JournalDamagedException damage)
@@ -59,7 +59,7 @@ public sealed class RotTests
         disk.Rot(
             disk.Files.Single(static file => file.EndsWith(".segment", StringComparison.Ordinal)),
             (2 * BlockBytes) + 200,
-            1
+            mask: 1
         );
         using var reader = journal.Read(1);
         Assert.True(reader.Next(out _));
@@ -77,8 +77,8 @@ public sealed class RotTests
         Append(Open(disk), 3);
         disk.KillProcess();
         disk.Rot($"{Folder}/journal-00000001.segment", (3 * BlockBytes) + 200, mask: 1);
-        Assert.Throws<JournalDamagedException>(() => Open(disk.AfterPowerLoss(1), manifestIndex: 3));
-        using var opened = Open(disk.AfterPowerLoss(1));
+        Assert.Throws<JournalDamagedException>(() => Open(disk.AfterPowerLoss(seed: 1), manifestIndex: 3));
+        using var opened = Open(disk.AfterPowerLoss(seed: 1));
         Assert.Equal((TailVerdict.TruncateTornTail, 2), (opened.Recovery.Verdict, opened.LastIndex));
     }
 }

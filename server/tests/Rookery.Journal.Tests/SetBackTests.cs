@@ -63,7 +63,7 @@ public sealed class SetBackTests
         Open(_disk).Dispose();
         PutBack(path, stopped);
         using var journal = Open(_disk);
-        AssertHolds(journal, 1, 5);
+        AssertHolds(journal, from: 1, through: 5);
     }
 
     /// <summary>A start after it must count its writes, or the next start would report them as missing.</summary>
@@ -109,7 +109,7 @@ public sealed class SetBackTests
         var (path, _) = FillAndStop(kept: 2, lost: 3);
         _disk.Rot(path, EndOf(path) - BlockBytes + 20, mask: 1);
         using var journal = Open(_disk);
-        AssertHolds(journal, 1, 5);
+        AssertHolds(journal, from: 1, through: 5);
     }
 
     [Fact]
@@ -138,7 +138,7 @@ public sealed class SetBackTests
 
         PutBack(path, older);
         using var journal = Open(_disk);
-        AssertHolds(journal, 1, 2);
+        AssertHolds(journal, from: 1, through: 2);
     }
 
     private void AssertRefused(string path, bool hasPeers)

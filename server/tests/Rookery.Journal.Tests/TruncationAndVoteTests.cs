@@ -212,7 +212,7 @@ public sealed class TruncationAndVoteTests
         _disk.Rot($"{Folder}/journal-00000001.segment", ((3 + copy) * BlockBytes) + 70, mask: 4);
         using var again = Open(_disk);
         Assert.Equal(Encode([9, 9]), again.Vote.ToArray());
-        AssertHolds(again, 1, 4);
+        AssertHolds(again, from: 1, through: 4);
     }
 
     [Fact]

@@ -47,7 +47,7 @@ public class JsonEqualityTests
 
     [Fact]
     public void Random_values_equal_their_shuffled_copies_only() =>
-        Gen.Select(RandomJson.Value(4), RandomJson.Value(4), Gen.Int[0, int.MaxValue])
+        Gen.Select(RandomJson.Value(depth: 4), RandomJson.Value(depth: 4), Gen.Int[0, int.MaxValue])
             .CheckEach(
                 3000,
                 static one =>

@@ -19,8 +19,8 @@ public sealed class IoTimelineTests
     public void An_event_has_its_start_duration_and_bytes()
     {
         long start = _clock.GetUtcNow().ToUnixTimeMilliseconds() * 1000;
-        Work(IoKind.JournalWrite, 250, 4096);
-        Work(IoKind.JournalSync, 7000, 0);
+        Work(IoKind.JournalWrite, microseconds: 250, bytes: 4096);
+        Work(IoKind.JournalSync, microseconds: 7000, bytes: 0);
         Assert.Equal(
             [new IoEvent(IoKind.JournalWrite, start, 250, 4096), new IoEvent(IoKind.JournalSync, start + 250, 7000, 0)],
             _timeline.EventsSince(0)
@@ -34,7 +34,7 @@ public sealed class IoTimelineTests
     {
         for (int i = 0; i < 20_000; i++)
         {
-            Work(IoKind.Read, 1, i);
+            Work(IoKind.Read, microseconds: 1, i);
         }
 
         var newest = _timeline.EventsSince(0);
@@ -75,7 +75,7 @@ public sealed class IoTimelineTests
         Assert.Equal(begin - 1, _timeline.EventsBetween(0, long.MaxValue).FromUnixMicroseconds);
         for (int i = 0; i < Capacity + 10; i++)
         {
-            Work(IoKind.Read, 5, i);
+            Work(IoKind.Read, microseconds: 5, i);
         }
 
         // Ten events are dropped, and the tenth ended 50 microseconds after the begin.
@@ -87,8 +87,8 @@ public sealed class IoTimelineTests
     public void A_page_ends_at_the_requested_time()
     {
         long begin = Micros;
-        Work(IoKind.Read, 100, 1);
-        Work(IoKind.Read, 100, 2);
+        Work(IoKind.Read, microseconds: 100, bytes: 1);
+        Work(IoKind.Read, microseconds: 100, bytes: 2);
         _clock.Advance(TimeSpan.FromSeconds(1));
 
         var page = _timeline.EventsBetween(0, begin + 199);
@@ -139,7 +139,7 @@ public sealed class IoTimelineTests
         long begin = Second;
         for (int minute = 0; minute < 48 * 60; minute++)
         {
-            Work(IoKind.Scrub, 10, 1);
+            Work(IoKind.Scrub, microseconds: 10, bytes: 1);
             _clock.Advance(TimeSpan.FromSeconds(60) - TimeSpan.FromMicroseconds(10));
         }
 
@@ -182,11 +182,11 @@ public sealed class IoTimelineTests
     public void A_clock_that_is_set_back_loses_nothing()
     {
         var wall = _clock.GetUtcNow();
-        Work(IoKind.Read, 10, 1);
+        Work(IoKind.Read, microseconds: 10, bytes: 1);
         _clock.SetUtcNow(wall.AddHours(-1));
-        Work(IoKind.Read, 10, 2);
+        Work(IoKind.Read, microseconds: 10, bytes: 2);
         _clock.SetUtcNow(wall.AddHours(1));
-        Work(IoKind.Read, 10, 4);
+        Work(IoKind.Read, microseconds: 10, bytes: 4);
         Assert.Equal(7, _timeline.RollUps(0, long.MaxValue).Sum(one => one.Bytes));
     }
 
@@ -233,11 +233,11 @@ public sealed class IoTimelineTests
         var random = new Random(9);
         for (int i = 0; i < 100_000; i++)
         {
-            Work(IoKind.Read, random.Next(100, 200), 0);
+            Work(IoKind.Read, random.Next(100, 200), bytes: 0);
             if (i % 5000 == 4999)
             {
                 Work(IoKind.Read, 10_000 + i, i);
-                Work(IoKind.JournalSync, 900, i);
+                Work(IoKind.JournalSync, microseconds: 900, i);
             }
         }
 
@@ -258,7 +258,7 @@ public sealed class IoTimelineTests
     {
         for (int i = 1; i <= 1000; i++)
         {
-            Work(IoKind.Compaction, i * 10, 0);
+            Work(IoKind.Compaction, i * 10, bytes: 0);
         }
 
         Assert.InRange(_timeline.PercentileMicroseconds(IoKind.Compaction, 0.5), 5_000, 5_000 * 9 / 8);
@@ -267,7 +267,7 @@ public sealed class IoTimelineTests
 
         for (int i = 0; i < 400_000; i++)
         {
-            Work(IoKind.Compaction, 20, 0);
+            Work(IoKind.Compaction, microseconds: 20, bytes: 0);
         }
 
         Assert.InRange(_timeline.PercentileMicroseconds(IoKind.Compaction, 0.999), 20, 22);
@@ -296,13 +296,13 @@ public sealed class IoTimelineTests
         _timeline.SlowSyncSeen = seen.Add;
         for (int i = 1; i <= 40; i++)
         {
-            Work(IoKind.JournalSync, i, 0);
-            Work(IoKind.Read, 2_000_000, 0);
+            Work(IoKind.JournalSync, i, bytes: 0);
+            Work(IoKind.Read, microseconds: 2_000_000, bytes: 0);
         }
 
-        Work(IoKind.JournalSync, 1_000_000, 0);
+        Work(IoKind.JournalSync, microseconds: 1_000_000, bytes: 0);
         Assert.Empty(seen);
-        Work(IoKind.JournalSync, 1_000_001, 0);
+        Work(IoKind.JournalSync, microseconds: 1_000_001, bytes: 0);
 
         var slow = Assert.Single(seen);
         Assert.Equal("mmcblk0p2", slow.Device);

@@ -6,8 +6,8 @@ public sealed class MemoryBudgetTests
     public void A_share_is_bounded_by_its_limit_and_by_the_total()
     {
         var budget = new MemoryBudget(100);
-        var cache = budget.AddShare("block cache", 80);
-        var memtable = budget.AddShare("memtable", 50);
+        var cache = budget.AddShare("block cache", limitBytes: 80);
+        var memtable = budget.AddShare("memtable", limitBytes: 50);
 
         Assert.False(cache.TryReserve(81));
         Assert.True(cache.TryReserve(80));
@@ -26,8 +26,8 @@ public sealed class MemoryBudgetTests
     public void A_share_gives_out_what_it_assures_whatever_others_hold()
     {
         var budget = new MemoryBudget(100);
-        var cache = budget.AddShare("block cache", 100);
-        var queries = budget.AddShare("queries", 50, assuredBytes: 10);
+        var cache = budget.AddShare("block cache", limitBytes: 100);
+        var queries = budget.AddShare("queries", limitBytes: 50, assuredBytes: 10);
         Assert.True(cache.TryReserve(100));
         Assert.True(queries.TryReserve(10));
         Assert.False(queries.TryReserve(1));
@@ -47,14 +47,14 @@ public sealed class MemoryBudgetTests
     public void A_refusal_is_the_fault_of_others_only_within_what_is_assured(long own, long bytes, bool isOthers) =>
         Assert.Equal(
             isOthers,
-            new MemoryBudget(100).AddShare("queries", 50, assuredBytes: 10).IsTakenByOthers(own, bytes)
+            new MemoryBudget(100).AddShare("queries", limitBytes: 50, assuredBytes: 10).IsTakenByOthers(own, bytes)
         );
 
     [Fact]
     public void What_must_be_held_is_counted_even_above_the_total()
     {
         var budget = new MemoryBudget(100);
-        var memtable = budget.AddShare("memtable", 100);
+        var memtable = budget.AddShare("memtable", limitBytes: 100);
         memtable.Reserve(150);
         Assert.Equal(150, budget.UsedBytes);
         Assert.False(memtable.TryReserve(0));
@@ -66,10 +66,10 @@ public sealed class MemoryBudgetTests
     public void A_budget_within_a_share_is_bounded_by_both_and_counted_in_both()
     {
         var node = new MemoryBudget(100);
-        var rows = node.AddShare("index rows", 60);
-        var first = new MemoryBudget(50, rows).AddShare("block cache", 50);
+        var rows = node.AddShare("index rows", limitBytes: 60);
+        var first = new MemoryBudget(50, rows).AddShare("block cache", limitBytes: 50);
         var small = new MemoryBudget(50, rows);
-        var second = small.AddShare("block cache", 50);
+        var second = small.AddShare("block cache", limitBytes: 50);
 
         Assert.False(first.TryReserve(51));
         Assert.True(first.TryReserve(50));
@@ -91,9 +91,9 @@ public sealed class MemoryBudgetTests
     public void Shares_on_the_managed_heap_are_bounded_together()
     {
         var budget = new MemoryBudget(160);
-        var queries = budget.AddShare("queries", 40, assuredBytes: 5, isManaged: true);
-        var indexing = budget.AddShare("indexing", 40, isManaged: true);
-        var memtable = budget.AddShare("memtable", 160);
+        var queries = budget.AddShare("queries", limitBytes: 40, assuredBytes: 5, isManaged: true);
+        var indexing = budget.AddShare("indexing", limitBytes: 40, isManaged: true);
+        var memtable = budget.AddShare("memtable", limitBytes: 160);
 
         // Managed shares may take 50 of 160 bytes.
         Assert.True(queries.TryReserve(40));
@@ -115,11 +115,11 @@ public sealed class MemoryBudgetTests
     public void Caches_yield_what_another_share_needs()
     {
         var budget = new MemoryBudget(160);
-        var cache = budget.AddShare("block cache", 160);
+        var cache = budget.AddShare("block cache", limitBytes: 160);
         cache.AllowYielding(() => cache.UsedBytes, cache.Release);
-        var pages = budget.AddShare("index cache", 50, isManaged: true);
+        var pages = budget.AddShare("index cache", limitBytes: 50, isManaged: true);
         pages.AllowYielding(() => pages.UsedBytes, pages.Release);
-        var queries = budget.AddShare("queries", 40, isManaged: true);
+        var queries = budget.AddShare("queries", limitBytes: 40, isManaged: true);
         Assert.True(pages.TryReserve(50));
         Assert.True(cache.TryReserve(100));
 
@@ -130,7 +130,7 @@ public sealed class MemoryBudgetTests
 
         // The total is reached.
         Assert.True(cache.TryReserve(10));
-        Assert.True(budget.AddShare("large requests", 40).TryReserveFromCaches(40));
+        Assert.True(budget.AddShare("large requests", limitBytes: 40).TryReserveFromCaches(40));
         Assert.Equal(160, budget.UsedBytes);
 
         // What exceeds the share's own bound makes nobody yield.
@@ -142,15 +142,15 @@ public sealed class MemoryBudgetTests
     public void Caches_of_budgets_within_a_share_yield_too()
     {
         var node = new MemoryBudget(100);
-        var rows = node.AddShare("index rows", 100);
-        var first = new MemoryBudget(60, rows).AddShare("block cache", 60);
+        var rows = node.AddShare("index rows", limitBytes: 100);
+        var first = new MemoryBudget(60, rows).AddShare("block cache", limitBytes: 60);
         first.AllowYielding(() => first.UsedBytes - 20, bytes => first.Release(Math.Min(bytes, first.UsedBytes - 20)));
-        var second = new MemoryBudget(60, rows).AddShare("block cache", 60);
+        var second = new MemoryBudget(60, rows).AddShare("block cache", limitBytes: 60);
         second.AllowYielding(() => second.UsedBytes, second.Release);
         Assert.True(second.TryReserve(40));
         Assert.True(first.TryReserve(60));
 
-        var queries = node.AddShare("queries", 100);
+        var queries = node.AddShare("queries", limitBytes: 100);
         Assert.False(queries.TryReserveFromCaches(81));
         Assert.Equal((60, 40), (first.UsedBytes, second.UsedBytes));
         Assert.True(queries.TryReserveFromCaches(30));
@@ -167,20 +167,23 @@ public sealed class MemoryBudgetTests
     public void Caches_yield_nothing_if_it_is_too_little(long needed, long bytesAfter, bool isManaged, bool isEnough)
     {
         var budget = new MemoryBudget(160);
-        var cache = budget.AddShare("block cache", 160);
+        var cache = budget.AddShare("block cache", limitBytes: 160);
         cache.AllowYielding(() => Math.Max(0, cache.UsedBytes - 50), cache.Release);
         Assert.True(cache.TryReserve(100));
-        Assert.True(budget.AddShare("indexing", 60, isManaged: true).TryReserve(31));
-        budget.AddShare("memtable", 160).Reserve(29);
+        Assert.True(budget.AddShare("indexing", limitBytes: 60, isManaged: true).TryReserve(31));
+        budget.AddShare("memtable", limitBytes: 160).Reserve(29);
 
-        Assert.Equal(isEnough, budget.AddShare("queries", 60, isManaged: isManaged).TryReserveFromCaches(needed));
+        Assert.Equal(
+            isEnough,
+            budget.AddShare("queries", limitBytes: 60, isManaged: isManaged).TryReserveFromCaches(needed)
+        );
         Assert.Equal(bytesAfter, cache.UsedBytes);
     }
 
     [Fact]
     public void Giving_back_more_than_was_taken_is_caught()
     {
-        var share = new MemoryBudget(100).AddShare("memtable", 100);
+        var share = new MemoryBudget(100).AddShare("memtable", limitBytes: 100);
         Assert.True(share.TryReserve(10));
         Assert.Throws<InvariantViolationException>(() => share.Release(11));
     }
@@ -189,7 +192,7 @@ public sealed class MemoryBudgetTests
     public void Threads_never_hold_more_than_the_total_together()
     {
         var budget = new MemoryBudget(1000);
-        var share = budget.AddShare("buffers", 1000);
+        var share = budget.AddShare("buffers", limitBytes: 1000);
         Parallel.For(
             0,
             4,
@@ -218,10 +221,10 @@ public sealed class MemoryBudgetTests
     public void Refused_large_reservations_make_no_small_one_fail(bool isNested)
     {
         var outer = new MemoryBudget(160);
-        outer.AddShare("memtable", 160).Reserve(120);
-        var budget = isNested ? new MemoryBudget(160, outer.AddShare("index rows", 160)) : outer;
-        var large = budget.AddShare("large", 160, isManaged: true);
-        var small = budget.AddShare("small", 160, isManaged: true);
+        outer.AddShare("memtable", limitBytes: 160).Reserve(120);
+        var budget = isNested ? new MemoryBudget(160, outer.AddShare("index rows", limitBytes: 160)) : outer;
+        var large = budget.AddShare("large", limitBytes: 160, isManaged: true);
+        var small = budget.AddShare("small", limitBytes: 160, isManaged: true);
         bool isOver = false;
         bool wasGranted = false;
         var other = new Thread(() =>

@@ -97,7 +97,7 @@ public sealed class PowerLossTests
     {
         using var file = Synced("/data/a", "ab");
         file.Write(Sectors("x"), 0);
-        _disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Sync });
+        _disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Sync });
         Assert.Throws<DiskException>(file.Sync);
         file.Write(Sectors("y"), 512);
         file.Sync();

@@ -56,9 +56,9 @@ public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("
     {
         var disk = new SimulatedDisk("/data");
         disk.WriteNew("/data/a", "0123"u8);
-        disk.Inject(new DiskFault(2, Errno.InputOutput) { Calls = DiskCalls.Read });
+        disk.Inject(new DiskFault(AtCall: 2, Errno.InputOutput) { Calls = DiskCalls.Read });
         disk.Inject(
-            new DiskFault(1, Errno.ReadOnly)
+            new DiskFault(AtCall: 1, Errno.ReadOnly)
             {
                 Calls = DiskCalls.Changing,
                 PathContains = "journal",
@@ -82,7 +82,7 @@ public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("
     {
         var disk = new SimulatedDisk("/data");
         using var file = disk.Open("/data/a", DiskOpen.CreateNew);
-        disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Write, ShortWriteBytes = 3 });
+        disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Write, ShortWriteBytes = 3 });
         Assert.Equal(Errno.InputOutput, Assert.Throws<DiskException>(() => file.Write("012345"u8, 0)).Error);
         Assert.Equal("012"u8, disk.ReadAll("/data/a"));
     }
@@ -126,7 +126,7 @@ public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("
         Assert.Throws<DiskException>(() => disk.Lock("/data/lock"));
         Assert.Equal("kept"u8, disk.ReadAll("/data/a"));
         Assert.Contains(Enumerable.Range(0, 50), seed => !disk.AfterPowerLoss(seed).Exists("/data/a"));
-        disk.AfterPowerLoss(1).Lock("/data/lock").Dispose();
+        disk.AfterPowerLoss(seed: 1).Lock("/data/lock").Dispose();
     }
 
     [Fact]
@@ -140,7 +140,7 @@ public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("
             file.Sync();
         }
 
-        disk.Rot("/data/a", 1000, 0b11);
+        disk.Rot("/data/a", offset: 1000, mask: 0b11);
         foreach (int seed in Enumerable.Range(0, 50))
         {
             byte[] content = disk.AfterPowerLoss(seed).ReadAll("/data/a");

@@ -35,7 +35,7 @@ public sealed class BoardHealthTests
                         "0x000003",
                         "0x5344",
                         "04/2023",
-                        new SdClasses(10, 1, 10, null)
+                        new SdClasses(Speed: 10, Uhs: 1, Video: 10, Application: null)
                     ),
                 },
                 new StorageReading("nvme0n1"),

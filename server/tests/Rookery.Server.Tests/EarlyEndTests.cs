@@ -66,7 +66,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
         Assert.Contains(_server.Disk.Files, static path => path.EndsWith(".run", StringComparison.Ordinal));
         using var answer = await BeginAsync(route, query);
         _server.Disk.Inject(
-            new DiskFault(1, Errno.InputOutput)
+            new DiskFault(AtCall: 1, Errno.InputOutput)
             {
                 Calls = DiskCalls.Read,
                 PathContains = ".run",
@@ -86,7 +86,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
         string body = $$"""{"Query":{{JsonSerializer.Serialize(query)}},"WaitForNonStaleResults":true}""";
         Assert.Equal(200, (await _server.SendAsync("POST", _db + "/queries", body)).Status);
         _server.Disk.Inject(
-            new DiskFault(1, Errno.InputOutput)
+            new DiskFault(AtCall: 1, Errno.InputOutput)
             {
                 Calls = DiskCalls.Read,
                 PathContains = "/data/",
@@ -284,7 +284,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
         }
 
         long changed = 0;
-        using var changes = reader.SeekChanges(0);
+        using var changes = reader.SeekChanges(afterEtag: 0);
         while (changes.MoveNext())
         {
             changed += changes.View.Body.IndexOf("\"n\":-"u8) >= 0 ? 1 : 0;

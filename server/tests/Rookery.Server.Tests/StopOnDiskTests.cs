@@ -94,7 +94,7 @@ public sealed class StopOnDiskTests
         await PutAsync(server, db, "a");
         await server.StopAsync().WaitAsync(Guard);
         server.Disk.Inject(
-            new DiskFault(1, Errno.NoSpace)
+            new DiskFault(AtCall: 1, Errno.NoSpace)
             {
                 Calls = DiskCalls.Write,
                 PathContains = "journal-",
@@ -104,7 +104,7 @@ public sealed class StopOnDiskTests
         await server.DisposeAsync().WaitAsync(Guard);
         Assert.Contains("journal-", server.Node.Diagnosis, StringComparison.Ordinal);
         server.Disk.KillProcess();
-        Assert.Contains("a", DocumentsAfterStart(server.Disk.AfterPowerLoss(1), db));
+        Assert.Contains("a", DocumentsAfterStart(server.Disk.AfterPowerLoss(seed: 1), db));
     }
 
     private static async Task PutAsync(RunningServer server, string db, string id) =>
@@ -134,7 +134,7 @@ public sealed class StopOnDiskTests
         Assert.True(node.Databases.TryGet(db.Split('/')[^1], out var database));
         using var reader = database.OpenReader();
         var ids = new HashSet<string>(StringComparer.Ordinal);
-        using var changes = reader.SeekChanges(0);
+        using var changes = reader.SeekChanges(afterEtag: 0);
         while (changes.MoveNext())
         {
             ids.Add(Encoding.UTF8.GetString(changes.View.Id));

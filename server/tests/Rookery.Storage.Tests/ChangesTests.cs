@@ -45,10 +45,10 @@ public sealed class ChangesTests
     {
         var disk = new SimulatedDisk("/data");
         using StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, 1000));
-        var work = new EngineWorkload(5);
-        InstallTests.Work(work, engine, 400);
+        var work = new EngineWorkload(seed: 5);
+        InstallTests.Work(work, engine, batches: 400);
         long since = engine.Sequence;
-        InstallTests.Work(work, engine, 4);
+        InstallTests.Work(work, engine, batches: 4);
         using StateChanges changes = engine.BeginChanges(since)!;
         Assert.True(changes.Write(Incoming, maxBytes: long.MaxValue));
         ReceivedState received = engine.Installer.Check(Incoming);
@@ -95,10 +95,10 @@ public sealed class ChangesTests
     {
         var disk = new SimulatedDisk("/data");
         using StorageEngine sender = EngineWorkload.Open(disk, Options(Sender, 1000));
-        var work = new EngineWorkload(5);
-        InstallTests.Work(work, sender, 100);
+        var work = new EngineWorkload(seed: 5);
+        InstallTests.Work(work, sender, batches: 100);
         long since = sender.Sequence;
-        InstallTests.Work(work, sender, 50);
+        InstallTests.Work(work, sender, batches: 50);
         using (StateChanges changes = sender.BeginChanges(since)!)
         {
             Assert.True(changes.Write(Incoming, maxBytes: long.MaxValue));
@@ -106,7 +106,7 @@ public sealed class ChangesTests
 
         using (StorageEngine engine = EngineWorkload.Open(disk))
         {
-            InstallTests.Work(new EngineWorkload(5), engine, 90);
+            InstallTests.Work(new EngineWorkload(seed: 5), engine, batches: 90);
             string sentence = Assert
                 .Throws<ReceivedStateException>(() =>
                     engine.Installer.Install(engine.Installer.Check(Incoming), note: null)
@@ -139,7 +139,7 @@ public sealed class ChangesTests
         var disk = new SimulatedDisk("/data");
         using (StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, 1000)))
         {
-            InstallTests.Work(new EngineWorkload(5), engine, 100);
+            InstallTests.Work(new EngineWorkload(seed: 5), engine, batches: 100);
             Assert.NotNull(engine.BeginChanges(engine.Sequence / 2));
         }
 

@@ -62,7 +62,9 @@ public sealed class EngineBehaviourTests
                 Put(engine, index);
             }
 
-            engine.Begin(5, term: 1).Put(EngineWorkload.Key(1, 1, "abandoned"), 5, Incompressible(5, 9_000));
+            engine
+                .Begin(5, term: 1)
+                .Put(EngineWorkload.Key(1, 1, "abandoned"), 5, Incompressible(seed: 5, bytes: 9_000));
             engine.Abandon();
             DoBackgroundWork(engine, flushAll: true);
             Assert.Equal(1 + appliedSince, engine.Durable.Index);
@@ -78,7 +80,7 @@ public sealed class EngineBehaviourTests
         static void Put(StorageEngine engine, int index)
         {
             WriteBatch batch = engine.Begin(index, term: 1);
-            batch.Put(EngineWorkload.Key(1, 1, $"key{index}"), index, Incompressible(index, 100));
+            batch.Put(EngineWorkload.Key(1, 1, $"key{index}"), index, Incompressible(index, bytes: 100));
             engine.Apply(batch, index);
         }
     }
@@ -99,7 +101,7 @@ public sealed class EngineBehaviourTests
         WriteBatch batch = engine.Begin(1, term: 1);
         for (int i = 1; i <= 20; i++)
         {
-            batch.Put(EngineWorkload.Key(1, 1, $"key{i:D2}"), i, Incompressible(i, 10_000));
+            batch.Put(EngineWorkload.Key(1, 1, $"key{i:D2}"), i, Incompressible(i, bytes: 10_000));
         }
 
         engine.Apply(batch, 20);
@@ -129,7 +131,7 @@ public sealed class EngineBehaviourTests
         WriteBatch batch = engine.Begin(1, term: 1);
         for (int i = 1; i <= 3; i++)
         {
-            batch.Put(EngineWorkload.Key(1, 1, $"key{i:D2}"), i, Incompressible(i, 16 * 1024));
+            batch.Put(EngineWorkload.Key(1, 1, $"key{i:D2}"), i, Incompressible(i, bytes: 16 * 1024));
         }
 
         engine.Apply(batch, 3);
@@ -140,7 +142,7 @@ public sealed class EngineBehaviourTests
         for (int index = 3; index < 13; index++) // so that the release records are merged
         {
             batch = engine.Begin(index, term: 1);
-            batch.Put(EngineWorkload.Key(1, 1, "key04"), 20 + index, Incompressible(index, 2000));
+            batch.Put(EngineWorkload.Key(1, 1, "key04"), 20 + index, Incompressible(index, bytes: 2000));
             engine.Apply(batch, 20 + index);
             DoBackgroundWork(engine, flushAll: true);
             Delete(engine, ++index, first: 4, last: 4);
@@ -164,7 +166,7 @@ public sealed class EngineBehaviourTests
             for (int index = 1; index <= 60; index++)
             {
                 string name = $"key{index:D2}";
-                values[name] = Incompressible(index, 3000);
+                values[name] = Incompressible(index, bytes: 3000);
                 WriteBatch batch = engine.Begin(index, term: 1);
                 batch.Put(EngineWorkload.Key(1, 1, name), index, values[name]);
                 engine.Apply(batch, index);
@@ -227,7 +229,7 @@ public sealed class EngineBehaviourTests
         for (int index = 1; index <= 300; index++)
         {
             WriteBatch batch = engine.Begin(index, term: 1);
-            batch.Put(EngineWorkload.Key(1, 3, $"at{++sequence:D9}"), sequence, Incompressible(sequence, 1000));
+            batch.Put(EngineWorkload.Key(1, 3, $"at{++sequence:D9}"), sequence, Incompressible(sequence, bytes: 1000));
             engine.Apply(batch, sequence);
             engine.MergeOnce();
         }

@@ -46,10 +46,12 @@ public sealed class EngineCrashTests
     public void A_full_disk_fails_flushes_with_a_message_until_it_has_space_again()
     {
         var disk = new SimulatedDisk("/data");
-        var work = new EngineWorkload(5);
+        var work = new EngineWorkload(seed: 5);
         using StorageEngine engine = EngineWorkload.Open(disk);
-        disk.Inject(new DiskFault(20, Errno.NoSpace) { Calls = DiskCalls.Write | DiskCalls.Create, Sticky = true });
-        Steps(work, engine, 300);
+        disk.Inject(
+            new DiskFault(AtCall: 20, Errno.NoSpace) { Calls = DiskCalls.Write | DiskCalls.Create, Sticky = true }
+        );
+        Steps(work, engine, count: 300);
         Assert.Contains("no space is left", engine.Problem, StringComparison.Ordinal);
         using (Snapshot snapshot = engine.OpenSnapshot())
         {
@@ -89,7 +91,7 @@ public sealed class EngineCrashTests
                 )
             )
             {
-                Steps(work, engine, 60);
+                Steps(work, engine, count: 60);
                 skipsSyncs = isKilled;
                 disk.Inject(
                     new DiskFault(isKilled ? long.MaxValue : 1, Errno.InputOutput)
@@ -133,7 +135,7 @@ public sealed class EngineCrashTests
         StorageEngine engine = EngineWorkload.Open(wrap(disk));
         var promised = new List<(int Operation, long Index)>();
         engine.Memtables.ManifestWritten = position => promised.Add((disk.OperationCount, position.Index));
-        Steps(work, engine, 150);
+        Steps(work, engine, count: 150);
         engine.Dispose();
         return (disk, new CrashRun(work, promised));
     }
@@ -170,17 +172,17 @@ public sealed class EngineCrashTests
     {
         var disk = new SimulatedDisk("/data");
         using StorageEngine engine = EngineWorkload.Open(disk);
-        Steps(new EngineWorkload(seed), engine, 60);
+        Steps(new EngineWorkload(seed), engine, count: 60);
         return disk.CallCount(DiskCalls.Changing | DiskCalls.Open);
     }
 
     private static void RunAndReopen(SimulatedDisk disk, string story)
     {
-        var work = new EngineWorkload(3);
+        var work = new EngineWorkload(seed: 3);
         try
         {
             using StorageEngine engine = EngineWorkload.Open(disk);
-            Steps(work, engine, 60);
+            Steps(work, engine, count: 60);
             using Snapshot snapshot = engine.OpenSnapshot();
             work.Model.Check(snapshot, story);
         }

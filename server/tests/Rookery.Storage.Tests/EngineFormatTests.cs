@@ -85,17 +85,17 @@ public sealed class EngineFormatTests
     public void A_copy_contains_the_durable_state_and_stays_unchanged(bool acrossFileSystems)
     {
         var disk = new SimulatedDisk("/data", "/backup");
-        var work = new EngineWorkload(7);
+        var work = new EngineWorkload(seed: 7);
         using StorageEngine engine = EngineWorkload.Open(disk);
-        Steps(work, engine, 100);
+        Steps(work, engine, count: 100);
         if (acrossFileSystems)
         {
-            disk.Inject(new DiskFault(1, Errno.CrossDevice) { Calls = DiskCalls.Link, Sticky = true });
+            disk.Inject(new DiskFault(AtCall: 1, Errno.CrossDevice) { Calls = DiskCalls.Link, Sticky = true });
         }
 
         ManifestPosition position = engine.CopyTo("/backup/one");
         EngineModel expected = work.Models[(int)position.Index];
-        Steps(work, engine, 100);
+        Steps(work, engine, count: 100);
         using StorageEngine opened = EngineWorkload.Open(
             disk,
             EngineWorkload.Options with
@@ -119,7 +119,7 @@ public sealed class EngineFormatTests
         using (StorageEngine engine = EngineWorkload.Open(disk))
         {
             original = engine.StoreId;
-            Steps(new EngineWorkload(7), engine, 50);
+            Steps(new EngineWorkload(seed: 7), engine, count: 50);
             engine.CopyTo("/backup/one");
             Assert.Equal(original, engine.StoreId);
         }
@@ -131,8 +131,8 @@ public sealed class EngineFormatTests
         }
 
         Assert.Equal(3, new HashSet<Guid> { original, copy, Guid.Empty }.Count);
-        using StorageEngine originalAgain = EngineWorkload.Open(disk.AfterPowerLoss(1));
-        using StorageEngine copyAgain = EngineWorkload.Open(disk.AfterPowerLoss(2), copyOptions);
+        using StorageEngine originalAgain = EngineWorkload.Open(disk.AfterPowerLoss(seed: 1));
+        using StorageEngine copyAgain = EngineWorkload.Open(disk.AfterPowerLoss(seed: 2), copyOptions);
         Assert.Equal((original, copy), (originalAgain.StoreId, copyAgain.StoreId));
     }
 
@@ -146,7 +146,7 @@ public sealed class EngineFormatTests
             leftOver.Sync();
         }
 
-        disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Delete });
+        disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Delete });
         var budget = new MemoryBudget(64L * 1024 * 1024);
         using (
             var engine = StorageEngine.Open(

@@ -25,7 +25,7 @@ public sealed class ForeignRunTests
     public void A_run_that_an_older_copy_of_the_store_wrote_later_is_damage_and_is_named()
     {
         SimulatedDisk own = NewStore("old");
-        SimulatedDisk copy = own.AfterPowerLoss(1);
+        SimulatedDisk copy = own.AfterPowerLoss(seed: 1);
         Flush(own, 2, "own");
         Flush(copy, 2, "foe");
         AssertRefused(own, Swap(own, copy), "it is another file");

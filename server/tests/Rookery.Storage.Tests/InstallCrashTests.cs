@@ -127,7 +127,7 @@ public sealed class InstallCrashTests
         engine.Installer.Install(state, note: new byte[] { (byte)seed });
         int installed = disk.OperationCount;
         engine.Installer.Complete();
-        InstallTests.Work(sender, engine, 25);
+        InstallTests.Work(sender, engine, batches: 25);
         return new Story(own, sender, began, installed, (int)state.Position.Index);
     }
 

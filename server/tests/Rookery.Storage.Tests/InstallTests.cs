@@ -18,7 +18,7 @@ public sealed class InstallTests
     public void An_installed_snapshot_replaces_runs_memtable_and_position_and_keeps_the_store_id()
     {
         using StorageEngine engine = EngineWorkload.Open(_disk);
-        var work = new EngineWorkload(1);
+        var work = new EngineWorkload(seed: 1);
         Work(work, engine, 90);
         Guid storeId = engine.StoreId;
         EngineWorkload sender = Fetch(_disk, seed: 2, batches: 200);
@@ -44,7 +44,7 @@ public sealed class InstallTests
         EngineWorkload sender = Fetch(_disk, seed: 3, batches: 120);
         using (StorageEngine engine = EngineWorkload.Open(_disk))
         {
-            Work(new EngineWorkload(1), engine, 90);
+            Work(new EngineWorkload(seed: 1), engine, 90);
             engine.Installer.Install(engine.Installer.Check(Incoming), note: null);
             Assert.Null(engine.Installer.Pending);
             Work(sender, engine, 30);
@@ -75,7 +75,7 @@ public sealed class InstallTests
     public void Old_files_are_deleted_with_the_last_snapshot_of_the_old_state()
     {
         using StorageEngine engine = EngineWorkload.Open(_disk);
-        Work(new EngineWorkload(1), engine, 90);
+        Work(new EngineWorkload(seed: 1), engine, 90);
         Fetch(_disk, seed: 2, batches: 200);
         string[] oldRuns = Runs();
         Snapshot before = engine.OpenSnapshot();
@@ -91,7 +91,7 @@ public sealed class InstallTests
     {
         using (StorageEngine engine = EngineWorkload.Open(_disk))
         {
-            Work(new EngineWorkload(1), engine, 90);
+            Work(new EngineWorkload(seed: 1), engine, 90);
         }
 
         _disk.Rot(Path.Join(EngineWorkload.Directory, Runs()[0]), offset: 300, mask: 40);
@@ -111,7 +111,7 @@ public sealed class InstallTests
     {
         Fetch(_disk, seed: 2, batches: 20);
         using StorageEngine engine = EngineWorkload.Open(_disk);
-        var work = new EngineWorkload(1);
+        var work = new EngineWorkload(seed: 1);
         Work(work, engine, 90);
         ReceivedState state = engine.Installer.Check(Incoming);
         Assert.Equal(
@@ -134,7 +134,7 @@ public sealed class InstallTests
             byte[] whole = _disk.ReadAll(path);
             for (int i = 0; i < 6; i++)
             {
-                _disk.Rot(path, random.NextInt64(whole.Length), 1);
+                _disk.Rot(path, random.NextInt64(whole.Length), mask: 1);
                 // Only the refusal of a damaged run must name its file.
                 string? refusal = name.StartsWith("manifest", StringComparison.Ordinal) ? null : Refusal(engine);
                 Assert.True(
@@ -164,7 +164,7 @@ public sealed class InstallTests
             {
                 var faulty = new SimulatedDisk("/data");
                 EngineWorkload sender = Fetch(faulty, seed: 2, batches: 60);
-                var work = new EngineWorkload(1);
+                var work = new EngineWorkload(seed: 1);
                 long reportedIndex;
                 using (StorageEngine engine = EngineWorkload.Open(faulty))
                 {

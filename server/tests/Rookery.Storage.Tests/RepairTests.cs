@@ -33,7 +33,7 @@ public sealed class RepairTests
 
             using StorageEngine again = EngineWorkload.Open(disk);
             Check(again, work, $"seed {seed}, reopened");
-            InstallTests.Work(work, again, 40);
+            InstallTests.Work(work, again, batches: 40);
             Check(again, work, $"seed {seed}, worked on");
         }
     }
@@ -101,7 +101,7 @@ public sealed class RepairTests
         byte[] whole = disk.ReadAll(Rows);
         for (int offset = 0; offset < whole.Length; offset += Math.Max(1, whole.Length / 50))
         {
-            disk.Rot(Rows, offset, 1);
+            disk.Rot(Rows, offset, mask: 1);
             Assert.Throws<ReceivedStateException>(() => engine.Repairs.Repair(request, rows));
             disk.Delete(Rows);
             disk.WriteNew(Rows, whole);
@@ -140,7 +140,7 @@ public sealed class RepairTests
                 continue;
             }
 
-            disk.Rot(path, random.NextInt64(disk.ReadAll(path).Length - 8), 8);
+            disk.Rot(path, random.NextInt64(disk.ReadAll(path).Length - 8), mask: 8);
         }
 
         return (disk, work);

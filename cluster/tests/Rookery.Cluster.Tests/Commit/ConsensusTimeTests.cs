@@ -19,7 +19,7 @@ public sealed class ConsensusTimeTests
         using var holdsLock = new ManualResetEventSlim();
         using var mayReleaseLock = new ManualResetEventSlim(initialState: true);
         using var store = NodeStore.Open(
-            new NodeOptions { DataDirectory = "/data/node", Reserve = new ReserveRule(0, 0) },
+            new NodeOptions { DataDirectory = "/data/node", Reserve = new ReserveRule(Bytes: 0, Fraction: 0) },
             new SimulatedDisk("/data"),
             new MemoryBudget(16 << 20),
             SilentRecorder.Instance,

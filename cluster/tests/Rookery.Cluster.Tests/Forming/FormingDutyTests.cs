@@ -70,7 +70,7 @@ public sealed class FormingDutyTests : IDisposable
     [Fact]
     public async Task A_failed_write_of_the_note_does_not_end_forming()
     {
-        _disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Changing, Sticky = true });
+        _disk.Inject(new DiskFault(AtCall: 1, Errno.NoSpace) { Calls = DiskCalls.Changing, Sticky = true });
         await using var duty = Start(isUnclaimed: false);
         await AwaitStatusAsync(duty, "This node could not go on to form a cluster: ");
         _disk.ClearFaults();

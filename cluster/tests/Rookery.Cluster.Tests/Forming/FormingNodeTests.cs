@@ -196,7 +196,7 @@ public sealed class FormingNodeTests
         foreach (var note in notes)
         {
             note.Write(disk, Directory);
-            var read = FormingNote.Read(disk.AfterPowerLoss(1), Directory);
+            var read = FormingNote.Read(disk.AfterPowerLoss(seed: 1), Directory);
             Assert.Equal(note with { Members = [] }, read with { Members = [] });
             Assert.Equal(
                 note.Members.Select(static member => (member.NodeId, member.Name, Convert.ToHexString(member.Secret))),
@@ -204,7 +204,7 @@ public sealed class FormingNodeTests
             );
         }
 
-        disk.Rot(FormingNote.PathIn(Directory), 20, 0xff);
+        disk.Rot(FormingNote.PathIn(Directory), offset: 20, mask: 0xff);
         Assert.Contains(
             "/data/forming is damaged",
             Assert.Throws<IdentityException>(() => FormingNote.Read(disk, Directory)).Message,
@@ -212,7 +212,7 @@ public sealed class FormingNodeTests
         );
         FormingNote.Forget(disk, Directory);
         FormingNote.Forget(disk, Directory);
-        Assert.Empty(disk.AfterPowerLoss(1).Files);
+        Assert.Empty(disk.AfterPowerLoss(seed: 1).Files);
     }
 
     private static string IdOf(string letter) => string.Concat(Enumerable.Repeat(letter, 22));

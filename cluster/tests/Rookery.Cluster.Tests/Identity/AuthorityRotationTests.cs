@@ -113,14 +113,14 @@ public sealed class AuthorityRotationTests : IDisposable
         using var key = NodeKey.Create();
         using var client = _authority.SignClient(PublicKeyOf(key), "ansible", Now);
         await a.Rotation.BeginAsync(CancellationToken.None);
-        await StepAsync(a, 3);
+        await StepAsync(a, rounds: 3);
         Assert.Equal(
             NameConstraints.ReadFrom(_authority.Certificate).Domains,
             NameConstraints.ReadFrom(a.Identity.Authorities[0]).Domains
         );
         Assert.Null(a.Identity.ClientRule.WhyRefused(client, Now));
         await a.Rotation.RetireAsync(CancellationToken.None);
-        await StepAsync(a, 2);
+        await StepAsync(a, rounds: 2);
         Assert.NotNull(a.Identity.ClientRule.WhyRefused(client, Now));
     }
 
@@ -129,7 +129,7 @@ public sealed class AuthorityRotationTests : IDisposable
     {
         var a = await AddAsync("a");
         await a.Rotation.BeginAsync(CancellationToken.None);
-        await StepAsync(a, 3);
+        await StepAsync(a, rounds: 3);
         Assert.Equal(RotationStage.Signing, a.Rotation.Status!.Value.Stage);
         Assert.Null(WhyRefusedByClientOf(_authority, a.Identity));
         using (var loaded = IdentityDirectory.TryLoad(a.Disk, "/data")!)
@@ -138,7 +138,7 @@ public sealed class AuthorityRotationTests : IDisposable
         }
 
         await a.Rotation.RetireAsync(CancellationToken.None);
-        await StepAsync(a, 2);
+        await StepAsync(a, rounds: 2);
         Assert.NotNull(WhyRefusedByClientOf(_authority, a.Identity));
         using var next = a.Identity.OpenAuthority();
         Assert.Null(WhyRefusedByClientOf(next, a.Identity));
@@ -159,7 +159,7 @@ public sealed class AuthorityRotationTests : IDisposable
             (await b.Rotation.BeginAsync(CancellationToken.None))!.Message,
             StringComparison.Ordinal
         );
-        await StepAsync(a, 3);
+        await StepAsync(a, rounds: 3);
         Assert.StartsWith(
             "Not every member shows a certificate of the new authority yet: pi-b.",
             (await a.Rotation.RetireAsync(CancellationToken.None))!.Message,
@@ -172,8 +172,8 @@ public sealed class AuthorityRotationTests : IDisposable
     {
         var (a, b) = (await AddAsync("a"), await AddAsync("b"));
         await a.Rotation.BeginAsync(CancellationToken.None);
-        await StepAsync(b, 1);
-        await StepAsync(a, 2);
+        await StepAsync(b, rounds: 1);
+        await StepAsync(a, rounds: 2);
         int before = b.Disk.OperationCount;
         await b.Rotation.StepAsync(CancellationToken.None);
         int after = b.Disk.OperationCount;
@@ -221,12 +221,12 @@ public sealed class AuthorityRotationTests : IDisposable
         await a.Rotation.BeginAsync(CancellationToken.None);
         for (int round = 0; round < 3; round++)
         {
-            await StepAsync(b, 1);
-            await StepAsync(a, 1);
+            await StepAsync(b, rounds: 1);
+            await StepAsync(a, rounds: 1);
         }
 
         Assert.Null(await a.Rotation.RetireAsync(CancellationToken.None));
-        await StepAsync(a, 1);
+        await StepAsync(a, rounds: 1);
         Assert.NotNull(a.Identity.PeerRule.Judge(forged, PeerRole.Client).Refusal);
         Assert.NotNull(a.Identity.PeerRule.Judge(forged, PeerRole.Server).Refusal);
         Assert.NotNull(a.Identity.ClientRule.WhyRefused(client, Now));

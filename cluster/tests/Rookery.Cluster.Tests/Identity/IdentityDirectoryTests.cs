@@ -159,13 +159,13 @@ public sealed class IdentityDirectoryTests : IDisposable
         int length = _disk.ReadAll(path).Length;
         for (int offset = 0; offset < length; offset++)
         {
-            _disk.Rot(path, offset, 0x11);
+            _disk.Rot(path, offset, mask: 0x11);
             Assert.StartsWith(
                 path + " is damaged",
                 Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data)).Message,
                 StringComparison.Ordinal
             );
-            _disk.Rot(path, offset, 0x11);
+            _disk.Rot(path, offset, mask: 0x11);
         }
     }
 
@@ -187,7 +187,7 @@ public sealed class IdentityDirectoryTests : IDisposable
     {
         IdentityDirectory.Create(_disk, Data, _identity);
         TestFormat.Write(_disk, Data, new NodeIds(NodeId, ClusterId));
-        _disk.Rot("/data/format", 3, 1);
+        _disk.Rot("/data/format", offset: 3, mask: 1);
         Assert.Contains(
             "The ids of the data beside it cannot be read: ",
             Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data)).Message,

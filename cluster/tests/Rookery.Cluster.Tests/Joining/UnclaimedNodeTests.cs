@@ -186,10 +186,10 @@ public sealed class UnclaimedNodeTests
         Assert.True(files.Length == 2, string.Join(' ', _disk.Files));
         foreach (string file in files)
         {
-            var rotten = _disk.AfterPowerLoss(0);
+            var rotten = _disk.AfterPowerLoss(seed: 0);
             if (file.EndsWith(".run", StringComparison.Ordinal))
             {
-                rotten.Rot(file, 12, 0xff);
+                rotten.Rot(file, offset: 12, mask: 0xff);
             }
             else
             {
@@ -202,8 +202,8 @@ public sealed class UnclaimedNodeTests
 
         foreach (string file in (string[])["/data/format", "/data/cluster/node.pem"])
         {
-            var rotten = _disk.AfterPowerLoss(0);
-            rotten.Rot(file, 30, 0xff);
+            var rotten = _disk.AfterPowerLoss(seed: 0);
+            rotten.Rot(file, offset: 30, mask: 0xff);
             Assert.Throws<IdentityException>(() => MoveAside(rotten));
         }
     }
@@ -228,7 +228,7 @@ public sealed class UnclaimedNodeTests
                 card.Make();
                 card.Serve(static _ => { }, isFlushed: true);
                 card._disk.WriteNew($"{Directory}/claim-code", "CODE"u8);
-                var work = card._disk.AfterPowerLoss(0);
+                var work = card._disk.AfterPowerLoss(seed: 0);
                 Assert.Null(card.MoveAside(work));
                 int movedAside = work.OperationCount;
                 Clear(work);
@@ -242,7 +242,7 @@ public sealed class UnclaimedNodeTests
                     using var identity = IdentityDirectory.TryLoad(image, Directory)!;
                     using var store = NodeStore.Open(
                         Options,
-                        image.AfterPowerLoss(0),
+                        image.AfterPowerLoss(seed: 0),
                         new MemoryBudget(16 << 20),
                         SilentRecorder.Instance,
                         _time
@@ -278,7 +278,7 @@ public sealed class UnclaimedNodeTests
             SegmentBytes = 64 << 10,
             MemtableBytes = 48 << 10,
             RunBytes = 32 << 10,
-            Reserve = new ReserveRule(0, 0),
+            Reserve = new ReserveRule(Bytes: 0, Fraction: 0),
             NewIds = Ids,
         };
 

@@ -129,7 +129,7 @@ public sealed class ClusterMemberTests : IDisposable
     public async Task A_damaged_note_keeps_the_data_out()
     {
         IdentityDirectory.Retire(_disk, Data, new Retirement(RetirementCause.Halted, "Terms fell."));
-        _disk.Rot("/data/cluster/halted", 3, 1);
+        _disk.Rot("/data/cluster/halted", offset: 3, mask: 1);
         Assert.StartsWith("/data/cluster/halted is damaged", await DiagnosisOfStartAsync(), StringComparison.Ordinal);
     }
 
@@ -137,7 +137,7 @@ public sealed class ClusterMemberTests : IDisposable
     public async Task A_failed_write_of_the_halt_note_hides_neither_the_halt_nor_its_meaning()
     {
         _disk.Inject(
-            new DiskFault(1, Errno.NoSpace)
+            new DiskFault(AtCall: 1, Errno.NoSpace)
             {
                 Calls = DiskCalls.Write,
                 PathContains = "halted",
@@ -204,7 +204,7 @@ public sealed class ClusterMemberTests : IDisposable
                 DataDirectory = Data,
                 SegmentBytes = 64 << 10,
                 MemtableBytes = 48 << 10,
-                Reserve = new ReserveRule(0, 0),
+                Reserve = new ReserveRule(Bytes: 0, Fraction: 0),
             }
         );
 

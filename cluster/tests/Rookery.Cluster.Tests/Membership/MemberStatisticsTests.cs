@@ -10,13 +10,13 @@ public sealed class MemberStatisticsTests
     [Fact]
     public void A_member_without_a_leader_does_not_know_what_it_lacks()
     {
-        using var cluster = MembershipServiceTests.Form(3);
+        using var cluster = MembershipServiceTests.Form(members: 3);
         cluster.AwaitEqual();
-        cluster.RunFor(2_000);
+        cluster.RunFor(milliseconds: 2_000);
         Assert.All(cluster.Members, static member => Assert.Equal(0, OwnStatisticsOf(member).LagEntries));
         cluster.Wire.Isolate(cluster.C);
         cluster.Put(cluster.A, "users/1");
-        cluster.RunFor(8_000);
+        cluster.RunFor(milliseconds: 8_000);
         Assert.Null(OwnStatisticsOf(cluster.C).LagEntries);
         Assert.Equal(0, OwnStatisticsOf(cluster.Leader!).LagEntries);
     }
@@ -24,21 +24,21 @@ public sealed class MemberStatisticsTests
     [Fact]
     public void A_leader_knows_nothing_of_a_member_that_has_not_answered_it()
     {
-        using var cluster = MembershipServiceTests.Form(3);
+        using var cluster = MembershipServiceTests.Form(members: 3);
         cluster.AwaitEqual();
         var leader = cluster.AwaitLeader();
         var (off, next) = (
             cluster.Members.FindLast(member => member != leader)!,
             cluster.Members.Find(member => member != leader)!
         );
-        cluster.RunFor(2_000);
+        cluster.RunFor(milliseconds: 2_000);
         Assert.True(StatisticsAt(leader, off) is { IsReachable: true, LagEntries: 0, HeardSeconds: not null });
         off.Kill();
-        cluster.RunFor(8_000);
+        cluster.RunFor(milliseconds: 8_000);
         Assert.True(StatisticsAt(leader, off) is { IsReachable: false, LagEntries: not null, HeardSeconds: > 1 });
         leader.Consensus!.Transfer(next.Id);
         cluster.RunUntil(() => cluster.Leader == next, "the other leads");
-        cluster.RunFor(2_000);
+        cluster.RunFor(milliseconds: 2_000);
         Assert.True(
             StatisticsAt(next, off)
                 is { IsReachable: false, LagEntries: null, SyncMicroseconds: null, HeardSeconds: null }
@@ -53,10 +53,10 @@ public sealed class MemberStatisticsTests
     [Fact]
     public void Without_a_leader_the_missing_voters_and_their_addresses_are_named()
     {
-        using var cluster = MembershipServiceTests.Form(3);
+        using var cluster = MembershipServiceTests.Form(members: 3);
         cluster.AwaitEqual();
         cluster.Wire.Isolate(cluster.C);
-        cluster.RunFor(8_000);
+        cluster.RunFor(milliseconds: 8_000);
         Assert.Equal(
             "No leader is known here: 2 of 3 voters have to see each other to choose one, and this node does "
                 + "not reach a (A) and b (B). Switch on what is off, or see to the network: writing goes on by "
@@ -93,11 +93,11 @@ public sealed class MemberStatisticsTests
     [Fact]
     public void The_remaining_half_of_a_mirror_names_the_other()
     {
-        using var cluster = MembershipServiceTests.Form(2);
+        using var cluster = MembershipServiceTests.Form(members: 2);
         cluster.Change(Rookery.Raft.MemberChange.Voter, cluster.B);
         cluster.AwaitEqual();
         cluster.A.Kill();
-        cluster.RunFor(8_000);
+        cluster.RunFor(milliseconds: 8_000);
         Assert.StartsWith(
             "No leader is known here: both voters have to see each other to choose one, and this node does not "
                 + "reach a (A).",
@@ -110,10 +110,10 @@ public sealed class MemberStatisticsTests
     [Fact]
     public void A_member_that_finds_another_cluster_at_its_peers_addresses_says_so()
     {
-        using var cluster = MembershipServiceTests.Form(3);
+        using var cluster = MembershipServiceTests.Form(members: 3);
         cluster.AwaitEqual();
         cluster.Wire.Isolate(cluster.C);
-        cluster.RunFor(8_000);
+        cluster.RunFor(milliseconds: 8_000);
         cluster.C.Peers!.Attempts[cluster.A.Id] =
         [
             new FailedAttempt(

@@ -20,7 +20,7 @@ public sealed class MembershipServiceTests
     [Fact]
     public void The_second_of_two_is_a_standby_until_it_is_made_a_mirror_and_may_become_one_again()
     {
-        using var cluster = Form(2);
+        using var cluster = Form(members: 2);
         Assert.Equal((1, "A standby"), VotersAndNote(cluster));
         Assert.Contains(
             "when either is off, nothing is written",
@@ -35,7 +35,7 @@ public sealed class MembershipServiceTests
     [Fact]
     public void A_mirror_that_was_chosen_at_the_join_votes_when_it_has_caught_up_and_no_more_once_it_is_demoted()
     {
-        using var cluster = Form(1);
+        using var cluster = Form(members: 1);
         Join(cluster, isMirror: true);
         Assert.Equal((2, "A mirror:"), VotersAndNote(cluster));
         Order(cluster, MemberOrder.Demote, "b");
@@ -50,7 +50,7 @@ public sealed class MembershipServiceTests
     [Fact]
     public void A_mirror_that_is_demoted_before_it_votes_gets_no_vote()
     {
-        using var cluster = Form(1);
+        using var cluster = Form(members: 1);
         var member = new SteppedMember(cluster, 1, mayBegin: false);
         cluster.Members.Add(member);
         WriteRecord(cluster, member, isMirror: true);
@@ -68,7 +68,7 @@ public sealed class MembershipServiceTests
     [Fact]
     public void The_leader_makes_three_of_four_members_voters_and_all_of_five()
     {
-        using var cluster = Form(3);
+        using var cluster = Form(members: 3);
         Assert.Equal((3, "3 members"), VotersAndNote(cluster));
         Join(cluster);
         Assert.Equal((3, "3 members"), VotersAndNote(cluster));
@@ -84,7 +84,7 @@ public sealed class MembershipServiceTests
     [Fact]
     public void A_fourth_does_not_get_a_vote_before_there_is_a_fifth()
     {
-        using var cluster = Form(4);
+        using var cluster = Form(members: 4);
         Assert.Equal(
             (
                 (int)HttpStatusCode.Conflict,
@@ -97,7 +97,7 @@ public sealed class MembershipServiceTests
         );
         Assert.Equal((3, "3 members"), VotersAndNote(cluster));
         Order(cluster, MemberOrder.Remove, "c");
-        cluster.RunFor(1_000);
+        cluster.RunFor(milliseconds: 1_000);
         SeatRule.PromoteNext(cluster.Leader!.Consensus!);
         Assert.True(
             cluster.A.Consensus!.ReadState().Configuration.IsVoter(cluster.Members[3].Id),
@@ -108,9 +108,9 @@ public sealed class MembershipServiceTests
     [Fact]
     public void A_member_that_is_behind_or_away_does_not_get_a_vote()
     {
-        using var cluster = Form(2);
+        using var cluster = Form(members: 2);
         cluster.B.Kill();
-        cluster.RunFor(4000);
+        cluster.RunFor(milliseconds: 4000);
         var answer = Ask(cluster, cluster.A, MemberOrder.Promote, "b");
         Assert.Equal((int)HttpStatusCode.ServiceUnavailable, answer.Status);
         Assert.Contains("b has not caught up, or does not answer", answer.Text, StringComparison.Ordinal);
@@ -119,7 +119,7 @@ public sealed class MembershipServiceTests
     [Fact]
     public void A_dead_voter_is_removed_with_the_tolerance_told_and_another_takes_its_place()
     {
-        using var cluster = Form(3);
+        using var cluster = Form(members: 3);
         cluster.C.Kill();
         string removed = Order(cluster, MemberOrder.Remove, "c");
         Assert.Contains(
@@ -136,9 +136,9 @@ public sealed class MembershipServiceTests
     [Fact]
     public void A_half_of_a_mirror_that_the_majority_needs_is_not_removed()
     {
-        using var cluster = Form(3);
+        using var cluster = Form(members: 3);
         cluster.B.Kill();
-        cluster.RunFor(4000);
+        cluster.RunFor(milliseconds: 4000);
         var answer = Ask(cluster, cluster.A, MemberOrder.Remove, "c");
         Assert.Equal((int)HttpStatusCode.Conflict, answer.Status);
         Assert.Contains("fewer than a majority of the voters reachable", answer.Text, StringComparison.Ordinal);
@@ -147,7 +147,7 @@ public sealed class MembershipServiceTests
     [Fact]
     public void An_order_to_a_follower_is_carried_out_by_the_leader()
     {
-        using var cluster = Form(3);
+        using var cluster = Form(members: 3);
         var answer = Ask(cluster, cluster.B, MemberOrder.Remove, "c");
         Assert.True(answer.Status == 200, answer.Text);
         Assert.Equal(2, cluster.A.Consensus!.ReadState().Configuration.Voters.Length);
@@ -156,7 +156,7 @@ public sealed class MembershipServiceTests
     [Fact]
     public void A_leader_that_is_removed_hands_leadership_over_first()
     {
-        using var cluster = Form(3);
+        using var cluster = Form(members: 3);
         var answer = Ask(cluster, cluster.A, MemberOrder.Remove, "a");
         Assert.True(answer.Status == 200, answer.Text);
         Assert.StartsWith(
@@ -170,9 +170,9 @@ public sealed class MembershipServiceTests
     [Fact]
     public void A_leader_that_cannot_be_spared_keeps_leading()
     {
-        using var cluster = Form(3);
+        using var cluster = Form(members: 3);
         cluster.C.Kill();
-        cluster.RunFor(4_000);
+        cluster.RunFor(milliseconds: 4_000);
         var answer = Ask(cluster, cluster.A, MemberOrder.Remove, "a");
         Assert.Equal(
             (
@@ -192,14 +192,14 @@ public sealed class MembershipServiceTests
     [Fact]
     public void Leadership_goes_to_the_named_voter_and_never_to_a_learner()
     {
-        using var cluster = Form(4);
+        using var cluster = Form(members: 4);
         Assert.Equal("c leads now.", Order(cluster, MemberOrder.Transfer, "c"));
         Assert.Equal(Role.Leader, cluster.C.Consensus!.ReadState().Role);
         var learner = Ask(cluster, cluster.C, MemberOrder.Transfer, "d");
         Assert.Equal((int)HttpStatusCode.Conflict, learner.Status);
         Assert.Contains("does not vote, so it cannot lead", learner.Text, StringComparison.Ordinal);
 
-        using var one = Form(1);
+        using var one = Form(members: 1);
         Assert.StartsWith(
             "a is the only voter: nobody could take over, so nothing was changed. Let another node join first",
             Ask(one, one.A, MemberOrder.Transfer, null).Text,
@@ -213,8 +213,8 @@ public sealed class MembershipServiceTests
     [InlineData(MemberOrder.Transfer, "nobody could take over")]
     public void The_only_voter_is_kept_and_the_refusal_says_what_to_do_first(MemberOrder order, string why)
     {
-        using var one = Form(1);
-        using var two = Form(2);
+        using var one = Form(members: 1);
+        using var two = Form(members: 2);
         foreach (
             var (cluster, first) in new[]
             {
@@ -238,7 +238,7 @@ public sealed class MembershipServiceTests
     [Fact]
     public void An_order_that_changes_nothing_is_answered_so()
     {
-        using var cluster = Form(4);
+        using var cluster = Form(members: 4);
         Assert.Equal(
             "b votes already. 3 members vote: with 1 of them off, writes go on.",
             Order(cluster, MemberOrder.Promote, "b")
@@ -253,9 +253,9 @@ public sealed class MembershipServiceTests
     [Fact]
     public void A_standby_without_its_voter_names_it()
     {
-        using var cluster = Form(2);
+        using var cluster = Form(members: 2);
         cluster.A.Kill();
-        cluster.RunFor(5_000);
+        cluster.RunFor(milliseconds: 5_000);
         Assert.StartsWith(
             "No leader is known here: only a (A) votes, and this node does not hear from it.",
             cluster.B.Consensus!.ReadCluster().Trouble,
@@ -266,7 +266,7 @@ public sealed class MembershipServiceTests
     [Fact]
     public void An_upgrade_is_finalized_only_when_all_members_support_it()
     {
-        using var cluster = Form(3);
+        using var cluster = Form(members: 3);
         Assert.Equal(
             "Everything is written at level 1, the newest that this program knows.",
             Order(cluster, MemberOrder.FinalizeUpgrade, null)
@@ -335,7 +335,7 @@ public sealed class MembershipServiceTests
     [Fact]
     public void An_upgrade_is_not_finalized_over_a_concurrent_downgrade()
     {
-        using var cluster = Form(1);
+        using var cluster = Form(members: 1);
         Install(cluster, cluster.A, newest: 2);
         var leader = cluster.AwaitLeader();
         var recordStore = new InterruptedRecordStore(RecordStoreOf(leader), () => AnnounceLevels(cluster, cluster.A));
@@ -347,7 +347,7 @@ public sealed class MembershipServiceTests
     [Fact]
     public void An_unknown_name_is_answered_with_the_known_ones()
     {
-        using var cluster = Form(2);
+        using var cluster = Form(members: 2);
         var answer = Ask(cluster, cluster.A, MemberOrder.Promote, "x");
         Assert.Equal(
             ((int)HttpStatusCode.NotFound, "No member is called \"x\"; there are a, b."),
@@ -358,7 +358,7 @@ public sealed class MembershipServiceTests
     /// <summary>Makes a running cluster of members named a, b, c …; a is its founder and leader.</summary>
     internal static SteppedCluster Form(int members)
     {
-        var cluster = new SteppedCluster(seed: 1).Form(1);
+        var cluster = new SteppedCluster(seed: 1).Form(members: 1);
         WriteRecord(cluster, cluster.A);
         for (int i = 1; i < members; i++)
         {
@@ -420,7 +420,7 @@ public sealed class MembershipServiceTests
     {
         for (int second = 0; second < 10; second++)
         {
-            cluster.RunFor(1000);
+            cluster.RunFor(milliseconds: 1000);
             SeatRule.PromoteNext(cluster.Leader!.Consensus!);
         }
     }

@@ -26,7 +26,7 @@ public sealed class SeatKeeperTests
         for (int round = 0; round < 10; round++)
         {
             keeper.DoRound();
-            cluster.RunFor(100);
+            cluster.RunFor(milliseconds: 100);
         }
 
         // The third was never started, and the standby is removed: the first member's acknowledgements need no other.

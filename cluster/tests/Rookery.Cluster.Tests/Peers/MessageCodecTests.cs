@@ -45,18 +45,32 @@ public sealed class MessageCodecTests
     [Fact]
     public void A_frame_of_an_atomic_batch_may_be_longer_than_several_together()
     {
-        var frame = Samples.Frame(FrameType.Batch, 5, 3, 10, 2, Samples.Bytes(new Random(2), 3 << 20));
+        var frame = Samples.Frame(
+            FrameType.Batch,
+            index: 5,
+            term: 3,
+            operationsBefore: 10,
+            operationCount: 2,
+            Samples.Bytes(new Random(2), 3 << 20)
+        );
         var sent = Samples.Message(new Random(2), MessageKind.Append, From, To) with
         {
             Term = 9,
-            Position = new LogPosition(2, 4),
+            Position = new LogPosition(Term: 2, Index: 4),
             LastIndex = 5,
         };
         byte[] encoded = Encode(sent, [frame]);
         Decode(encoded, out var arrived);
         Samples.AssertEqual([frame], CollectionsMarshal.AsSpan(arrived));
 
-        var second = Samples.Frame(FrameType.Batch, 6, 3, 12, 1, Samples.Bytes(new Random(3), 1 << 20));
+        var second = Samples.Frame(
+            FrameType.Batch,
+            index: 6,
+            term: 3,
+            operationsBefore: 12,
+            operationCount: 1,
+            Samples.Bytes(new Random(3), 1 << 20)
+        );
         byte[] both = Encode(sent with { LastIndex = 6 }, [frame, second]);
         Assert.Contains(
             "Several frames",
@@ -77,13 +91,13 @@ public sealed class MessageCodecTests
         var frames = new JournalFrame[(1 << 20) / PayloadBytes];
         for (int i = 0; i < frames.Length; i++)
         {
-            frames[i] = Samples.Frame(FrameType.Batch, 5 + i, 3, 10 + i, 1, content);
+            frames[i] = Samples.Frame(FrameType.Batch, 5 + i, term: 3, 10 + i, operationCount: 1, content);
         }
 
         var sent = Samples.Message(new Random(5), MessageKind.Append, From, To) with
         {
             Term = 9,
-            Position = new LogPosition(2, 4),
+            Position = new LogPosition(Term: 2, Index: 4),
             LastIndex = 4 + frames.Length,
         };
         Decode(Encode(sent, frames), out var arrived);
@@ -95,19 +109,90 @@ public sealed class MessageCodecTests
     public static TheoryData<string, JournalFrame> BadFrames =>
         new()
         {
-            { "vote", Samples.Frame(FrameType.Vote, 5, 3, 10, 0, [1]) },
-            { "gap", Samples.Frame(FrameType.Batch, 6, 3, 10, 1, [1]) },
-            { "term falls", Samples.Frame(FrameType.Batch, 5, 1, 10, 1, [1]) },
-            { "term of a later leader", Samples.Frame(FrameType.Batch, 5, 10, 10, 1, [1]) },
-            { "no payload", new JournalFrame(FrameType.Batch, 5, 3, 10, 1, default) },
-            { "payload of no codec", new JournalFrame(FrameType.Batch, 5, 3, 10, 1, new byte[20]) },
-            { "rot", Rotten(Samples.Frame(FrameType.Batch, 5, 3, 10, 1, [1, 2, 3, 4])) },
-            { "configuration too long", Samples.Frame(FrameType.Configuration, 5, 3, 10, 0, new byte[4000]) },
+            {
+                "vote",
+                Samples.Frame(FrameType.Vote, index: 5, term: 3, operationsBefore: 10, operationCount: 0, content: [1])
+            },
+            {
+                "gap",
+                Samples.Frame(FrameType.Batch, index: 6, term: 3, operationsBefore: 10, operationCount: 1, content: [1])
+            },
+            {
+                "term falls",
+                Samples.Frame(FrameType.Batch, index: 5, term: 1, operationsBefore: 10, operationCount: 1, content: [1])
+            },
+            {
+                "term of a later leader",
+                Samples.Frame(
+                    FrameType.Batch,
+                    index: 5,
+                    term: 10,
+                    operationsBefore: 10,
+                    operationCount: 1,
+                    content: [1]
+                )
+            },
+            {
+                "no payload",
+                new JournalFrame(
+                    FrameType.Batch,
+                    Index: 5,
+                    Term: 3,
+                    OperationsBefore: 10,
+                    OperationCount: 1,
+                    Payload: default
+                )
+            },
+            {
+                "payload of no codec",
+                new JournalFrame(
+                    FrameType.Batch,
+                    Index: 5,
+                    Term: 3,
+                    OperationsBefore: 10,
+                    OperationCount: 1,
+                    new byte[20]
+                )
+            },
+            {
+                "rot",
+                Rotten(
+                    Samples.Frame(
+                        FrameType.Batch,
+                        index: 5,
+                        term: 3,
+                        operationsBefore: 10,
+                        operationCount: 1,
+                        content: [1, 2, 3, 4]
+                    )
+                )
+            },
+            {
+                "configuration too long",
+                Samples.Frame(
+                    FrameType.Configuration,
+                    index: 5,
+                    term: 3,
+                    operationsBefore: 10,
+                    operationCount: 0,
+                    new byte[4000]
+                )
+            },
             {
                 "content too long",
-                Samples.Frame(FrameType.Batch, 5, 3, 10, 0, new byte[PeerProtocol.MaxFrameContentBytes + 1])
+                Samples.Frame(
+                    FrameType.Batch,
+                    index: 5,
+                    term: 3,
+                    operationsBefore: 10,
+                    operationCount: 0,
+                    new byte[PeerProtocol.MaxFrameContentBytes + 1]
+                )
             },
-            { "operations past their end", Samples.Frame(FrameType.Batch, 5, 3, long.MaxValue, 1, [1]) },
+            {
+                "operations past their end",
+                Samples.Frame(FrameType.Batch, index: 5, term: 3, long.MaxValue, operationCount: 1, content: [1])
+            },
         };
 
     [Theory]
@@ -118,7 +203,7 @@ public sealed class MessageCodecTests
         var sent = Samples.Message(new Random(3), MessageKind.Append, From, To) with
         {
             Term = 9,
-            Position = new LogPosition(2, 4),
+            Position = new LogPosition(Term: 2, Index: 4),
             LastIndex = 5,
         };
         byte[] encoded = Encode(sent, [frame]);

@@ -31,7 +31,14 @@ public sealed class OutgoingQueueTests
     public void A_packet_that_does_not_fit_is_dropped_unless_the_queue_is_empty()
     {
         var queue = new OutgoingQueue(1_000, TimeProvider.System);
-        var frame = Samples.Frame(FrameType.Batch, 1, 1, 0, 1, new byte[2_000]);
+        var frame = Samples.Frame(
+            FrameType.Batch,
+            index: 1,
+            term: 1,
+            operationsBefore: 0,
+            operationCount: 1,
+            new byte[2_000]
+        );
         var message = Samples.Message(new Random(1), MessageKind.Append, From, To);
         Assert.True(queue.TryPut(new MessageBody(message, [frame])));
         Assert.False(queue.TryPut(new MessageBody(message, [])));
@@ -51,10 +58,17 @@ public sealed class OutgoingQueueTests
     public void The_buffers_of_a_queue_are_counted()
     {
         var budget = new MemoryBudget(64 << 20);
-        var queue = new OutgoingQueue(1 << 20, TimeProvider.System, budget.AddShare("peers", 16 << 20));
+        var queue = new OutgoingQueue(1 << 20, TimeProvider.System, budget.AddShare("peers", limitBytes: 16 << 20));
         byte[] incompressible = new byte[100_000];
         new Random(1).NextBytes(incompressible);
-        var frame = Samples.Frame(FrameType.Batch, 1, 1, 0, 1, incompressible);
+        var frame = Samples.Frame(
+            FrameType.Batch,
+            index: 1,
+            term: 1,
+            operationsBefore: 0,
+            operationCount: 1,
+            incompressible
+        );
         Assert.True(
             queue.TryPut(new MessageBody(Samples.Message(new Random(1), MessageKind.Append, From, To), [frame]))
         );

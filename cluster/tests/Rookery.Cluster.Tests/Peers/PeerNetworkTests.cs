@@ -265,11 +265,18 @@ public sealed class PeerNetworkTests : IDisposable
         var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
-        var frame = Samples.Frame(FrameType.Batch, 5, 3, 10, 2, Samples.Bytes(new Random(2), 32 << 20));
+        var frame = Samples.Frame(
+            FrameType.Batch,
+            index: 5,
+            term: 3,
+            operationsBefore: 10,
+            operationCount: 2,
+            Samples.Bytes(new Random(2), 32 << 20)
+        );
         var append = Samples.Message(new Random(2), MessageKind.Append, a.Node, b.Node) with
         {
             Term = 9,
-            Position = new LogPosition(2, 4),
+            Position = new LogPosition(Term: 2, Index: 4),
             LastIndex = 5,
         };
         a.Network.Send(append, [frame]);
@@ -286,11 +293,18 @@ public sealed class PeerNetworkTests : IDisposable
         await using var b = members[1];
         b.Receiver.Block();
         b.Receiver.StoresMessages = false;
-        var frame = Samples.Frame(FrameType.Batch, 5, 3, 10, 2, Samples.Bytes(new Random(3), 1 << 20));
+        var frame = Samples.Frame(
+            FrameType.Batch,
+            index: 5,
+            term: 3,
+            operationsBefore: 10,
+            operationCount: 2,
+            Samples.Bytes(new Random(3), 1 << 20)
+        );
         var append = Samples.Message(new Random(3), MessageKind.Append, a.Node, b.Node) with
         {
             Term = 9,
-            Position = new LogPosition(2, 4),
+            Position = new LogPosition(Term: 2, Index: 4),
             LastIndex = 5,
         };
         for (int i = 0; i < 100; i++)

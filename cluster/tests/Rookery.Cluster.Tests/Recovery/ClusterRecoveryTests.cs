@@ -289,15 +289,15 @@ public sealed class ClusterRecoveryTests : IDisposable
         int refused = 0;
         foreach (var (run, same) in RunsOf("/data/one/").Zip(RunsOf("/data/alone/")))
         {
-            var rotten = _disk.AfterPowerLoss(1);
-            rotten.Rot(run, offset: 8, 1);
-            rotten.Rot(same, offset: 8, 1);
+            var rotten = _disk.AfterPowerLoss(seed: 1);
+            rotten.Rot(run, offset: 8, mask: 1);
+            rotten.Rot(same, offset: 8, mask: 1);
 
             try
             {
                 using var store = NodeStore.Open(
                     StoppedMembers.Options("/data/one"),
-                    rotten.AfterPowerLoss(1),
+                    rotten.AfterPowerLoss(seed: 1),
                     new MemoryBudget(16 << 20),
                     NoRecorder.Instance,
                     _time
@@ -378,7 +378,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             _ =>
             {
                 _members.Write("/data/one", 1, entries: 5);
-                var work = _disk.AfterPowerLoss(0);
+                var work = _disk.AfterPowerLoss(seed: 0);
                 using var recovery = Open("/data/one", on: work);
                 recovery.Run([]);
                 return (work, work.OperationCount);

@@ -28,7 +28,7 @@ internal sealed class StoppedMembers(SimulatedDisk disk, TimeProvider time, Clus
             SegmentBytes = 64 << 10,
             MemtableBytes = 48 << 10,
             RunBytes = 32 << 10,
-            Reserve = new ReserveRule(0, 0),
+            Reserve = new ReserveRule(Bytes: 0, Fraction: 0),
         };
 
     /// <summary>Writes a member's data directory, which ends with the given entries.</summary>
@@ -67,10 +67,10 @@ internal sealed class StoppedMembers(SimulatedDisk disk, TimeProvider time, Clus
                 VoteEncoding.ToFrame(new VoteRecord(term, NodeId.None), starts),
                 new JournalFrame(
                     FrameType.Configuration,
-                    1,
+                    Index: 1,
                     term,
-                    0,
-                    0,
+                    OperationsBefore: 0,
+                    OperationCount: 0,
                     ConfigurationEncoding.Encode(configuration, 1)
                 ),
             ]);
@@ -150,7 +150,7 @@ internal sealed class StoppedMembers(SimulatedDisk disk, TimeProvider time, Clus
                 Encoding.UTF8.GetBytes(id),
                 ExpectedChangeVector.None,
                 document,
-                default
+                key: default
             )
         );
     }

@@ -55,7 +55,7 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
                             Database,
                             Encoding.UTF8.GetBytes(document),
                             ExpectedChangeVector.None,
-                            default
+                            key: default
                         )
                     ),
                     8 => PutAsync("large values", document, LargeBytes),

@@ -51,7 +51,7 @@ public sealed class HostCatchUpTests
     [Fact]
     public void A_member_that_lags_by_many_messages_gets_them_in_their_order()
     {
-        using var cluster = new SteppedCluster(1) { MostMessageBytes = 2 << 10 }.Form(3);
+        using var cluster = new SteppedCluster(seed: 1) { MostMessageBytes = 2 << 10 }.Form(members: 3);
         cluster.C.Kill();
         for (int i = 0; i < 200; i++)
         {
@@ -66,7 +66,7 @@ public sealed class HostCatchUpTests
     [Fact]
     public void A_member_gets_the_state_when_the_entries_that_it_misses_were_released_after_the_last_flush()
     {
-        using var cluster = new SteppedCluster(1) { RetainedJournalBytes = 0 }.Form(3);
+        using var cluster = new SteppedCluster(seed: 1) { RetainedJournalBytes = 0 }.Form(members: 3);
         cluster.C.Kill();
         // While the journal is read, it releases no segment.
         using (cluster.A.Store!.Journal.Read())
@@ -76,10 +76,10 @@ public sealed class HostCatchUpTests
                 cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
             }
 
-            cluster.RunFor(3_000);
+            cluster.RunFor(milliseconds: 3_000);
         }
 
-        cluster.RunFor(3_000);
+        cluster.RunFor(milliseconds: 3_000);
         Assert.True(cluster.A.Store!.Journal.FirstIndex > 100);
         cluster.Wire.FetchFailure = new TimeoutException("No fetch may end all fetches, whatever it fails of.");
         cluster.C.Open();
@@ -101,7 +101,7 @@ public sealed class HostCatchUpTests
     [Fact]
     public void A_founded_member_keeps_entries_once_another_may_miss_them()
     {
-        using var cluster = new SteppedCluster(1) { RetainedJournalBytes = 1 << 30 }.Form(1);
+        using var cluster = new SteppedCluster(seed: 1) { RetainedJournalBytes = 1 << 30 }.Form(members: 1);
         PutMany(from: 0);
         long firstIndexAlone = cluster.A.Store!.Journal.FirstIndex;
         Assert.True(firstIndexAlone > 100);
@@ -120,14 +120,14 @@ public sealed class HostCatchUpTests
                 cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
             }
 
-            cluster.RunFor(6_000);
+            cluster.RunFor(milliseconds: 6_000);
         }
     }
 
     [Fact]
     public void A_member_that_misses_little_of_much_gets_what_changed()
     {
-        using var cluster = new SteppedCluster(1) { RetainedJournalBytes = 0 }.Form(3);
+        using var cluster = new SteppedCluster(seed: 1) { RetainedJournalBytes = 0 }.Form(members: 3);
         for (int i = 0; i < 600; i++)
         {
             cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
@@ -140,7 +140,7 @@ public sealed class HostCatchUpTests
             cluster.Put(cluster.A, $"users/{i * 3 % 100}", 1_000 + i, padding: 900);
         }
 
-        cluster.RunFor(6_000);
+        cluster.RunFor(milliseconds: 6_000);
         Assert.True(cluster.A.Store!.Journal.FirstIndex > 700);
         cluster.C.Open();
         cluster.AwaitEqual(seconds: 20);
@@ -155,14 +155,14 @@ public sealed class HostCatchUpTests
     [Fact]
     public void A_member_that_fetches_a_state_is_not_overtaken_by_what_is_written_meanwhile()
     {
-        using var cluster = new SteppedCluster(1) { RetainedJournalBytes = 0 }.Form(3);
+        using var cluster = new SteppedCluster(seed: 1) { RetainedJournalBytes = 0 }.Form(members: 3);
         cluster.C.Kill();
         for (int i = 0; i < 400; i++)
         {
             cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
         }
 
-        cluster.RunFor(6_000);
+        cluster.RunFor(milliseconds: 6_000);
         Assert.True(cluster.A.Store!.Journal.FirstIndex > 300);
         bool isWriting = true;
         long mostKeptEntries = 0;
@@ -197,7 +197,7 @@ public sealed class HostCatchUpTests
     [Fact]
     public void A_member_that_fetches_what_changed_has_applied_its_own_journal_before()
     {
-        using var cluster = new SteppedCluster(1) { RetainedJournalBytes = 0 }.Form(3);
+        using var cluster = new SteppedCluster(seed: 1) { RetainedJournalBytes = 0 }.Form(members: 3);
         for (int i = 0; i < 600; i++)
         {
             cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
@@ -211,7 +211,7 @@ public sealed class HostCatchUpTests
             cluster.Put(cluster.A, $"users/{i * 3 % 100}", 1_000 + i, padding: 900);
         }
 
-        cluster.RunFor(6_000);
+        cluster.RunFor(milliseconds: 6_000);
         cluster.LongestApplyMilliseconds = 60;
         cluster.C.Open();
         Assert.True(
@@ -229,11 +229,11 @@ public sealed class HostCatchUpTests
     [Fact]
     public void A_member_that_has_fetched_a_state_does_not_fetch_another_because_its_journal_writes()
     {
-        using var cluster = new SteppedCluster(1)
+        using var cluster = new SteppedCluster(seed: 1)
         {
             RetainedJournalBytes = 0,
             WrapDisk = static (member, disk) => new StallingDisk(disk, member),
-        }.Form(3);
+        }.Form(members: 3);
         for (int i = 0; i < 200; i++)
         {
             cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
@@ -246,7 +246,7 @@ public sealed class HostCatchUpTests
             cluster.Put(cluster.A, $"users/{i % 100}", 1_000 + i, padding: 900);
         }
 
-        cluster.RunFor(6_000);
+        cluster.RunFor(milliseconds: 6_000);
         cluster.C.Open();
         cluster.RunUntil(() => cluster.Wire.StatesFetched == 1, "it has fetched");
         Assert.True(

@@ -19,7 +19,10 @@ public sealed class HostDamageScriptTests
         bool entriesAreReleased
     )
     {
-        using var cluster = new SteppedCluster(1) { RetainedJournalBytes = entriesAreReleased ? 0 : 1 << 20 }.Form(3);
+        using var cluster = new SteppedCluster(seed: 1)
+        {
+            RetainedJournalBytes = entriesAreReleased ? 0 : 1 << 20,
+        }.Form(members: 3);
         for (int i = 0; i < 4; i++)
         {
             cluster.Put(cluster.A, $"users/{i}", i);
@@ -27,7 +30,7 @@ public sealed class HostDamageScriptTests
 
         cluster.AwaitEqual();
         cluster.C.Store!.Storage.Memtables.RequestFlush();
-        cluster.RunFor(1_000);
+        cluster.RunFor(milliseconds: 1_000);
         long durableIndex = cluster.C.Store!.DurablePosition.Index;
         Assert.Equal(cluster.C.Consensus!.AppliedIndex, durableIndex);
         cluster.C.Kill();
@@ -37,7 +40,7 @@ public sealed class HostDamageScriptTests
             cluster.Put(cluster.A, $"users/{i}", 100 + i, padding: 900);
         }
 
-        cluster.RunFor(3_000);
+        cluster.RunFor(milliseconds: 3_000);
         cluster.C.Open();
         Assert.Equal(durableIndex, cluster.C.Store!.Journal.LastIndex);
         cluster.AwaitEqual(seconds: 20);
@@ -70,7 +73,7 @@ public sealed class HostDamageScriptTests
         }
 
         // Unneeded entries leave the cache.
-        cluster.RunFor(15_000);
+        cluster.RunFor(milliseconds: 15_000);
         Assert.Equal((cluster.A, isFlushed), (cluster.Leader, cluster.A.Store!.DurablePosition.Index > 30));
         JournalRot.At(cluster.A, "users/20");
         cluster.C.Open();
@@ -90,7 +93,7 @@ public sealed class HostDamageScriptTests
     [InlineData(true)]
     public void What_a_rotten_journal_had_acknowledged_is_not_outvoted_after_restarts_either(bool stopsCleanly)
     {
-        using var cluster = new SteppedCluster(1) { CautionMicroseconds = 0 }.Form(3);
+        using var cluster = new SteppedCluster(seed: 1) { CautionMicroseconds = 0 }.Form(members: 3);
         cluster.Put(cluster.A, "users/early", 1);
         cluster.Put(cluster.A, "users/rotten", 2);
         cluster.Put(cluster.A, "users/known", 3);
@@ -106,11 +109,11 @@ public sealed class HostDamageScriptTests
         cluster.A.Open();
         Assert.Equal('B', cluster.A.Store!.Journal.Recovery.Label);
         Assert.Equal(starts + 1, LogStart.NextStartNumber(cluster.A.Store!.Journal));
-        cluster.RunFor(500);
+        cluster.RunFor(milliseconds: 500);
         Stop(cluster.A);
         cluster.A.Open();
         cluster.C.Open();
-        cluster.RunFor(30_000);
+        cluster.RunFor(milliseconds: 30_000);
         Assert.Null(cluster.Leader);
 
         cluster.B.Open();
@@ -172,7 +175,7 @@ public sealed class HostDamageScriptTests
         cluster.A.Kill();
         JournalRot.At(cluster.A, "users/rotten");
         cluster.A.Open();
-        cluster.RunFor(30_000);
+        cluster.RunFor(milliseconds: 30_000);
         Assert.Null(cluster.Leader);
         string trouble = cluster.A.Consensus!.ReadCluster().Trouble!;
         Assert.Contains("Delete nothing", trouble, StringComparison.Ordinal);
@@ -208,7 +211,7 @@ public sealed class HostDamageScriptTests
             indexes.Add(cluster.B.Consensus!.AppliedIndex, document);
         }
 
-        cluster.RunFor(2_000);
+        cluster.RunFor(milliseconds: 2_000);
         long flushed = cluster.B.Store!.DurablePosition.Index;
         Assert.True(flushed + through < cluster.B.Consensus!.AppliedIndex);
         cluster.B.LosePower();
@@ -238,10 +241,10 @@ public sealed class HostDamageScriptTests
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
         cluster.C.Store!.Storage.Memtables.RequestFlush();
-        cluster.RunFor(1_000);
+        cluster.RunFor(milliseconds: 1_000);
         long durableIndex = cluster.C.Store!.DurablePosition.Index;
-        var sound = cluster.A.Propose(SteppedCluster.PutOf("zz/sound", 2));
-        var rotten = cluster.A.Propose(SteppedCluster.PutOf("users/rotten", 3));
+        var sound = cluster.A.Propose(SteppedCluster.PutOf("zz/sound", value: 2));
+        var rotten = cluster.A.Propose(SteppedCluster.PutOf("users/rotten", value: 3));
         cluster.RunUntil(() => sound.IsCompleted && rotten.IsCompleted, "two writes");
         Assert.Equal((durableIndex + 1, durableIndex + 1), ((await sound).Index, (await rotten).Index));
         cluster.Put(cluster.A, "zz/later", 4);
@@ -255,13 +258,13 @@ public sealed class HostDamageScriptTests
         cluster.C.Open();
         var consensus = cluster.C.Consensus!;
         Assert.Equal(durableIndex, consensus.AppliedIndex);
-        cluster.RunFor(5_000);
+        cluster.RunFor(milliseconds: 5_000);
         Assert.True(
             consensus.ReadState().CommitIndex > durableIndex,
             "what the member could not apply is known to be committed"
         );
         long chain = cluster.C.Store!.Applier.OutcomeHash;
-        cluster.RunFor(30_000);
+        cluster.RunFor(milliseconds: 30_000);
         Assert.Null(consensus.Refusal);
         Assert.Equal(
             (durableIndex, chain, 0),
@@ -288,7 +291,7 @@ public sealed class HostDamageScriptTests
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
         cluster.C.Store!.Storage.Memtables.RequestFlush();
-        cluster.RunFor(1_000);
+        cluster.RunFor(milliseconds: 1_000);
         RotRow(cluster.C.Disk, "users/rotten");
         cluster.Wire.FetchFailure = new StateTransferException("The first time it breaks off.");
         cluster.Put(cluster.A, "users/rotten", 2);
@@ -329,7 +332,7 @@ public sealed class HostDamageScriptTests
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
         cluster.A.Store!.Storage.Memtables.RequestFlush();
-        cluster.RunFor(1_000);
+        cluster.RunFor(milliseconds: 1_000);
         cluster.B.Kill();
         cluster.Put(cluster.A, "users/rotten", 2);
         cluster.A.Kill();
@@ -338,7 +341,7 @@ public sealed class HostDamageScriptTests
         cluster.A.Open();
         cluster.B.Open();
         cluster.RunUntil(() => cluster.A.Consensus!.ReadState().Role == Raft.Role.Leader, "A leads");
-        var answer = cluster.A.Propose(SteppedCluster.PutOf("users/asked", 4));
+        var answer = cluster.A.Propose(SteppedCluster.PutOf("users/asked", value: 4));
         cluster.RunUntil(() => cluster.Leader == cluster.B, "B leads");
         cluster.RunUntil(() => answer.IsCompleted, "an answer");
         cluster.AwaitEqual();
@@ -364,11 +367,11 @@ public sealed class HostDamageScriptTests
         cluster.AwaitEqual();
         cluster.A.Store!.Storage.Memtables.RequestFlush();
         cluster.B.Store!.Storage.Memtables.RequestFlush();
-        cluster.RunFor(1_000);
+        cluster.RunFor(milliseconds: 1_000);
         d.Kill();
         e.Kill();
         cluster.Put(cluster.A, "users/rotten", 2);
-        cluster.RunFor(1_000);
+        cluster.RunFor(milliseconds: 1_000);
         foreach (var member in new[] { cluster.A, cluster.B, cluster.C })
         {
             member.Kill();
@@ -400,7 +403,7 @@ public sealed class HostDamageScriptTests
         cluster.AwaitEqual();
         cluster.A.Store!.Storage.Memtables.RequestFlush();
         cluster.B.Store!.Storage.Memtables.RequestFlush();
-        cluster.RunFor(1_000);
+        cluster.RunFor(milliseconds: 1_000);
         cluster.Put(cluster.A, "users/rotten", 2);
         cluster.AwaitEqual();
         foreach (var member in new[] { cluster.A, cluster.B })
@@ -417,7 +420,7 @@ public sealed class HostDamageScriptTests
         );
         foreach (var member in cluster.Members)
         {
-            var answer = member.Propose(SteppedCluster.PutOf("users/asked", 4));
+            var answer = member.Propose(SteppedCluster.PutOf("users/asked", value: 4));
             cluster.RunUntil(() => answer.IsCompleted, "an answer");
             Assert.Equal(RejectionKind.NoLeader, (await answer).Rejection!.Kind);
             Assert.NotNull(member.Consensus!.ReadCluster().Trouble);
@@ -434,7 +437,7 @@ public sealed class HostDamageScriptTests
             .Where(static place => place.At >= 0)
             .ToList();
         Assert.NotEmpty(places);
-        places.ForEach(place => disk.Rot(place.File, place.At, 1));
+        places.ForEach(place => disk.Rot(place.File, place.At, mask: 1));
     }
 
     /// <summary>Flips a bit in each of the last three blocks of a journal with one segment.</summary>

@@ -17,7 +17,7 @@ public sealed class HostForwardTests
     {
         using var cluster = Begin(out var leader, out var follower);
         Silence(cluster, leader, isPaused);
-        var write = follower.Propose(SteppedCluster.PutOf("users/1", 1));
+        var write = follower.Propose(SteppedCluster.PutOf("users/1", value: 1));
         cluster.RunUntil(
             () => cluster.Leader is { } next && next != leader && follower.Consensus!.Leader == next.Id,
             "the next leader"
@@ -37,7 +37,7 @@ public sealed class HostForwardTests
         cluster.Wire.Isolate(cluster.Members.Find(member => member != leader && member != follower)!);
         Silence(cluster, leader, isPaused: false);
         long proposedAt = cluster.Now;
-        var outcome = cluster.Await(follower.Propose(SteppedCluster.PutOf("users/1", 1)));
+        var outcome = cluster.Await(follower.Propose(SteppedCluster.PutOf("users/1", value: 1)));
         Assert.Equal(RejectionKind.OutcomeUnknown, outcome.Rejection?.Kind);
         Assert.Contains("no longer answers", outcome.Rejection!.Message, StringComparison.Ordinal);
         Assert.InRange(cluster.Now - proposedAt, 0, 5 * follower.Consensus!.ReadState().ElectionTimeoutMicroseconds);
@@ -69,7 +69,10 @@ public sealed class HostForwardTests
         var writes = new List<Task<CommandOutcome>>();
         for (int i = 0; i < 200; i++)
         {
-            cluster.After(i, () => writes.Add(follower.Propose(SteppedCluster.PutOf($"users/{writes.Count}", 1))));
+            cluster.After(
+                i,
+                () => writes.Add(follower.Propose(SteppedCluster.PutOf($"users/{writes.Count}", value: 1)))
+            );
         }
 
         cluster.After(50, () => leader.Consensus!.Transfer(next.Id));
@@ -88,7 +91,7 @@ public sealed class HostForwardTests
         leader.Pause(BreakMilliseconds / 2);
         var writes = Enumerable
             .Range(0, 20)
-            .Select(i => follower.Propose(SteppedCluster.PutOf($"users/{i}", 1)))
+            .Select(i => follower.Propose(SteppedCluster.PutOf($"users/{i}", value: 1)))
             .ToList();
         Assert.All(writes, write => Assert.Equal(RejectionKind.OutcomeUnknown, cluster.Await(write).Rejection?.Kind));
         cluster.Put(follower, "users/after");
@@ -113,7 +116,7 @@ public sealed class HostForwardTests
 
         CommandOutcome Forward(long term)
         {
-            var command = SteppedCluster.PutOf($"users/{term}", 1);
+            var command = SteppedCluster.PutOf($"users/{term}", value: 1);
             command.LeaderTerm = term;
             return cluster.Await(leader.Consensus!.ProposeForwardedAsync(command, CancellationToken.None).AsTask());
         }

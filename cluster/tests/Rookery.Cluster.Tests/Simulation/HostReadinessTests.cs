@@ -15,7 +15,7 @@ public sealed class HostReadinessTests
         cluster.Wire.Isolate(learner);
         learner.Open();
         cluster.Change(MemberChange.Learner, learner);
-        cluster.RunFor(3_000);
+        cluster.RunFor(milliseconds: 3_000);
         Assert.Contains("was not told yet", learner.Consensus!.ReadCluster().Unready, StringComparison.Ordinal);
 
         // It receives the members' records before it has caught up.
@@ -23,11 +23,11 @@ public sealed class HostReadinessTests
         cluster.RunUntil(() => learner.Consensus!.ReadState().Configuration.IsMember(learner.Id), "that it is told");
         Assert.Contains("catches up", learner.Consensus!.ReadCluster().Unready, StringComparison.Ordinal);
         cluster.AwaitEqual();
-        cluster.RunFor(2_000);
+        cluster.RunFor(milliseconds: 2_000);
         Assert.Null(learner.Consensus!.ReadCluster().Unready);
         Assert.True(learner.Consensus!.Report.HasCaughtUp);
         cluster.Wire.Isolate(learner);
-        cluster.RunFor(5_000);
+        cluster.RunFor(milliseconds: 5_000);
         Assert.Null(learner.Consensus!.ReadCluster().Unready);
         Assert.False(learner.Consensus!.Report.HasCaughtUp);
     }
@@ -39,9 +39,11 @@ public sealed class HostReadinessTests
     [Fact]
     public void A_member_that_receives_the_log_from_its_beginning_is_at_no_time_told_that_it_was_removed()
     {
-        using var cluster = new SteppedCluster(1) { MostMessageBytes = 1 << 10, RetainedJournalBytes = 1 << 20 }.Form(
-            1
-        );
+        using var cluster = new SteppedCluster(seed: 1)
+        {
+            MostMessageBytes = 1 << 10,
+            RetainedJournalBytes = 1 << 20,
+        }.Form(members: 1);
         for (int i = 0; i < 50; i++)
         {
             cluster.Put(cluster.A, $"users/{i}", i, padding: 900);
@@ -85,7 +87,7 @@ public sealed class HostReadinessTests
 
         cluster.AwaitEqual();
         cluster.Wire.Isolate(cluster.B);
-        cluster.RunFor(8_000);
+        cluster.RunFor(milliseconds: 8_000);
         cluster.B.Peers!.Answers = [RefusalBy(cluster.A, PeerRefusalKind.NoMember)];
         var statistics = cluster.B.Consensus!.ReadCluster();
         Assert.Contains("Keep the data of both, and look on both", statistics.Trouble, StringComparison.Ordinal);
@@ -97,7 +99,7 @@ public sealed class HostReadinessTests
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.Change(MemberChange.Removed, cluster.C);
-        cluster.RunFor(1_000);
+        cluster.RunFor(milliseconds: 1_000);
         Assert.StartsWith(
             "This node is no member of its cluster any more.",
             cluster.C.Consensus!.ReadCluster().Unready,
@@ -110,7 +112,7 @@ public sealed class HostReadinessTests
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.Wire.Isolate(cluster.C);
-        cluster.RunFor(5_000);
+        cluster.RunFor(milliseconds: 5_000);
         Assert.StartsWith(
             "No leader is known here",
             cluster.C.Consensus!.ReadCluster().Trouble,
@@ -144,7 +146,7 @@ public sealed class HostReadinessTests
         // A lagging member may refuse nodes that others have admitted already.
         cluster.Wire.Heal();
         cluster.AwaitLeader();
-        cluster.RunFor(2_000);
+        cluster.RunFor(milliseconds: 2_000);
         Assert.Null(cluster.C.Consensus!.ReadCluster().Trouble);
     }
 
@@ -157,7 +159,7 @@ public sealed class HostReadinessTests
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.Wire.Isolate(cluster.C);
-        cluster.RunFor(5_000);
+        cluster.RunFor(milliseconds: 5_000);
         var stranger = RefusalBy(cluster.A, PeerRefusalKind.NoMember);
         var somebodyElse = new PeerAnswer(Members.IdOf("who was here before"), LetsIn: false, stranger.Refusal);
         foreach (
@@ -218,7 +220,7 @@ public sealed class HostReadinessTests
         cluster.C.Kill();
         cluster.Wire.Isolate(cluster.C);
         cluster.C.Open();
-        cluster.RunFor(5_000);
+        cluster.RunFor(milliseconds: 5_000);
         Assert.StartsWith(
             "The cluster's time is in doubt, and no leader is known here that could say why.",
             cluster.C.Consensus!.ReadCluster().Clock.Doubt,

@@ -283,7 +283,7 @@ internal sealed class HostRun : IDisposable
     {
         Mark("journal failed");
         member.Disk.Inject(
-            new DiskFault(1, Errno.InputOutput)
+            new DiskFault(AtCall: 1, Errno.InputOutput)
             {
                 Calls = _faults.Next(2) == 0 ? DiskCalls.Sync : DiskCalls.Write,
                 PathContains = "/journal-",
@@ -324,7 +324,7 @@ internal sealed class HostRun : IDisposable
         );
 
         // Power cuts and restarts that were scheduled earlier may still occur.
-        Cluster.RunFor(4_000);
+        Cluster.RunFor(milliseconds: 4_000);
         Cluster.Wire.Heal();
         foreach (var member in Cluster.Members)
         {

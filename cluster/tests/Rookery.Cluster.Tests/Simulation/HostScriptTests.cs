@@ -39,7 +39,7 @@ public sealed class HostScriptTests
         cluster.AwaitEqual();
         cluster.Members.ForEach(static member => member.LosePower());
         cluster.C.Open();
-        cluster.RunFor(2_000);
+        cluster.RunFor(milliseconds: 2_000);
         Assert.Null(cluster.Leader);
         Assert.Equal(0, cluster.C.Store!.DurablePosition.Index);
         var statistics = cluster.C.Consensus!.ReadCluster();
@@ -61,26 +61,26 @@ public sealed class HostScriptTests
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.B.Peers!.Unreached.Add(cluster.A.Id);
-        var write = cluster.B.Propose(SteppedCluster.PutOf("users/1", 1));
-        cluster.RunFor(300);
+        var write = cluster.B.Propose(SteppedCluster.PutOf("users/1", value: 1));
+        cluster.RunFor(milliseconds: 300);
         Assert.False(write.IsCompleted);
         cluster.B.Peers.Unreached.Clear();
         Assert.Null(cluster.Await(write).Rejection);
 
         cluster.B.Peers.Unreached.Add(cluster.A.Id);
-        Assert.Equal("never sent", cluster.Do(cluster.B, SteppedCluster.PutOf("users/2", 2)).Rejection?.Message);
+        Assert.Equal("never sent", cluster.Do(cluster.B, SteppedCluster.PutOf("users/2", value: 2)).Rejection?.Message);
     }
 
     [Fact]
     public void A_receipt_names_the_members_that_synced_the_write_through_any_member()
     {
         using var cluster = SteppedCluster.Of(3);
-        Assert.Null(cluster.Do(cluster.A, SteppedCluster.PutOf("users/unasked", 1)).Receipt);
+        Assert.Null(cluster.Do(cluster.A, SteppedCluster.PutOf("users/unasked", value: 1)).Receipt);
 
         cluster.Wire.Isolate(cluster.C);
         foreach (var through in new[] { cluster.A, cluster.B })
         {
-            var asking = SteppedCluster.PutOf("users/asked", 2, padding: 5000);
+            var asking = SteppedCluster.PutOf("users/asked", value: 2, padding: 5000);
             asking.WantsReceipt = true;
             var receipt = cluster.Do(through, asking).Receipt!;
             Assert.Equal(
@@ -114,7 +114,7 @@ public sealed class HostScriptTests
     public void Reads_that_wait_end_at_once_when_their_member_stops()
     {
         using var cluster = SteppedCluster.Of(3);
-        cluster.RunFor(2_000);
+        cluster.RunFor(milliseconds: 2_000);
         cluster.Wire.Isolate(cluster.B);
         var consensus = cluster.B.Consensus!;
         var waiting = consensus.ReadBarrierAsync().AsTask();
@@ -133,13 +133,13 @@ public sealed class HostScriptTests
     public void A_read_that_waits_to_see_what_was_committed_ends_at_once_when_its_member_stops()
     {
         using var cluster = SteppedCluster.Of(3);
-        cluster.RunFor(2_000);
+        cluster.RunFor(milliseconds: 2_000);
         cluster.LongestApplyMilliseconds = 10_000;
-        _ = cluster.A.Propose(SteppedCluster.PutOf("users/1", 1));
+        _ = cluster.A.Propose(SteppedCluster.PutOf("users/1", value: 1));
         var consensus = cluster.B.Consensus!;
         cluster.RunUntil(() => consensus.Applies.HasToApply, "that B knows of the commit");
         var read = consensus.ReadBarrierAsync().AsTask();
-        cluster.RunFor(100);
+        cluster.RunFor(milliseconds: 100);
         Assert.True(consensus.Applies.HasToApply);
         Assert.False(read.IsCompleted);
         consensus.EndWaitingReads();
@@ -168,7 +168,7 @@ public sealed class HostScriptTests
         using var cluster = SteppedCluster.Of(3);
         cluster.Put(cluster.A, "users/1", 1);
         cluster.Wire.Isolate(cluster.A);
-        var lostWrite = cluster.A.Propose(SteppedCluster.PutOf("users/lost", 1));
+        var lostWrite = cluster.A.Propose(SteppedCluster.PutOf("users/lost", value: 1));
         cluster.RunUntil(() => cluster.B.Consensus!.IsLeader || cluster.C.Consensus!.IsLeader, "another leader");
         var next = cluster.B.Consensus!.IsLeader ? cluster.B : cluster.C;
         cluster.Put(next, "users/2", 2);
@@ -192,7 +192,7 @@ public sealed class HostScriptTests
         cluster.Put(cluster.A, "users/1", 1);
         cluster.Wire.Cut(cluster.B.Id, cluster.A.Id);
         cluster.Wire.Cut(cluster.C.Id, cluster.A.Id);
-        var write = cluster.A.Propose(SteppedCluster.PutOf("users/2", 2));
+        var write = cluster.A.Propose(SteppedCluster.PutOf("users/2", value: 2));
         cluster.RunUntil(() => !cluster.A.Consensus!.IsLeader, "that a leader which hears nobody makes way");
         Assert.False(write.IsCompleted);
         cluster.Wire.Heal();
@@ -220,9 +220,12 @@ public sealed class HostScriptTests
     public void A_retry_with_the_same_key_at_the_next_leader_is_applied_once()
     {
         using var cluster = SteppedCluster.Of(3);
-        var first = cluster.Do(cluster.B, SteppedCluster.PutOf("users/", 1, new IdempotencyKey(7, 1)));
+        var first = cluster.Do(cluster.B, SteppedCluster.PutOf("users/", value: 1, new IdempotencyKey(7, 1)));
         cluster.A.LosePower();
-        var again = cluster.Do(cluster.AwaitLeader(), SteppedCluster.PutOf("users/", 1, new IdempotencyKey(7, 1)));
+        var again = cluster.Do(
+            cluster.AwaitLeader(),
+            SteppedCluster.PutOf("users/", value: 1, new IdempotencyKey(7, 1))
+        );
         Assert.Equal((first[0].Id, first[0].Etag), (again[0].Id, again[0].Etag));
     }
 
@@ -245,7 +248,7 @@ public sealed class HostScriptTests
         cluster.Put(cluster.Leader!, "users/1", 21);
         Assert.Null(cluster.Await(cutOff));
         var during = cluster.A.ReadAsync("users/1");
-        cluster.RunFor(500);
+        cluster.RunFor(milliseconds: 500);
         cluster.Wire.Heal();
         Assert.True(cluster.Await(during) is null or { Value: 21 });
         Assert.Equal(21, cluster.Await(cluster.A.ReadAsync("users/1"))?.Value);
@@ -257,11 +260,11 @@ public sealed class HostScriptTests
         using var cluster = SteppedCluster.Of(2);
         cluster.Put(cluster.B, "users/1", 1);
         cluster.B.LosePower();
-        var open = cluster.A.Propose(SteppedCluster.PutOf("users/2", 2));
+        var open = cluster.A.Propose(SteppedCluster.PutOf("users/2", value: 2));
         Assert.Equal(RejectionKind.OutcomeUnknown, cluster.Await(open, seconds: 5).Rejection?.Kind);
         Assert.Equal(
             RejectionKind.NoLeader,
-            cluster.Await(cluster.A.Propose(SteppedCluster.PutOf("users/3", 3)), seconds: 5).Rejection?.Kind
+            cluster.Await(cluster.A.Propose(SteppedCluster.PutOf("users/3", value: 3)), seconds: 5).Rejection?.Kind
         );
         Assert.Null(cluster.Await(cluster.A.ReadAsync("users/1"), seconds: 10));
         cluster.B.Open();
@@ -326,16 +329,16 @@ public sealed class HostScriptTests
     public void A_leader_whose_clock_is_wrong_goes_by_the_others_and_so_does_the_next(int year)
     {
         using var cluster = SteppedCluster.Of(3);
-        cluster.RunFor(2_000);
+        cluster.RunFor(milliseconds: 2_000);
         cluster.A.Time.SetToYear(year);
-        cluster.RunFor(3_000);
+        cluster.RunFor(milliseconds: 3_000);
         long ticks = cluster.Put(cluster.A, "users/1").LogTimeTicks;
         Assert.InRange(cluster.Time.GetUtcNow().UtcTicks - ticks, 0, TimeSpan.TicksPerMinute);
         Assert.True(cluster.A.Consensus!.Time.IsSure);
 
         cluster.B.Time.SetToYear(year);
         cluster.C.Time.SetToYear(year);
-        cluster.RunFor(3_000);
+        cluster.RunFor(milliseconds: 3_000);
         Assert.Contains(
             "The clocks jumped",
             Assert.Single(cluster.A.Troubles, trouble => trouble.Contains("clocks", StringComparison.Ordinal)),
@@ -352,7 +355,7 @@ public sealed class HostScriptTests
     {
         using var cluster = SteppedCluster.Of(3);
         cluster.Put(cluster.A, "users/1", 1);
-        cluster.RunFor(2_000);
+        cluster.RunFor(milliseconds: 2_000);
         Assert.Equal(cluster.A.Consensus!.AppliedIndex, cluster.Wire.AgreedThrough);
         cluster.Wire.Alters = (to, frame) =>
             to == cluster.C.Id && frame.Type == FrameType.Batch ? frame with { Payload = PutThatIsRefused() } : frame;
@@ -368,7 +371,7 @@ public sealed class HostScriptTests
 
     private static byte[] PutThatIsRefused()
     {
-        using var command = SteppedCluster.PutOf("users/1", 2, expected: ExpectedChangeVector.MustNotExist);
+        using var command = SteppedCluster.PutOf("users/1", value: 2, expected: ExpectedChangeVector.MustNotExist);
         byte[] content = EntryContent.Of(DateTime.UnixEpoch.AddYears(60).Ticks, command.Written.Span);
         byte[] payload = new byte[Payload.MaxEncodedLength(content.Length)];
         return payload[..Payload.Encode(content, payload)];
@@ -383,20 +386,20 @@ public sealed class HostScriptTests
             .Range(0, 10)
             .Select(i =>
             {
-                cluster.RunFor(4);
+                cluster.RunFor(milliseconds: 4);
                 return cluster.A.Propose(SteppedCluster.PutOf($"users/{i}", i));
             })
             .ToList();
         cluster.A.Disk.Inject(
-            new DiskFault(1, Platform.Errno.InputOutput)
+            new DiskFault(AtCall: 1, Platform.Errno.InputOutput)
             {
                 Calls = DiskCalls.Sync,
                 PathContains = "/journal",
                 Sticky = true,
             }
         );
-        writes.Add(cluster.A.Propose(SteppedCluster.PutOf("users/10", 10)));
-        writes.Add(cluster.A.Propose(SteppedCluster.PutOf("users/11", 11)));
+        writes.Add(cluster.A.Propose(SteppedCluster.PutOf("users/10", value: 10)));
+        writes.Add(cluster.A.Propose(SteppedCluster.PutOf("users/11", value: 11)));
         cluster.RunUntil(() => writes.TrueForAll(write => write.IsCompleted), "all answers", seconds: 10);
         Assert.Equal(RejectionKind.Diagnosis, cluster.A.Consensus!.Refusal?.Kind);
         cluster.RunUntil(() => cluster.Leader is { } leader && leader != cluster.A, "another leader");

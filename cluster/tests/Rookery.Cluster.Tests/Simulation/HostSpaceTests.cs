@@ -31,7 +31,7 @@ public sealed class HostSpaceTests
         SetSpareBytes(cluster, Plenty, TooLittle, TooLittle * 3 / 2);
         foreach (var through in cluster.Members)
         {
-            var refused = cluster.Do(through, SteppedCluster.PutOf("users/2", 1)).Rejection!;
+            var refused = cluster.Do(through, SteppedCluster.PutOf("users/2", value: 1)).Rejection!;
             Assert.Equal(RejectionKind.InsufficientSpace, refused.Kind);
             Assert.Contains($"member {cluster.B.Id} has", refused.Message, StringComparison.Ordinal);
         }
@@ -40,7 +40,7 @@ public sealed class HostSpaceTests
         Assert.Null(cluster.Do(cluster.B, RecordOf("member/x")).Rejection);
 
         cluster.B.SetSpareBytes(Plenty);
-        cluster.RunFor(4000);
+        cluster.RunFor(milliseconds: 4000);
         cluster.Put(cluster.C, "users/2");
     }
 
@@ -50,11 +50,11 @@ public sealed class HostSpaceTests
         using var cluster = SteppedCluster.Of(3);
         cluster.C.Kill();
         SetSpareBytes(cluster, Plenty, TooLittle, null);
-        var refused = cluster.Do(cluster.A, SteppedCluster.PutOf("users/1", 1)).Rejection!;
+        var refused = cluster.Do(cluster.A, SteppedCluster.PutOf("users/1", value: 1)).Rejection!;
         Assert.Contains($"member {cluster.B.Id} has", refused.Message, StringComparison.Ordinal);
 
         cluster.C.Open();
-        cluster.RunFor(8000);
+        cluster.RunFor(milliseconds: 8000);
         cluster.Put(cluster.A, "users/1");
     }
 
@@ -117,14 +117,14 @@ public sealed class HostSpaceTests
         SetSpareBytes(twoMembers, Plenty, TooLittle, null);
         Assert.Equal(
             RejectionKind.InsufficientSpace,
-            twoMembers.Do(twoMembers.A, SteppedCluster.PutOf("users/1", 1)).Rejection?.Kind
+            twoMembers.Do(twoMembers.A, SteppedCluster.PutOf("users/1", value: 1)).Rejection?.Kind
         );
 
         using var oneMember = SteppedCluster.Of(1);
         SetSpareBytes(oneMember, TooLittle, null, null);
         Assert.Equal(
             RejectionKind.InsufficientSpace,
-            oneMember.Do(oneMember.A, SteppedCluster.PutOf("users/1", 1)).Rejection?.Kind
+            oneMember.Do(oneMember.A, SteppedCluster.PutOf("users/1", value: 1)).Rejection?.Kind
         );
     }
 
@@ -139,11 +139,11 @@ public sealed class HostSpaceTests
             }
         }
 
-        cluster.RunFor(4_000); // each member measures its space once a second and reports it with the next heartbeat
+        cluster.RunFor(milliseconds: 4_000); // each member measures its space once a second and reports it with the next heartbeat
     }
 
     private static CommandBuffer Deletion(string id) =>
-        CommandEncoder.Delete(1, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, default);
+        CommandEncoder.Delete(database: 1, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, key: default);
 
     private static CommandBuffer RecordOf(string key)
     {

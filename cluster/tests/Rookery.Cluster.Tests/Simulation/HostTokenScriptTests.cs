@@ -37,7 +37,7 @@ public sealed class HostTokenScriptTests : IDisposable
         using var cluster = SteppedCluster.Of(3);
         var leader = cluster.AwaitLeader();
         cluster.Members[wrongClock].Time.SetToYear(year);
-        cluster.RunFor(3000);
+        cluster.RunFor(milliseconds: 3000);
         string earlier = IssueToken(cluster, cluster.Members[issuer]);
         string token = IssueToken(cluster, cluster.Members[issuer]);
         Assert.All(
@@ -65,7 +65,7 @@ public sealed class HostTokenScriptTests : IDisposable
         string token = IssueToken(cluster, cluster.B);
         cluster.B.Time.SetToYear(year);
         cluster.C.Time.SetToYear(year);
-        cluster.RunFor(3000);
+        cluster.RunFor(milliseconds: 3000);
         Assert.All(
             cluster.Members,
             member =>

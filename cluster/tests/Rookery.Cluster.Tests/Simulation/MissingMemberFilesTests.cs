@@ -92,13 +92,13 @@ public sealed class MissingMemberFilesTests
         cluster.RunUntil(() => cluster.Leader == cluster.B, "the next leader");
         cluster.Put(cluster.B, "users/last");
         cluster.AwaitEqual();
-        cluster.RunFor(1_000);
+        cluster.RunFor(milliseconds: 1_000);
         return cluster.C;
     }
 
     private static (long Index, string Rows) DurableOf(SteppedMember member)
     {
-        using var store = member.OpenStore(member.Disk.AfterPowerLoss(0));
+        using var store = member.OpenStore(member.Disk.AfterPowerLoss(seed: 0));
         return (store.DurablePosition.Index, Rows.Text(store.Storage));
     }
 

@@ -146,7 +146,7 @@ internal sealed class SteppedMember
                 SegmentBytes = 64 << 10,
                 MemtableBytes = 48 << 10,
                 RunBytes = 32 << 10,
-                Reserve = new ReserveRule(ReserveBytes, 0),
+                Reserve = new ReserveRule(ReserveBytes, Fraction: 0),
                 HasPeers = true,
                 NewestFormatLevel = NewestFormatLevel,
                 TroubleFound = Troubles.Add,

@@ -70,7 +70,7 @@ internal sealed class StressMember
             SegmentBytes = 64 << 10,
             MemtableBytes = 48 << 10,
             RunBytes = 32 << 10,
-            Reserve = new ReserveRule(0, 0),
+            Reserve = new ReserveRule(Bytes: 0, Fraction: 0),
             HasPeers = true,
             TroubleFound = Troubles.Enqueue,
         };

@@ -23,7 +23,7 @@ internal sealed class StateNode : IDisposable
             SegmentBytes = 64 << 10,
             MemtableBytes = 256 << 10,
             RunBytes = 64 << 10,
-            Reserve = new ReserveRule(0, 0),
+            Reserve = new ReserveRule(Bytes: 0, Fraction: 0),
         };
         Core = NodeStore.Open(options, Disk, new MemoryBudget(16 << 20), NoRecorder.Instance, Time);
     }

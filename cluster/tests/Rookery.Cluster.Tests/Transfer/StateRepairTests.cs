@@ -20,7 +20,7 @@ public sealed class StateRepairTests
                 .Take(2)
         )
         {
-            node.Disk.Rot($"{storage}/{run}", 3000, 10);
+            node.Disk.Rot($"{storage}/{run}", offset: 3000, mask: 10);
         }
 
         await using var server = await StateServer.StartAsync(member.Routes);
@@ -61,7 +61,7 @@ public sealed class StateRepairTests
             string run = damaged
                 .Disk.List("/data/node/storage")
                 .First(static name => name.EndsWith(".run", StringComparison.Ordinal));
-            damaged.Disk.Rot($"/data/node/storage/{run}", 3000, 10);
+            damaged.Disk.Rot($"/data/node/storage/{run}", offset: 3000, mask: 10);
             Scrub(damaged);
         }
 

@@ -9,79 +9,151 @@ public sealed class HistoryTests
     // Swap(expected, value, invoked, completed).
     private static readonly Dictionary<string, Operation[]> Good = new(StringComparer.Ordinal)
     {
-        ["one after another"] = [Put(1, 0, 10), Get(1, 1, 11, 20), Put(2, 21, 30, etag: 2), Get(2, 2, 31, 40)],
+        ["one after another"] =
+        [
+            Put(value: 1, invoked: 0, completed: 10),
+            Get(value: 1, etag: 1, invoked: 11, completed: 20),
+            Put(value: 2, invoked: 21, completed: 30, etag: 2),
+            Get(value: 2, etag: 2, invoked: 31, completed: 40),
+        ],
         ["a read beside a write sees the old or the new version"] =
         [
-            Put(1, 0, 10),
-            Put(2, 20, 40, etag: 2),
-            Get(1, 1, 21, 39),
-            Get(2, 2, 22, 39),
+            Put(value: 1, invoked: 0, completed: 10),
+            Put(value: 2, invoked: 20, completed: 40, etag: 2),
+            Get(value: 1, etag: 1, invoked: 21, completed: 39),
+            Get(value: 2, etag: 2, invoked: 22, completed: 39),
         ],
-        ["an unknown write that is read"] = [Put(1, 0, 10), Lost(Put(2, 20, 30)), Get(1, 1, 31, 40), Get(2, 2, 50, 60)],
-        ["an unknown write that never was"] = [Put(1, 0, 10), Lost(Put(2, 20, 30)), Get(1, 1, 31, 40)],
+        ["an unknown write that is read"] =
+        [
+            Put(value: 1, invoked: 0, completed: 10),
+            Lost(Put(value: 2, invoked: 20, completed: 30)),
+            Get(value: 1, etag: 1, invoked: 31, completed: 40),
+            Get(value: 2, etag: 2, invoked: 50, completed: 60),
+        ],
+        ["an unknown write that never was"] =
+        [
+            Put(value: 1, invoked: 0, completed: 10),
+            Lost(Put(value: 2, invoked: 20, completed: 30)),
+            Get(value: 1, etag: 1, invoked: 31, completed: 40),
+        ],
         ["a compare-and-set done, and one refused"] =
         [
-            Put(1, 0, 10),
-            Swap(1, 2, 11, 20, etag: 2),
-            Refused(Swap(1, 3, 21, 30, etag: 2)),
-            Get(2, 2, 31, 40),
+            Put(value: 1, invoked: 0, completed: 10),
+            Swap(expected: 1, value: 2, invoked: 11, completed: 20, etag: 2),
+            Refused(Swap(expected: 1, value: 3, invoked: 21, completed: 30, etag: 2)),
+            Get(value: 2, etag: 2, invoked: 31, completed: 40),
         ],
-        ["writes that overlap, in either order"] = [Put(1, 0, 50, etag: 2), Put(2, 0, 50), Get(1, 2, 51, 60)],
-        ["nothing there"] = [Get(0, 0, 0, 10), Put(1, 11, 20), Get(1, 1, 21, 30)],
-        ["a refused put"] = [Put(1, 0, 10), Refused(Put(2, 11, 20)), Get(1, 1, 21, 30)],
+        ["writes that overlap, in either order"] =
+        [
+            Put(value: 1, invoked: 0, completed: 50, etag: 2),
+            Put(value: 2, invoked: 0, completed: 50),
+            Get(value: 1, etag: 2, invoked: 51, completed: 60),
+        ],
+        ["nothing there"] =
+        [
+            Get(value: 0, etag: 0, invoked: 0, completed: 10),
+            Put(value: 1, invoked: 11, completed: 20),
+            Get(value: 1, etag: 1, invoked: 21, completed: 30),
+        ],
+        ["a refused put"] =
+        [
+            Put(value: 1, invoked: 0, completed: 10),
+            Refused(Put(value: 2, invoked: 11, completed: 20)),
+            Get(value: 1, etag: 1, invoked: 21, completed: 30),
+        ],
     };
 
     private static readonly Dictionary<string, Operation[]> Bad = new(StringComparer.Ordinal)
     {
-        ["a stale read"] = [Put(1, 0, 10), Put(2, 11, 20, etag: 2), Get(1, 1, 21, 30)],
-        ["a lost write"] = [Put(1, 0, 10), Get(0, 0, 11, 20)],
-        ["reads that go back"] = [Put(1, 0, 10), Put(2, 11, 99, etag: 2), Get(2, 2, 20, 30), Get(1, 1, 31, 40)],
+        ["a stale read"] =
+        [
+            Put(value: 1, invoked: 0, completed: 10),
+            Put(value: 2, invoked: 11, completed: 20, etag: 2),
+            Get(value: 1, etag: 1, invoked: 21, completed: 30),
+        ],
+        ["a lost write"] =
+        [
+            Put(value: 1, invoked: 0, completed: 10),
+            Get(value: 0, etag: 0, invoked: 11, completed: 20),
+        ],
+        ["reads that go back"] =
+        [
+            Put(value: 1, invoked: 0, completed: 10),
+            Put(value: 2, invoked: 11, completed: 99, etag: 2),
+            Get(value: 2, etag: 2, invoked: 20, completed: 30),
+            Get(value: 1, etag: 1, invoked: 31, completed: 40),
+        ],
         ["a write that nobody acknowledged, read and vanished"] =
         [
-            Put(1, 0, 10),
-            Lost(Put(2, 11, 20)),
-            Get(2, 2, 21, 30),
-            Get(1, 1, 31, 40),
+            Put(value: 1, invoked: 0, completed: 10),
+            Lost(Put(value: 2, invoked: 11, completed: 20)),
+            Get(value: 2, etag: 2, invoked: 21, completed: 30),
+            Get(value: 1, etag: 1, invoked: 31, completed: 40),
         ],
-        ["a read of what was not written yet"] = [Get(1, 1, 0, 10), Put(1, 11, 20)],
-        ["a read of what was refused"] = [Refused(Put(1, 0, 10)), Get(1, 1, 11, 20)],
-        ["a compare-and-set on what was gone"] = [Put(1, 0, 10), Put(2, 11, 20, etag: 2), Swap(1, 3, 21, 30, etag: 3)],
+        ["a read of what was not written yet"] =
+        [
+            Get(value: 1, etag: 1, invoked: 0, completed: 10),
+            Put(value: 1, invoked: 11, completed: 20),
+        ],
+        ["a read of what was refused"] =
+        [
+            Refused(Put(value: 1, invoked: 0, completed: 10)),
+            Get(value: 1, etag: 1, invoked: 11, completed: 20),
+        ],
+        ["a compare-and-set on what was gone"] =
+        [
+            Put(value: 1, invoked: 0, completed: 10),
+            Put(value: 2, invoked: 11, completed: 20, etag: 2),
+            Swap(expected: 1, value: 3, invoked: 21, completed: 30, etag: 3),
+        ],
         ["two compare-and-sets on one version"] =
         [
-            Put(1, 0, 10),
-            Swap(1, 2, 11, 90, etag: 2),
-            Swap(1, 3, 11, 90, etag: 3),
+            Put(value: 1, invoked: 0, completed: 10),
+            Swap(expected: 1, value: 2, invoked: 11, completed: 90, etag: 2),
+            Swap(expected: 1, value: 3, invoked: 11, completed: 90, etag: 3),
         ],
         ["a compare-and-set refused on what it expected"] =
         [
-            Put(1, 0, 10),
-            Refused(Swap(1, 2, 11, 20, etag: 1)),
-            Get(1, 1, 21, 30),
+            Put(value: 1, invoked: 0, completed: 10),
+            Refused(Swap(expected: 1, value: 2, invoked: 11, completed: 20, etag: 1)),
+            Get(value: 1, etag: 1, invoked: 21, completed: 30),
         ],
         ["a command done twice"] =
         [
-            Put(1, 0, 10),
-            Get(1, 1, 11, 20),
-            Put(2, 21, 30, etag: 2),
-            Get(2, 2, 31, 40),
-            Get(1, 3, 41, 50),
+            Put(value: 1, invoked: 0, completed: 10),
+            Get(value: 1, etag: 1, invoked: 11, completed: 20),
+            Put(value: 2, invoked: 21, completed: 30, etag: 2),
+            Get(value: 2, etag: 2, invoked: 31, completed: 40),
+            Get(value: 1, etag: 3, invoked: 41, completed: 50),
         ],
     };
 
     /// <summary>Errors that only etags reveal.</summary>
     private static readonly Dictionary<string, Operation[]> BadEtags = new(StringComparer.Ordinal)
     {
-        ["one etag for two writes"] = [Put(1, 0, 10), Put(2, 0, 10)],
-        ["writes reordered"] = [Put(1, 0, 10, etag: 2), Put(2, 20, 30, etag: 1)],
+        ["one etag for two writes"] =
+        [
+            Put(value: 1, invoked: 0, completed: 10),
+            Put(value: 2, invoked: 0, completed: 10),
+        ],
+        ["writes reordered"] =
+        [
+            Put(value: 1, invoked: 0, completed: 10, etag: 2),
+            Put(value: 2, invoked: 20, completed: 30, etag: 1),
+        ],
         ["writes of two documents reordered"] =
         [
-            Put(1, 0, 10, etag: 2),
-            Put(2, 20, 30, etag: 1) with
+            Put(value: 1, invoked: 0, completed: 10, etag: 2),
+            Put(value: 2, invoked: 20, completed: 30, etag: 1) with
             {
                 Key = "other",
             },
         ],
-        ["a version under another etag"] = [Put(1, 0, 10), Get(1, 5, 11, 20)],
+        ["a version under another etag"] =
+        [
+            Put(value: 1, invoked: 0, completed: 10),
+            Get(value: 1, etag: 5, invoked: 11, completed: 20),
+        ],
     };
 
     // Transactions are written Append(list, element, invoked, completed) and Read(invoked, completed, lists).
@@ -268,8 +340,8 @@ public sealed class HistoryTests
     {
         Operation[] history =
         [
-            Lost(Put(1, 0, 10)),
-            Refused(Swap(1, 2, 3, 4, 5)),
+            Lost(Put(value: 1, invoked: 0, completed: 10)),
+            Refused(Swap(expected: 1, value: 2, invoked: 3, completed: 4, 5)),
             Read(6, 7, ("a", [1, 2])) with
             {
                 Appends = [new("b", 3)],
@@ -292,7 +364,7 @@ public sealed class HistoryTests
             .Range(1, 80)
             .Select(number => Put(number, number * 10, (number * 10) + 5, number))
             .ToList();
-        var unknown = Enumerable.Range(81, 11).Select(number => Lost(Put(number, 805, 806)));
+        var unknown = Enumerable.Range(81, 11).Select(number => Lost(Put(number, invoked: 805, completed: 806)));
         var later = Enumerable
             .Range(92, 60)
             .Select(number => Put(number, number * 10, (number * 10) + 5, number))
@@ -337,12 +409,12 @@ public sealed class HistoryTests
             long expected = random.Next(2) == 0 ? value : written + 1_000;
             var operation = random.Next(3) switch
             {
-                0 => Put(++written, 0, 0, ++etag),
-                1 => Swap(expected, ++written, 0, 0, expected == value ? ++etag : etag) with
+                0 => Put(++written, invoked: 0, completed: 0, ++etag),
+                1 => Swap(expected, ++written, invoked: 0, completed: 0, expected == value ? ++etag : etag) with
                 {
                     Outcome = expected == value ? Outcome.Done : Outcome.Refused,
                 },
-                _ => Get(value, etag, 0, 0),
+                _ => Get(value, etag, invoked: 0, completed: 0),
             };
             value = operation.Writes ? operation.Value : value;
             operation = operation with { Invoked = at - random.Next(250), Completed = at + random.Next(250) };

@@ -108,9 +108,9 @@ internal static class DamageScenarios
         world[3].Store.Forget(1);
         world[3].Start();
         world.Passes = message => message.Kind != MessageKind.Append;
-        world.Pass(1, 300_000);
+        world.Pass(id: 1, microseconds: 300_000);
         world.Arrive();
-        world.PassForAll(3);
+        world.PassForAll(seconds: 3);
         Assert.Equal(2, world[1].Applied);
     }
 
@@ -123,10 +123,10 @@ internal static class DamageScenarios
         world.Flush(1);
         world.Connect(1, 2, 3);
         world.DyingInInstall = 3;
-        world.PassForAll(3);
+        world.PassForAll(seconds: 3);
         Assert.False(world[3].IsRunning, "3 was ended in its install");
         world[3].Start();
-        world.PassForAll(3);
+        world.PassForAll(seconds: 3);
         Assert.Equal(world[1].Applied, world[3].Applied);
     }
 
@@ -142,16 +142,16 @@ internal static class DamageScenarios
         world.Flush(1);
         world.Connect(1, 2, 3);
         world.FetchesWait = true;
-        world.PassForAll(3);
+        world.PassForAll(seconds: 3);
         Assert.True(world[3].IsFetching, "3 fetches");
         world.Passes = message => message.To != new NodeId(3);
-        world.TimeOutNow(1, 2);
-        world.Transfer(2, 1);
+        world.TimeOutNow(leader: 1, voter: 2);
+        world.Transfer(from: 2, to: 1);
         world.Flush(1);
         world.FetchesWait = false;
         world.Settle();
         world.Passes = _ => true;
-        world.PassForAll(3);
+        world.PassForAll(seconds: 3);
         Assert.Equal(world[1].Applied, world[3].Applied);
     }
 
@@ -175,21 +175,21 @@ internal static class DamageScenarios
             || message.From == four
             || message.Kind is MessageKind.Heartbeat or MessageKind.HeartbeatReply;
         world.FetchesWait = true;
-        world.PassForAll(3);
+        world.PassForAll(seconds: 3);
         Assert.True(world[4].IsFetching, "4 fetches");
         world.Connect(1, 2);
-        world.TimeOutNow(1, 2);
+        world.TimeOutNow(leader: 1, voter: 2);
 
         world.Connect(3, 4, 5);
         world.Passes = message => message.Kind != MessageKind.Append;
         world.Elect(5);
-        world.Pass(5, 300_000);
+        world.Pass(id: 5, microseconds: 300_000);
         Assert.Equal((new NodeId(5), 3), (world[4].Core!.Leader, world[5].Core!.Last.Index));
 
         world.Connect(1, 2, 3);
         world.Passes = message =>
             message.To != one || message.Kind is not (MessageKind.Commit or MessageKind.Heartbeat);
-        world.TimeOutNow(1, 2);
+        world.TimeOutNow(leader: 1, voter: 2);
         Assert.Equal(5, world[2].Core!.CommitIndex);
         world.Passes = _ => true;
         world.Receive(
@@ -204,13 +204,13 @@ internal static class DamageScenarios
             }
         );
         world.Flush(1);
-        Assert.Equal(new LogPosition(1, 4), world[1].Store.Manifest.Position);
+        Assert.Equal(new LogPosition(Term: 1, Index: 4), world[1].Store.Manifest.Position);
 
         world.Connect(4, 5);
         world.FetchesWait = false;
         world.Settle();
         world.Connect(1, 2, 3, 4, 5);
-        world.PassForAll(10);
+        world.PassForAll(seconds: 10);
         Assert.Equal(world[world.Leader].Applied, world[4].Applied);
     }
 
@@ -222,8 +222,8 @@ internal static class DamageScenarios
         Assert.Equal((2, 1), (world[2].Core!.DurableIndex, world[2].Applied));
         world.HoldDisk(2);
         world.Passes = _ => true;
-        world.TimeOutNow(1, 3);
-        world.PassForAll(3);
+        world.TimeOutNow(leader: 1, voter: 3);
+        world.PassForAll(seconds: 3);
         Assert.Equal((new NodeId(3), 3), (world[2].Core!.Leader, world[3].Core!.CommitIndex));
         Assert.True(world[2].Applied == 1, "2 waits for its disk");
         world.ReleaseDisk(2);
@@ -247,8 +247,8 @@ internal static class DamageScenarios
         world[2].IsStuck = true;
         world.HoldDisk(2);
         world.Passes = _ => true;
-        world.TimeOutNow(1, 3);
-        world.PassForAll(3);
+        world.TimeOutNow(leader: 1, voter: 3);
+        world.PassForAll(seconds: 3);
         Assert.Equal(new NodeId(3), world[2].Core!.Leader);
         world[2].SeekState();
         world.Settle();
@@ -256,7 +256,7 @@ internal static class DamageScenarios
         world.ReleaseDisk(2);
         world[2].SeekState();
         world.Settle();
-        world.PassForAll(3);
+        world.PassForAll(seconds: 3);
         Assert.Equal(world[3].Applied, world[2].Applied);
     }
 
@@ -272,7 +272,7 @@ internal static class DamageScenarios
         world.ReleaseDisk(2);
         world.Flush(1);
         world.FetchesWait = true;
-        world.PassForAll(3);
+        world.PassForAll(seconds: 3);
         Assert.True(world[3].IsFetching, "3 fetches");
         world.Arrive(passes: message => message.Kind == MessageKind.Append);
         Assert.Equal(3, world[3].Core!.DurableIndex);
@@ -281,7 +281,7 @@ internal static class DamageScenarios
         Assert.Equal(3, world[3].Store.Manifest.Position.Index);
         Assert.True(world[3].Store.Base.Position.Index == 0, "3 keeps its log");
         world.Passes = _ => true;
-        world.PassForAll(3);
+        world.PassForAll(seconds: 3);
         Assert.Equal(3, world[3].Applied);
     }
 
@@ -296,13 +296,13 @@ internal static class DamageScenarios
         world.Propose(1, payload: 7);
         Assert.Equal(2, world.Oracle.Acknowledged);
         world.Connect(2, 3);
-        world.Rot(3, lastReadable: 1);
+        world.Rot(id: 3, lastReadable: 1);
         for (int i = 0; i < restarts; i++)
         {
             world.Restart(3);
         }
 
-        world.PassForAll(10);
+        world.PassForAll(seconds: 10);
         if (world.Leader != 0)
         {
             world.Propose(world.Leader, payload: 8);
@@ -310,7 +310,7 @@ internal static class DamageScenarios
 
         Assert.Equal(0, world.Leader);
         world.Connect(1, 2, 3);
-        world.PassForAll(10);
+        world.PassForAll(seconds: 10);
         Assert.False(world[3].Core!.IsDamaged, "3 is healed");
         Assert.Equal(world[world.Leader].Applied, world[3].Applied);
     }
@@ -320,10 +320,10 @@ internal static class DamageScenarios
         world.Elect(1);
         world.Propose(1, payload: 7);
         world.Propose(1, payload: 8);
-        world.Rot(1, lastReadable: 2);
-        world.Rot(2, lastReadable: 1);
+        world.Rot(id: 1, lastReadable: 2);
+        world.Rot(id: 2, lastReadable: 1);
         world.Elect(3);
-        world.PassForAll(3);
+        world.PassForAll(seconds: 3);
         Assert.False(world[1].Core!.IsDamaged || world[2].Core!.IsDamaged, "both are healed");
         Assert.Equal(4, world[2].Applied);
     }
@@ -347,7 +347,7 @@ internal static class DamageScenarios
         world.CannotRead(1, peer: 3, index: 4);
         Assert.Equal(2, world.Leader);
         world.Passes = _ => true;
-        world.PassForAll(3);
+        world.PassForAll(seconds: 3);
         Assert.Equal(world[2].Applied, world[3].Applied);
     }
 
@@ -357,7 +357,7 @@ internal static class DamageScenarios
         world.Propose(1, payload: 7);
         world[3].Diverge();
         world.Propose(1, payload: 8);
-        world.PassForAll(1);
+        world.PassForAll(seconds: 1);
         Assert.False(world[3].IsRunning, "3 has halted");
         world.Propose(1, payload: 9);
         Assert.Equal(4, world[1].Applied);

@@ -124,7 +124,7 @@ internal static class ElectionScenarios
         world.HoldDisk(1);
         for (int tick = 0; tick < 60 && world[1].Core!.Role != Role.Candidate; tick++)
         {
-            world.Pass(1, 50_000);
+            world.Pass(id: 1, microseconds: 50_000);
         }
 
         Assert.Equal(Role.Candidate, world[1].Core!.Role);
@@ -138,7 +138,7 @@ internal static class ElectionScenarios
         world.HoldDisk(2);
         for (int tick = 0; tick < 60 && world[1].Core!.Term == 0; tick++)
         {
-            world.Pass(1, 50_000);
+            world.Pass(id: 1, microseconds: 50_000);
         }
 
         Assert.Equal(1, world[2].Core!.Term);
@@ -151,7 +151,7 @@ internal static class ElectionScenarios
     private static void EmptyQuorum(ScriptedWorld world)
     {
         world.Connect(4);
-        world.PassForAll(10);
+        world.PassForAll(seconds: 10);
         world.Receive(
             new Message
             {
@@ -171,10 +171,10 @@ internal static class ElectionScenarios
         world.Connect(1, 2);
         world.Propose(1, payload: 7);
         Assert.Equal(1, world[1].Core!.CommitIndex);
-        world.PassForAll(5);
+        world.PassForAll(seconds: 5);
         Assert.Equal(0, world.Leader);
         world.Connect(1, 2, 3, 4);
-        world.PassForAll(10);
+        world.PassForAll(seconds: 10);
         Assert.True(world[world.Leader].Applied >= 2, "when they meet again, they go on");
     }
 
@@ -192,7 +192,7 @@ internal static class ElectionScenarios
                 To = new NodeId(3),
                 Term = 5,
                 StartNumber = 1,
-                Position = new LogPosition(1, 1),
+                Position = new LogPosition(Term: 1, Index: 1),
                 IsTransfer = true,
             }
         );
@@ -207,7 +207,7 @@ internal static class ElectionScenarios
         var bridge = new NodeId(2);
         world.Elect(1);
         world.Passes = message => message.From == bridge || message.To == bridge;
-        world.PassForAll(15);
+        world.PassForAll(seconds: 15);
         Assert.True(world.Leader == 2, "2 leads on");
         world.Propose(2, payload: 7);
         Assert.Equal(world[2].Core!.Last.Index, world[2].Applied);
@@ -217,9 +217,9 @@ internal static class ElectionScenarios
     {
         world.Elect(1);
         world.Passes = message => message.To != new NodeId(3);
-        world.PassForAll(10);
+        world.PassForAll(seconds: 10);
         world.Passes = _ => true;
-        world.PassForAll(1);
+        world.PassForAll(seconds: 1);
         Assert.True(world[1].Core!.Role == Role.Leader && world[1].Core!.Term == 1, "1 keeps leading");
     }
 
@@ -227,7 +227,7 @@ internal static class ElectionScenarios
     {
         world.Elect(1);
         world.Passes = message => message.To != new NodeId(1);
-        world.PassForAll(10);
+        world.PassForAll(seconds: 10);
         Assert.True(world.Leader > 1, "another leads");
     }
 
@@ -236,7 +236,7 @@ internal static class ElectionScenarios
         world.Elect(1);
         world.HoldDisk(1);
         world.Propose(1, payload: 7);
-        world.PassForAll(5);
+        world.PassForAll(seconds: 5);
         Assert.True(world.Leader > 1, "another leads");
         world.Propose(world.Leader, payload: 8);
         Assert.True(world[world.Leader].Applied >= 4, "and takes writes");
@@ -248,7 +248,7 @@ internal static class ElectionScenarios
         world.HoldDisk(1);
         world.Passes = message => message.Kind != MessageKind.TimeoutNow;
         world.Propose(1, payload: 7);
-        world.PassForAll(10);
+        world.PassForAll(seconds: 10);
         Assert.True(world.Leader > 1, "another leads");
     }
 
@@ -258,14 +258,14 @@ internal static class ElectionScenarios
         world.Connect(1, 2);
         world.HoldDisk(2);
         world.Propose(1, payload: 7);
-        world.PassForAll(0.5);
+        world.PassForAll(seconds: 0.5);
         world.HoldDisk(1);
         world.Propose(1, payload: 8);
-        world.PassForAll(3);
+        world.PassForAll(seconds: 3);
         Assert.True(world[1].Core!.Role != Role.Leader, "1 makes way");
         world.Connect(1, 2, 3);
         world.ReleaseDisk(2);
-        world.PassForAll(5);
+        world.PassForAll(seconds: 5);
         Assert.True(world.Leader > 1, "another leads");
     }
 
@@ -280,11 +280,11 @@ internal static class ElectionScenarios
         world.Propose(1, payload: 7);
         world.HoldDisk(1);
         world.Propose(1, payload: 8);
-        world.PassForAll(4);
+        world.PassForAll(seconds: 4);
         Assert.NotEqual(Role.Leader, world[1].Core!.Role);
         world.ReleaseDisk(1);
         world.Passes = _ => true;
-        world.PassForAll(10);
+        world.PassForAll(seconds: 10);
         Assert.True(world.Leader == 1, "1 leads again");
         Assert.Equal(world[1].Core!.Last.Index, world[2].Applied);
     }
@@ -297,12 +297,12 @@ internal static class ElectionScenarios
         world.Elect(1);
         world.HoldDisk(2, 3);
         world.Propose(1, payload: 7);
-        world.PassForAll(1);
+        world.PassForAll(seconds: 1);
         world.HoldDisk(1);
         world.Propose(1, payload: 8);
-        world.PassForAll(10);
+        world.PassForAll(seconds: 10);
         world.ReleaseDisk(1, 2, 3);
-        world.PassForAll(1);
+        world.PassForAll(seconds: 1);
         Assert.True(world[1].Core!.Role == Role.Leader && world.Oracle.Elections == 1, "1 leads on");
         Assert.Equal(3, world[1].Applied);
     }
@@ -312,7 +312,7 @@ internal static class ElectionScenarios
         world.Elect(1);
         world.Lingers = message => message.Kind == MessageKind.AppendReply && message.From == new NodeId(2);
         world.Propose(1, payload: 7);
-        world.Transfer(1, 2);
+        world.Transfer(from: 1, to: 2);
         world.Propose(1, payload: 8);
         Assert.True(world[1].Core!.Last.Index == 2, "nothing is proposed during a hand-over");
         world.Arrive();
@@ -324,10 +324,10 @@ internal static class ElectionScenarios
     {
         world.Elect(1);
         world.Passes = message => message.Kind != MessageKind.TimeoutNow;
-        world.Transfer(1, 2);
+        world.Transfer(from: 1, to: 2);
         world.Passes = _ => true;
-        world.TimeOutNow(1, 3);
-        world.Transfer(3, 1);
+        world.TimeOutNow(leader: 1, voter: 3);
+        world.Transfer(from: 3, to: 1);
         world.Propose(1, payload: 7);
         Assert.True(world[1].Core!.Role == Role.Leader && world[1].Applied == 4, "1 takes proposals again");
     }

@@ -35,7 +35,7 @@ internal static class ReadScenarios
         world.Elect(1);
         world.Propose(1, payload: 7);
         world.Passes = message => message.Kind == MessageKind.TimeoutNow || (message.From != one && message.To != one);
-        world.TimeOutNow(1, 2);
+        world.TimeOutNow(leader: 1, voter: 2);
         world.Propose(2, payload: 8);
         Assert.Equal(Role.Leader, world[1].Core!.Role);
         world.Read(1);
@@ -51,8 +51,8 @@ internal static class ReadScenarios
         world.Restart(3);
         world.Propose(1, payload: 7);
         world.Passes = message => message.Kind != MessageKind.Read;
-        world.Pass(1, 300_000);
-        world.Pass(1, 300_000);
+        world.Pass(id: 1, microseconds: 300_000);
+        world.Pass(id: 1, microseconds: 300_000);
         Assert.Equal(new NodeId(1), world[3].Core!.Leader);
         world.Read(3);
         world.Arrive();
@@ -71,7 +71,7 @@ internal static class ReadScenarios
         world.Read(2);
         Assert.Equal(0, world.Oracle.Reads);
         world.Passes = _ => true;
-        world.PassForAll(3);
+        world.PassForAll(seconds: 3);
         Assert.Equal(1, world.Oracle.Reads);
     }
 }

@@ -131,7 +131,7 @@ internal static class ReplicationScenarios
         world.Connect(1, 3);
         for (int tick = 0; tick < 10; tick++)
         {
-            world.Pass(1, 250_000);
+            world.Pass(id: 1, microseconds: 250_000);
         }
 
         Assert.Equal(world[1].Core!.Last, world[3].Core!.Last);
@@ -193,7 +193,7 @@ internal static class ReplicationScenarios
         world.Connect(1, 3, 4, 5);
         world.Lingers = message => message.To == five && message.Kind == MessageKind.Append && message.LastIndex >= 2;
         world.Passes = message => message.To != new NodeId(3) || message.Kind != MessageKind.Append;
-        world.Pass(1, 300_000);
+        world.Pass(id: 1, microseconds: 300_000);
         world.Propose(1, payload: 9);
         Assert.Equal(world[1].Core!.Term, world[5].Core!.Term);
 
@@ -204,8 +204,8 @@ internal static class ReplicationScenarios
         world.HoldDisk(5);
         for (int tick = 0; tick < 60 && world[5].Core!.Role == Role.Follower; tick++)
         {
-            world.Pass(1, 100_000);
-            world.Pass(5, 0);
+            world.Pass(id: 1, microseconds: 100_000);
+            world.Pass(id: 5, microseconds: 0);
         }
 
         Assert.Equal(Role.PreCandidate, world[5].Core!.Role);
@@ -218,7 +218,7 @@ internal static class ReplicationScenarios
                 To = five,
                 Term = world[1].Core!.Term,
                 StartNumber = 1,
-                Position = new LogPosition(2, 2),
+                Position = new LogPosition(Term: 2, Index: 2),
             }
         );
         Assert.Equal(new NodeId(2), world[5].Core!.VotedFor);
@@ -262,7 +262,7 @@ internal static class ReplicationScenarios
         Assert.Equal(101, world[1].Applied);
         Assert.True(world[3].Core!.Last.Index < 101, "the window is full");
         world.Passes = _ => true;
-        world.PassForAll(4);
+        world.PassForAll(seconds: 4);
         Assert.True(world[3].Applied == 101, "3 has everything");
     }
 }

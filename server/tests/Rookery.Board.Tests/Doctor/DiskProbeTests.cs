@@ -33,7 +33,7 @@ public sealed class DiskProbeTests
     public void A_probe_that_the_disk_refuses_leaves_nothing()
     {
         _disk.Inject(
-            new DiskFault(3, Errno.InputOutput)
+            new DiskFault(AtCall: 3, Errno.InputOutput)
             {
                 Calls = DiskCalls.Write,
                 PathContains = "doctor-probe",

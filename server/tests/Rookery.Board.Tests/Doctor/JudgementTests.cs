@@ -11,7 +11,7 @@ public sealed class JudgementTests
         Now = new DateTimeOffset(2026, 11, 22, 12, 0, 0, TimeSpan.Zero),
         Model = "Raspberry Pi 4 Model B Rev 1.4",
         Reading = new BoardReading { TemperatureCelsius = 52, KnownFlags = Throttling.All },
-        Storage = [CardOf(new SdClasses(10, 1, 10, 1))],
+        Storage = [CardOf(new SdClasses(Speed: 10, Uhs: 1, Video: 10, Application: 1))],
         Space = [new SpaceFacts("/var/lib/rookery/data", 20_000 * Mebibyte, 1_000 * Mebibyte)],
         Probe = new DiskProbe(
             "/var/lib/rookery/data",
@@ -177,7 +177,7 @@ public sealed class JudgementTests
                 "(class 10, U3) without a guaranteed rate of small writes",
                 Well with
                 {
-                    Storage = [CardOf(new SdClasses(10, 3, 0, 0))],
+                    Storage = [CardOf(new SdClasses(Speed: 10, Uhs: 3, Video: 0, Application: 0))],
                 }
             },
             {
@@ -186,7 +186,7 @@ public sealed class JudgementTests
                 "slow SD card (class 4)",
                 Well with
                 {
-                    Storage = [CardOf(new SdClasses(4, 0, 0, 0))],
+                    Storage = [CardOf(new SdClasses(Speed: 4, Uhs: 0, Video: 0, Application: 0))],
                 }
             },
             { "card", Severity.Warning, "near the end of its life", Well with { Storage = [EmmcOf(0.9, 1)] } },

@@ -66,7 +66,7 @@ public class BackupTests
     [Fact]
     public void Backup_and_restore_refuse_directories_that_are_not_empty()
     {
-        using var node = BackedUp.NewNode(_disk, 4);
+        using var node = BackedUp.NewNode(_disk, documents: 4);
         BackedUp.Take(node, _disk);
         int operations = _disk.OperationCount;
         Assert.Throws<DirectoryNotEmptyException>(() => BackedUp.Take(node, _disk));
@@ -106,7 +106,7 @@ public class BackupTests
             }
 
             node.Run(
-                CommandEncoder.Delete(node.Database("Other").Number, "small"u8, ExpectedChangeVector.None, default)
+                CommandEncoder.Delete(node.Database("Other").Number, "small"u8, ExpectedChangeVector.None, key: default)
             );
             node.Flush();
             return piece;
@@ -214,7 +214,7 @@ public class BackupTests
     [Fact]
     public void A_changed_byte_anywhere_in_a_backup_is_detected_and_its_file_named()
     {
-        using (var node = BackedUp.NewNode(_disk, 60))
+        using (var node = BackedUp.NewNode(_disk, documents: 60))
         {
             BackedUp.Take(node, _disk);
         }
@@ -245,7 +245,7 @@ public class BackupTests
     {
         using var node = BackedUp.NewNode(_disk);
         string run = _disk.Files.First(file => file.EndsWith(".run", StringComparison.Ordinal));
-        _disk.Rot(run, 100, mask: 4);
+        _disk.Rot(run, offset: 100, mask: 4);
         Assert.Contains(
             Path.GetFileName(run),
             Assert.Throws<BackupException>(() => BackedUp.Take(node, _disk)).Message,
@@ -265,8 +265,8 @@ public class BackupTests
             _ =>
             {
                 // The disk records only operations of the backup, so all power cuts are during the backup.
-                BackedUp.NewNode(_disk, 60).Dispose();
-                var work = _disk.AfterPowerLoss(0);
+                BackedUp.NewNode(_disk, documents: 60).Dispose();
+                var work = _disk.AfterPowerLoss(seed: 0);
                 using var node = SteppedNode.Open(work, BackedUp.Node);
                 BackedUp.Take(node, work);
                 return (work, work.OperationCount);
@@ -291,12 +291,12 @@ public class BackupTests
         new CrashSearch { Points = 300, Runs = 1 }.Verify(
             _ =>
             {
-                using (var node = BackedUp.NewNode(_disk, 60))
+                using (var node = BackedUp.NewNode(_disk, documents: 60))
                 {
                     BackedUp.Take(node, _disk);
                 }
 
-                var work = _disk.AfterPowerLoss(0);
+                var work = _disk.AfterPowerLoss(seed: 0);
                 BackedUp.Restore(work);
                 return (work, work.OperationCount);
             },
@@ -307,17 +307,17 @@ public class BackupTests
     [Fact]
     public void A_restore_that_the_disk_refuses_never_reports_success()
     {
-        using (var node = BackedUp.NewNode(_disk, 60))
+        using (var node = BackedUp.NewNode(_disk, documents: 60))
         {
             BackedUp.Take(node, _disk);
         }
 
-        var whole = _disk.AfterPowerLoss(0);
+        var whole = _disk.AfterPowerLoss(seed: 0);
         BackedUp.Restore(whole);
         long calls = whole.CallCount(DiskCalls.Changing);
         for (long call = 1; call <= calls; call++)
         {
-            var image = _disk.AfterPowerLoss(0);
+            var image = _disk.AfterPowerLoss(seed: 0);
             image.Inject(new DiskFault(call, Errno.InputOutput) { Calls = DiskCalls.Changing, Sticky = true });
             var failure = Record.Exception(() => BackedUp.Restore(image));
             image.ClearFaults();
@@ -386,7 +386,7 @@ public class BackupTests
     [InlineData("file 00000000 0 storage/absent.run")]
     public void A_forged_manifest_is_refused(string line)
     {
-        using (var node = BackedUp.NewNode(_disk, 60))
+        using (var node = BackedUp.NewNode(_disk, documents: 60))
         {
             BackedUp.Take(node, _disk);
         }

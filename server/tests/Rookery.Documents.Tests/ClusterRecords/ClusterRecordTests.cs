@@ -140,7 +140,7 @@ public class ClusterRecordTests
     [Fact]
     public void A_restored_node_keeps_its_clients_and_drops_its_members()
     {
-        using var node = BackedUp.NewNode(_disk, 4);
+        using var node = BackedUp.NewNode(_disk, documents: 4);
         string[] keys = ["access/1", "authority/key", "certificate/1", "desired/members", "member/a", "token/1"];
         foreach (string key in keys)
         {

@@ -109,7 +109,7 @@ public class CommandTests
         HiloReturnCommand returned = new CommandReader(hiloReturn.Written.Span).ReadHiloReturn();
         Assert.Equal(("users", 2L, 32L), (Text(returned.Tag), returned.Last, returned.End));
 
-        using CommandBuffer identity = CommandEncoder.IdentityNext(3, "users|"u8, Key);
+        using CommandBuffer identity = CommandEncoder.IdentityNext(database: 3, "users|"u8, Key);
         var identityReader = new CommandReader(identity.Written.Span);
         Assert.Equal((Key, "users|"), (identityReader.Key, Text(identityReader.ReadIdentityNext())));
 
@@ -219,7 +219,7 @@ public class CommandTests
             )
         );
         using CommandBuffer buffer = CommandEncoder.Put(
-            258,
+            database: 258,
             "X"u8,
             ExpectedChangeVector.MustEqual("v"u8),
             document,
@@ -252,10 +252,10 @@ public class CommandTests
     public void An_overlong_change_vector_stays_unequal()
     {
         using CommandBuffer buffer = CommandEncoder.Delete(
-            1,
+            database: 1,
             "a"u8,
             ExpectedChangeVector.MustEqual(new byte[5000]),
-            default
+            key: default
         );
         var reader = new CommandReader(buffer.Written.Span);
         Assert.True(reader.TryReadOperation(out Operation delete));
@@ -268,11 +268,11 @@ public class CommandTests
     {
         using DocumentParser parser = DocumentParser.Rent();
         Assert.True(parser.TryParse(Bytes("""{"a":1}"""), out ParsedDocument document, out _));
-        CommandEncoder.Put(1, "users/1"u8, default, document, default).Dispose();
+        CommandEncoder.Put(database: 1, "users/1"u8, expected: default, document, key: default).Dispose();
         long before = GC.GetAllocatedBytesForCurrentThread();
         for (int round = 0; round < 100; round++)
         {
-            CommandEncoder.Put(1, "users/1"u8, default, document, default).Dispose();
+            CommandEncoder.Put(database: 1, "users/1"u8, expected: default, document, key: default).Dispose();
         }
 
         Assert.Equal(before, GC.GetAllocatedBytesForCurrentThread());
@@ -294,7 +294,7 @@ public class CommandTests
     {
         using DocumentParser parser = DocumentParser.Rent();
         Assert.True(parser.TryParse("{}"u8, out ParsedDocument document, out _));
-        return CommandEncoder.Put(1, Bytes(id), default, document, default);
+        return CommandEncoder.Put(database: 1, Bytes(id), expected: default, document, key: default);
     }
 
     private static CommandBuffer MakeBatch()

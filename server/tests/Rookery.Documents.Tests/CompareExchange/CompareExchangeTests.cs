@@ -303,7 +303,7 @@ public sealed class CompareExchangeTests : IDisposable
         Assert.Null(Read("rvn-atomic/a"));
 
         Store("b", readVersion: null);
-        _node.Run(CommandEncoder.Delete(_node.Database("db").Number, "b"u8, default, default));
+        _node.Run(CommandEncoder.Delete(_node.Database("db").Number, "b"u8, expected: default, key: default));
         Assert.Null(Read("rvn-atomic/b"));
         Store("b", readVersion: null);
         Assert.Equal(1, Count());
@@ -334,7 +334,7 @@ public sealed class CompareExchangeTests : IDisposable
         Assert.Contains("501 bytes", refused.Message, StringComparison.Ordinal);
         Assert.Null(Read("k"));
         Assert.Null(Transaction(writer => writer.Put(id, default, Document()), hasGuards: false).Rejection);
-        _node.Run(CommandEncoder.Delete(_node.Database("db").Number, id, default, default));
+        _node.Run(CommandEncoder.Delete(_node.Database("db").Number, id, expected: default, key: default));
     }
 
     [Fact]

@@ -124,7 +124,7 @@ public sealed class PreviousVersionsTests
             Encoding.UTF8.GetBytes(id),
             ExpectedChangeVector.None,
             document,
-            default
+            key: default
         );
     }
 

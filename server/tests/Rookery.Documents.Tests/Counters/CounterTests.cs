@@ -71,7 +71,7 @@ public sealed class CounterTests : IDisposable
         _node.Put("db", "other", "{}");
         Increment("other", "likes", 9);
 
-        _node.Run(CommandEncoder.Delete(Database, "users/1"u8, default, default));
+        _node.Run(CommandEncoder.Delete(Database, "users/1"u8, expected: default, key: default));
         Assert.Null(Read("users/1", "likes"));
         Assert.Equal((9, 1), (Read("other", "likes"), Count()));
         _node.Put("db", "users/1", "{}");
@@ -163,7 +163,7 @@ public sealed class CounterTests : IDisposable
         string[] names = [.. Metadata("large").GetProperty("@counters").EnumerateArray().Select(n => n.GetString()!)];
         Assert.Equal(names.Order(StringComparer.Ordinal), names);
         Assert.Equal(3000, Increment("large", "counter 02999 ü", 1));
-        _node.Run(CommandEncoder.Delete(Database, "large"u8, default, default));
+        _node.Run(CommandEncoder.Delete(Database, "large"u8, expected: default, key: default));
         Assert.Equal(0, Count());
     }
 

@@ -18,7 +18,7 @@ public sealed class IndexRecordTests
     [Fact]
     public void The_format_of_the_command_is_stable()
     {
-        using var writer = new IndexWriter(258, default);
+        using var writer = new IndexWriter(database: 258, key: default);
         writer.Put("Ab", "{}"u8, new IndexSettingsChange(Priority: IndexPriority.High));
         writer.Configure("Ä", new IndexSettingsChange(IndexLockMode.LockedError, IsDisabled: true));
         writer.Delete("c");
@@ -151,8 +151,8 @@ public sealed class IndexRecordTests
             node,
             static writer =>
             {
-                writer.Put("b", "new"u8, default);
-                writer.Put("a", "two"u8, default);
+                writer.Put("b", "new"u8, settings: default);
+                writer.Put("a", "two"u8, settings: default);
             }
         ).Rejection!;
         Assert.Equal((RejectionKind.Invalid, 1), (refused.Kind, refused.Operation));
@@ -217,9 +217,9 @@ public sealed class IndexRecordTests
     {
         using var node = Open();
         var key = new IdempotencyKey(1, 2);
-        Assert.Equal(1, Do(node, static writer => writer.Put("a", "one"u8, default), key)[0].Low);
+        Assert.Equal(1, Do(node, static writer => writer.Put("a", "one"u8, settings: default), key)[0].Low);
         Assert.Equal(2, Put(node, "a", "two").Low);
-        var retried = Do(node, static writer => writer.Put("a", "one"u8, default), key)[0];
+        var retried = Do(node, static writer => writer.Put("a", "one"u8, settings: default), key)[0];
         Assert.Equal((OperationStatus.Configured, 1), (retried.Status, retried.Low));
         Assert.Equal("two", Text(Find(node, "a")!));
     }
@@ -234,13 +234,13 @@ public sealed class IndexRecordTests
             {
                 for (int i = 0; i < IndexRecord.MaxCount; i++)
                 {
-                    writer.Put(i.ToString(CultureInfo.InvariantCulture), "{}"u8, default);
+                    writer.Put(i.ToString(CultureInfo.InvariantCulture), "{}"u8, settings: default);
                 }
             }
         );
         Assert.Contains(
             "Delete some",
-            Propose(node, static writer => writer.Put("more", "{}"u8, default)).Rejection!.Message,
+            Propose(node, static writer => writer.Put("more", "{}"u8, settings: default)).Rejection!.Message,
             StringComparison.Ordinal
         );
         Put(node, "7", "another");
@@ -265,7 +265,7 @@ public sealed class IndexRecordTests
         );
         Assert.Equal(
             RejectionKind.InsufficientSpace,
-            Propose(full, static writer => writer.Put("b", "one"u8, default)).Rejection?.Kind
+            Propose(full, static writer => writer.Put("b", "one"u8, settings: default)).Rejection?.Kind
         );
         Do(full, static writer => writer.Configure("a", new IndexSettingsChange(IsDisabled: true)));
         Do(full, static writer => writer.Delete("a"));
@@ -278,7 +278,7 @@ public sealed class IndexRecordTests
         using var node = SteppedNode.Open(_disk, "/data/node");
         node.CreateDatabase("shop");
         long journal = node.Core.Journal.LastIndex;
-        var refused = Propose(node, static writer => writer.Put("a", "one"u8, default)).Rejection!;
+        var refused = Propose(node, static writer => writer.Put("a", "one"u8, settings: default)).Rejection!;
         Assert.Contains("finalize-upgrade", refused.Message, StringComparison.Ordinal);
         Assert.Equal(journal, node.Core.Journal.LastIndex);
 
@@ -321,7 +321,7 @@ public sealed class IndexRecordTests
                 }
                 else
                 {
-                    writer.Put(name, Encoding.UTF8.GetBytes(definition), default);
+                    writer.Put(name, Encoding.UTF8.GetBytes(definition), settings: default);
                 }
             }
 

@@ -41,7 +41,7 @@ public sealed class BackgroundWorkTests
     {
         using var node = SteppedNode.Open(_disk, Directory, _time);
         _disk.Inject(
-            new DiskFault(1, Errno.NoSpace)
+            new DiskFault(AtCall: 1, Errno.NoSpace)
             {
                 Calls = DiskCalls.Allocate,
                 PathContains = "/journal/",

@@ -126,7 +126,7 @@ public sealed class ClockTests
         LoseTime(1970);
         using var again = Open();
         again.Run(Put(again, "a", "{}"));
-        again.Run(CommandEncoder.Delete(again.Database("db").Number, "a"u8, default, default));
+        again.Run(CommandEncoder.Delete(again.Database("db").Number, "a"u8, expected: default, key: default));
         _time.Advance(TimeSpan.FromDays(2));
         await CleanAsync(again);
         SetTrustedTime(Start.AddDays(40));

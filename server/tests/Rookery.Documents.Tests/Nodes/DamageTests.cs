@@ -28,7 +28,7 @@ public class DamageTests
         {
             for (long offset = 2000; offset < Length(disk, path); offset += 3000)
             {
-                var rotten = disk.AfterPowerLoss(1);
+                var rotten = disk.AfterPowerLoss(seed: 1);
                 rotten.Rot(path, offset, mask: 1);
                 string? diagnosis = Diagnosis(rotten, leftOut: null);
                 if (diagnosis is null || !diagnosis.Contains("rows of documents from", StringComparison.Ordinal))
@@ -78,7 +78,7 @@ public class DamageTests
                 node.CreateDatabase($"Shop{round}");
                 for (int i = 0; i < 20; i++)
                 {
-                    node.Put($"Shop{round % 2}", $"d/{round}/{i:D2}", $$"""{"noise":"{{Noise(i, 250)}}"}""");
+                    node.Put($"Shop{round % 2}", $"d/{round}/{i:D2}", $$"""{"noise":"{{Noise(i, bytes: 250)}}"}""");
                 }
 
                 node.CreateDatabase("Passing");
@@ -116,7 +116,7 @@ public class DamageTests
         {
             for (long offset = 0; offset < Length(disk, path); offset += 61)
             {
-                var rotten = disk.AfterPowerLoss(1);
+                var rotten = disk.AfterPowerLoss(seed: 1);
                 rotten.Rot(path, offset, mask: 1);
                 if (Diagnosis(rotten, leftOut: null) is not { } diagnosis)
                 {
@@ -189,7 +189,7 @@ public class DamageTests
 
     private static bool WriteBeside(SimulatedDisk disk, string path, long offset)
     {
-        var rotten = disk.AfterPowerLoss(1);
+        var rotten = disk.AfterPowerLoss(seed: 1);
         rotten.Rot(path, offset, mask: 1);
         if (OpenUnlessEveryStartReadsIt(rotten) is not { } node)
         {
@@ -243,7 +243,7 @@ public class DamageTests
                     string id in (string[])[$"!/{i:D3}", $"{i:x3}", $"users/{i:D3}", $"users/9{i:D3}", $"~/{i:D3}"]
                 )
                 {
-                    node.Put("Shop", id, $$"""{"noise":"{{Noise(i, 60)}}"}""");
+                    node.Put("Shop", id, $$"""{"noise":"{{Noise(i, bytes: 60)}}"}""");
                 }
 
                 node.Run(
@@ -260,7 +260,7 @@ public class DamageTests
                 node.Run(
                     CommandEncoder.IdentitySeed(
                         shop,
-                        Encoding.UTF8.GetBytes($"{i * 41 % 150:D3}{Noise(i, 150)}|"),
+                        Encoding.UTF8.GetBytes($"{i * 41 % 150:D3}{Noise(i, bytes: 150)}|"),
                         i,
                         force: true,
                         default
@@ -291,7 +291,7 @@ public class DamageTests
     // Offset -1 means that the whole file is missing.
     private static void LookUpBeside(SimulatedDisk disk, string path, long offset, HashSet<string> refused)
     {
-        var rotten = disk.AfterPowerLoss(1);
+        var rotten = disk.AfterPowerLoss(seed: 1);
         if (offset < 0)
         {
             rotten.Delete(path);
@@ -313,7 +313,7 @@ public class DamageTests
             uint shop = node.Database("Shop").Number;
             for (int i = 0; i < 150; i += 5)
             {
-                byte[] identity = Encoding.UTF8.GetBytes($"{i * 41 % 150:D3}{Noise(i, 150)}|");
+                byte[] identity = Encoding.UTF8.GetBytes($"{i * 41 % 150:D3}{Noise(i, bytes: 150)}|");
                 foreach (
                     var (name, command) in ((string, CommandBuffer)[])
                         [
@@ -336,7 +336,7 @@ public class DamageTests
                                 "hilo",
                                 CommandEncoder.HiloReturn(shop, Encoding.UTF8.GetBytes($"Tag{i}"), 1, 32, default)
                             ),
-                            ("identity", CommandEncoder.IdentityNext(shop, identity, default)),
+                            ("identity", CommandEncoder.IdentityNext(shop, identity, key: default)),
                             ("seed", CommandEncoder.IdentitySeed(shop, identity, 1, force: false, default)),
                             ("key", CommandEncoder.IdentityNext(shop, "other|"u8, new IdempotencyKey((ulong)i, 7))),
                         ]
@@ -384,7 +384,7 @@ public class DamageTests
         node.CreateDatabase("Shop");
         for (int i = 0; i < 200; i++)
         {
-            node.Put("Shop", $"d/{i:D3}", $$"""{"noise":"{{Noise(i, 250)}}"}""");
+            node.Put("Shop", $"d/{i:D3}", $$"""{"noise":"{{Noise(i, bytes: 250)}}"}""");
         }
 
         node.Flush();

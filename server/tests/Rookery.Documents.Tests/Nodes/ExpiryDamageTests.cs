@@ -20,7 +20,7 @@ public sealed class ExpiryDamageTests
                 node.Put(
                     "Shop",
                     $"d/{i:D3}",
-                    $$"""{"noise":"{{DamageTests.Noise(i, 250)}}","@metadata":{"@expires":"2000-01-01T00:00:00Z"} }"""
+                    $$"""{"noise":"{{DamageTests.Noise(i, bytes: 250)}}","@metadata":{"@expires":"2000-01-01T00:00:00Z"} }"""
                 );
             }
 
@@ -34,8 +34,8 @@ public sealed class ExpiryDamageTests
             )
         )
         {
-            var rotten = disk.AfterPowerLoss(1);
-            rotten.Rot(path, 3000, 1);
+            var rotten = disk.AfterPowerLoss(seed: 1);
+            rotten.Rot(path, offset: 3000, mask: 1);
             using var node = SteppedNode.Open(rotten, Directory);
             byte[] from = [];
             using var command = Expiration.NextCommand(
@@ -75,8 +75,8 @@ public sealed class ExpiryDamageTests
         {
             for (long offset = 1500; offset < DamageTests.Length(disk, path); offset += 4_000)
             {
-                var rotten = disk.AfterPowerLoss(1);
-                rotten.Rot(path, offset, 1);
+                var rotten = disk.AfterPowerLoss(seed: 1);
+                rotten.Rot(path, offset, mask: 1);
                 if (DamageTests.OpenUnlessEveryStartReadsIt(rotten) is not { } node)
                 {
                     continue;

@@ -43,7 +43,7 @@ public class GoldenNodeTests
             Assert.Equal(KeyedEtag(expected), node.Propose(Keyed(node))[0].Etag);
             Assert.Equal(
                 4,
-                node.Propose(CommandEncoder.IdentityNext(node.Database("Shop").Number, "users|"u8, default))[0].Low
+                node.Propose(CommandEncoder.IdentityNext(node.Database("Shop").Number, "users|"u8, key: default))[0].Low
             );
             node.Put("Shop", "new", "{}");
             Assert.InRange(node.Core.Storage.Sequence, last + 1, last + 10);
@@ -110,7 +110,7 @@ public class GoldenNodeTests
         node.Put("Shop", "expires", """{"@metadata":{"@expires":"2031-01-01T00:00:00.0000000Z"}}""");
         node.Put("Shop", "moves", """{"@metadata":{"@collection":"Users"}}""");
         node.Put("Shop", "moves", """{"@metadata":{"@collection":"Movers"}}""");
-        node.Run(CommandEncoder.Delete(shop, "users/3"u8, default, default));
+        node.Run(CommandEncoder.Delete(shop, "users/3"u8, expected: default, key: default));
         node.Run(Keyed(node));
         node.Run(
             CommandEncoder.HiloNext(
@@ -127,8 +127,8 @@ public class GoldenNodeTests
         node.Run(CommandEncoder.PutClientConfiguration(shop, """{"Disabled":false}"""u8));
         node.Run(CommandEncoder.DeleteDatabases(["Gone"]));
         node.Flush();
-        node.Run(CommandEncoder.IdentityNext(shop, "users|"u8, default));
-        node.Run(CommandEncoder.Delete(shop, "users/4"u8, default, default));
+        node.Run(CommandEncoder.IdentityNext(shop, "users|"u8, key: default));
+        node.Run(CommandEncoder.Delete(shop, "users/4"u8, expected: default, key: default));
         node.Put("Shop", "Users/5", """{"last":true}""");
         node.Put("Other", "o/1", """{"a":1.50}""");
     }
@@ -137,7 +137,13 @@ public class GoldenNodeTests
     {
         using var parser = DocumentParser.Rent();
         Assert.True(parser.TryParse("""{"keyed":true}"""u8, out var document, out _));
-        return CommandEncoder.Put(node.Database("Shop").Number, "keyed"u8, default, document, new IdempotencyKey(1, 2));
+        return CommandEncoder.Put(
+            node.Database("Shop").Number,
+            "keyed"u8,
+            expected: default,
+            document,
+            new IdempotencyKey(1, 2)
+        );
     }
 
     private static long KeyedEtag(string contents) =>
@@ -179,7 +185,7 @@ public class GoldenNodeTests
             $"etags {counts.LastDocumentEtag} {counts.LastEtag} {counts.TombstoneHorizon}, keys from "
                 + $"{reader.ReadIdempotencyHorizonTicks()}\n"
         );
-        using (var documents = reader.SeekByIdPrefix([]))
+        using (var documents = reader.SeekByIdPrefix(prefix: []))
         {
             while (documents.MoveNext())
             {
@@ -192,7 +198,7 @@ public class GoldenNodeTests
             }
         }
 
-        using (var changes = reader.SeekChanges(0))
+        using (var changes = reader.SeekChanges(afterEtag: 0))
         {
             while (changes.MoveNext())
             {

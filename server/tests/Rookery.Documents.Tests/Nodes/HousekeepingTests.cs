@@ -36,7 +36,7 @@ public sealed class HousekeepingTests
         Work(storage);
         Fill(storage, index: 2, rows: 100);
         string run = _disk.Files.First(path => path.EndsWith(".run", StringComparison.Ordinal));
-        _disk.Rot(run, 1000, mask: 1);
+        _disk.Rot(run, offset: 1000, mask: 1);
         long before = _disk.OperationCount;
         for (int round = 0; round < 10; round++)
         {
@@ -56,7 +56,11 @@ public sealed class HousekeepingTests
         Fill(storage, index: 1, rows: 5_000);
         storage.Memtables.RequestFlush();
         Work(storage);
-        _disk.Rot(_disk.Files.First(static path => path.EndsWith(".run", StringComparison.Ordinal)), 1000, mask: 1);
+        _disk.Rot(
+            _disk.Files.First(static path => path.EndsWith(".run", StringComparison.Ordinal)),
+            offset: 1000,
+            mask: 1
+        );
         for (int round = 0; round < 10; round++)
         {
             housekeeping.DoRound(mayScrub: false);

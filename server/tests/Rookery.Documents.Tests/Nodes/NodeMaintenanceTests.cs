@@ -33,7 +33,7 @@ public sealed class NodeMaintenanceTests
         var troubles = new ConcurrentQueue<string>();
         using var node = Open(disk, new RunWriters(), troubles.Enqueue);
         disk.Inject(
-            new DiskFault(1, Errno.NoSpace)
+            new DiskFault(AtCall: 1, Errno.NoSpace)
             {
                 Calls = DiskCalls.Create | DiskCalls.Write,
                 PathContains = "/data/storage/",
@@ -57,7 +57,7 @@ public sealed class NodeMaintenanceTests
         }
 
         string run = disk.Files.First(path => path.EndsWith(".run", StringComparison.Ordinal));
-        disk.Rot(run, 0, mask: 1);
+        disk.Rot(run, offset: 0, mask: 1);
         var troubles = new ConcurrentQueue<string>();
         using var damaged = Open(disk, new RunWriters(), troubles.Enqueue);
         Assert.Contains(run, Assert.Single(troubles), StringComparison.Ordinal);
@@ -110,7 +110,7 @@ public sealed class NodeMaintenanceTests
         using var parser = DocumentParser.Rent();
         Assert.True(parser.TryParse(Filler, out var document, out _));
         byte[] id = Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $"rooks/{number}"));
-        return CommandEncoder.Put(database, id, ExpectedChangeVector.None, document, default);
+        return CommandEncoder.Put(database, id, ExpectedChangeVector.None, document, key: default);
     }
 
     private sealed class RunWriters : IIoRecorder

@@ -82,7 +82,7 @@ internal sealed class SteppedNode : IDisposable
             Encoding.UTF8.GetBytes(id),
             ExpectedChangeVector.None,
             document,
-            default
+            key: default
         );
     }
 
@@ -94,7 +94,7 @@ internal sealed class SteppedNode : IDisposable
     {
         var documents = new Dictionary<string, string>(StringComparer.Ordinal);
         using var reader = Database(database).OpenReader();
-        using var cursor = reader.SeekByIdPrefix([]);
+        using var cursor = reader.SeekByIdPrefix(prefix: []);
         while (cursor.MoveNext())
         {
             documents.Add(Encoding.UTF8.GetString(cursor.View.Id), Encoding.UTF8.GetString(cursor.View.Body));

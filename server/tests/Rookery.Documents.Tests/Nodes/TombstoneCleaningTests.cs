@@ -97,7 +97,12 @@ public sealed class TombstoneCleaningTests
     {
         node.Put("db", id, "{}");
         node.Run(
-            CommandEncoder.Delete(node.Database("db").Number, System.Text.Encoding.UTF8.GetBytes(id), default, default)
+            CommandEncoder.Delete(
+                node.Database("db").Number,
+                System.Text.Encoding.UTF8.GetBytes(id),
+                expected: default,
+                key: default
+            )
         );
     }
 
@@ -111,7 +116,7 @@ public sealed class TombstoneCleaningTests
     {
         var ids = new List<string>();
         using var reader = node.Database("db").OpenReader();
-        using var changes = reader.SeekChanges(0);
+        using var changes = reader.SeekChanges(afterEtag: 0);
         while (changes.MoveNext())
         {
             ids.Add(changes.Tombstone.Id);

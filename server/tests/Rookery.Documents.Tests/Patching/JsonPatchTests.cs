@@ -236,7 +236,7 @@ public class JsonPatchTests
 
     [Fact]
     public void Random_patches_agree_with_the_definition() =>
-        Gen.Select(RandomJson.Value(3), Gen.Int[0, int.MaxValue])
+        Gen.Select(RandomJson.Value(depth: 3), Gen.Int[0, int.MaxValue])
             .CheckEach(
                 3000,
                 static one =>

@@ -44,7 +44,7 @@ public class PatchTests
 
     [Fact]
     public void Random_merge_patches_agree_with_the_definition() =>
-        Gen.Select(RandomJson.Value(3), RandomJson.Value(3))
+        Gen.Select(RandomJson.Value(depth: 3), RandomJson.Value(depth: 3))
             .CheckEach(
                 3000,
                 static one =>

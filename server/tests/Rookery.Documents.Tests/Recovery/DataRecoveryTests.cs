@@ -60,7 +60,7 @@ public class DataRecoveryTests
     [Fact]
     public void Inspecting_a_stopped_store_changes_nothing()
     {
-        BackedUp.NewNode(_disk, 20).Dispose();
+        BackedUp.NewNode(_disk, documents: 20).Dispose();
         var before = _disk
             .Files.Where(static file => !file.EndsWith("/lock", StringComparison.Ordinal))
             .ToDictionary(static file => file, file => Convert.ToHexString(_disk.ReadAll(file)));
@@ -82,7 +82,7 @@ public class DataRecoveryTests
     [Fact]
     public void A_node_can_be_recovered_more_than_once()
     {
-        BackedUp.NewNode(_disk, 20).Dispose();
+        BackedUp.NewNode(_disk, documents: 20).Dispose();
         Recover(_disk);
         SteppedNode.Open(_disk, BackedUp.Node).Dispose();
         Recover(_disk, new NodeIds("again-node-12345678901", "again-cluster-12345678"));
@@ -109,7 +109,7 @@ public class DataRecoveryTests
                     old = new NodeIds(node.Core.NodeId, node.Core.ClusterId);
                 }
 
-                var work = first.AfterPowerLoss(0);
+                var work = first.AfterPowerLoss(seed: 0);
                 Recover(work);
                 return (work, new Story(work.OperationCount, 40 + (40 * seed)));
             },
@@ -132,12 +132,12 @@ public class DataRecoveryTests
     {
         // Nothing else syncs the journal's directory. Without this sync, the new tables could be valid while their
         // journal is missing.
-        BackedUp.NewNode(_disk, 20).Dispose();
+        BackedUp.NewNode(_disk, documents: 20).Dispose();
         Assert.NotNull(
             new CrashSearch { Points = 300, Runs = 1 }.Find(
                 _ =>
                 {
-                    var work = _disk.AfterPowerLoss(0);
+                    var work = _disk.AfterPowerLoss(seed: 0);
                     Recover(
                         work,
                         faultyDisk: new SyncSkippingDisk(
@@ -158,17 +158,17 @@ public class DataRecoveryTests
     public void A_disk_that_refuses_leaves_the_old_data_or_the_new()
     {
         NodeIds old;
-        using (var node = BackedUp.NewNode(_disk, 40))
+        using (var node = BackedUp.NewNode(_disk, documents: 40))
         {
             old = new NodeIds(node.Core.NodeId, node.Core.ClusterId);
         }
 
-        var complete = _disk.AfterPowerLoss(0);
+        var complete = _disk.AfterPowerLoss(seed: 0);
         Recover(complete);
         long calls = complete.CallCount(DiskCalls.Changing);
         for (long call = 1; call <= calls; call += 1 + (call / 40))
         {
-            var image = _disk.AfterPowerLoss(0);
+            var image = _disk.AfterPowerLoss(seed: 0);
             image.Inject(new DiskFault(call, Errno.InputOutput) { Calls = DiskCalls.Changing, Sticky = true });
             var failure = Record.Exception(() => Recover(image));
             image.ClearFaults();
@@ -182,7 +182,7 @@ public class DataRecoveryTests
     public void The_readable_part_of_a_damaged_journal_is_recovered_and_the_loss_reported()
     {
         int first;
-        using (var node = BackedUp.NewNode(_disk, 20))
+        using (var node = BackedUp.NewNode(_disk, documents: 20))
         {
             first = (int)node.Core.Journal.LastIndex;
             for (int i = 0; i < 5; i++)
@@ -193,7 +193,7 @@ public class DataRecoveryTests
 
         // The third entry cannot be read, and later ones can.
         string segment = _disk.Files.First(file => _disk.ReadAll(file).AsSpan().IndexOf("late/2"u8) >= 0);
-        _disk.Rot(segment, _disk.ReadAll(segment).AsSpan().IndexOf("late/2"u8), 4);
+        _disk.Rot(segment, _disk.ReadAll(segment).AsSpan().IndexOf("late/2"u8), mask: 4);
         using (var old = Open(_disk))
         {
             Assert.Equal(first + 2, old.Last.Index);
@@ -208,7 +208,7 @@ public class DataRecoveryTests
     public void Without_a_journal_the_tables_are_recovered()
     {
         long lastIndex;
-        using (var node = BackedUp.NewNode(_disk, 40))
+        using (var node = BackedUp.NewNode(_disk, documents: 40))
         {
             node.Flush();
             lastIndex = node.Core.DurablePosition.Index;
@@ -268,7 +268,7 @@ public class DataRecoveryTests
     [Fact]
     public void A_running_node_is_not_recovered()
     {
-        using var node = BackedUp.NewNode(_disk, 4);
+        using var node = BackedUp.NewNode(_disk, documents: 4);
         Assert.Throws<DataDirectoryInUseException>(() => Open(_disk));
         Assert.Contains(
             "no data directory",

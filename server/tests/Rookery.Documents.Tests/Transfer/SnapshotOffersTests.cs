@@ -105,7 +105,7 @@ public sealed class SnapshotOffersTests
         string run = _disk
             .List($"{Transferred.Sender}/storage")
             .First(static name => name.EndsWith(".run", StringComparison.Ordinal));
-        _disk.Rot($"{Transferred.Sender}/storage/{run}", 200, mask: 8);
+        _disk.Rot($"{Transferred.Sender}/storage/{run}", offset: 200, mask: 8);
         using var node = SteppedNode.Open(_disk, Transferred.Sender, _time);
         while (!node.Core.Storage.ScrubOnce(budgetBytes: 1 << 20)) { }
 

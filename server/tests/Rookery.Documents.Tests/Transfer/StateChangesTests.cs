@@ -71,7 +71,7 @@ public sealed class StateChangesTests
         using var sender = SteppedNode.Open(disk, Transferred.Sender);
         long since = FillWithLittleChanged(sender);
         Assert.Null(sender.Core.Offers.MakeSince(since, out var write));
-        disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Write });
+        disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Write });
         write!();
         disk.ClearFaults();
         var offer = sender.Core.Offers.MakeSince(since, out _)!;
@@ -148,7 +148,14 @@ public sealed class StateChangesTests
         receiver.Installation.Install(fetched, tailIsKept: false);
         int installed = disk.OperationCount;
         receiver.Journal.Write([
-            new JournalFrame(FrameType.NoOp, offer.Index + 1, offer.Term, offer.Operations, 0, default),
+            new JournalFrame(
+                FrameType.NoOp,
+                offer.Index + 1,
+                offer.Term,
+                offer.Operations,
+                OperationCount: 0,
+                Payload: default
+            ),
         ]);
         int acknowledged = disk.OperationCount;
         while (receiver.Background.DoStep()) { }
@@ -393,7 +400,7 @@ public sealed class StateChangesTests
                     );
                     break;
                 case 5:
-                    node.Propose(CommandEncoder.IdentityNext(number, "orders|"u8, default));
+                    node.Propose(CommandEncoder.IdentityNext(number, "orders|"u8, key: default));
                     break;
                 case 6 or 7:
                     SetRecords();
@@ -403,7 +410,12 @@ public sealed class StateChangesTests
                     break;
                 case < 18:
                     node.Propose(
-                        CommandEncoder.Delete(number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, default)
+                        CommandEncoder.Delete(
+                            number,
+                            Encoding.UTF8.GetBytes(id),
+                            ExpectedChangeVector.None,
+                            key: default
+                        )
                     );
                     break;
                 default:

@@ -36,7 +36,7 @@ public sealed class StateInboxTests
         using (var receiver = SteppedNode.Open(_disk, Transferred.Receiver))
         {
             Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
-            _disk.Rot($"{Transferred.Receiver}/storage/incoming/{offer.Files[0].Name}", 100, mask: 3);
+            _disk.Rot($"{Transferred.Receiver}/storage/incoming/{offer.Files[0].Name}", offset: 100, mask: 3);
             Assert.Contains(
                 "is damaged",
                 Assert.Throws<StateTransferException>(() => receiver.Core.Inbox.Check(offer)).Message,

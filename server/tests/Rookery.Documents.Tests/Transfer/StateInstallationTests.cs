@@ -145,7 +145,14 @@ public sealed class StateInstallationTests
                 long before = operations;
                 operations = index <= offer.Index ? offer.Operations : offer.Operations + index - offer.Index;
                 journal.Write([
-                    new JournalFrame(FrameType.NoOp, index, offer.Term, before, (int)(operations - before), default),
+                    new JournalFrame(
+                        FrameType.NoOp,
+                        index,
+                        offer.Term,
+                        before,
+                        (int)(operations - before),
+                        Payload: default
+                    ),
                 ]);
             }
 
@@ -202,7 +209,14 @@ public sealed class StateInstallationTests
         Install(sender, offer, receiver);
         int installed = disk.OperationCount;
         receiver.Core.Journal.Write([
-            new JournalFrame(FrameType.NoOp, offer.Index + 1, offer.Term, offer.Operations, 0, default),
+            new JournalFrame(
+                FrameType.NoOp,
+                offer.Index + 1,
+                offer.Term,
+                offer.Operations,
+                OperationCount: 0,
+                Payload: default
+            ),
         ]);
         int acknowledged = disk.OperationCount;
         while (receiver.Core.Background.DoStep()) { }

@@ -105,7 +105,7 @@ internal static class Transferred
         if (store.Databases.TryGet(name, out var database))
         {
             using var reader = database.OpenReader();
-            using var cursor = reader.SeekByIdPrefix([]);
+            using var cursor = reader.SeekByIdPrefix(prefix: []);
             while (cursor.MoveNext())
             {
                 documents.Add(Encoding.UTF8.GetString(cursor.View.Id), Encoding.UTF8.GetString(cursor.View.Body));

@@ -89,7 +89,7 @@ public sealed class ReduceOrderTests
         const string Reduce = "groupBy(r => r.k).aggregate(g => ({ k: g.key, a: g.values.length }))";
         var node = IndexedNode.New();
         var counted = new StaticIndexDefinition(["map('Users', u => ({ k: u.k, a: 1 }))"], Reduce, [], []);
-        node.ChangeIndexes(writer => writer.Put("counted", counted.ToJson(), default));
+        node.ChangeIndexes(writer => writer.Put("counted", counted.ToJson(), settings: default));
         Define(node, "groupBy(r => r.k).aggregate(g => ({ k: g.key, a: 1, b: g.values[0].b, d: 2, tags: 3 }))");
         node.Put("users/1", MembersOf(1));
         node.SettleAll();
@@ -116,7 +116,7 @@ public sealed class ReduceOrderTests
         var counted = new StaticIndexDefinition(["map('Users', u => ({ k: u.k, a: 1 }))"], Reduce, [], []);
         var node = IndexedNode.New();
         Define(node, "groupBy(r => r.k).aggregate(g => ({ k: g.key, a: 1, b: g.values[0].b, d: 2, tags: 3 }))");
-        node.ChangeIndexes(writer => writer.Put("counted", counted.ToJson(), default));
+        node.ChangeIndexes(writer => writer.Put("counted", counted.ToJson(), settings: default));
         node.SettleAll();
         Assert.Single(node.Troubles);
         const string Root = IndexedNode.Directory + "/indexes";
@@ -153,7 +153,7 @@ public sealed class ReduceOrderTests
         );
         using var json = JsonDocument.Parse(definition);
         var request = StaticIndexRequest.Parse(json.RootElement);
-        node.ChangeIndexes(writer => writer.Put(request.Name, request.Definition.ToJson(), default));
+        node.ChangeIndexes(writer => writer.Put(request.Name, request.Definition.ToJson(), settings: default));
     }
 
     /// <summary>

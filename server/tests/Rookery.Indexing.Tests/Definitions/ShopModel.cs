@@ -28,7 +28,7 @@ internal sealed class ShopModel(Random random)
     {
         var shop = new ShopModel(new Random(0));
         using var reader = node.Database().OpenReader();
-        using var documents = reader.SeekByIdPrefix([]);
+        using var documents = reader.SeekByIdPrefix(prefix: []);
         while (documents.MoveNext())
         {
             string id = Encoding.UTF8.GetString(documents.View.Id);

@@ -140,7 +140,7 @@ public sealed class StaticIndexTests
         Assert.NotEmpty(runs);
         foreach (string name in runs)
         {
-            node.Disk.Rot($"{rows}/{name}", 40, 0x10);
+            node.Disk.Rot($"{rows}/{name}", offset: 40, mask: 0x10);
         }
 
         for (int i = 0; i < 8; i++)
@@ -169,7 +169,7 @@ public sealed class StaticIndexTests
 
         // The rows are written, but not their entries: opening the index writes the entries.
         node.Disk.Inject(
-            new DiskFault(1, Errno.InputOutput)
+            new DiskFault(AtCall: 1, Errno.InputOutput)
             {
                 Calls = DiskCalls.Changing,
                 PathContains = "/indexes/1/1/segment-",
@@ -467,7 +467,7 @@ public sealed class StaticIndexTests
         foreach (var (name, text) in ((string, string)[])[("a", reduce), ("b", refused)])
         {
             byte[] stored = new StaticIndexDefinition([Map], text, [], []).ToJson();
-            node.ChangeIndexes(writer => writer.Put(name, stored, default));
+            node.ChangeIndexes(writer => writer.Put(name, stored, settings: default));
         }
 
         node = node.Restart();

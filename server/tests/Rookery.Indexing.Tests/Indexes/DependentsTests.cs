@@ -176,7 +176,7 @@ public sealed class DependentsTests : IDisposable
     {
         using var json = JsonDocument.Parse($$"""{"Name":"{{name}}","Maps":["{{map}}"]}""");
         (node ?? _node).ChangeIndexes(writer =>
-            writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default)
+            writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), settings: default)
         );
     }
 }

@@ -133,7 +133,7 @@ public sealed class IndexCatalogTests
         node.SettleAll();
         if (damaged is not null)
         {
-            node.Disk.Rot($"{Folders}/1/1/{damaged}", 9, 0x10);
+            node.Disk.Rot($"{Folders}/1/1/{damaged}", offset: 9, mask: 0x10);
         }
         else
         {
@@ -345,8 +345,8 @@ public sealed class IndexCatalogTests
     public void A_definition_of_an_unknown_kind_is_reported_once_and_other_indexes_continue()
     {
         using var node = New(documents: 5);
-        node.ChangeIndexes(static writer => writer.Put("odd", "{\"Type\":\"Odd\"}"u8, default));
-        node.ChangeIndexes(static writer => writer.Put("none", "["u8, default));
+        node.ChangeIndexes(static writer => writer.Put("odd", "{\"Type\":\"Odd\"}"u8, settings: default));
+        node.ChangeIndexes(static writer => writer.Put("none", "["u8, settings: default));
         node.Define("a", ByName);
         node.SettleAll();
         Assert.Equal(2, node.Troubles.Count);
@@ -367,7 +367,7 @@ public sealed class IndexCatalogTests
         node.Define("a", ByName);
         node.SettleAll();
         node.Disk.Inject(
-            new DiskFault(1, Errno.InputOutput)
+            new DiskFault(AtCall: 1, Errno.InputOutput)
             {
                 Calls = DiskCalls.Open,
                 PathContains = "/segment-",

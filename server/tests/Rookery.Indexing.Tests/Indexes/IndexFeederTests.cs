@@ -118,15 +118,15 @@ public sealed class IndexFeederTests
 
         // An index that was paused reads the missed changes alone, and later ones with the others.
         node.Host.SetPaused(node.Database(), "index0", true);
-        Write(node, 60, 80);
+        Write(node, from: 60, to: 80);
         node.SettleAll();
         Assert.Equal(80, Feeder(node).DocumentsRead);
         node.Host.SetPaused(node.Database(), "index0", false);
-        Write(node, 80, 90);
+        Write(node, from: 80, to: 90);
         node.SettleAll();
         Assert.InRange(Feeder(node).DocumentsRead, 110, 120);
         long before = Feeder(node).DocumentsRead;
-        Write(node, 90, 100);
+        Write(node, from: 90, to: 100);
         node.SettleAll();
         Assert.Equal(before + 10, Feeder(node).DocumentsRead);
         Assert.All(names, name => node.Check(name, Of("Users", name, "name")));
@@ -140,10 +140,10 @@ public sealed class IndexFeederTests
         node.Define("behind", ByName);
         node.SettleAll();
         node.Host.SetPaused(node.Database(), "far", true);
-        Write(node, 0, 100);
+        Write(node, from: 0, to: 100);
         node.SettleAll();
         node.Host.SetPaused(node.Database(), "behind", true);
-        Write(node, 100, 300);
+        Write(node, from: 100, to: 300);
         node.SettleAll();
         Assert.Equal(100, Feeder(node).DocumentsRead);
 
@@ -162,7 +162,7 @@ public sealed class IndexFeederTests
         node.Define("other", Of("Others", "name"));
         node.SettleAll();
         long before = node.StoreOf(ByName.Name).Watermark;
-        Write(node, 0, 20);
+        Write(node, from: 0, to: 20);
         node.Settle();
         Assert.Equal(before, node.StoreOf(ByName.Name).Watermark);
         Assert.True(node.Status(ByName.Name).IsStale);
@@ -187,14 +187,14 @@ public sealed class IndexFeederTests
     {
         var options = IndexedNode.SmallSteps with { EtagsBetweenPositionWrites = 50 };
         var node = IndexedNode.New(options);
-        Write(node, 0, 30);
+        Write(node, from: 0, to: 30);
         node.Define("other", Of("Others", "name"));
         node.SettleAll();
         long before = node.StoreOf("other").Watermark;
-        Write(node, 30, 90);
+        Write(node, from: 30, to: 90);
         node.SettleAll();
         Assert.True(node.StoreOf("other").Watermark >= before + options.EtagsBetweenPositionWrites);
-        Write(node, 90, 95);
+        Write(node, from: 90, to: 95);
         node = node.Restart(powerLossSeed: 3, options);
         node.SettleAll();
         Assert.InRange(Feeder(node).DocumentsRead, 5, 20);
@@ -255,7 +255,7 @@ public sealed class IndexFeederTests
         using var node = IndexedNode.New();
         node.Define(ByName.Name, ByName);
         node.SettleAll();
-        Write(node, 0, 100);
+        Write(node, from: 0, to: 100);
         long middle = node.Database().LastEtag - 50;
         var waitings = new[] { middle, node.Database().LastEtag }
             .Select(etag => node.Serving(ByName.Name).WaitAsync(etag, TimeSpan.FromHours(1), CancellationToken.None))
@@ -302,7 +302,7 @@ public sealed class IndexFeederTests
     public void A_long_build_does_not_keep_other_indexes_from_following()
     {
         using var node = IndexedNode.New();
-        Write(node, 0, 300);
+        Write(node, from: 0, to: 300);
         node.Define(ByName.Name, ByName);
         node.SettleAll();
         var late = Of("Users", "age");
@@ -327,7 +327,7 @@ public sealed class IndexFeederTests
     {
         using var node = IndexedNode.New();
         node.Define(ByName.Name, ByName);
-        Write(node, 0, 20);
+        Write(node, from: 0, to: 20);
         node.SettleAll();
         node.Host.SetPaused(node.Database(), ByName.Name, true);
         node.Delete("users/3");
@@ -346,17 +346,17 @@ public sealed class IndexFeederTests
     {
         using var node = IndexedNode.New();
         node.Define(ByName.Name, ByName);
-        Write(node, 0, 20);
+        Write(node, from: 0, to: 20);
         node.Settle();
         node.Disk.Inject(
-            new DiskFault(1, Errno.NoSpace)
+            new DiskFault(AtCall: 1, Errno.NoSpace)
             {
                 Calls = DiskCalls.Create,
                 PathContains = "/segment-",
                 Sticky = true,
             }
         );
-        Write(node, 20, 25);
+        Write(node, from: 20, to: 25);
         node.SettleAll();
         Assert.Contains("cannot be written", node.Status(ByName.Name).Trouble, StringComparison.Ordinal);
         Assert.True(node.Status(ByName.Name).IsStale);

@@ -13,10 +13,10 @@ public sealed class IndexFeederTurnsTests
     public void An_index_that_is_always_awaited_does_not_keep_another_from_being_built()
     {
         using var node = IndexedNode.New();
-        Write(node, 0, 30);
+        Write(node, from: 0, to: 30);
         node.Define("awaited", ByName);
         node.SettleAll();
-        Write(node, 30, 200);
+        Write(node, from: 30, to: 200);
         node.Define("built", Of("Users", "age"));
         for (
             int i = 0;
@@ -52,10 +52,10 @@ public sealed class IndexFeederTurnsTests
         node.SettleAll();
         SetPriorities(node);
         node.Host.SetPaused(node.Database(), "low", true);
-        Write(node, 0, 200);
+        Write(node, from: 0, to: 200);
         node.SettleAll();
         node.Host.SetPaused(node.Database(), "high", true);
-        Write(node, 200, 600);
+        Write(node, from: 200, to: 600);
         node.Host.SetPaused(node.Database(), false);
         var (low, high) = (node.Serving("low"), node.Serving("high"));
         var (lowBefore, highBefore) = (low.Position, high.Position);
@@ -86,7 +86,7 @@ public sealed class IndexFeederTurnsTests
             writer.Configure("last", new IndexSettingsChange(Priority: IndexPriority.Low))
         );
         node.Host.SetPaused(node.Database(), "last", true);
-        Write(node, 0, 600);
+        Write(node, from: 0, to: 600);
         node.SettleAll();
         node.Host.SetPaused(node.Database(), false);
         var last = node.Serving("last");
@@ -106,7 +106,7 @@ public sealed class IndexFeederTurnsTests
     public void Builds_of_higher_priority_get_three_turns_of_four()
     {
         using var node = IndexedNode.New();
-        Write(node, 0, 600);
+        Write(node, from: 0, to: 600);
         node.Define("low", ByName);
         node.Host.Step();
         node.Define("high", Of("Users", "age"));

@@ -87,7 +87,9 @@ public sealed class IndexHostWaitTests
     public async Task A_wait_for_a_stopped_index_ends_at_once_when_its_next_definition_is_not_kept()
     {
         using var node = NewStopped();
-        node.ChangeIndexes(static writer => writer.Put("Failing", "{\"of\":\"another version\"}"u8.ToArray(), default));
+        node.ChangeIndexes(static writer =>
+            writer.Put("Failing", "{\"of\":\"another version\"}"u8.ToArray(), settings: default)
+        );
         var waiting = WaitPatiently(node, "Failing");
         node.Settle();
         Assert.False(await waiting.WaitAsync(TestTimeout));

@@ -36,7 +36,7 @@ public sealed class IndexQuotaTests
         {
             for (int i = 0; i < 1_000; i++)
             {
-                writer.Put($"i{i:D4}", Of($"f{i}").ToJson(), default);
+                writer.Put($"i{i:D4}", Of($"f{i}").ToJson(), settings: default);
             }
         });
         node.SettleAll();
@@ -137,7 +137,9 @@ public sealed class IndexQuotaTests
     public void The_error_names_a_definition_that_the_node_cannot_run()
     {
         using var node = IndexedNode.New();
-        node.ChangeIndexes(static writer => writer.Put("later", """{"Type":"OfALaterVersion"}"""u8.ToArray(), default));
+        node.ChangeIndexes(static writer =>
+            writer.Put("later", """{"Type":"OfALaterVersion"}"""u8.ToArray(), settings: default)
+        );
         node.SettleAll();
         Assert.Contains("does not know", node.Host.WhyNotKept(node.Database(), "later"), StringComparison.Ordinal);
         var error = node.Host.ReadErrors(node.Database(), "later").Single();
@@ -155,7 +157,9 @@ public sealed class IndexQuotaTests
     public async Task A_wait_for_an_index_ends_when_its_definition_is_refused(bool evenAtRest)
     {
         using var node = IndexedNode.New();
-        node.ChangeIndexes(static writer => writer.Put("later", """{"Type":"OfALaterVersion"}"""u8.ToArray(), default));
+        node.ChangeIndexes(static writer =>
+            writer.Put("later", """{"Type":"OfALaterVersion"}"""u8.ToArray(), settings: default)
+        );
         var hour = TimeSpan.FromHours(1);
         var waiting = node.Host.WaitAsync(node.Database(), "later", 1, hour, CancellationToken.None, evenAtRest);
         Assert.False(waiting.IsCompleted);
@@ -184,7 +188,7 @@ public sealed class IndexQuotaTests
         node.ChangeIndexes(static writer =>
         {
             writer.Delete("i0");
-            writer.Put("other", Of("other").ToJson(), default);
+            writer.Put("other", Of("other").ToJson(), settings: default);
         });
         Assert.True(node.Host.MayDefine(defining: 2));
         Assert.False(node.Host.MayDefine(defining: 3));

@@ -161,6 +161,6 @@ public sealed class GroupAnswerTests
             "Users",
             CompiledQuery.Compile(RqlParser.Parse(query), QueryParameters.None).Groups!
         );
-        node.ChangeIndexes(writer => writer.Put(definition.Name, definition.ToJson(), default));
+        node.ChangeIndexes(writer => writer.Put(definition.Name, definition.ToJson(), settings: default));
     }
 }

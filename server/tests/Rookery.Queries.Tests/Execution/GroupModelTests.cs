@@ -135,7 +135,7 @@ public sealed class GroupModelTests
             "Users",
             CompiledQuery.Compile(RqlParser.Parse(query), QueryParameters.None).Groups!
         );
-        node.ChangeIndexes(writer => writer.Put(definition.Name, definition.ToJson(), default));
+        node.ChangeIndexes(writer => writer.Put(definition.Name, definition.ToJson(), settings: default));
     }
 
     private static void Change(Random random, RandomQueries documents, bool hasLongKeys, IndexedNode node)

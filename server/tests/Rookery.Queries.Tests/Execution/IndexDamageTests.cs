@@ -19,7 +19,7 @@ public sealed class IndexDamageTests : IDisposable
 {
     private const string Names = "Users/Names";
     private readonly IndexedNode _node = IndexedNode.New(cacheBytes: 0);
-    private readonly QueryMemory _memory = new(new MemoryBudget(64 << 20).AddShare("queries", 64 << 20));
+    private readonly QueryMemory _memory = new(new MemoryBudget(64 << 20).AddShare("queries", limitBytes: 64 << 20));
 
     public IndexDamageTests()
     {
@@ -27,7 +27,7 @@ public sealed class IndexDamageTests : IDisposable
             """{"Name":"Users/Names","Maps":["from u in docs.Users select new { u.name }"],"Fields":{"name":{"Storage":"Yes"}}}"""
         );
         _node.ChangeIndexes(writer =>
-            writer.Put(Names, StaticIndexRequest.Parse(definition.RootElement).Definition.ToJson(), default)
+            writer.Put(Names, StaticIndexRequest.Parse(definition.RootElement).Definition.ToJson(), settings: default)
         );
         for (int i = 0; i < 50; i++)
         {
@@ -77,7 +77,7 @@ public sealed class IndexDamageTests : IDisposable
 
     private void BreakSegments() =>
         _node.Disk.Inject(
-            new DiskFault(1, Errno.InputOutput)
+            new DiskFault(AtCall: 1, Errno.InputOutput)
             {
                 Calls = DiskCalls.Read,
                 PathContains = "/segment-",

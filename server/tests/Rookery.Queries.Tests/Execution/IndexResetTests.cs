@@ -67,7 +67,7 @@ public sealed class IndexResetTests
         node.Put("users/1", "\"name\":\"ann\"");
         node.SettleAll();
         node.Put("users/2", "\"name\":\"ann\"");
-        var share = new MemoryBudget(64 << 20).AddShare("queries", 64 << 20);
+        var share = new MemoryBudget(64 << 20).AddShare("queries", limitBytes: 64 << 20);
         var engine = new QueryEngine(node.Host, new NoDefinitions(), share, node.Time, CancellationToken.None);
         var plan = engine.Plan(
             node.Database(),
@@ -93,7 +93,7 @@ public sealed class IndexResetTests
 
     private static long? Ask(IndexedNode node, long minimumEtag)
     {
-        var share = new MemoryBudget(64 << 20).AddShare("queries", 64 << 20);
+        var share = new MemoryBudget(64 << 20).AddShare("queries", limitBytes: 64 << 20);
         var plan = CompiledQuery.Compile(
             RqlParser.Parse("from Users where name = 'ann'"),
             QueryParameters.None,

@@ -48,7 +48,7 @@ public sealed class RankedEntriesTests
         using var snapshot = example.OpenSnapshot();
         var segment = snapshot.Segments.Single().Reader;
         using var work = new AnswerWork(
-            new QueryMemory(new MemoryBudget(1 << 20).AddShare("queries", 1 << 20)),
+            new QueryMemory(new MemoryBudget(1 << 20).AddShare("queries", limitBytes: 1 << 20)),
             new PatientClock()
         );
         var sort = SegmentSort.Open(

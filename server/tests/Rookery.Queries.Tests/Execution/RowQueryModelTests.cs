@@ -156,7 +156,7 @@ public sealed class RowQueryModelTests
     {
         using var json = JsonDocument.Parse(definition);
         node.ChangeIndexes(writer =>
-            writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default)
+            writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), settings: default)
         );
     }
 

@@ -132,7 +132,7 @@ public sealed class RelevanceTests
             ),
         ];
         using var run = plan.Start(
-            new QueryMemory(new MemoryBudget(64 << 20).AddShare("queries", 64 << 20)),
+            new QueryMemory(new MemoryBudget(64 << 20).AddShare("queries", limitBytes: 64 << 20)),
             new PatientClock()
         );
         foreach (var (place, document) in stored.Index())

@@ -40,9 +40,9 @@ public sealed class AutoIndexChoiceTests
     public void The_most_current_and_then_the_narrowest_index_with_all_fields_is_used()
     {
         var needed = Of("name");
-        var wide = Candidate(Of("age", "name", "city"), 90);
-        var exact = Candidate(Of("name"), 90);
-        var other = Candidate(Of("city"), 100);
+        var wide = Candidate(Of("age", "name", "city"), visible: 90);
+        var exact = Candidate(Of("name"), visible: 90);
+        var other = Candidate(Of("city"), visible: 100);
         Assert.Equal((exact.Name, null), Choose(needed, wide, exact, other));
         Assert.Equal((wide.Name, null), Choose(needed, wide with { VisibleEtag = 91 }, exact, other));
         Assert.Equal(
@@ -67,9 +67,9 @@ public sealed class AutoIndexChoiceTests
         var choice = AutoIndexChoice.For(
             Of("age", "city"),
             [
-                Candidate(Of("name"), 5),
-                Candidate(Of("city", "zip"), 5),
-                Candidate(new AutoIndexDefinition("Orders", Of("age").Fields), 5),
+                Candidate(Of("name"), visible: 5),
+                Candidate(Of("city", "zip"), visible: 5),
+                Candidate(new AutoIndexDefinition("Orders", Of("age").Fields), visible: 5),
             ],
             explains: true
         );
@@ -91,10 +91,10 @@ public sealed class AutoIndexChoiceTests
     {
         var widest = Candidate(
             Of([.. Enumerable.Range(0, AutoIndexChoice.MaxMergedFields).Select(static i => $"f{i}")]),
-            5
+            visible: 5
         );
         Assert.Equal("Auto/Users/Byage", AutoIndexChoice.For(Of("age"), [widest], explains: false).Name);
-        var failed = Candidate(Of("age"), 5) with { State = IndexState.Error };
+        var failed = Candidate(Of("age"), visible: 5) with { State = IndexState.Error };
         Assert.Equal((failed.Name, null), Choose(Of("age"), failed));
         Assert.Equal(
             [new PlanReason(failed.Name, "Is in state Error.")],
@@ -105,13 +105,15 @@ public sealed class AutoIndexChoiceTests
     [Fact]
     public void A_narrower_index_is_superfluous_once_a_wider_one_has_caught_up()
     {
-        var narrow = Candidate(Of("name"), 90);
-        var wide = Candidate(Of("name", "age"), 89);
+        var narrow = Candidate(Of("name"), visible: 90);
+        var wide = Candidate(Of("name", "age"), visible: 89);
         Assert.Empty(AutoCandidates.Superfluous([narrow, wide]));
         Assert.Equal([narrow.Name], AutoCandidates.Superfluous([narrow, wide with { VisibleEtag = 90 }]));
         Assert.Empty(AutoCandidates.Superfluous([narrow, wide with { VisibleEtag = 90, State = IndexState.Paused }]));
         Assert.Empty(AutoCandidates.Superfluous([narrow, narrow with { Name = "twin" }]));
-        Assert.Empty(AutoCandidates.Superfluous([Candidate(Of("name"), 0), Candidate(Of("name", "age"), 0)]));
+        Assert.Empty(
+            AutoCandidates.Superfluous([Candidate(Of("name"), visible: 0), Candidate(Of("name", "age"), visible: 0)])
+        );
     }
 
     private static (string Name, AutoIndexDefinition? ToDefine) Choose(

@@ -110,9 +110,9 @@ public sealed class AutoReduceDefinitionTests
     [Fact]
     public void An_index_with_all_aggregates_is_used_or_one_is_widened_or_created()
     {
-        var count = Candidate("from Orders group by a select count()", 90);
-        var wide = Candidate("from Orders group by a select count(), sum(n)", 90);
-        var other = Candidate("from Orders group by b select count()", 99);
+        var count = Candidate("from Orders group by a select count()", visible: 90);
+        var wide = Candidate("from Orders group by a select count(), sum(n)", visible: 90);
+        var other = Candidate("from Orders group by b select count()", visible: 99);
         Assert.Equal((count.Name, null), Choose("from Orders group by a select count()", wide, count, other));
         Assert.Equal(
             (wide.Name, null),
@@ -150,11 +150,11 @@ public sealed class AutoReduceDefinitionTests
         const string Sum = "from Orders group by a select sum(count)";
         Assert.Equal(
             ("Auto/Orders/BySum(count)ReducedBya", "Auto/Orders/BySum(count)ReducedBya"),
-            Choose(Sum, Candidate(Count, 90) with { State = IndexState.Disabled })
+            Choose(Sum, Candidate(Count, visible: 90) with { State = IndexState.Disabled })
         );
         Assert.Equal(
             ("Auto/Orders/ByCountReducedBya", "Auto/Orders/ByCountReducedBya"),
-            Choose(Count, Candidate(Sum, 90) with { State = IndexState.Disabled })
+            Choose(Count, Candidate(Sum, visible: 90) with { State = IndexState.Disabled })
         );
     }
 
@@ -170,7 +170,7 @@ public sealed class AutoReduceDefinitionTests
     {
         const string Query = "from Users group by city select city, count(), sum(age)";
         const string OldName = "Auto/Users/ByAgeAndCountReducedByCity";
-        var old = Candidate(Query, 90) with { Name = OldName, State = state };
+        var old = Candidate(Query, visible: 90) with { Name = OldName, State = state };
         Assert.Equal((OldName, null), Choose(Query, old));
         Assert.DoesNotContain(
             AutoReduceChoice.For(Of(Query), [old]).Reasons,
@@ -178,7 +178,7 @@ public sealed class AutoReduceDefinitionTests
         );
 
         // The index with the aggregates of both would have the old one's content.
-        var count = Candidate("from Users group by city select count()", 90);
+        var count = Candidate("from Users group by city select count()", visible: 90);
         Assert.Equal((OldName, null), Choose("from Users group by city select sum(age)", count, old));
     }
 
@@ -189,7 +189,7 @@ public sealed class AutoReduceDefinitionTests
             ", ",
             Enumerable.Range(0, AutoReduceChoice.MaxFields - 1).Select(static i => $"sum(f{i}) as f{i}")
         );
-        var widest = Candidate($"from Orders group by a select {many}", 5);
+        var widest = Candidate($"from Orders group by a select {many}", visible: 5);
         Assert.Equal("Auto/Orders/ByCountReducedBya", Choose("from Orders group by a select count()", widest).Name);
         Assert.Equal(widest.Name, Route($"from Orders group by a select {many}", 1000).IndexName);
         Assert.Contains(
@@ -202,13 +202,13 @@ public sealed class AutoReduceDefinitionTests
     [Fact]
     public void An_index_with_fewer_aggregates_is_superfluous_once_the_other_has_caught_up()
     {
-        var count = Candidate("from Orders group by a select count()", 90);
-        var wide = Candidate("from Orders group by a select count(), sum(n)", 89);
+        var count = Candidate("from Orders group by a select count()", visible: 90);
+        var wide = Candidate("from Orders group by a select count(), sum(n)", visible: 89);
         Assert.Empty(AutoCandidates.Superfluous([count, wide]));
         Assert.Equal([count.Name], AutoCandidates.Superfluous([count, wide with { VisibleEtag = 90 }]));
         Assert.Empty(AutoCandidates.Superfluous([count, wide with { VisibleEtag = 90, State = IndexState.Paused }]));
         Assert.Empty(
-            AutoCandidates.Superfluous([count, Candidate("from Orders group by b select count(), sum(n)", 90)])
+            AutoCandidates.Superfluous([count, Candidate("from Orders group by b select count(), sum(n)", visible: 90)])
         );
     }
 
@@ -221,8 +221,8 @@ public sealed class AutoReduceDefinitionTests
         Assert.Equal("Auto/Orders/ByCountReducedBya", route.IndexName);
         Assert.Equal(route.IndexName, route.ToDefine?.Name);
         Assert.False(route.IsBuilt || route.AvoidsScan);
-        Assert.True(IndexChooser.ChooseForGroups(Plan(Query), static () => 1, [Candidate(Query, 5)]).IsBuilt);
-        Assert.False(IndexChooser.ChooseForGroups(Plan(Query), static () => 1, [Candidate(Query, 0)]).IsBuilt);
+        Assert.True(IndexChooser.ChooseForGroups(Plan(Query), static () => 1, [Candidate(Query, visible: 5)]).IsBuilt);
+        Assert.False(IndexChooser.ChooseForGroups(Plan(Query), static () => 1, [Candidate(Query, visible: 0)]).IsBuilt);
     }
 
     [Fact]
@@ -232,7 +232,7 @@ public sealed class AutoReduceDefinitionTests
         [
             .. Enumerable
                 .Range(0, IndexChooser.MaxReduceIndexes)
-                .Select(static i => Candidate($"from Orders group by f{i} select count()", 5)),
+                .Select(static i => Candidate($"from Orders group by f{i} select count()", visible: 5)),
         ];
         Assert.NotNull(
             IndexChooser

@@ -8,7 +8,7 @@ public sealed class ByteArenaTests
     [Fact]
     public void An_allocation_longer_than_a_chunk_counts_with_all_its_bytes()
     {
-        var share = new MemoryBudget(64 << 20).AddShare("batches", 64 << 20);
+        var share = new MemoryBudget(64 << 20).AddShare("batches", limitBytes: 64 << 20);
         using var arena = new ByteArena(share);
         arena.Allocate(10);
         int address = arena.Allocate(1 << 20);

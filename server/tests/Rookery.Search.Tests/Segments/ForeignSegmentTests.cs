@@ -25,7 +25,7 @@ public sealed class ForeignSegmentTests
     public void A_segment_that_an_older_copy_of_the_index_wrote_later_is_refused_by_name()
     {
         var own = NewIndex("old");
-        var copy = own.AfterPowerLoss(1);
+        var copy = own.AfterPowerLoss(seed: 1);
         Apply(own, 2, "own");
         Apply(copy, 2, "xyz");
         AssertRefused(own, Swap(own, copy));

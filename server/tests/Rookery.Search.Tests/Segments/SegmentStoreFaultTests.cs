@@ -161,8 +161,8 @@ public sealed class SegmentStoreFaultTests
         return SegmentStore.Open(
             new SegmentStoreContext(
                 disk,
-                new SegmentCache(budget.AddShare("pages", 1 << 20)),
-                budget.AddShare("batches", 8 << 20),
+                new SegmentCache(budget.AddShare("pages", limitBytes: 1 << 20)),
+                budget.AddShare("batches", limitBytes: 8 << 20),
                 NoRecorder.Instance
             ),
             Folder

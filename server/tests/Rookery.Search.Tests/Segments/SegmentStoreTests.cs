@@ -16,7 +16,7 @@ public sealed class SegmentStoreTests
     [Fact]
     public void A_batch_buffers_some_documents_even_if_memory_is_short()
     {
-        var share = new MemoryBudget(1 << 20).AddShare("batches", 1 << 20);
+        var share = new MemoryBudget(1 << 20).AddShare("batches", limitBytes: 1 << 20);
         share.Reserve(1 << 20);
         using var store = SegmentStore.Open(StoreContents.ContextOf(NewDisk()) with { Share = share }, Folder);
         var entry = new IndexEntry();
@@ -303,7 +303,7 @@ public sealed class SegmentStoreTests
             using var file = disk.Open(path, DiskOpen.Read);
             for (long offset = 0; offset < file.Length; offset += 1 + (file.Length / 400))
             {
-                disk.Rot(path, offset, 0x10);
+                disk.Rot(path, offset, mask: 0x10);
                 var failure = Assert.ThrowsAny<IOException>(() =>
                 {
                     using var damaged = Open(disk);
@@ -314,7 +314,7 @@ public sealed class SegmentStoreTests
                     }
                 });
                 Assert.IsType<SegmentDamagedException>(failure);
-                disk.Rot(path, offset, 0x10);
+                disk.Rot(path, offset, mask: 0x10);
             }
         }
 

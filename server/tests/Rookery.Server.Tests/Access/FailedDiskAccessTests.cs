@@ -56,7 +56,7 @@ public sealed class FailedDiskAccessTests : IAsyncLifetime
 
     private async Task FailDiskAsync()
     {
-        _server.Disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Changing, Sticky = true });
+        _server.Disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Changing, Sticky = true });
         await _server.Node.Consensus.ProposeAsync(
             CommandEncoder.CreateDatabase("Late", HistoryId.Create()),
             CancellationToken.None

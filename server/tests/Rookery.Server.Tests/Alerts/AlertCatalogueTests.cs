@@ -167,7 +167,10 @@ public sealed partial class AlertCatalogueTests
                 },
             },
             "damage" => HealthyFacts() with { DamagedPlaces = 1 },
-            "disk_full" => HealthyFacts() with { Space = new ReserveState(100 << 20, 256 << 20) },
+            "disk_full" => HealthyFacts() with
+            {
+                Space = new ReserveState(FreeBytes: 100 << 20, NeededBytes: 256 << 20),
+            },
             "no_margin" => HealthyFacts() with
             {
                 Cluster = LedByA(Member("B") with { IsReachable = false }, Member("C") with { IsReachable = true }),
@@ -263,7 +266,7 @@ public sealed partial class AlertCatalogueTests
                     LagEntries = 0,
                 }
             ),
-            Space = new ReserveState(8L << 30, 256 << 20),
+            Space = new ReserveState(FreeBytes: 8L << 30, NeededBytes: 256 << 20),
             Board = new BoardReading { KnownFlags = Throttling.All, TemperatureCelsius = 55 },
             Devices =
             [

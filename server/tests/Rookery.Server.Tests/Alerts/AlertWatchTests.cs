@@ -26,7 +26,7 @@ public sealed class AlertWatchTests : IDisposable
     [Fact]
     public void An_alert_becomes_active_after_its_period_and_is_logged_once_with_figures()
     {
-        _facts = HealthyFacts() with { Space = new ReserveState(300 << 20, 256 << 20) };
+        _facts = HealthyFacts() with { Space = new ReserveState(FreeBytes: 300 << 20, NeededBytes: 256 << 20) };
         Pass(minutes: 9);
         Assert.Empty(_watch.Active);
 
@@ -105,9 +105,9 @@ public sealed class AlertWatchTests : IDisposable
     [Fact]
     public void Figures_are_updated_while_an_alert_holds()
     {
-        _facts = HealthyFacts() with { Space = new ReserveState(300 << 20, 256 << 20) };
+        _facts = HealthyFacts() with { Space = new ReserveState(FreeBytes: 300 << 20, NeededBytes: 256 << 20) };
         Pass(minutes: 11);
-        _facts = HealthyFacts() with { Space = new ReserveState(290 << 20, 256 << 20) };
+        _facts = HealthyFacts() with { Space = new ReserveState(FreeBytes: 290 << 20, NeededBytes: 256 << 20) };
         Pass(minutes: 1);
         Assert.Contains("290 MiB free", Assert.Single(_watch.Active).Sentence, StringComparison.Ordinal);
     }
@@ -115,11 +115,11 @@ public sealed class AlertWatchTests : IDisposable
     [Fact]
     public void A_condition_that_ends_within_its_period_is_not_reported()
     {
-        _facts = HealthyFacts() with { Space = new ReserveState(300 << 20, 256 << 20) };
+        _facts = HealthyFacts() with { Space = new ReserveState(FreeBytes: 300 << 20, NeededBytes: 256 << 20) };
         Pass(minutes: 9);
         _facts = HealthyFacts();
         Pass(minutes: 1);
-        _facts = HealthyFacts() with { Space = new ReserveState(300 << 20, 256 << 20) };
+        _facts = HealthyFacts() with { Space = new ReserveState(FreeBytes: 300 << 20, NeededBytes: 256 << 20) };
         Pass(minutes: 9);
         Assert.Empty(_watch.Active);
         Assert.Equal(0, _changes);
@@ -153,7 +153,7 @@ public sealed class AlertWatchTests : IDisposable
     [Fact]
     public void An_active_alert_whose_condition_ended_says_so()
     {
-        _facts = HealthyFacts() with { Space = new ReserveState(136 << 20, 256 << 20) };
+        _facts = HealthyFacts() with { Space = new ReserveState(FreeBytes: 136 << 20, NeededBytes: 256 << 20) };
         Pass(minutes: 2);
         Assert.Equal(
             ("disk_full", AlertSeverity.Critical),
@@ -226,7 +226,7 @@ public sealed class AlertWatchTests : IDisposable
         new()
         {
             Now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero),
-            Space = new ReserveState(8L << 30, 256 << 20),
+            Space = new ReserveState(FreeBytes: 8L << 30, NeededBytes: 256 << 20),
         };
 
     private void Pass(int minutes) => _time.Advance(TimeSpan.FromMinutes(minutes));

@@ -214,11 +214,11 @@ public sealed class CommandLineTests
     public void A_percentile_is_the_nearest_rank()
     {
         long[] hundred = [.. Enumerable.Range(1, 100).Select(static number => (long)number)];
-        Assert.Equal(50, IoPage.Percentile(hundred, 0.5));
-        Assert.Equal(99, IoPage.Percentile(hundred, 0.99));
-        Assert.Equal(100, IoPage.Percentile(hundred, 1));
-        Assert.Equal(1, IoPage.Percentile(hundred, 0));
-        Assert.Equal(0, IoPage.Percentile([], 0.5));
+        Assert.Equal(50, IoPage.Percentile(hundred, share: 0.5));
+        Assert.Equal(99, IoPage.Percentile(hundred, share: 0.99));
+        Assert.Equal(100, IoPage.Percentile(hundred, share: 1));
+        Assert.Equal(1, IoPage.Percentile(hundred, share: 0));
+        Assert.Equal(0, IoPage.Percentile([], share: 0.5));
     }
 
     [Fact]

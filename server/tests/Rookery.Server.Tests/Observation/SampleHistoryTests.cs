@@ -11,7 +11,7 @@ public sealed class SampleHistoryTests
     private readonly MemoryBudget _budget = new(64 << 20);
     private readonly MemoryShare _memory;
 
-    public SampleHistoryTests() => _memory = _budget.AddShare("observation", 64 << 20);
+    public SampleHistoryTests() => _memory = _budget.AddShare("observation", limitBytes: 64 << 20);
 
     [Fact]
     public void Samples_are_read_back_rounded_to_their_steps_with_unknown_values()

@@ -52,18 +52,18 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", "{}");
-        string put = (await ReadBlocksAsync(2, db, since: "0"))[1];
+        string put = (await ReadBlocksAsync(count: 2, db, since: "0"))[1];
         string position = IdOf(put);
         Assert.StartsWith("event: put", put, StringComparison.Ordinal);
-        Assert.Equal(["id: " + position], await ReadBlocksAsync(1, db, position));
+        Assert.Equal(["id: " + position], await ReadBlocksAsync(count: 1, db, position));
 
         // As after a restore: etags that were already assigned, under another history.
         string name = db["/databases/".Length..];
         await server.SendAsync("DELETE", "/admin/databases", $$"""{"DatabaseNames":["{{name}}"],"HardDelete":true}""");
         await server.SendAsync("PUT", $"/admin/databases?name={name}", $$"""{"DatabaseName":"{{name}}"}""");
         await server.SendAsync("PUT", db + "/docs?id=b", "{}");
-        Assert.Equal(Reset, (await ReadBlocksAsync(1, db, position))[0]);
-        var again = await ReadBlocksAsync(2, db, since: "", lastEventId: position);
+        Assert.Equal(Reset, (await ReadBlocksAsync(count: 1, db, position))[0]);
+        var again = await ReadBlocksAsync(count: 2, db, since: "", lastEventId: position);
         Assert.Equal(Reset, again[0]);
         Assert.Contains("\"Id\":\"b\"", again[1], StringComparison.Ordinal);
     }
@@ -97,7 +97,7 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", "{}");
-        Assert.Equal([Reset], await ReadBlocksAsync(1, db, since: "4000000000"));
+        Assert.Equal([Reset], await ReadBlocksAsync(count: 1, db, since: "4000000000"));
     }
 
     [Fact]
@@ -105,11 +105,11 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", "{}");
-        string startPosition = IdOf((await ReadBlocksAsync(1, db, since: ""))[0]);
+        string startPosition = IdOf((await ReadBlocksAsync(count: 1, db, since: ""))[0]);
         await server.SendAsync("PUT", db + "/docs?id=b", "{}");
         Assert.Contains(
             "\"Id\":\"b\"",
-            (await ReadBlocksAsync(2, db, since: "", lastEventId: startPosition))[1],
+            (await ReadBlocksAsync(count: 2, db, since: "", lastEventId: startPosition))[1],
             StringComparison.Ordinal
         );
     }

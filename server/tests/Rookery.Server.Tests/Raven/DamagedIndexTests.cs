@@ -112,7 +112,7 @@ public sealed class DamagedIndexTests : IAsyncLifetime
             $$"""{"Query":"from index 'Texts' select name, text limit {{rows}}"}"""
         );
         _server.Disk.Inject(
-            new DiskFault(1, Errno.InputOutput)
+            new DiskFault(AtCall: 1, Errno.InputOutput)
             {
                 Calls = DiskCalls.Read,
                 PathContains = "/segment-",

@@ -163,7 +163,7 @@ public sealed class IndexNotKeptTests : IAsyncLifetime
     {
         string db = await _server.CreateDatabaseAsync();
         Assert.True(_server.Node.Databases.TryGet(db.Split('/')[^1], out var database));
-        using var writer = new IndexWriter(database.Number, default);
+        using var writer = new IndexWriter(database.Number, key: default);
         writer.Put("Old", Encoding.UTF8.GetBytes(definition), default);
         var outcome = await _server.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None);
         Assert.Null(outcome.Rejection);

@@ -464,7 +464,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
             "Users",
             fields.Select(static field => new AutoIndexField([field], AutoIndexFieldUses.None))
         );
-        using var writer = new IndexWriter(database.Number, default);
+        using var writer = new IndexWriter(database.Number, key: default);
         writer.Put(definition.Name, definition.ToJson(), default);
         Assert.Null((await server.Node.Consensus.ProposeAsync(writer.Complete(), CancellationToken.None)).Rejection);
         return path;

@@ -12,7 +12,7 @@ namespace Rookery.Server.Tests.Raven;
 /// </summary>
 public sealed class KeptOperationsTests
 {
-    private readonly MemoryShare _memory = new MemoryBudget(64L << 20).AddShare("queries", 1 << 20);
+    private readonly MemoryShare _memory = new MemoryBudget(64L << 20).AddShare("queries", limitBytes: 1 << 20);
     private readonly OperationRegistry _operations;
 
     public KeptOperationsTests() => _operations = new OperationRegistry(TimeProvider.System, _memory);

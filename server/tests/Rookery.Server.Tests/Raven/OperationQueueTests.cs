@@ -6,7 +6,7 @@ namespace Rookery.Server.Tests.Raven;
 
 public sealed class OperationQueueTests
 {
-    private readonly MemoryShare _memory = new MemoryBudget(64L << 20).AddShare("details", 1 << 20);
+    private readonly MemoryShare _memory = new MemoryBudget(64L << 20).AddShare("details", limitBytes: 1 << 20);
 
     [Fact]
     public async Task A_full_queue_returns_its_operations_before_it_ends()

@@ -35,7 +35,7 @@ public sealed class JournalSocketTests : IDisposable
             ],
             ReceiveFields()
         );
-        Assert.True(socket.TrySend(LogLevel.Information, default, "ä"));
+        Assert.True(socket.TrySend(LogLevel.Information, id: default, "ä"));
         Assert.Equal([("PRIORITY", "6"), ("SYSLOG_IDENTIFIER", "rookery"), ("MESSAGE", "ä")], ReceiveFields());
     }
 
@@ -53,22 +53,22 @@ public sealed class JournalSocketTests : IDisposable
         using var socket = JournalSocket.TryConnect(SocketPath)!;
         string line = new('x', 8000);
         int sent = 0;
-        while (sent < 100_000 && socket.TrySend(LogLevel.Information, default, line))
+        while (sent < 100_000 && socket.TrySend(LogLevel.Information, id: default, line))
         {
             sent++;
         }
 
         Assert.InRange(sent, 1, 99_999);
         ReceiveFields();
-        Assert.True(socket.TrySend(LogLevel.Information, default, line));
+        Assert.True(socket.TrySend(LogLevel.Information, id: default, line));
     }
 
     [Fact]
     public void A_line_longer_than_a_datagram_is_refused()
     {
         using var socket = JournalSocket.TryConnect(SocketPath)!;
-        Assert.False(socket.TrySend(LogLevel.Error, default, new string('x', 64 << 20)));
-        Assert.True(socket.TrySend(LogLevel.Error, default, "short"));
+        Assert.False(socket.TrySend(LogLevel.Error, id: default, new string('x', 64 << 20)));
+        Assert.True(socket.TrySend(LogLevel.Error, id: default, "short"));
     }
 
     [Fact]
@@ -76,7 +76,7 @@ public sealed class JournalSocketTests : IDisposable
     {
         using var socket = JournalSocket.TryConnect(SocketPath)!;
         _journal.Dispose();
-        Assert.False(socket.TrySend(LogLevel.Error, default, "lost"));
+        Assert.False(socket.TrySend(LogLevel.Error, id: default, "lost"));
         Assert.Null(JournalSocket.TryConnect(SocketPath + "-elsewhere"));
     }
 

@@ -63,7 +63,7 @@ public sealed class BlockCacheTests
             );
         }
 
-        var run = fixture.WriteAndOpen(1, rows, RunFixture.Options(16 * 1024));
+        var run = fixture.WriteAndOpen(1, rows, RunFixture.Options(blockBytes: 16 * 1024));
         for (int probe = 0; probe < 3000; probe++)
         {
             int number = random.Next(400);
@@ -169,7 +169,7 @@ public sealed class BlockCacheTests
         using var fixture = new RunFixture();
         var (kept, keptRows) = Filled(fixture, fileId: 1, rows: 100);
         var rows = ThingsOf(2000);
-        fixture.Write(2, rows, RunFixture.Options(16 * 1024));
+        fixture.Write(2, rows, RunFixture.Options(blockBytes: 16 * 1024));
         var run = RunReader.Open(fixture.Disk, RunFixture.PathOf(2), 2, fixture.Cache, fixture.Io, out _)!;
         ReadAll(kept, keptRows);
         ReadAll(run, rows);
@@ -187,7 +187,9 @@ public sealed class BlockCacheTests
         var rows = ThingsOf(3000);
         RunReader[] runs =
         [
-            .. Enumerable.Range(1, 3).Select(id => fixture.WriteAndOpen(id, rows, RunFixture.Options(4096))),
+            .. Enumerable
+                .Range(1, 3)
+                .Select(id => fixture.WriteAndOpen(id, rows, RunFixture.Options(blockBytes: 4096))),
         ];
         Parallel.For(
             0,
@@ -259,7 +261,7 @@ public sealed class BlockCacheTests
     )
     {
         var filled = ThingsOf(rows);
-        return (fixture.WriteAndOpen(fileId, filled, RunFixture.Options(16 * 1024)), filled);
+        return (fixture.WriteAndOpen(fileId, filled, RunFixture.Options(blockBytes: 16 * 1024)), filled);
     }
 
     // Numbered rows with values of 2000 bytes.

@@ -84,12 +84,12 @@ public sealed class MergingCursorTests
     [Fact]
     public void Damage_in_one_source_ends_the_cursor_before_a_doubtful_row()
     {
-        var random = new RandomRows(6);
+        var random = new RandomRows(seed: 6);
         using var fixture = new RunFixture();
         var everything = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
         var older = WriteNewerRun(random, fixture, 1, everything);
         var newer = WriteNewerRun(random, fixture, 2, everything);
-        fixture.Disk.Rot(newer.Path, newer.Summary.FileBytes / 3, 4);
+        fixture.Disk.Rot(newer.Path, newer.Summary.FileBytes / 3, mask: 4);
         using var merge = new MergingCursor(
             [
                 new MergeSource(newer.OpenCursor(), newer.RangeTombstones),
@@ -113,7 +113,7 @@ public sealed class MergingCursorTests
     [Fact]
     public void Iteration_allocates_nothing_per_row()
     {
-        var random = new RandomRows(9);
+        var random = new RandomRows(seed: 9);
         using var fixture = new RunFixture();
         var everything = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
         RunReader[] readers =
@@ -170,7 +170,7 @@ public sealed class MergingCursorTests
             rows[key] = everything[key] = random.Row(valueLimitBytes: 300) with { Sequence = sequence + 5000 + row };
         }
 
-        return fixture.WriteAndOpen(number, rows, RunFixture.Options(512), tombstones);
+        return fixture.WriteAndOpen(number, rows, RunFixture.Options(blockBytes: 512), tombstones);
     }
 
     private static byte[] Key(RandomRows random) =>

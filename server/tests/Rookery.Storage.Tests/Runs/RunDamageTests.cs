@@ -6,7 +6,7 @@ namespace Rookery.Storage.Tests.Runs;
 
 public sealed class RunDamageTests
 {
-    private static readonly SortedDictionary<byte[], ModelRow> Rows = new RandomRows(21).Rows(
+    private static readonly SortedDictionary<byte[], ModelRow> Rows = new RandomRows(seed: 21).Rows(
         count: 30,
         valueLimitBytes: 60
     );
@@ -18,7 +18,7 @@ public sealed class RunDamageTests
     public void A_flipped_bit_anywhere_is_detected_and_never_returned()
     {
         using var fixture = new RunFixture();
-        fixture.Write(1, Rows, RunFixture.Options(512), Tombstones);
+        fixture.Write(1, Rows, RunFixture.Options(blockBytes: 512), Tombstones);
         byte[] bytesWritten = fixture.ReadFile(RunFixture.PathOf(1));
         for (int offset = 0; offset < bytesWritten.Length; offset++)
         {
@@ -35,7 +35,7 @@ public sealed class RunDamageTests
     public void A_truncated_or_extended_file_is_damaged()
     {
         using var fixture = new RunFixture();
-        fixture.Write(1, Rows, RunFixture.Options(512));
+        fixture.Write(1, Rows, RunFixture.Options(blockBytes: 512));
         byte[] bytesWritten = fixture.ReadFile(RunFixture.PathOf(1));
         for (int length = 0; length <= bytesWritten.Length + 1; length++)
         {
@@ -60,12 +60,12 @@ public sealed class RunDamageTests
     public void A_block_from_another_place_or_file_is_not_taken_for_the_right_one()
     {
         // Equal shapes and incompressible values, so that blocks of both files have equal lengths.
-        var random = new RandomRows(4);
+        var random = new RandomRows(seed: 4);
         var one = SameShape(random);
         var other = SameShape(random);
         using var fixture = new RunFixture();
-        fixture.Write(1, one, RunFixture.Options(512));
-        fixture.Write(2, other, RunFixture.Options(512));
+        fixture.Write(1, one, RunFixture.Options(blockBytes: 512));
+        fixture.Write(2, other, RunFixture.Options(blockBytes: 512));
         byte[] bytes = fixture.ReadFile(RunFixture.PathOf(1));
         byte[] others = fixture.ReadFile(RunFixture.PathOf(2));
         var (first, second, length) = TwoBlocks(fixture);
@@ -90,7 +90,7 @@ public sealed class RunDamageTests
     public void Damage_names_the_affected_keys()
     {
         using var fixture = new RunFixture();
-        fixture.Write(1, Rows, RunFixture.Options(512));
+        fixture.Write(1, Rows, RunFixture.Options(blockBytes: 512));
         fixture.Disk.Rot(RunFixture.PathOf(1), offset: 200, mask: 1);
         var run = fixture.Open(1);
         int damaged = 0;
@@ -119,13 +119,13 @@ public sealed class RunDamageTests
     public void A_scrub_in_small_steps_reads_every_byte_and_continues_after_damage()
     {
         using var fixture = new RunFixture();
-        fixture.Write(1, Rows, RunFixture.Options(512));
+        fixture.Write(1, Rows, RunFixture.Options(blockBytes: 512));
         var run = fixture.Open(1);
         Assert.Empty(Scrub(run));
         Assert.Equal(run.Summary.FileBytes, fixture.Io.Bytes(IoKind.Scrub));
         fixture.Disk.Rot(RunFixture.PathOf(1), offset: 100, mask: 1);
-        fixture.Disk.Rot(RunFixture.PathOf(1), run.Summary.FileBytes / 2, 1);
-        fixture.Disk.Rot(RunFixture.PathOf(1), run.Summary.FileBytes - 1, 1);
+        fixture.Disk.Rot(RunFixture.PathOf(1), run.Summary.FileBytes / 2, mask: 1);
+        fixture.Disk.Rot(RunFixture.PathOf(1), run.Summary.FileBytes - 1, mask: 1);
         Assert.Equal(3, Scrub(run).Count);
     }
 
@@ -155,7 +155,7 @@ public sealed class RunDamageTests
         for (int call = 1; ; call++)
         {
             using var fixture = new RunFixture();
-            fixture.Write(1, Rows, RunFixture.Options(512), Tombstones);
+            fixture.Write(1, Rows, RunFixture.Options(blockBytes: 512), Tombstones);
             long before = fixture.Disk.CallCount(DiskCalls.Read | DiskCalls.Open);
             fixture.Disk.Inject(new DiskFault(call, Errno.InputOutput) { Calls = DiskCalls.Read | DiskCalls.Open });
             int damaged = ReadAll(fixture, 1);

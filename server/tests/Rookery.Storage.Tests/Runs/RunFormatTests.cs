@@ -41,7 +41,7 @@ public sealed class RunFormatTests
     public void A_run_written_today_is_still_of_format_version_1()
     {
         using var fixture = new RunFixture();
-        fixture.Write(GoldenFileId, GoldenRows(), RunFixture.Options(1024), GoldenTombstones());
+        fixture.Write(GoldenFileId, GoldenRows(), RunFixture.Options(blockBytes: 1024), GoldenTombstones());
         byte[] golden = File.ReadAllBytes(Path.Combine(AppContext.BaseDirectory, "Runs", "Golden", "version-1.run"));
         byte[] written = fixture.ReadFile(RunFixture.PathOf(GoldenFileId));
 

@@ -76,7 +76,7 @@ public sealed class RunModelTests
     [Fact]
     public void The_footer_has_the_counts_of_the_run()
     {
-        var rows = new RandomRows(5).Rows(count: 700, valueLimitBytes: 500);
+        var rows = new RandomRows(seed: 5).Rows(count: 700, valueLimitBytes: 500);
         using var fixture = new RunFixture();
         var written = fixture.Write(3, rows);
         var read = fixture.Open(3).Summary;
@@ -145,10 +145,16 @@ public sealed class RunModelTests
     [Fact]
     public void A_paced_writer_never_leaves_more_than_512_KiB_unsynced()
     {
-        var random = new RandomRows(3);
+        var random = new RandomRows(seed: 3);
         using var fixture = new RunFixture();
         var disk = new SyncWatchingDisk(fixture.Disk);
-        using var writer = new RunWriter(disk, RunFixture.PathOf(1), 1, RunFixture.Options(16 * 1024), fixture.Io);
+        using var writer = new RunWriter(
+            disk,
+            RunFixture.PathOf(1),
+            1,
+            RunFixture.Options(blockBytes: 16 * 1024),
+            fixture.Io
+        );
         for (int number = 0; number < 100; number++)
         {
             writer.Add(Id(number), number, RowKind.Put, random.Bytes(60_000));
@@ -164,7 +170,7 @@ public sealed class RunModelTests
     [Fact]
     public void A_retired_run_stays_readable_until_its_last_release()
     {
-        var rows = new RandomRows(8).Rows(count: 200, valueLimitBytes: 500);
+        var rows = new RandomRows(seed: 8).Rows(count: 200, valueLimitBytes: 500);
         using var fixture = new RunFixture();
         fixture.Write(1, rows);
         var run = RunReader.Open(fixture.Disk, RunFixture.PathOf(1), 1, fixture.Cache, fixture.Io, out _)!;
