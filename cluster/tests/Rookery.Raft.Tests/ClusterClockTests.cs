@@ -13,9 +13,9 @@ public sealed class ClusterClockTests
     {
         _clock.StartAtLogTime(0, Noon);
         Judge(0, (Noon + (100 * TimeSpan.TicksPerDay), true));
-        Assert.Equal(new ClockReading(Noon + (100 * TimeSpan.TicksPerDay), true), _clock.At(0));
+        Assert.Equal(new ClockReading(Noon + (100 * TimeSpan.TicksPerDay), IsSure: true), _clock.At(0));
         Judge(0, (Noon, true));
-        Assert.Equal(new ClockReading(Noon, true), _clock.At(0));
+        Assert.Equal(new ClockReading(Noon, IsSure: true), _clock.At(0));
     }
 
     [Theory]
@@ -26,7 +26,7 @@ public sealed class ClusterClockTests
         _clock.StartAtLogTime(0, Noon);
         Judge(0, (Year(year), false), (Year(year), false), (Year(year), true));
         Assert.Equal(ClockVerdict.Doubted, _clock.Verdict);
-        Assert.Equal(new ClockReading(Noon + TimeSpan.TicksPerSecond, false), _clock.At(Second));
+        Assert.Equal(new ClockReading(Noon + TimeSpan.TicksPerSecond, IsSure: false), _clock.At(Second));
     }
 
     [Theory]
@@ -57,9 +57,9 @@ public sealed class ClusterClockTests
         Judge(0, (Noon, true), (Noon, true));
         Judge(0, (Noon, true), (Year(2080), true));
         Assert.Equal(ClockVerdict.Differ, _clock.Verdict);
-        Assert.Equal(new ClockReading(Noon, true), _clock.At(0));
+        Assert.Equal(new ClockReading(Noon, IsSure: true), _clock.At(0));
         Judge(0, (Year(1970), true), (Noon, true));
-        Assert.Equal(new ClockReading(Noon, true), _clock.At(0));
+        Assert.Equal(new ClockReading(Noon, IsSure: true), _clock.At(0));
     }
 
     [Fact]
@@ -78,7 +78,9 @@ public sealed class ClusterClockTests
     {
         Judge(0, (Year(year), false));
         Assert.Equal(
-            isBelieved ? new ClockReading(Year(year), true) : new ClockReading(ClusterClock.EarliestTicks, false),
+            isBelieved
+                ? new ClockReading(Year(year), IsSure: true)
+                : new ClockReading(ClusterClock.EarliestTicks, IsSure: false),
             _clock.At(0)
         );
     }
@@ -100,9 +102,9 @@ public sealed class ClusterClockTests
     {
         _clock.AdoptLeaderTime(0, default);
         Assert.Equal(default, _clock.At(0));
-        _clock.AdoptLeaderTime(0, new ClockReading(Noon, true));
-        Assert.Equal(new ClockReading(Noon + (60 * TimeSpan.TicksPerSecond), true), _clock.At(60 * Second));
-        _clock.AdoptLeaderTime(60 * Second, new ClockReading(Noon + TimeSpan.TicksPerDay, false));
+        _clock.AdoptLeaderTime(0, new ClockReading(Noon, IsSure: true));
+        Assert.Equal(new ClockReading(Noon + (60 * TimeSpan.TicksPerSecond), IsSure: true), _clock.At(60 * Second));
+        _clock.AdoptLeaderTime(60 * Second, new ClockReading(Noon + TimeSpan.TicksPerDay, IsSure: false));
         Assert.Equal((Noon + TimeSpan.TicksPerDay, false), (_clock.SteadySinceTicks, _clock.IsSure));
         _clock.StartAtLogTime(60 * Second, Noon);
         Assert.Equal(Noon + TimeSpan.TicksPerDay, _clock.At(60 * Second).UtcTicks);

@@ -31,7 +31,7 @@ public sealed class OutcomeTests
                 To = three,
                 Term = world[world.Leader].Core!.Term,
                 StartNumber = 1,
-                Outcome = new OutcomeHash(2, 4711),
+                Outcome = new OutcomeHash(Index: 2, Hash: 4711),
                 ElectionTimeoutMicroseconds = 1_500_000,
             }
         );

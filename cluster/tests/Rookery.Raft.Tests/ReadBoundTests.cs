@@ -14,7 +14,11 @@ public sealed class ReadBoundTests
                 Self = self,
                 StartNumber = 1,
                 Vote = default,
-                Log = new EntryLog(default, Configuration.Of([self, other, new NodeId(3)], []), 0),
+                Log = new EntryLog(
+                    position: default,
+                    Configuration.Of([self, other, new NodeId(3)], learners: []),
+                    configurationIndex: 0
+                ),
                 CommitIndex = 0,
                 Seed = 1,
             },

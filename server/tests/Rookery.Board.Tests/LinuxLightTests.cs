@@ -18,7 +18,7 @@ public sealed class LinuxLightTests : IDisposable
             .With("sys/class/leds/PWR/brightness", "255\n")
             .With("sys/class/leds/ACT/trigger", "none rc-feedback [mmc0] timer\n")
             .With("sys/class/leds/ACT/brightness", "0\n");
-        using var board = new LinuxBoard(new PosixDisk(), _time, [], _tree.Path);
+        using var board = new LinuxBoard(new PosixDisk(), _time, devices: [], _tree.Path);
         Assert.Equal("ACT", board.Light!.Name);
         var blinking = board.Light.TryBlink(out string? whyNot);
         Assert.Null(whyNot);
@@ -42,7 +42,7 @@ public sealed class LinuxLightTests : IDisposable
     [Fact]
     public void A_board_without_a_light_has_none()
     {
-        using var board = new LinuxBoard(new PosixDisk(), _time, [], _tree.Path);
+        using var board = new LinuxBoard(new PosixDisk(), _time, devices: [], _tree.Path);
         Assert.Null(board.Light);
     }
 
@@ -52,7 +52,7 @@ public sealed class LinuxLightTests : IDisposable
         _tree
             .With("proc/stat", "cpu  100 20 30 400 50 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n")
             .With("proc/meminfo", "MemTotal:        1000 kB\nMemFree:          100 kB\nMemAvailable:     600 kB\n");
-        using var board = new LinuxBoard(new PosixDisk(), _time, [], _tree.Path);
+        using var board = new LinuxBoard(new PosixDisk(), _time, devices: [], _tree.Path);
         Assert.Equal(
             new MachineUse
             {

@@ -90,7 +90,7 @@ public sealed class AdmissionTests
         var budget = new MemoryBudget(100);
         var memtable = budget.AddShare("memtable", limitBytes: 100);
         var large = budget.AddShare("large requests", limitBytes: 50);
-        var admission = new Admission(50, _time, large);
+        var admission = new Admission(limitBytes: 50, _time, large);
         memtable.Reserve(90);
         Assert.True(admission.TryEnter(20)); // alone
         Assert.False(admission.TryEnter(5));
@@ -108,7 +108,7 @@ public sealed class AdmissionTests
     {
         var budget = new MemoryBudget(100);
         var memtable = budget.AddShare("memtable", limitBytes: 100);
-        var admission = new Admission(50, _time, budget.AddShare("large requests", limitBytes: 50));
+        var admission = new Admission(limitBytes: 50, _time, budget.AddShare("large requests", limitBytes: 50));
         Assert.True(admission.TryEnter(10));
         memtable.Reserve(90);
         var waiting = admission.EnterAsync(20, CancellationToken.None).AsTask();
@@ -128,7 +128,7 @@ public sealed class AdmissionTests
         var budget = new MemoryBudget(100);
         var cache = budget.AddShare("block cache", limitBytes: 100);
         cache.AllowYielding(() => cache.UsedBytes, cache.Release);
-        var admission = new Admission(50, _time, budget.AddShare("large requests", limitBytes: 50));
+        var admission = new Admission(limitBytes: 50, _time, budget.AddShare("large requests", limitBytes: 50));
         Assert.True(!isWaiting || admission.TryEnter(5));
         Assert.True(cache.TryReserve(90));
         var entered = admission.EnterAsync(60, CancellationToken.None);
@@ -142,7 +142,7 @@ public sealed class AdmissionTests
     {
         var budget = new MemoryBudget(100);
         var cache = budget.AddShare("block cache", limitBytes: 100);
-        var admission = new Admission(50, _time, budget.AddShare("large requests", limitBytes: 50));
+        var admission = new Admission(limitBytes: 50, _time, budget.AddShare("large requests", limitBytes: 50));
         bool? hasQueued = null;
         cache.AllowYielding(
             () => cache.UsedBytes,
@@ -170,7 +170,7 @@ public sealed class AdmissionTests
     /// <summary>Returns an admission with room for 100 bytes, of which a command of this size was admitted.</summary>
     private Admission HoldingOf100(int bytes)
     {
-        var admission = new Admission(100, _time);
+        var admission = new Admission(limitBytes: 100, _time);
         Assert.True(admission.TryEnter(bytes));
         return admission;
     }

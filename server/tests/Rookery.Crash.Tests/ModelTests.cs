@@ -67,7 +67,7 @@ public sealed class ModelTests
         var node = SteppedNode.Open(disk, time);
         for (int i = 0; i < 150; i++)
         {
-            RunSome(node, commands, 1, $"seed {seed}");
+            RunSome(node, commands, count: 1, $"seed {seed}");
             while (doesBackgroundWork && node.Core.Background.DoStep()) { }
 
             // Each start writes entries, and some rows contain the index of theirs, so both nodes restart at the same

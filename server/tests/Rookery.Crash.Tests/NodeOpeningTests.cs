@@ -128,7 +128,7 @@ public sealed class NodeOpeningTests
     {
         var disk = new SimulatedDisk("/data");
         Open(disk, SteppedNode.Directory, null).Dispose();
-        Replace(disk, "/data/node/storage/manifest-0", []);
+        Replace(disk, "/data/node/storage/manifest-0", bytes: []);
         disk.Delete("/data/node/storage/manifest-1");
         using var node = Open(disk, SteppedNode.Directory, null);
         Assert.Equal(

@@ -17,7 +17,12 @@ internal sealed class RandomExchanges(Random random, RandomInputs inputs, Simula
         long expected = inputs.Index(index);
         if (random.Next(3) == 0)
         {
-            var delete = CommandEncoder.DeleteCompareExchange(database.Number, Bytes(key), expected, default);
+            var delete = CommandEncoder.DeleteCompareExchange(
+                database.Number,
+                Bytes(key),
+                expected,
+                requestKey: default
+            );
             return index == 0 ? Step.Of(model, delete, database, etag, $"NotFound {etag} 0-0 ")
                 : index != expected ? Step.Of(model, delete, database, etag, $"Mismatched {index} 0-0 ")
                 : Step.Of(model, delete, WithoutValue(database, key), etag, $"Deleted {etag} 0-0 ");
@@ -29,7 +34,7 @@ internal sealed class RandomExchanges(Random random, RandomInputs inputs, Simula
             Bytes(key),
             expected,
             RandomInputs.Parsed(body, expires),
-            default
+            requestKey: default
         );
         return index == expected
             ? Step.Of(model, put, database.PutValue(key, body, expires, etag), etag, $"Stored {etag} 0-0 ")

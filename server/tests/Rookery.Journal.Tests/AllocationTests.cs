@@ -17,7 +17,7 @@ public sealed class AllocationTests
                 Directory = Path.Join(directory, "journal"),
                 SegmentBytes = 4 * 1024 * 1024,
             };
-            using var journal = NodeJournal.Open(new PosixDisk(), options, default, new CountingRecorder());
+            using var journal = NodeJournal.Open(new PosixDisk(), options, knowledge: default, new CountingRecorder());
             byte[] payload = PayloadOf(index: 1, variant: 0, length: PayloadBytes);
             var frames = new JournalFrame[1];
             Write(5);
@@ -25,7 +25,7 @@ public sealed class AllocationTests
 
             using var reader = journal.Read(1);
             Assert.True(reader.Next(out _));
-            Assert.Equal(0, AllocatedBy(() => Assert.True(ReadOn(reader, 100))));
+            Assert.Equal(0, AllocatedBy(() => Assert.True(ReadOn(reader, count: 100))));
 
             void Write(int count)
             {

@@ -110,7 +110,7 @@ internal sealed class JournalWorkload
     public static (SimulatedDisk Disk, JournalWorkload Run) Run(int seed, Func<IDisk, IDisk>? wrap = null)
     {
         var disk = new SimulatedDisk("/data");
-        var run = new JournalWorkload(disk, wrap?.Invoke(disk) ?? disk, seed, LogState.Empty, 0);
+        var run = new JournalWorkload(disk, wrap?.Invoke(disk) ?? disk, seed, LogState.Empty, manifestIndex: 0);
         run.Work(80);
         return (disk, run);
     }
@@ -128,7 +128,7 @@ internal sealed class JournalWorkload
             faulty.Inject(fault);
         }
 
-        var run = new JournalWorkload(faulty, faulty, seed, LogState.Empty, 0);
+        var run = new JournalWorkload(faulty, faulty, seed, LogState.Empty, manifestIndex: 0);
         try
         {
             run.Work(steps);
@@ -255,7 +255,7 @@ internal sealed class JournalWorkload
             (LastReset?.Mark ?? 0) + _random.Next(1, 9),
             position,
             index - 1,
-            _random.Next(3) == 0 ? default : TestJournal.PayloadOf(index, 5, _random.Next(500))
+            _random.Next(3) == 0 ? default : TestJournal.PayloadOf(index, variant: 5, _random.Next(500))
         );
         _manifests.Add((_disk.OperationCount, index, reset));
         _acknowledged.Add((_disk.OperationCount, Log.AfterReset(reset)));

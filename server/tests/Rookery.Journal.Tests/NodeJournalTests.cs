@@ -158,7 +158,7 @@ public sealed class NodeJournalTests
         {
             var disk = new SimulatedDisk("/data");
             long lastIndex;
-            using (var journal = NodeJournal.Open(disk, options, default, new CountingRecorder()))
+            using (var journal = NodeJournal.Open(disk, options, knowledge: default, new CountingRecorder()))
             {
                 Append(journal, released); // one frame a segment, so the list is long
                 var releasing = Task.Run(() =>
@@ -274,7 +274,7 @@ public sealed class NodeJournalTests
         }
 
         var refusal = Assert.Throws<DiskException>(() =>
-            NodeJournal.Create(_disk, Options, default, new CountingRecorder())
+            NodeJournal.Create(_disk, Options, start: default, new CountingRecorder())
         );
         Assert.Equal(Errno.NotEmpty, refusal.Error);
     }

@@ -14,7 +14,7 @@ public sealed class RecoveryTests
     [Fact]
     public void Case_A_a_torn_tail_is_truncated()
     {
-        Fill(5);
+        Fill(frames: 5);
         _disk.Rot(First, (5 * BlockBytes) + 100, mask: 1);
         using var journal = Open(_disk);
         Assert.Equal(
@@ -32,7 +32,7 @@ public sealed class RecoveryTests
     [Fact]
     public void Case_B_a_damaged_middle_is_kept_aside_and_repaired_by_peers()
     {
-        Fill(20);
+        Fill(frames: 20);
         _disk.Rot(First, (3 * BlockBytes) + 100, mask: 1);
         using (var journal = Open(_disk, hasPeers: true))
         {
@@ -55,7 +55,7 @@ public sealed class RecoveryTests
     [Fact]
     public void Case_C_a_damaged_middle_stops_a_single_node_and_changes_nothing()
     {
-        Fill(5);
+        Fill(frames: 5);
         _disk.Rot(First, (3 * BlockBytes) + 100, mask: 1);
         int operations = _disk.OperationCount;
         var damage = Assert.Throws<JournalDamagedException>(() => Open(_disk));
@@ -74,7 +74,7 @@ public sealed class RecoveryTests
     [Fact]
     public void Case_D_damage_below_the_manifest_loses_nothing()
     {
-        Fill(6);
+        Fill(frames: 6);
         _disk.Rot(First, (3 * BlockBytes) + 100, mask: 1);
         using var journal = Open(_disk, manifestIndex: 3);
         Assert.Equal(
@@ -88,7 +88,7 @@ public sealed class RecoveryTests
     [Fact]
     public void The_manifest_proves_that_a_sync_had_returned()
     {
-        Fill(5);
+        Fill(frames: 5);
         _disk.Rot(First, (5 * BlockBytes) + 100, mask: 1);
         Assert.Contains(
             "entries from 6 on",
@@ -100,7 +100,7 @@ public sealed class RecoveryTests
     [Fact]
     public void A_clean_stop_proves_that_a_sync_had_returned()
     {
-        Fill(5, stopsCleanly: true);
+        Fill(frames: 5, stopsCleanly: true);
         _disk.Rot(First, (5 * BlockBytes) + 100, mask: 1);
         Assert.Throws<JournalDamagedException>(() => Open(_disk));
     }
@@ -118,7 +118,7 @@ public sealed class RecoveryTests
     [InlineData(Second)]
     public void A_missing_segment_is_reported_by_name(string missing)
     {
-        Fill(20);
+        Fill(frames: 20);
         _disk.Delete(missing);
         Assert.Contains(
             "is missing",
@@ -132,7 +132,7 @@ public sealed class RecoveryTests
     [Fact]
     public void A_shortened_segment_file_is_damage_not_a_torn_tail()
     {
-        Fill(5);
+        Fill(frames: 5);
         using (var file = _disk.Open(First, DiskOpen.ReadWrite))
         {
             file.SetLength(5 * BlockBytes);
@@ -144,7 +144,7 @@ public sealed class RecoveryTests
     [Fact]
     public void A_newest_segment_with_a_damaged_header_and_two_writes_is_damage()
     {
-        Fill(9);
+        Fill(frames: 9);
         _disk.Rot(Second, offset: 30, mask: 1);
         Assert.Throws<JournalDamagedException>(() => Open(_disk));
     }
@@ -221,7 +221,7 @@ public sealed class RecoveryTests
     public void A_start_replaces_an_unreadable_block_of_the_note_even_without_a_new_segment()
     {
         Start(times: 3);
-        Fill(1, stopsCleanly: true);
+        Fill(frames: 1, stopsCleanly: true);
         _disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
         int segments = Segments().Count;
         Open(_disk).Dispose();
@@ -239,7 +239,7 @@ public sealed class RecoveryTests
     public void A_power_cut_while_the_note_is_replaced_leaves_a_valid_note()
     {
         Start(times: 3);
-        Fill(1, stopsCleanly: true);
+        Fill(frames: 1, stopsCleanly: true);
         _disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
         int before = _disk.OperationCount;
         Open(_disk).Dispose();
@@ -277,7 +277,7 @@ public sealed class RecoveryTests
             SegmentBytes = SegmentBytes,
             StoreId = new Guid(7, 8, 9, new byte[8]),
         };
-        using (var journal = NodeJournal.Open(_disk, options, default, new CountingRecorder()))
+        using (var journal = NodeJournal.Open(_disk, options, knowledge: default, new CountingRecorder()))
         {
             Append(journal, 3);
         }
@@ -286,14 +286,16 @@ public sealed class RecoveryTests
         _disk.WriteNew(Note, noteBytes);
         for (int start = 0; start < 2; start++)
         {
-            using var journal = NodeJournal.Open(_disk, options, default, new CountingRecorder());
+            using var journal = NodeJournal.Open(_disk, options, knowledge: default, new CountingRecorder());
             AssertHolds(journal, from: 1, 3 * (start + 1));
             Append(journal, 3);
         }
 
         // Now the file names this journal.
         _disk.Delete(Segments()[^1]);
-        Assert.Throws<JournalDamagedException>(() => NodeJournal.Open(_disk, options, default, new CountingRecorder()));
+        Assert.Throws<JournalDamagedException>(() =>
+            NodeJournal.Open(_disk, options, knowledge: default, new CountingRecorder())
+        );
     }
 
     [Fact]
@@ -354,7 +356,7 @@ public sealed class RecoveryTests
     [Fact]
     public void Foreign_files_are_renamed_or_left_unchanged()
     {
-        Fill(3);
+        Fill(frames: 3);
         _disk.WriteNew($"{Folder}/journal-00000007.segment", []);
         _disk.WriteNew($"{Folder}/journal-00000008.segment", [.. Enumerable.Repeat((byte)7, 5000)]);
         _disk.WriteNew($"{Folder}/journal-00000009.segment", _disk.ReadAll(First));
@@ -377,10 +379,10 @@ public sealed class RecoveryTests
     [Fact]
     public void Segments_of_two_stores_are_refused()
     {
-        Fill(3);
+        Fill(frames: 3);
         var other = new SimulatedDisk("/data");
         var options = new JournalOptions { Directory = Folder, SegmentBytes = SegmentBytes };
-        using (var journal = NodeJournal.Open(other, options, default, new CountingRecorder()))
+        using (var journal = NodeJournal.Open(other, options, knowledge: default, new CountingRecorder()))
         {
             Append(journal, 9);
         }
@@ -396,10 +398,10 @@ public sealed class RecoveryTests
     [Fact]
     public void A_newer_segment_format_is_refused()
     {
-        Fill(3);
+        Fill(frames: 3);
         Patch(
             First,
-            0,
+            offset: 0,
             SegmentHeader.Bytes,
             static block =>
             {
@@ -420,7 +422,7 @@ public sealed class RecoveryTests
     [Fact]
     public void An_unknown_frame_type_is_refused_and_not_skipped()
     {
-        Fill(3);
+        Fill(frames: 3);
         Patch(
             First,
             3 * BlockBytes,
@@ -441,9 +443,9 @@ public sealed class RecoveryTests
     [Fact]
     public void Old_segments_are_read_after_the_segment_size_changed()
     {
-        Fill(20);
+        Fill(frames: 20);
         var options = new JournalOptions { Directory = Folder, SegmentBytes = 2 * SegmentBytes };
-        using var journal = NodeJournal.Open(_disk, options, default, new CountingRecorder());
+        using var journal = NodeJournal.Open(_disk, options, knowledge: default, new CountingRecorder());
         Append(journal, 20);
         AssertHolds(journal, from: 1, through: 40);
     }

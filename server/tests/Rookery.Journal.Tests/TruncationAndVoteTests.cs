@@ -16,12 +16,12 @@ public sealed class TruncationAndVoteTests
     {
         var journal = Open(_disk);
         Append(journal, 6);
-        journal.Write([TruncateAfter(3), Replacement(4, 1, operationsBefore: 6)]);
+        journal.Write([TruncateAfter(3), Replacement(4, variant: 1, operationsBefore: 6)]);
         Assert.Equal((4, 7), (journal.LastIndex, journal.OperationsBeforeNext));
         journal.Write([
             TruncateAfter(3),
-            Replacement(4, 2, operationsBefore: 6),
-            Replacement(5, 2, operationsBefore: 7),
+            Replacement(4, variant: 2, operationsBefore: 6),
+            Replacement(5, variant: 2, operationsBefore: 7),
         ]);
 
         Check(journal);
@@ -57,12 +57,12 @@ public sealed class TruncationAndVoteTests
     {
         var journal = Open(_disk);
         Append(journal, 30);
-        journal.Write([TruncateAfter(5), Replacement(6, 1, operationsBefore: 10)]);
+        journal.Write([TruncateAfter(5), Replacement(6, variant: 1, operationsBefore: 10)]);
         Assert.Equal([6L], ReadAll(journal, 6).Select(static frame => frame.Index));
         long operations = journal.OperationsBeforeNext;
         for (int i = 7; i <= 40; i++)
         {
-            journal.Write([Replacement(i, 1, operations++)]);
+            journal.Write([Replacement(i, variant: 1, operations++)]);
         }
 
         journal.ReleaseThrough(38);
@@ -156,7 +156,7 @@ public sealed class TruncationAndVoteTests
         byte[] first = Encode([1]);
         journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = first }]);
         journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = Encode([2]) }]);
-        journal.Write([TruncateAfter(1), Replacement(2, 1, operationsBefore: 2)]);
+        journal.Write([TruncateAfter(1), Replacement(2, variant: 1, operationsBefore: 2)]);
         Assert.Equal(first, journal.Configuration.ToArray());
         _disk.KillProcess();
         using var again = Open(_disk);
@@ -180,7 +180,7 @@ public sealed class TruncationAndVoteTests
             Append(journal, 5);
             journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = Encode([2]) }]);
             Append(journal, after);
-            journal.Write([TruncateAfter(4), Replacement(5, 1, operationsBefore: 8)]);
+            journal.Write([TruncateAfter(4), Replacement(5, variant: 1, operationsBefore: 8)]);
             for (long manifest = 4; manifest < 60; manifest += 4)
             {
                 using var again = Open(other.AfterPowerLoss((int)manifest), manifestIndex: manifest);

@@ -19,7 +19,7 @@ public sealed class AmountTests
     [Fact]
     public void Bytes_and_the_limit_they_exceed_are_never_formatted_alike()
     {
-        Assert.Equal(("9.0 MiB", "8.0 MiB"), Amount.BytesOver(9 << 20, 8 << 20));
-        Assert.Equal(("8,388,609 B", "8,388,608 B"), Amount.BytesOver((8 << 20) + 1, 8 << 20));
+        Assert.Equal(("9.0 MiB", "8.0 MiB"), Amount.BytesOver(bytes: 9 << 20, limit: 8 << 20));
+        Assert.Equal(("8,388,609 B", "8,388,608 B"), Amount.BytesOver((8 << 20) + 1, limit: 8 << 20));
     }
 }

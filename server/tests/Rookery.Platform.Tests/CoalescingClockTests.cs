@@ -13,7 +13,7 @@ public sealed class CoalescingClockTests
         var firings = new BlockingCollection<(int Timer, string? Thread)>();
         await using var first = Create(() => firings.Add((1, Thread.CurrentThread.Name)), Step, 2 * Step);
         await using var second = Create(() => firings.Add((2, Thread.CurrentThread.Name)), 1.5 * Step, 2 * Step);
-        var seen = await TakeAsync(firings, 8);
+        var seen = await TakeAsync(firings, count: 8);
         Assert.Equal([1, 2], seen.Select(static one => one.Timer).Distinct().Order());
         Assert.All(seen, static one => Assert.Equal("clock", one.Thread));
     }
@@ -44,7 +44,7 @@ public sealed class CoalescingClockTests
             Step
         );
         await using var other = Create(() => firings.Add(1), Step, Step);
-        var seen = await TakeAsync(firings, 20);
+        var seen = await TakeAsync(firings, count: 20);
         release.Set();
         Assert.Equal(20, seen.Count);
         Assert.Equal(1, Volatile.Read(ref hanging));
@@ -65,7 +65,7 @@ public sealed class CoalescingClockTests
             Step
         );
         await using var pace = Create(() => release.Release(), 5 * Step, 5 * Step);
-        var seen = await TakeAsync(firings, 4);
+        var seen = await TakeAsync(firings, count: 4);
         release.Release(1000);
         Assert.Equal(4, seen.Count);
     }
@@ -102,7 +102,7 @@ public sealed class CoalescingClockTests
         var firings = new BlockingCollection<int>();
         Create(() => Interlocked.Increment(ref fired), 5 * Step, 5 * Step).Dispose();
         await using var other = Create(() => firings.Add(1), Step, Step);
-        Assert.Equal(20, (await TakeAsync(firings, 20)).Count);
+        Assert.Equal(20, (await TakeAsync(firings, count: 20)).Count);
         Assert.Equal(0, fired);
     }
 
@@ -112,9 +112,9 @@ public sealed class CoalescingClockTests
         var firings = new BlockingCollection<int>();
         await using var timer = Create(() => firings.Add(1), TimeSpan.FromDays(1), 10 * Step);
         Assert.True(timer.Change(TimeSpan.Zero, Timeout.InfiniteTimeSpan));
-        Assert.Single(await TakeAsync(firings, 1));
+        Assert.Single(await TakeAsync(firings, count: 1));
         Assert.True(timer.Change(TimeSpan.Zero, Step));
-        Assert.Equal(3, (await TakeAsync(firings, 3)).Count);
+        Assert.Equal(3, (await TakeAsync(firings, count: 3)).Count);
         Assert.True(timer.Change(Timeout.InfiniteTimeSpan, Step));
         Assert.Throws<ArgumentOutOfRangeException>(() => timer.Change(TimeSpan.FromSeconds(-2), Step));
     }
@@ -127,7 +127,7 @@ public sealed class CoalescingClockTests
         await using var single = Create(Add, TimeSpan.Zero, Timeout.InfiniteTimeSpan);
         await using var fast = Create(Add, TimeSpan.Zero, Step / 2);
         await using var slow = Create(Add, TimeSpan.Zero, _clock.LongestPeriod + Step);
-        Assert.Equal([true, true, true], await TakeAsync(firings, 3));
+        Assert.Equal([true, true, true], await TakeAsync(firings, count: 3));
         void Add() => firings.Add(Thread.CurrentThread.IsThreadPoolThread);
     }
 

@@ -22,7 +22,10 @@ public sealed class IoTimelineTests
         Work(IoKind.JournalWrite, microseconds: 250, bytes: 4096);
         Work(IoKind.JournalSync, microseconds: 7000, bytes: 0);
         Assert.Equal(
-            [new IoEvent(IoKind.JournalWrite, start, 250, 4096), new IoEvent(IoKind.JournalSync, start + 250, 7000, 0)],
+            [
+                new IoEvent(IoKind.JournalWrite, start, DurationMicroseconds: 250, Bytes: 4096),
+                new IoEvent(IoKind.JournalSync, start + 250, DurationMicroseconds: 7000, Bytes: 0),
+            ],
             _timeline.EventsSince(0)
         );
         Assert.Equal(IoKind.JournalSync, Assert.Single(_timeline.EventsSince(start + 250)).Kind);
@@ -115,7 +118,7 @@ public sealed class IoTimelineTests
             long bytes = random.Next(1, 1 << random.Next(1, 30));
             int microseconds = random.Next(100) == 0 ? random.Next(40_000_000) : random.Next(100_000);
             Work(kind, microseconds, bytes);
-            var added = new IoRollUp(Second, kind, 1, bytes, microseconds, microseconds);
+            var added = new IoRollUp(Second, kind, Count: 1, bytes, microseconds, microseconds);
             expected[(Second, kind)] = expected.TryGetValue((Second, kind), out var known) ? known.Plus(added) : added;
         }
 
@@ -155,10 +158,46 @@ public sealed class IoTimelineTests
         // For two days, each second: number of operations, bytes, total and longest duration in microseconds.
         for (int second = 0; second < 2 * 86_400; second++)
         {
-            history.Add(new IoRollUp(1_800_000_000 + second, IoKind.JournalWrite, 2_000, 2_000_000, 200_000, 9_000));
-            history.Add(new IoRollUp(1_800_000_000 + second, IoKind.JournalSync, 2_000, 0, 900_000, 9_000));
-            history.Add(new IoRollUp(1_800_000_000 + second, IoKind.RunWrite, 20, 10_000_000, 900_000, 200_000));
-            history.Add(new IoRollUp(1_800_000_000 + second, IoKind.Read, 9_000, 150_000_000, 900_000, 9_000));
+            history.Add(
+                new IoRollUp(
+                    1_800_000_000 + second,
+                    IoKind.JournalWrite,
+                    Count: 2_000,
+                    Bytes: 2_000_000,
+                    TotalMicroseconds: 200_000,
+                    MaxMicroseconds: 9_000
+                )
+            );
+            history.Add(
+                new IoRollUp(
+                    1_800_000_000 + second,
+                    IoKind.JournalSync,
+                    Count: 2_000,
+                    Bytes: 0,
+                    TotalMicroseconds: 900_000,
+                    MaxMicroseconds: 9_000
+                )
+            );
+            history.Add(
+                new IoRollUp(
+                    1_800_000_000 + second,
+                    IoKind.RunWrite,
+                    Count: 20,
+                    Bytes: 10_000_000,
+                    TotalMicroseconds: 900_000,
+                    MaxMicroseconds: 200_000
+                )
+            );
+            history.Add(
+                new IoRollUp(
+                    1_800_000_000 + second,
+                    IoKind.Read,
+                    Count: 9_000,
+                    Bytes: 150_000_000,
+                    TotalMicroseconds: 900_000,
+                    MaxMicroseconds: 9_000
+                )
+            );
         }
 
         Assert.InRange(history.TakenBytes, 1, 4_200_000);
@@ -200,7 +239,7 @@ public sealed class IoTimelineTests
         var timeline = new IoTimeline(_clock, "mmcblk0");
         for (int i = 0; i < eventsBefore; i++)
         {
-            WorkOn(timeline, 1000);
+            WorkOn(timeline, bytes: 1000);
         }
 
         _clock.SetUtcNow(wall);

@@ -30,7 +30,7 @@ public sealed class Lz4Tests
         byte[] noise = new byte[4096];
         new Random(1).NextBytes(noise);
         Assert.Equal(0, Lz4.Compress(noise, new byte[4095]));
-        Assert.Equal(0, Lz4.Compress(noise, []));
+        Assert.Equal(0, Lz4.Compress(noise, destination: []));
     }
 
     [Fact]
@@ -42,8 +42,8 @@ public sealed class Lz4Tests
         Assert.False(Lz4.TryDecompress(block.AsSpan(0, written), new byte[999]));
         Assert.False(Lz4.TryDecompress(block.AsSpan(0, written), new byte[1001]));
         Assert.False(Lz4.TryDecompress(block.AsSpan(0, written - 1), new byte[1000]));
-        Assert.False(Lz4.TryDecompress([], new byte[1000]));
-        Assert.False(Lz4.TryDecompress([], []));
+        Assert.False(Lz4.TryDecompress(source: [], new byte[1000]));
+        Assert.False(Lz4.TryDecompress(source: [], destination: []));
 
         var random = new Random(2);
         byte[] noise = new byte[64];

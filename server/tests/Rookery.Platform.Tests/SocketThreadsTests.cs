@@ -54,7 +54,7 @@ public sealed class SocketThreadsTests
                     await Task.Yield();
                     wasWithin = Environment.CurrentManagedThreadId == Volatile.Read(ref startingThread);
                 },
-                0
+                state: 0
             );
             Volatile.Write(ref startingThread, 0);
         });

@@ -50,7 +50,7 @@ public class ScriptCostTests
     [Fact]
     public void Digits_of_a_stored_number_cost_steps()
     {
-        string document = $$"""{"n":0.{{new string('0', 16_000)}},"l":[{{Times("1", 100)}}]}""";
+        string document = $$"""{"n":0.{{new string('0', 16_000)}},"l":[{{Times("1", count: 100)}}]}""";
         Run("let s = 0; for (const x of this.l) { if (this.n) { s++ } }", document, AmpleLimits, out long steps, out _);
         Assert.InRange(steps, 100 * 16_000 / 16, long.MaxValue);
     }
@@ -62,7 +62,7 @@ public class ScriptCostTests
             ',',
             Enumerable.Range(100, 50).Select(static number => $"\"{new string('x', 4000)}{number}\":1")
         );
-        string document = $$"""{{{names}},"l":[{{Times("1", 100)}}],"k":"{{new string('x', 4000)}}149"}""";
+        string document = $$"""{{{names}},"l":[{{Times("1", count: 100)}}],"k":"{{new string('x', 4000)}}149"}""";
         Run(
             "let s = 0; const k = this.k; for (const x of this.l) { s += this[k] }",
             document,
@@ -112,7 +112,7 @@ public class ScriptCostTests
     [Fact]
     public void Written_bytes_cost_steps()
     {
-        string document = $$"""{"o":{"t":"{{new string('x', 32_000)}}"},"l":[{{Times("1", 100)}}]}""";
+        string document = $$"""{"o":{"t":"{{new string('x', 32_000)}}"},"l":[{{Times("1", count: 100)}}]}""";
         Run("this.l = this.l.map(x => this.o)", document, AmpleLimits, out long steps, out _);
         Assert.InRange(steps, 100 * 32_000 / 16, long.MaxValue);
     }

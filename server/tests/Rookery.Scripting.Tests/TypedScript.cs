@@ -161,7 +161,7 @@ internal sealed class TypedScript(Random random)
             () => $"({Object()})[{Pick(["'a'", "'b'", Text()])}]",
             () => $"({Object()}).{Pick(["a", "b", "q", "c"])}",
             () => $"({Array()}).{Pick(["find", "findIndex", "some", "every"])}({Lambda(Any)})",
-            () => $"({Array()}).reduce({Lambda(Any, 2)}, {Any()})",
+            () => $"({Array()}).reduce({Lambda(Any, parameters: 2)}, {Any()})",
             () => $"({Text()})[{Pick([Number(), "'0'", "'1'", "'length'", "'01'", Text()])}]"
         );
 
@@ -226,8 +226,9 @@ internal sealed class TypedScript(Random random)
             () => $"[{Any()}, {Any()}]",
             () => $"[{Any()}, ...{Array()}]",
             () => $"({Array()}).{Pick(["map", "filter", "flatMap"])}({Lambda(Any)})",
-            () => $"({Array()}).map({Lambda(Any, 2)})",
-            () => $"({Array()}).map({Lambda(() => $"{{ if ({Boolean()}) {{ return {Any()} }} return {Any()} }}", 1)})",
+            () => $"({Array()}).map({Lambda(Any, parameters: 2)})",
+            () =>
+                $"({Array()}).map({Lambda(() => $"{{ if ({Boolean()}) {{ return {Any()} }} return {Any()} }}", parameters: 1)})",
             () => $"({Text()}).split({Pick(["''", "','", "' '", Text()])})",
             () => $"({Array()}).slice({Pick(["", Index(), $"{Index()}, {Index()}"])})",
             () => $"({Array()}).concat({Any()}, {Any()})",

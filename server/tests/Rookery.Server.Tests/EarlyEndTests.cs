@@ -123,7 +123,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
     [InlineData("from Ds as d where d.t.length > d.n + 1000000")]
     public async Task Many_reads_in_one_request_end_with_their_client(string query)
     {
-        await FillAsync(2000);
+        await FillAsync(count: 2000);
         string queryBody = JsonSerializer.Serialize($$"""{"Query":{{JsonSerializer.Serialize(query)}}}""");
         string part = $$"""{"Url":"{{_db}}/queries","Method":"POST","Content":{{queryBody}}}""";
         string body = $$"""{"Requests":[{{string.Join(',', Enumerable.Repeat(part, 1000))}}]}""";
@@ -146,7 +146,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
         // export would be ended rightly.
         await UntilAsync(() => _server.Context.Node.ReadStatistics()!.Storage.FrozenBytes == 0);
         string[] before = Runs();
-        using var answer = await BeginAsync("GET /export", null);
+        using var answer = await BeginAsync("GET /export", query: null);
         for (int round = 0; round < 20 && Runs().Intersect(before, StringComparer.Ordinal).Any(); round++)
         {
             await FillAsync(Documents, $"round {round} ");
@@ -212,7 +212,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
     [InlineData("DELETE")]
     public async Task A_change_by_query_continues_under_a_new_leader_and_changes_each_document_once(string method)
     {
-        await FillAsync(2000);
+        await FillAsync(count: 2000);
         long operation = await ChangeAsync(method);
         await UntilAsync(() => CountChanged(method) > 0);
         _member.WriteRejection = new Rejection(RejectionKind.NoLeader, "Nobody leads now.");
@@ -229,7 +229,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
     [InlineData("DELETE")]
     public async Task A_change_by_query_on_a_removed_node_reports_its_progress(string method)
     {
-        await FillAsync(2000);
+        await FillAsync(count: 2000);
         long operation = await ChangeAsync(method);
         await UntilAsync(() => CountChanged(method) > 0);
         _member.WriteRejection = new Rejection(RejectionKind.Diagnosis, "Another took this node's place.");

@@ -26,9 +26,9 @@ public sealed class FullNodeTests : IAsyncLifetime
         await _server.InitializeAsync();
         _db = await _server.CreateDatabaseAsync();
         string user = """{"name":"Ann","@metadata":{"@collection":"Users"}}""";
-        await ExpectAsync(201, "PUT", "docs?id=users/1", user);
-        await ExpectAsync(201, "PUT", "admin/indexes", Index.Replace("New", "Old", StringComparison.Ordinal));
-        await ExpectAsync(200, "GET", "indexes/progress?wait=15000", null);
+        await ExpectAsync(status: 201, "PUT", "docs?id=users/1", user);
+        await ExpectAsync(status: 201, "PUT", "admin/indexes", Index.Replace("New", "Old", StringComparison.Ordinal));
+        await ExpectAsync(status: 200, "GET", "indexes/progress?wait=15000", body: null);
         _server.Disk.CapacityBytes = _server.Disk.UsedBytes;
 
         // Free space is checked once a second.
@@ -130,7 +130,7 @@ public sealed class FullNodeTests : IAsyncLifetime
         );
         long id = started.Json.GetProperty("OperationId").GetInt64();
         Assert.Contains("507", await FaultOfAsync(id), StringComparison.Ordinal);
-        await ExpectAsync(507, "POST", "bulk_insert?id=7000", """[{"Id":"a","Type":"PUT","Document":{}}]""");
+        await ExpectAsync(status: 507, "POST", "bulk_insert?id=7000", """[{"Id":"a","Type":"PUT","Document":{}}]""");
         Assert.Contains("507", await FaultOfAsync(7000), StringComparison.Ordinal);
     }
 

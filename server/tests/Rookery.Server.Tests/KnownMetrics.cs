@@ -128,7 +128,7 @@ internal static partial class KnownMetrics
             ]
         )
         {
-            Clock = new ClockStatistics(new ClusterTime(1, IsSure: true), null, 0, IsOwnSynchronised: true),
+            Clock = new ClockStatistics(new ClusterTime(UtcTicks: 1, IsSure: true), null, 0, IsOwnSynchronised: true),
             Capacity = new ClusterCapacity("A", 1, null),
         };
 

@@ -14,7 +14,7 @@ public sealed class SlowReadersTests
     [Fact]
     public async Task The_longest_waiting_clients_are_disconnected_above_the_limit()
     {
-        var readers = new SlowReaders(250, _log, _time);
+        var readers = new SlowReaders(maxBytes: 250, _log, _time);
         var clients = Enumerable.Range(0, 4).Select(static _ => new Reader()).ToList();
         var waits = new List<Task>();
         foreach (var client in clients)
@@ -45,7 +45,7 @@ public sealed class SlowReadersTests
     [Fact]
     public async Task A_client_that_takes_its_part_in_time_is_never_disconnected()
     {
-        var readers = new SlowReaders(250, _log, _time);
+        var readers = new SlowReaders(maxBytes: 250, _log, _time);
         var reader = new Reader();
         var wait = readers.WaitAsync(reader.Http.Abort, bytes: 1000, reader.Taken.Task);
         _time.Advance(SlowReaders.MinReadTime - TimeSpan.FromSeconds(1));

@@ -107,7 +107,7 @@ public sealed class StopTests : IAsyncLifetime
     [Fact]
     public async Task A_quiet_feed_ends_at_once()
     {
-        using var answer = await BeginAsync("GET /changes/stream", null);
+        using var answer = await BeginAsync("GET /changes/stream", query: null);
         await _server.StopAsync().WaitAsync(Guard);
         await ExpectBrokenOffAsync(answer);
     }
@@ -126,7 +126,7 @@ public sealed class StopTests : IAsyncLifetime
     public async Task A_query_waiting_for_its_index_is_answered_503_at_a_stop()
     {
         _server.HoldsIndexing = true;
-        await FillAsync(300);
+        await FillAsync(count: 300);
         string body = """{"Query":"from Ds where n = 7","WaitForNonStaleResults":true}""";
         var query = await SendAsync("POST", "/queries", body);
         var stopped = _server.StopAsync();
@@ -159,7 +159,7 @@ public sealed class StopTests : IAsyncLifetime
     [Fact]
     public async Task A_query_whose_index_is_being_defined_is_answered_503_at_a_stop()
     {
-        await FillAsync(300);
+        await FillAsync(count: 300);
         _member.WritesMayContinue = _mayContinue.Task;
         var query = await SendAsync("POST", "/queries", """{"Query":"from Ds where n = 7"}""");
         var stopped = _server.StopAsync();
@@ -172,8 +172,8 @@ public sealed class StopTests : IAsyncLifetime
     {
         _server.HoldsIndexing = true;
         await DefineAsync();
-        await FillAsync(1);
-        var progress = await SendAsync("GET", "/indexes/progress?wait=15000", null);
+        await FillAsync(count: 1);
+        var progress = await SendAsync("GET", "/indexes/progress?wait=15000", body: null);
         var stopped = _server.StopAsync();
         (await progress.WaitAsync(Guard)).IsRefusal(503, "The node is stopping.");
         await stopped.WaitAsync(Guard);
@@ -208,7 +208,7 @@ public sealed class StopTests : IAsyncLifetime
     {
         await PutAsync("large", $$"""{"t":"{{new string('x', 1 << 20)}}"}""");
         using var others = await TakeAllRoomAsync();
-        var read = await SendAsync("GET", "/docs?id=large", null);
+        var read = await SendAsync("GET", "/docs?id=large", body: null);
         var stopped = _server.StopAsync();
         (await read.WaitAsync(Guard)).IsRefusal(503, "The node is stopping.");
         await stopped.WaitAsync(Guard);
@@ -217,7 +217,7 @@ public sealed class StopTests : IAsyncLifetime
     [Fact]
     public async Task A_stream_waiting_for_memory_is_cut_off()
     {
-        await FillAsync(100);
+        await FillAsync(count: 100);
         await PutAsync("e", $$"""{"t":"{{new string('x', 1 << 20)}}"}""");
         using var others = await TakeAllRoomAsync();
         using var answer = await BeginAsync("GET /streams/docs?startsWith=");
@@ -251,7 +251,7 @@ public sealed class StopTests : IAsyncLifetime
     public async Task A_read_following_many_include_paths_is_answered_503_at_a_stop()
     {
         await PutAsync("deep", ManyPaths.Document);
-        var read = await SendAsync("GET", "/docs?id=deep" + ManyPaths.Includes, null);
+        var read = await SendAsync("GET", "/docs?id=deep" + ManyPaths.Includes, body: null);
         await AwaitFullBuffersAsync();
         Assert.False(read.IsCompleted);
         var stopped = _server.StopAsync();

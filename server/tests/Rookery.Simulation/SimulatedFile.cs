@@ -156,7 +156,7 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
     {
         byte[] merged = old.ToArray();
         data.CopyTo(merged.AsSpan(within));
-        return Version(operation, merged, 0, partOfWrite);
+        return Version(operation, merged, start: 0, partOfWrite);
     }
 
     private void SetLengthTo(int operation, long length)
@@ -178,7 +178,7 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
             var version =
                 kept == 0
                     ? new SectorVersion(operation, null, 0, 0)
-                    : Merge(operation, Current(sector).Content, Zeros[kept..], kept, 0);
+                    : Merge(operation, Current(sector).Content, Zeros[kept..], kept, partOfWrite: 0);
             Add(sector, version with { IsCut = true });
         }
     }

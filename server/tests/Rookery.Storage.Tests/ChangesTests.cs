@@ -44,7 +44,7 @@ public sealed class ChangesTests
     public void Changes_are_smaller_than_a_full_snapshot_and_report_their_size()
     {
         var disk = new SimulatedDisk("/data");
-        using StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, 1000));
+        using StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, retainedTombstones: 1000));
         var work = new EngineWorkload(seed: 5);
         InstallTests.Work(work, engine, batches: 400);
         long since = engine.Sequence;
@@ -66,7 +66,7 @@ public sealed class ChangesTests
     public void The_number_of_retained_tombstones_is_bounded()
     {
         var disk = new SimulatedDisk("/data");
-        using StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, 200));
+        using StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, retainedTombstones: 200));
         long sequence = 0;
         for (int i = 0; i < 5000; i++)
         {
@@ -94,7 +94,7 @@ public sealed class ChangesTests
     public void Changes_that_do_not_fit_or_meet_damage_are_refused()
     {
         var disk = new SimulatedDisk("/data");
-        using StorageEngine sender = EngineWorkload.Open(disk, Options(Sender, 1000));
+        using StorageEngine sender = EngineWorkload.Open(disk, Options(Sender, retainedTombstones: 1000));
         var work = new EngineWorkload(seed: 5);
         InstallTests.Work(work, sender, batches: 100);
         long since = sender.Sequence;
@@ -128,7 +128,11 @@ public sealed class ChangesTests
         );
         Assert.Contains(
             "not a state",
-            Assert.Throws<StorageFormatException>(() => EngineWorkload.Open(disk, Options(Incoming, 0))).Message,
+            Assert
+                .Throws<StorageFormatException>(() =>
+                    EngineWorkload.Open(disk, Options(Incoming, retainedTombstones: 0))
+                )
+                .Message,
             StringComparison.Ordinal
         );
     }
@@ -137,7 +141,7 @@ public sealed class ChangesTests
     public void A_manifest_that_does_not_record_dropped_tombstones_counts_as_if_all_were_dropped()
     {
         var disk = new SimulatedDisk("/data");
-        using (StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, 1000)))
+        using (StorageEngine engine = EngineWorkload.Open(disk, Options(Sender, retainedTombstones: 1000)))
         {
             InstallTests.Work(new EngineWorkload(seed: 5), engine, batches: 100);
             Assert.NotNull(engine.BeginChanges(engine.Sequence / 2));
@@ -159,7 +163,7 @@ public sealed class ChangesTests
         Assert.Equal((manifest.Position.Sequence, null), (old.DroppedThrough, old.Since));
         Assert.Equal(
             (manifest.DroppedThrough, manifest.Files.Count()),
-            (ManifestCodec.Decode(buffer.WrittenSpan, 1, 1).DroppedThrough, old.Files.Count())
+            (ManifestCodec.Decode(buffer.WrittenSpan, revision: 1, featureLevel: 1).DroppedThrough, old.Files.Count())
         );
     }
 

@@ -37,7 +37,7 @@ internal sealed record EngineModel(ImmutableSortedDictionary<byte[], (long Seque
             }
         }
 
-        CheckRange(snapshot, [0], [], story);
+        CheckRange(snapshot, from: [0], toExclusive: [], story);
         foreach (var (key, (sequence, value)) in Rows)
         {
             Assert.True(snapshot.TryGet(key, out Row row), $"{story}: {Convert.ToHexString(key)} is missing");

@@ -19,7 +19,7 @@ public sealed class InstallTests
     {
         using StorageEngine engine = EngineWorkload.Open(_disk);
         var work = new EngineWorkload(seed: 1);
-        Work(work, engine, 90);
+        Work(work, engine, batches: 90);
         Guid storeId = engine.StoreId;
         EngineWorkload sender = Fetch(_disk, seed: 2, batches: 200);
         using Snapshot before = engine.OpenSnapshot();
@@ -44,10 +44,10 @@ public sealed class InstallTests
         EngineWorkload sender = Fetch(_disk, seed: 3, batches: 120);
         using (StorageEngine engine = EngineWorkload.Open(_disk))
         {
-            Work(new EngineWorkload(seed: 1), engine, 90);
+            Work(new EngineWorkload(seed: 1), engine, batches: 90);
             engine.Installer.Install(engine.Installer.Check(Incoming), note: null);
             Assert.Null(engine.Installer.Pending);
-            Work(sender, engine, 30);
+            Work(sender, engine, batches: 30);
             engine.CopyTo("/data/copy");
         }
 
@@ -67,7 +67,7 @@ public sealed class InstallTests
 
         using StorageEngine last = EngineWorkload.Open(_disk);
         sender.GoBackTo(last.Durable);
-        Work(sender, last, 100);
+        Work(sender, last, batches: 100);
         Check(last, sender);
     }
 
@@ -75,7 +75,7 @@ public sealed class InstallTests
     public void Old_files_are_deleted_with_the_last_snapshot_of_the_old_state()
     {
         using StorageEngine engine = EngineWorkload.Open(_disk);
-        Work(new EngineWorkload(seed: 1), engine, 90);
+        Work(new EngineWorkload(seed: 1), engine, batches: 90);
         Fetch(_disk, seed: 2, batches: 200);
         string[] oldRuns = Runs();
         Snapshot before = engine.OpenSnapshot();
@@ -91,7 +91,7 @@ public sealed class InstallTests
     {
         using (StorageEngine engine = EngineWorkload.Open(_disk))
         {
-            Work(new EngineWorkload(seed: 1), engine, 90);
+            Work(new EngineWorkload(seed: 1), engine, batches: 90);
         }
 
         _disk.Rot(Path.Join(EngineWorkload.Directory, Runs()[0]), offset: 300, mask: 40);
@@ -112,7 +112,7 @@ public sealed class InstallTests
         Fetch(_disk, seed: 2, batches: 20);
         using StorageEngine engine = EngineWorkload.Open(_disk);
         var work = new EngineWorkload(seed: 1);
-        Work(work, engine, 90);
+        Work(work, engine, batches: 90);
         ReceivedState state = engine.Installer.Check(Incoming);
         Assert.Equal(
             "The state holds everything through index 20, and 90 is applied here: it is not needed any more.",
@@ -168,7 +168,7 @@ public sealed class InstallTests
                 long reportedIndex;
                 using (StorageEngine engine = EngineWorkload.Open(faulty))
                 {
-                    Work(work, engine, 30);
+                    Work(work, engine, batches: 30);
                     ReceivedState state = engine.Installer.Check(Incoming);
                     long before = faulty.CallCount(DiskCalls.Changing | DiskCalls.Open);
                     faulty.Inject(

@@ -21,12 +21,12 @@ public sealed class ReaderPinsTests
         Fill(engine, bytes: 4_000);
         using Snapshot oldest = engine.OpenSnapshot();
         var endedToken = oldest.Ended;
-        Fill(engine, 60_000);
+        Fill(engine, bytes: 60_000);
         oldest.ThrowIfEnded();
         Assert.InRange(engine.Statistics().ReaderMemoryBytes, 4_000, 30 * 1024);
 
         using Snapshot newer = engine.OpenSnapshot();
-        Fill(engine, 60_000);
+        Fill(engine, bytes: 60_000);
         Assert.Throws<SnapshotEndedException>(oldest.ThrowIfEnded);
         Assert.True(endedToken.WaitHandle.WaitOne(TimeSpan.FromSeconds(30)));
         newer.ThrowIfEnded();
@@ -48,7 +48,7 @@ public sealed class ReaderPinsTests
                 ReaderFileBytes = 20_000,
             }
         );
-        Fill(engine, 40_000);
+        Fill(engine, bytes: 40_000);
         engine.Memtables.RequestFlush();
         DoBackgroundWork(engine);
         using Snapshot snapshot = engine.OpenSnapshot();
@@ -68,9 +68,9 @@ public sealed class ReaderPinsTests
     public void A_token_requested_after_the_end_is_cancelled()
     {
         using StorageEngine engine = EngineWorkload.Open(_disk, EngineWorkload.Options with { ReaderMemoryBytes = 1 });
-        Fill(engine, 1_000);
+        Fill(engine, bytes: 1_000);
         using Snapshot snapshot = engine.OpenSnapshot();
-        Fill(engine, 40_000);
+        Fill(engine, bytes: 40_000);
         Assert.True(snapshot.Ended.WaitHandle.WaitOne(TimeSpan.FromSeconds(30)));
     }
 

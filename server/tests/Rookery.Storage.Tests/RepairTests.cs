@@ -93,7 +93,7 @@ public sealed class RepairTests
     public void Rows_that_arrive_damaged_change_nothing()
     {
         var (disk, work) = Damaged(seed: 5, new Random(5), places: 1);
-        using StorageEngine peer = Peer(5, out SimulatedDisk peerDisk);
+        using StorageEngine peer = Peer(seed: 5, out SimulatedDisk peerDisk);
         using StorageEngine engine = EngineWorkload.Open(disk);
         Scrub(engine);
         RepairRequest request = engine.Repairs.Find()[0];

@@ -187,7 +187,7 @@ public sealed class ProposalQueueTests
 
     // Any command will do: the queue does not read it.
     private static Proposal NewProposal() =>
-        Proposal.Rent(CommandEncoder.CreateDatabase("db", "0123456789012345678901"), 1);
+        Proposal.Rent(CommandEncoder.CreateDatabase("db", "0123456789012345678901"), operationCount: 1);
 
     /// <summary>Removes and returns all queued proposals.</summary>
     private static Queue<Proposal> MoveAll(ProposalQueue queue)

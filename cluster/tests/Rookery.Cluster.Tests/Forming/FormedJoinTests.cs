@@ -137,7 +137,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
         using var founded = ClusterFounding.Found(
             NodeIds.Create(),
             new NodeNames("pi-2", "home", [IPAddress.Loopback]),
-            [],
+            addedNames: [],
             TestAuthority.Now
         );
         IdentityDirectory.Create(disk, Directory, founded);

@@ -200,7 +200,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
                 app.Run(http =>
                     JoinRoutes.WriteAsync(
                         http,
-                        200,
+                        status: 200,
                         JsonSerializer.SerializeToUtf8Bytes(answer, ClusterJson.Default.FormingAnswer)
                     )
                 )

@@ -59,7 +59,10 @@ public sealed class FormingSeedTests
     [Fact]
     public void The_seeds_contain_every_fault_and_every_transition()
     {
-        HashSet<string> seen = [.. Enumerable.Range(0, Seeds).SelectMany(static seed => Play(seed, 3, 5).Seen)];
+        HashSet<string> seen =
+        [
+            .. Enumerable.Range(0, Seeds).SelectMany(static seed => Play(seed, expect: 3, cards: 5).Seen),
+        ];
         foreach (
             string expected in (string[])
                 [

@@ -88,7 +88,7 @@ public sealed class ClusterAuthorityTests
     [Fact]
     public void A_bare_name_that_the_authority_may_not_sign_is_left_out()
     {
-        using var authority = ClusterAuthority.Create(ClusterId, "home", []);
+        using var authority = ClusterAuthority.Create(ClusterId, "home", addedNames: []);
         using var key = NodeKey.Create();
         using var leaf = authority.SignNode(PublicKeyOf(key), NodeId, new NodeNames("pi-2", "home", []), Now);
         Assert.Equal(

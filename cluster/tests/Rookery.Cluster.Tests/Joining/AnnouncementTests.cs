@@ -50,7 +50,7 @@ public sealed class AnnouncementTests : IDisposable
     [Fact]
     public async Task A_member_announces_its_newest_format_level_and_the_founder_sets_the_clusters()
     {
-        var newer = Facts with { NewestFormatLevel = 3, FormatLevel = new FormatLevel(2, "0.9.2") };
+        var newer = Facts with { NewestFormatLevel = 3, FormatLevel = new FormatLevel(Level: 2, "0.9.2") };
         Assert.Null(await _announcement.AnnounceAsync(newer, CancellationToken.None));
         Assert.Equal(3, Assert.Single(MemberRecord.All(_recordStore)).Record.NewestFormatLevel);
         Assert.Equal(newer.FormatLevel, FormatLevel.Of(_recordStore.Find(FormatLevel.RecordKey)));
@@ -59,7 +59,7 @@ public sealed class AnnouncementTests : IDisposable
             await _announcement.AnnounceAsync(
                 Facts with
                 {
-                    FormatLevel = new FormatLevel(3, "0.9.3"),
+                    FormatLevel = new FormatLevel(Level: 3, "0.9.3"),
                 },
                 CancellationToken.None
             )

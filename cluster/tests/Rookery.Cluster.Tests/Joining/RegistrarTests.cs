@@ -40,7 +40,13 @@ public sealed class RegistrarTests : IDisposable
     {
         var request = TestCluster.Request(await _cluster.CreateTokenAsync());
         await _cluster.RecordStore.ChangeAsync(
-            [new RecordChange(FormatLevel.RecordKey, new FormatLevel(2, "0.9.2").ToRecord(), ExpectedVersion: null)],
+            [
+                new RecordChange(
+                    FormatLevel.RecordKey,
+                    new FormatLevel(Level: 2, "0.9.2").ToRecord(),
+                    ExpectedVersion: null
+                ),
+            ],
             CancellationToken.None
         );
         Assert.Equal(
@@ -151,7 +157,7 @@ public sealed class RegistrarTests : IDisposable
     [Fact]
     public async Task An_unknown_token_is_refused()
     {
-        var stranger = JoinToken.Create(TestAuthority.ClusterId, [], _cluster.Identity.Authorities[0]);
+        var stranger = JoinToken.Create(TestAuthority.ClusterId, addresses: [], _cluster.Identity.Authorities[0]);
         var refusal = await _cluster.RefuseAsync(TestCluster.Request(stranger));
         Assert.Equal(JoinError.TokenUnknown, refusal.Error);
         Assert.Equal(

@@ -319,7 +319,7 @@ public sealed class UnclaimedNodeTests
         using var founded = ClusterFounding.Found(
             Ids,
             new NodeNames("pi-1", "rookery", [IPAddress.Loopback]),
-            [],
+            addedNames: [],
             _time.GetUtcNow()
         );
         IdentityDirectory.Create(_disk, Directory, founded);

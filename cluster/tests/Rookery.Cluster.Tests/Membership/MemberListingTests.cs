@@ -57,7 +57,7 @@ public sealed class MemberListingTests
     public void Figures_that_only_the_leader_knows_are_omitted_elsewhere()
     {
         using var listing = JsonDocument.Parse(
-            MemberListing.ToJson(Cluster(null, [MakeMember("a", isVoter: true, isLeader: true)]))
+            MemberListing.ToJson(Cluster(trouble: null, [MakeMember("a", isVoter: true, isLeader: true)]))
         );
         Assert.False(listing.RootElement.GetProperty("Members")[0].TryGetProperty("LagEntries", out _));
     }
@@ -69,7 +69,7 @@ public sealed class MemberListingTests
     public void Unknown_figures_are_omitted()
     {
         using var listing = JsonDocument.Parse(
-            MemberListing.ToJson(Cluster(null, [MakeMember("a", isVoter: true) with { IsReachable = false }]))
+            MemberListing.ToJson(Cluster(trouble: null, [MakeMember("a", isVoter: true) with { IsReachable = false }]))
         );
         var member = listing.RootElement.GetProperty("Members")[0];
         Assert.False(member.GetProperty("IsReachable").GetBoolean());
@@ -86,7 +86,7 @@ public sealed class MemberListingTests
     public void The_spare_bytes_of_a_member_are_listed()
     {
         using var listing = JsonDocument.Parse(
-            MemberListing.ToJson(Cluster(null, [MakeMember("a", isVoter: true) with { SpareBytes = -5 }]))
+            MemberListing.ToJson(Cluster(trouble: null, [MakeMember("a", isVoter: true) with { SpareBytes = -5 }]))
         );
         Assert.Equal(-5, listing.RootElement.GetProperty("Members")[0].GetProperty("SpareBytes").GetInt64());
     }
@@ -119,7 +119,7 @@ public sealed class MemberListingTests
 
     private static string NoteOn(params MemberStatistics[] members)
     {
-        using var listing = JsonDocument.Parse(MemberListing.ToJson(Cluster(null, members)));
+        using var listing = JsonDocument.Parse(MemberListing.ToJson(Cluster(trouble: null, members)));
         return listing.RootElement.GetProperty("Note").GetString()!;
     }
 

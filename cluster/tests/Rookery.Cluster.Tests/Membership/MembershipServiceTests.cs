@@ -202,7 +202,7 @@ public sealed class MembershipServiceTests
         using var one = Form(members: 1);
         Assert.StartsWith(
             "a is the only voter: nobody could take over, so nothing was changed. Let another node join first",
-            Ask(one, one.A, MemberOrder.Transfer, null).Text,
+            Ask(one, one.A, MemberOrder.Transfer, name: null).Text,
             StringComparison.Ordinal
         );
     }
@@ -269,14 +269,14 @@ public sealed class MembershipServiceTests
         using var cluster = Form(members: 3);
         Assert.Equal(
             "Everything is written at level 1, the newest that this program knows.",
-            Order(cluster, MemberOrder.FinalizeUpgrade, null)
+            Order(cluster, MemberOrder.FinalizeUpgrade, name: null)
         );
 
         Install(cluster, cluster.A, newest: 2);
         cluster.Put(cluster.AwaitLeader(), "by the newer one");
         AnnounceLevels(cluster, cluster.A, cluster.B);
         cluster.RunUntil(() => cluster.A.Consensus!.IsLeader || Transfer(cluster), "a leads");
-        var refused = Ask(cluster, cluster.B, MemberOrder.FinalizeUpgrade, null);
+        var refused = Ask(cluster, cluster.B, MemberOrder.FinalizeUpgrade, name: null);
         Assert.Equal(
             (
                 (int)HttpStatusCode.Conflict,
@@ -307,7 +307,7 @@ public sealed class MembershipServiceTests
         Assert.Equal(
             "Everything is written at level 2 from now on. A program that knows only level 1 starts on these "
                 + "data no more.",
-            Order(cluster, MemberOrder.FinalizeUpgrade, null)
+            Order(cluster, MemberOrder.FinalizeUpgrade, name: null)
         );
         cluster.AwaitEqual();
         Assert.All(cluster.Members, static member => Assert.Equal(2, member.Store!.FormatLevel.Level));
@@ -317,7 +317,7 @@ public sealed class MembershipServiceTests
         );
         Assert.Equal(
             "Everything is written at level 2, the newest that this program knows.",
-            Order(cluster, MemberOrder.FinalizeUpgrade, null)
+            Order(cluster, MemberOrder.FinalizeUpgrade, name: null)
         );
 
         cluster.C.Kill();
@@ -443,7 +443,7 @@ public sealed class MembershipServiceTests
     /// <summary>Returns the number of voters in the list of members, and the first nine letters of its note.</summary>
     private static (int Voters, string Note) VotersAndNote(SteppedCluster cluster)
     {
-        using var listing = JsonDocument.Parse(Order(cluster, MemberOrder.List, null));
+        using var listing = JsonDocument.Parse(Order(cluster, MemberOrder.List, name: null));
         string note = listing.RootElement.GetProperty("Note").GetString()!;
         return (listing.RootElement.GetProperty("Voters").GetInt32(), note[..Math.Min(9, note.Length)]);
     }

@@ -88,7 +88,10 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
             etag = (await KeepAsync()).Etag;
         }
 
-        _view = _view! with { Configuration = Configuration.Of([Members.IdOf("aaa"), Members.IdOf("bbb")], []) };
+        _view = _view! with
+        {
+            Configuration = Configuration.Of([Members.IdOf("aaa"), Members.IdOf("bbb")], learners: []),
+        };
         Assert.Equal(2, (await KeepAsync()).Members.Count);
         Assert.True((await KeepAsync()).Etag > etag);
     }
@@ -172,7 +175,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
             Members.IdOf(leader),
             Term: 7,
             EtagBefore: 0,
-            Configuration.Of(all.Select(Members.IdOf), []),
+            Configuration.Of(all.Select(Members.IdOf), learners: []),
             [.. all.Select(static (id, i) => new RosterEntry(id, RecordOf(i), i + 1))],
             all.Where(id => !string.Equals(id, unheard, StringComparison.Ordinal)).Select(Members.IdOf).ToHashSet(),
             TimeSpan.FromSeconds(1)

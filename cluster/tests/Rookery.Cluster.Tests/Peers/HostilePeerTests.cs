@@ -49,7 +49,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
             }
             else
             {
-                await raw.SendAsync(Samples.Bytes(random, 100));
+                await raw.SendAsync(Samples.Bytes(random, count: 100));
             }
 
             // The change may have left a valid hello; then the member is greeted.

@@ -17,7 +17,7 @@ public sealed class MessageCodecTests
     public void Every_field_of_every_kind_arrives(MessageKind kind)
     {
         var sent = Samples.Message(new Random((int)kind), kind, From, To);
-        Assert.Equal(sent, Decode(Encode(sent, []), out var frames));
+        Assert.Equal(sent, Decode(Encode(sent, frames: []), out var frames));
         Assert.Empty(frames);
     }
 
@@ -29,9 +29,9 @@ public sealed class MessageCodecTests
     {
         var sent = Samples.Message(new Random(4), MessageKind.Heartbeat, From, To) with
         {
-            Outcome = new OutcomeHash(7, hash),
+            Outcome = new OutcomeHash(Index: 7, hash),
         };
-        Assert.Equal(sent, Decode(Encode(sent, []), out _));
+        Assert.Equal(sent, Decode(Encode(sent, frames: []), out _));
     }
 
     [Fact]
@@ -51,7 +51,7 @@ public sealed class MessageCodecTests
             term: 3,
             operationsBefore: 10,
             operationCount: 2,
-            Samples.Bytes(new Random(2), 3 << 20)
+            Samples.Bytes(new Random(2), count: 3 << 20)
         );
         var sent = Samples.Message(new Random(2), MessageKind.Append, From, To) with
         {
@@ -69,7 +69,7 @@ public sealed class MessageCodecTests
             term: 3,
             operationsBefore: 12,
             operationCount: 1,
-            Samples.Bytes(new Random(3), 1 << 20)
+            Samples.Bytes(new Random(3), count: 1 << 20)
         );
         byte[] both = Encode(sent with { LastIndex = 6 }, [frame, second]);
         Assert.Contains(

@@ -64,9 +64,13 @@ public sealed class OutcomeCodecTests
     [Fact]
     public void A_receipt_arrives_with_the_results()
     {
-        var sent = RandomOutcome(new Random(7), 2) with
+        var sent = RandomOutcome(new Random(7), count: 2) with
         {
-            Receipt = new CommitReceipt(8192, 3, [new SyncedMember("A", 2148), new SyncedMember("C", 3402)]),
+            Receipt = new CommitReceipt(
+                JournalBytes: 8192,
+                Commands: 3,
+                [new SyncedMember("A", 2148), new SyncedMember("C", 3402)]
+            ),
         };
         var arrived = Decode(Encode(sent));
         Assert.Equal((8192, 3), (arrived.Receipt!.JournalBytes, arrived.Receipt.Commands));

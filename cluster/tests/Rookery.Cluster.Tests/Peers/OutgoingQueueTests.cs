@@ -13,7 +13,7 @@ public sealed class OutgoingQueueTests
     [Fact]
     public void Queued_packets_are_taken_together_and_in_order()
     {
-        var queue = new OutgoingQueue(1 << 16, TimeProvider.System);
+        var queue = new OutgoingQueue(limitBytes: 1 << 16, TimeProvider.System);
         for (int i = 0; i < 3; i++)
         {
             Assert.True(queue.TryPut(new PingBody((PacketKind)(10 + i))));
@@ -30,7 +30,7 @@ public sealed class OutgoingQueueTests
     [Fact]
     public void A_packet_that_does_not_fit_is_dropped_unless_the_queue_is_empty()
     {
-        var queue = new OutgoingQueue(1_000, TimeProvider.System);
+        var queue = new OutgoingQueue(limitBytes: 1_000, TimeProvider.System);
         var frame = Samples.Frame(
             FrameType.Batch,
             index: 1,
@@ -58,7 +58,11 @@ public sealed class OutgoingQueueTests
     public void The_buffers_of_a_queue_are_counted()
     {
         var budget = new MemoryBudget(64 << 20);
-        var queue = new OutgoingQueue(1 << 20, TimeProvider.System, budget.AddShare("peers", limitBytes: 16 << 20));
+        var queue = new OutgoingQueue(
+            limitBytes: 1 << 20,
+            TimeProvider.System,
+            budget.AddShare("peers", limitBytes: 16 << 20)
+        );
         byte[] incompressible = new byte[100_000];
         new Random(1).NextBytes(incompressible);
         var frame = Samples.Frame(
@@ -87,7 +91,7 @@ public sealed class OutgoingQueueTests
     [Fact]
     public async Task The_loop_waits_until_something_is_put_or_it_is_closed()
     {
-        var queue = new OutgoingQueue(1_000, TimeProvider.System);
+        var queue = new OutgoingQueue(limitBytes: 1_000, TimeProvider.System);
         for (int i = 0; i < 100; i++)
         {
             var waiting = queue.WaitAsync();
@@ -108,7 +112,7 @@ public sealed class OutgoingQueueTests
     [Fact]
     public void Neither_side_allocates_once_the_buffers_have_their_size()
     {
-        var queue = new OutgoingQueue(1 << 16, TimeProvider.System);
+        var queue = new OutgoingQueue(limitBytes: 1 << 16, TimeProvider.System);
         var message = Samples.Message(new Random(1), MessageKind.Heartbeat, From, To);
         var frames = new List<JournalFrame>();
         long before = 0;

@@ -41,7 +41,7 @@ public sealed class PeerNetworkTests : IDisposable
         Assert.Empty(old.Network.Callers());
         replacement.Network.SetPeers([old.Address]);
         await Eventually.HoldsAsync(() => old.Network.Callers().Count == 1, "it called");
-        old.Network.SetPeers(MemberMaintenance.WithCallers([], old.Network.Callers()));
+        old.Network.SetPeers(MemberMaintenance.WithCallers(known: [], old.Network.Callers()));
         await Eventually.HoldsAsync(
             () => old.Network.Status() is [{ HasControl: true, HasBulk: true }],
             "it was called back"
@@ -140,7 +140,7 @@ public sealed class PeerNetworkTests : IDisposable
                 () => stayed.Network.Callers() is [{ Addresses.Count: 2 }],
                 "it said where it listens"
             );
-            stayed.Network.SetPeers(MemberMaintenance.WithCallers([], stayed.Network.Callers()));
+            stayed.Network.SetPeers(MemberMaintenance.WithCallers(known: [], stayed.Network.Callers()));
         }
 
         await Eventually.HoldsAsync(() => stayed.IsConnectedToAll, "it was called back");
@@ -271,7 +271,7 @@ public sealed class PeerNetworkTests : IDisposable
             term: 3,
             operationsBefore: 10,
             operationCount: 2,
-            Samples.Bytes(new Random(2), 32 << 20)
+            Samples.Bytes(new Random(2), count: 32 << 20)
         );
         var append = Samples.Message(new Random(2), MessageKind.Append, a.Node, b.Node) with
         {
@@ -299,7 +299,7 @@ public sealed class PeerNetworkTests : IDisposable
             term: 3,
             operationsBefore: 10,
             operationCount: 2,
-            Samples.Bytes(new Random(3), 1 << 20)
+            Samples.Bytes(new Random(3), count: 1 << 20)
         );
         var append = Samples.Message(new Random(3), MessageKind.Append, a.Node, b.Node) with
         {
@@ -329,7 +329,7 @@ public sealed class PeerNetworkTests : IDisposable
             await Eventually.HoldsAsync(() => b.Receiver.Messages.Count == awaited, "a heartbeat arrives");
         }
 
-        AssertInOrder(b, MessageKind.Heartbeat, a.Node, 50);
+        AssertInOrder(b, MessageKind.Heartbeat, a.Node, count: 50);
         b.Receiver.Unblock();
         await Eventually.HoldsAsync(() => a.Network.Status().Single().QueuedBytes == 0, "what waited is sent");
     }
@@ -409,7 +409,11 @@ public sealed class PeerNetworkTests : IDisposable
             await AskAsync(a.Port, TestMember.TrustOf(impostor, "B2")().Certificate),
             StringComparison.Ordinal
         );
-        Assert.Contains("presented no certificate", await AskAsync(a.Port, null), StringComparison.Ordinal);
+        Assert.Contains(
+            "presented no certificate",
+            await AskAsync(a.Port, certificate: null),
+            StringComparison.Ordinal
+        );
     }
 
     private static async Task<string> AskAsync(int port, SslStreamCertificateContext? certificate)

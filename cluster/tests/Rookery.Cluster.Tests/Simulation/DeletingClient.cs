@@ -50,7 +50,7 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
                     < 8 => WriteAsync(
                         "documents deleted",
                         document,
-                        0,
+                        value: 0,
                         CommandEncoder.Delete(
                             Database,
                             Encoding.UTF8.GetBytes(document),

@@ -15,7 +15,7 @@ public sealed class HostBoardTests
     [InlineData(null, Throttling.UnderVoltage)]
     public void A_leader_whose_board_is_worse_for_five_minutes_lets_another_lead(double? celsius, Throttling now)
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.A.Board.Next = new BoardReading { TemperatureCelsius = celsius, Now = now };
         cluster.RunFor(PreferenceMilliseconds * 0.9);
         Assert.Same(cluster.A, cluster.Leader);
@@ -30,7 +30,7 @@ public sealed class HostBoardTests
     [Fact]
     public void The_member_with_the_best_board_leads_next()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.A.Board.Next = new BoardReading { Now = Throttling.UnderVoltage };
         cluster.B.Board.Next = Hot;
         cluster.RunUntil(() => cluster.Leader == cluster.C, "the coolest member leads", seconds: 400);
@@ -39,7 +39,7 @@ public sealed class HostBoardTests
     [Fact]
     public void Equally_hot_boards_transfer_no_leadership()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Members.ForEach(static member => member.Board.Next = Hot);
         long term = cluster.A.Consensus!.Term;
         cluster.RunFor(PreferenceMilliseconds * 1.5);

@@ -10,7 +10,7 @@ public sealed class HostCatchUpTests
     [Fact]
     public void A_member_that_was_away_is_caught_up_from_the_journal()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.C.Kill();
         for (int i = 0; i < 40; i++)
         {
@@ -30,7 +30,7 @@ public sealed class HostCatchUpTests
     [Fact]
     public void Frames_that_are_applied_from_the_journal_are_counted_once_they_are_newer_than_the_start()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/0", 0, padding: 900);
         cluster.AwaitEqual();
         cluster.C.Kill();
@@ -263,7 +263,7 @@ public sealed class HostCatchUpTests
     [Fact]
     public void A_member_that_is_caught_up_while_writes_go_on_does_not_stay_behind()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.C.Kill();
         for (int i = 0; i < 30; i++)
         {

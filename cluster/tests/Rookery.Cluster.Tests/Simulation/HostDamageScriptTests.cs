@@ -60,7 +60,7 @@ public sealed class HostDamageScriptTests
     [InlineData(false)]
     public void A_member_gets_past_what_the_leader_cannot_read(bool isFlushed)
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.C.Kill();
         for (int i = 10; i < 40; i++)
         {
@@ -143,7 +143,7 @@ public sealed class HostDamageScriptTests
     [Fact]
     public void A_member_whose_last_entry_rots_after_it_stopped_in_order_knows_what_it_had_acknowledged()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/early", 1);
         cluster.Put(cluster.A, "users/rotten", 2);
         cluster.AwaitEqual();
@@ -165,7 +165,7 @@ public sealed class HostDamageScriptTests
     [Fact]
     public void An_only_voter_that_lost_what_it_had_acknowledged_says_that_only_recovery_goes_on()
     {
-        using var cluster = SteppedCluster.Of(1);
+        using var cluster = SteppedCluster.Of(members: 1);
         cluster.Members.Add(new SteppedMember(cluster, number: 1, mayBegin: false));
         cluster.B.Open();
         cluster.Change(Raft.MemberChange.Learner, cluster.B);
@@ -198,7 +198,7 @@ public sealed class HostDamageScriptTests
         char label
     )
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         var indexes = new Dictionary<long, string>();
         for (int i = 0; i < 100; i++)
         {
@@ -237,7 +237,7 @@ public sealed class HostDamageScriptTests
     [Fact]
     public async Task A_member_that_needs_a_rotten_row_for_its_journal_serves_local_reads_until_a_leader_gives_it_its_state()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
         cluster.C.Store!.Storage.Memtables.RequestFlush();
@@ -287,7 +287,7 @@ public sealed class HostDamageScriptTests
     [Fact]
     public void A_member_whose_rotten_row_is_written_to_takes_the_state_of_the_leader_while_writes_go_on()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
         cluster.C.Store!.Storage.Memtables.RequestFlush();
@@ -328,7 +328,7 @@ public sealed class HostDamageScriptTests
     [Fact]
     public void A_leader_that_needs_a_rotten_row_hands_over_and_takes_the_state_of_the_next()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
         cluster.A.Store!.Storage.Memtables.RequestFlush();
@@ -361,7 +361,7 @@ public sealed class HostDamageScriptTests
     [Fact]
     public void Two_of_five_that_need_rotten_rows_take_the_state_of_another()
     {
-        using var cluster = SteppedCluster.Of(5);
+        using var cluster = SteppedCluster.Of(members: 5);
         var (d, e) = (cluster.Members[3], cluster.Members[4]);
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
@@ -398,7 +398,7 @@ public sealed class HostDamageScriptTests
     [Fact]
     public async Task A_write_to_a_leader_that_cannot_apply_is_answered_even_without_a_successor()
     {
-        using var cluster = SteppedCluster.Of(2);
+        using var cluster = SteppedCluster.Of(members: 2);
         cluster.Put(cluster.A, "users/rotten", 1);
         cluster.AwaitEqual();
         cluster.A.Store!.Storage.Memtables.RequestFlush();
@@ -464,7 +464,7 @@ public sealed class HostDamageScriptTests
     [Fact]
     public void A_member_that_alone_holds_acknowledged_writes_says_so_when_it_halts()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/1", 1);
         cluster.AwaitEqual();
         int[] honest = [cluster.A.Disk.OperationCount, cluster.B.Disk.OperationCount];

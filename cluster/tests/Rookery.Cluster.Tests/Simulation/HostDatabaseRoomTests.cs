@@ -14,7 +14,7 @@ public sealed class HostDatabaseRoomTests
     [Fact]
     public void Members_of_different_memory_answer_alike()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.B.Kill();
         cluster.B.Memory = new MemoryBudget(32 << 20);
         cluster.B.Open();

@@ -127,7 +127,7 @@ public sealed class HostForwardTests
     /// <summary>Makes three members with equal tables, and names the leader and one follower.</summary>
     private static SteppedCluster Begin(out SteppedMember leader, out SteppedMember follower, int seed = 1)
     {
-        var cluster = SteppedCluster.Of(3, seed);
+        var cluster = SteppedCluster.Of(members: 3, seed);
         cluster.Wire.BreaksAfterMilliseconds = BreakMilliseconds;
         var leads = leader = cluster.AwaitLeader();
         follower = cluster.Members.Find(member => member != leads)!;

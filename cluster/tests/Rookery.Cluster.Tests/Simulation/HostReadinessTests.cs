@@ -9,7 +9,7 @@ public sealed class HostReadinessTests
     [Fact]
     public void A_member_that_joined_is_ready_when_it_has_caught_up_and_stays_so()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         var learner = new SteppedMember(cluster, number: 3, mayBegin: false);
         cluster.Members.Add(learner);
         cluster.Wire.Isolate(learner);
@@ -76,7 +76,7 @@ public sealed class HostReadinessTests
     [InlineData(MemberChange.Voter)]
     public void A_member_that_the_only_other_voter_calls_a_stranger_is_not_told_to_give_its_data_away(MemberChange role)
     {
-        using var cluster = SteppedCluster.Of(1);
+        using var cluster = SteppedCluster.Of(members: 1);
         cluster.Members.Add(new SteppedMember(cluster, number: 1, mayBegin: false));
         cluster.B.Open();
         cluster.Change(MemberChange.Learner, cluster.B);
@@ -97,7 +97,7 @@ public sealed class HostReadinessTests
     [Fact]
     public void A_member_that_was_removed_says_so()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Change(MemberChange.Removed, cluster.C);
         cluster.RunFor(milliseconds: 1_000);
         Assert.StartsWith(
@@ -110,7 +110,7 @@ public sealed class HostReadinessTests
     [Fact]
     public void A_member_that_was_removed_while_it_was_off_says_so_when_it_was_told()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Wire.Isolate(cluster.C);
         cluster.RunFor(milliseconds: 5_000);
         Assert.StartsWith(
@@ -157,7 +157,7 @@ public sealed class HostReadinessTests
     [Fact]
     public void A_member_that_one_of_two_others_calls_a_stranger_is_not_told_to_give_its_data_away()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Wire.Isolate(cluster.C);
         cluster.RunFor(milliseconds: 5_000);
         var stranger = RefusalBy(cluster.A, PeerRefusalKind.NoMember);
@@ -197,7 +197,7 @@ public sealed class HostReadinessTests
     [Fact]
     public void A_leader_that_is_refused_as_a_copy_stops_leading_and_listening()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         var copy = cluster.AwaitLeader().Consensus!;
         copy.HaltInDiagnosisMode("There are two copies.");
         var statistics = copy.ReadCluster();
@@ -216,7 +216,7 @@ public sealed class HostReadinessTests
     [Fact]
     public void No_client_is_referred_to_an_unknown_leader()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.C.Kill();
         cluster.Wire.Isolate(cluster.C);
         cluster.C.Open();

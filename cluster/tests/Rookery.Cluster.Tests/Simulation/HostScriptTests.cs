@@ -13,7 +13,7 @@ public sealed class HostScriptTests
     [Fact]
     public void A_write_through_any_member_is_on_all()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         foreach (var member in cluster.Members)
         {
             cluster.Put(member, $"users/{member}", 7);
@@ -30,7 +30,7 @@ public sealed class HostScriptTests
     [Fact]
     public void A_member_that_starts_without_a_majority_shows_what_it_knew_to_be_committed()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         for (int i = 1; i <= 10; i++)
         {
             cluster.Put(cluster.B, $"users/{i}", i);
@@ -59,7 +59,7 @@ public sealed class HostScriptTests
     [Fact]
     public void A_write_waits_until_its_member_reaches_the_leader_but_not_for_ever()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.B.Peers!.Unreached.Add(cluster.A.Id);
         var write = cluster.B.Propose(SteppedCluster.PutOf("users/1", value: 1));
         cluster.RunFor(milliseconds: 300);
@@ -74,7 +74,7 @@ public sealed class HostScriptTests
     [Fact]
     public void A_receipt_names_the_members_that_synced_the_write_through_any_member()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         Assert.Null(cluster.Do(cluster.A, SteppedCluster.PutOf("users/unasked", value: 1)).Receipt);
 
         cluster.Wire.Isolate(cluster.C);
@@ -100,7 +100,7 @@ public sealed class HostScriptTests
     [Fact]
     public void A_read_that_comes_when_a_member_has_stopped_ends()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         foreach (var member in new[] { cluster.A, cluster.C })
         {
             var stopped = member.Consensus!;
@@ -113,7 +113,7 @@ public sealed class HostScriptTests
     [Fact]
     public void Reads_that_wait_end_at_once_when_their_member_stops()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.RunFor(milliseconds: 2_000);
         cluster.Wire.Isolate(cluster.B);
         var consensus = cluster.B.Consensus!;
@@ -132,7 +132,7 @@ public sealed class HostScriptTests
     [Fact]
     public void A_read_that_waits_to_see_what_was_committed_ends_at_once_when_its_member_stops()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.RunFor(milliseconds: 2_000);
         cluster.LongestApplyMilliseconds = 10_000;
         _ = cluster.A.Propose(SteppedCluster.PutOf("users/1", value: 1));
@@ -150,7 +150,7 @@ public sealed class HostScriptTests
     [Fact]
     public void Acknowledged_writes_outlive_their_leader()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/1", 1);
         cluster.A.LosePower();
         var next = cluster.AwaitLeader();
@@ -165,7 +165,7 @@ public sealed class HostScriptTests
     [Fact]
     public void A_leader_that_was_cut_off_answers_unknown_and_drops_its_tail()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/1", 1);
         cluster.Wire.Isolate(cluster.A);
         var lostWrite = cluster.A.Propose(SteppedCluster.PutOf("users/lost", value: 1));
@@ -188,7 +188,7 @@ public sealed class HostScriptTests
     [Fact]
     public void A_write_that_the_next_leader_commits_is_answered_by_the_leader_that_proposed_it()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/1", 1);
         cluster.Wire.Cut(cluster.B.Id, cluster.A.Id);
         cluster.Wire.Cut(cluster.C.Id, cluster.A.Id);
@@ -203,7 +203,7 @@ public sealed class HostScriptTests
     [Fact]
     public void Log_time_never_falls_back_when_the_next_leader_has_an_earlier_clock()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.B.Time.Ahead = cluster.C.Time.Ahead = TimeSpan.FromDays(-400);
         long before = cluster.Put(cluster.A, "users/1").LogTimeTicks;
         cluster.A.LosePower();
@@ -219,7 +219,7 @@ public sealed class HostScriptTests
     [Fact]
     public void A_retry_with_the_same_key_at_the_next_leader_is_applied_once()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         var first = cluster.Do(cluster.B, SteppedCluster.PutOf("users/", value: 1, new IdempotencyKey(7, 1)));
         cluster.A.LosePower();
         var again = cluster.Do(
@@ -232,7 +232,7 @@ public sealed class HostScriptTests
     [Fact]
     public void No_member_reads_what_was_before_an_acknowledged_write()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         for (int value = 1; value <= 20; value++)
         {
             cluster.Put(cluster.Members[value % 3], "users/1", value);
@@ -257,7 +257,7 @@ public sealed class HostScriptTests
     [Fact]
     public void One_member_of_two_refuses_in_time()
     {
-        using var cluster = SteppedCluster.Of(2);
+        using var cluster = SteppedCluster.Of(members: 2);
         cluster.Put(cluster.B, "users/1", 1);
         cluster.B.LosePower();
         var open = cluster.A.Propose(SteppedCluster.PutOf("users/2", value: 2));
@@ -275,7 +275,7 @@ public sealed class HostScriptTests
     [Fact]
     public void All_come_back_from_a_power_cut_of_the_house()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         for (int round = 0; round < 4; round++)
         {
             for (int i = 0; i < 20; i++)
@@ -294,7 +294,7 @@ public sealed class HostScriptTests
     [Fact]
     public void All_come_back_from_a_clean_stop()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.B, "users/1", 1);
         cluster.Members.ForEach(member => member.StopCleanly());
         cluster.Members.ForEach(member => member.Open());
@@ -305,7 +305,7 @@ public sealed class HostScriptTests
     [Fact]
     public void Leadership_is_handed_over_under_writes_without_a_failed_request()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         var writes = new List<Task<CommandOutcome>>();
         for (int i = 0; i < 400; i++)
         {
@@ -328,7 +328,7 @@ public sealed class HostScriptTests
     [InlineData(2080)]
     public void A_leader_whose_clock_is_wrong_goes_by_the_others_and_so_does_the_next(int year)
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.RunFor(milliseconds: 2_000);
         cluster.A.Time.SetToYear(year);
         cluster.RunFor(milliseconds: 3_000);
@@ -353,7 +353,7 @@ public sealed class HostScriptTests
     [Fact]
     public void A_member_that_comes_to_other_results_halts_and_the_others_go_on()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/1", 1);
         cluster.RunFor(milliseconds: 2_000);
         Assert.Equal(cluster.A.Consensus!.AppliedIndex, cluster.Wire.AgreedThrough);
@@ -380,7 +380,7 @@ public sealed class HostScriptTests
     [Fact]
     public void A_member_whose_journal_fails_answers_and_another_leads()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.LongestApplyMilliseconds = 40;
         var writes = Enumerable
             .Range(0, 10)

@@ -100,8 +100,8 @@ public sealed class HostSeedTests(ITestOutputHelper report)
     [Fact]
     public void A_run_is_the_same_each_time()
     {
-        Assert.Equal(RunOf(7, PlantedMistake.None), RunOf(7, PlantedMistake.None));
-        Assert.NotEqual(RunOf(7, PlantedMistake.None), RunOf(8, PlantedMistake.None));
+        Assert.Equal(RunOf(seed: 7, PlantedMistake.None), RunOf(seed: 7, PlantedMistake.None));
+        Assert.NotEqual(RunOf(seed: 7, PlantedMistake.None), RunOf(seed: 8, PlantedMistake.None));
     }
 
     [Theory]

@@ -13,7 +13,7 @@ public sealed class HostSpaceTests
     [Fact]
     public void One_full_disk_of_three_stops_nothing()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         SetSpareBytes(cluster, Plenty, Plenty / 2, TooLittle);
         cluster.Put(cluster.A, "users/1");
         cluster.Put(cluster.C, "users/2");
@@ -26,7 +26,7 @@ public sealed class HostSpaceTests
     [Fact]
     public void Two_full_disks_of_three_stop_growth_through_every_member_and_the_limiting_member_is_named()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/1");
         SetSpareBytes(cluster, Plenty, TooLittle, TooLittle * 3 / 2);
         foreach (var through in cluster.Members)
@@ -47,7 +47,7 @@ public sealed class HostSpaceTests
     [Fact]
     public void While_one_of_three_is_off_the_other_two_need_room()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.C.Kill();
         SetSpareBytes(cluster, Plenty, TooLittle, null);
         var refused = cluster.Do(cluster.A, SteppedCluster.PutOf("users/1", value: 1)).Rejection!;
@@ -61,7 +61,7 @@ public sealed class HostSpaceTests
     [Fact]
     public void A_full_leader_transfers_leadership_to_a_member_with_room()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         SetSpareBytes(cluster, TooLittle, Plenty / 2, Plenty);
         cluster.RunUntil(() => cluster.C.Consensus!.IsLeader, "the one with the most room leads");
         Assert.Contains(
@@ -78,7 +78,7 @@ public sealed class HostSpaceTests
     [Fact]
     public void A_full_member_that_just_became_leader_does_not_refuse_what_a_majority_has_room_for()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         SetSpareBytes(cluster, Plenty, TooLittle, Plenty);
         cluster.A.Consensus!.Transfer(cluster.B.Id);
         cluster.RunUntil(() => cluster.B.Consensus!.IsLeader, "it becomes leader");
@@ -89,7 +89,7 @@ public sealed class HostSpaceTests
     [Fact]
     public void A_full_leader_does_not_wait_for_one_that_lags_however_much_room_that_has()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.C.Kill();
         for (int i = 0; i < 100; i++)
         {
@@ -113,14 +113,14 @@ public sealed class HostSpaceTests
     [Fact]
     public void All_of_two_voters_need_room_and_a_single_one_too()
     {
-        using var twoMembers = SteppedCluster.Of(2);
+        using var twoMembers = SteppedCluster.Of(members: 2);
         SetSpareBytes(twoMembers, Plenty, TooLittle, null);
         Assert.Equal(
             RejectionKind.InsufficientSpace,
             twoMembers.Do(twoMembers.A, SteppedCluster.PutOf("users/1", value: 1)).Rejection?.Kind
         );
 
-        using var oneMember = SteppedCluster.Of(1);
+        using var oneMember = SteppedCluster.Of(members: 1);
         SetSpareBytes(oneMember, TooLittle, null, null);
         Assert.Equal(
             RejectionKind.InsufficientSpace,

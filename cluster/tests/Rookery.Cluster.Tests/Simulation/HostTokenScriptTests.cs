@@ -34,7 +34,7 @@ public sealed class HostTokenScriptTests : IDisposable
     [InlineData(2080, 0, 0)]
     public void A_token_expires_on_time_whichever_of_three_clocks_is_wrong(int year, int wrongClock, int issuer)
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         var leader = cluster.AwaitLeader();
         cluster.Members[wrongClock].Time.SetToYear(year);
         cluster.RunFor(milliseconds: 3000);
@@ -61,7 +61,7 @@ public sealed class HostTokenScriptTests : IDisposable
     [InlineData(2080)]
     public void While_most_clocks_are_wrong_tokens_stay_valid_and_none_is_issued(int year)
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         string token = IssueToken(cluster, cluster.B);
         cluster.B.Time.SetToYear(year);
         cluster.C.Time.SetToYear(year);

@@ -21,7 +21,7 @@ public sealed class MissingMemberFilesTests
         bool empty
     )
     {
-        using var cluster = SteppedCluster.Of(3, seed: 5);
+        using var cluster = SteppedCluster.Of(members: 3, seed: 5);
         var member = PrepareFollower(cluster);
         var promise = Promise.Of(member.Store!);
         if (stopsCleanly)

@@ -122,7 +122,7 @@ internal sealed class SteppedCluster : IDisposable
     {
         var first = new TaskCompletionSource<T?>();
         int start = member.Starts;
-        After(2_000, () => first.TrySetResult(null));
+        After(milliseconds: 2_000, () => first.TrySetResult(null));
         _ = ForwardAnswerAsync();
         return first.Task;
 

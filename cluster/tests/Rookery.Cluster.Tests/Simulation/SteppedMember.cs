@@ -343,7 +343,7 @@ internal sealed class SteppedMember
 
     private void ScheduleTick() =>
         After(
-            50,
+            milliseconds: 50,
             () =>
             {
                 Consensus!.Ticker.Tick();

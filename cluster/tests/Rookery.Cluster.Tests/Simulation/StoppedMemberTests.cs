@@ -9,7 +9,7 @@ public sealed class StoppedMemberTests
     [Fact]
     public void A_stopped_member_is_read_with_all_of_its_journal_and_says_that_it_does_not_know_what_is_committed()
     {
-        using var cluster = SteppedCluster.Of(3);
+        using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/1", 7);
         cluster.AwaitEqual();
         cluster.B.StopCleanly();

@@ -159,10 +159,15 @@ public sealed class HistoryTests
     // Transactions are written Append(list, element, invoked, completed) and Read(invoked, completed, lists).
     private static readonly Dictionary<string, Operation[]> GoodLists = new(StringComparer.Ordinal)
     {
-        ["one after another"] = [Append("a", 1, 0, 10), Append("b", 2, 11, 20), Read(30, 40, ("a", [1]), ("b", [2]))],
+        ["one after another"] =
+        [
+            Append("a", element: 1, invoked: 0, completed: 10),
+            Append("b", element: 2, invoked: 11, completed: 20),
+            Read(30, 40, ("a", [1]), ("b", [2])),
+        ],
         ["two lists written at once and read at once"] =
         [
-            Append("a", 1, 0, 50) with
+            Append("a", element: 1, invoked: 0, completed: 50) with
             {
                 Appends = [new("a", 1), new("b", 2)],
             },
@@ -171,13 +176,13 @@ public sealed class HistoryTests
         ],
         ["an unknown append that came to be"] =
         [
-            Lost(Append("a", 1, 0, 10)),
+            Lost(Append("a", element: 1, invoked: 0, completed: 10)),
             Read(20, 30, ("a", [])),
             Read(40, 50, ("a", [1])),
         ],
         ["read, then append on what was read"] =
         [
-            Append("a", 1, 0, 10),
+            Append("a", element: 1, invoked: 0, completed: 10),
             Read(20, 30, ("a", [1])) with
             {
                 Appends = [new("a", 2)],
@@ -191,11 +196,16 @@ public sealed class HistoryTests
 
     private static readonly Dictionary<string, Operation[]> BadLists = new(StringComparer.Ordinal)
     {
-        ["a stale read"] = [Append("a", 1, 0, 10), Append("a", 2, 11, 20), Read(21, 30, ("a", [1]))],
-        ["a lost append"] = [Append("a", 1, 0, 10), Read(11, 20, ("a", []))],
+        ["a stale read"] =
+        [
+            Append("a", element: 1, invoked: 0, completed: 10),
+            Append("a", element: 2, invoked: 11, completed: 20),
+            Read(21, 30, ("a", [1])),
+        ],
+        ["a lost append"] = [Append("a", element: 1, invoked: 0, completed: 10), Read(11, 20, ("a", []))],
         ["half a transaction"] =
         [
-            Append("a", 1, 0, 50) with
+            Append("a", element: 1, invoked: 0, completed: 50) with
             {
                 Appends = [new("a", 1), new("b", 2)],
             },
@@ -204,8 +214,8 @@ public sealed class HistoryTests
         ],
         ["two readers that see two writers in other orders"] =
         [
-            Append("a", 1, 0, 90),
-            Append("b", 2, 0, 90),
+            Append("a", element: 1, invoked: 0, completed: 90),
+            Append("b", element: 2, invoked: 0, completed: 90),
             Read(10, 80, ("a", [1]), ("b", [])),
             Read(10, 80, ("a", []), ("b", [2])),
         ],
@@ -222,7 +232,7 @@ public sealed class HistoryTests
         ],
         ["an update on a version that was gone"] =
         [
-            Append("a", 1, 0, 90),
+            Append("a", element: 1, invoked: 0, completed: 90),
             Read(0, 90, ("a", [])) with
             {
                 Appends = [new("a", 2)],
@@ -231,17 +241,21 @@ public sealed class HistoryTests
         ],
         ["an order that changes"] =
         [
-            Append("a", 1, 0, 90),
-            Append("a", 2, 0, 90),
+            Append("a", element: 1, invoked: 0, completed: 90),
+            Append("a", element: 2, invoked: 0, completed: 90),
             Read(10, 20, ("a", [1, 2])),
             Read(10, 20, ("a", [2, 1])),
         ],
-        ["an element twice"] = [Append("a", 1, 0, 10), Read(20, 30, ("a", [1, 1]))],
-        ["an element that was refused"] = [Refused(Append("a", 1, 0, 10)), Read(20, 30, ("a", [1]))],
+        ["an element twice"] = [Append("a", element: 1, invoked: 0, completed: 10), Read(20, 30, ("a", [1, 1]))],
+        ["an element that was refused"] =
+        [
+            Refused(Append("a", element: 1, invoked: 0, completed: 10)),
+            Read(20, 30, ("a", [1])),
+        ],
         ["an element from nowhere"] = [Read(20, 30, ("a", [1]))],
         ["an unknown append, read and vanished"] =
         [
-            Lost(Append("a", 1, 0, 10)),
+            Lost(Append("a", element: 1, invoked: 0, completed: 10)),
             Read(20, 30, ("a", [1])),
             Read(40, 50, ("a", [])),
         ],
@@ -341,7 +355,7 @@ public sealed class HistoryTests
         Operation[] history =
         [
             Lost(Put(value: 1, invoked: 0, completed: 10)),
-            Refused(Swap(expected: 1, value: 2, invoked: 3, completed: 4, 5)),
+            Refused(Swap(expected: 1, value: 2, invoked: 3, completed: 4, etag: 5)),
             Read(6, 7, ("a", [1, 2])) with
             {
                 Appends = [new("b", 3)],

@@ -87,7 +87,7 @@ internal sealed class ScriptedWorld : INodeWorld
     public ClockReading ClockOf(SimulatedNode node) =>
         _clocks.TryGetValue((int)node.Id.Value, out var clock)
             ? new ClockReading(TrueTicks + clock.AheadTicks, clock.IsSure)
-            : new ClockReading(TrueTicks, true);
+            : new ClockReading(TrueTicks, IsSure: true);
 
     /// <summary>Sets clocks to the beginning of a year. Their hosts read them as time passes.</summary>
     public void SetClock(int year, bool isSure, params int[] ids) =>
@@ -223,7 +223,7 @@ internal sealed class ScriptedWorld : INodeWorld
     {
         for (int tick = 0; tick < 200 && this[id].Core!.Role != Role.Leader; tick++)
         {
-            Pass(id, 50_000);
+            Pass(id, microseconds: 50_000);
         }
 
         Assert.True(this[id].Core!.Role == Role.Leader, $"{id} leads");

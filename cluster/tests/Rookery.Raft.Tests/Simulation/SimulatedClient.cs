@@ -90,8 +90,12 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
                 Expected: 0
             ),
             4 or 5 => Write(OperationKind.CompareAndSet, [document], _lastSeen.GetValueOrDefault(document)),
-            6 or 7 => Write(OperationKind.Transaction, random.Next(2) == 0 ? [document] : ListsOf(epoch)[..2], 0),
-            _ => Write(OperationKind.Put, [document], 0),
+            6 or 7 => Write(
+                OperationKind.Transaction,
+                random.Next(2) == 0 ? [document] : ListsOf(epoch)[..2],
+                expected: 0
+            ),
+            _ => Write(OperationKind.Put, [document], expected: 0),
         };
         (_invoked, _attempts, _mayBeDone) = (cluster.Now, 0, false);
         TryAnyNode();

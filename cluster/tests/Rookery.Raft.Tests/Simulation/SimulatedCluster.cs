@@ -60,7 +60,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
         _tablesChance = seed % 4 == 2 && !profile.Diverges ? new Random(seed ^ 0x5EED) : null;
         int voters = Random.Next(4) == 0 ? 5 : 3;
         int spares = profile.MemberChanges > 0 ? 2 : 0;
-        var configuration = Configuration.Of(Enumerable.Range(1, voters).Select(id => new NodeId(id)), []);
+        var configuration = Configuration.Of(Enumerable.Range(1, voters).Select(id => new NodeId(id)), learners: []);
         for (int id = 1; id <= voters + spares; id++)
         {
             _nodes.Add(
@@ -161,7 +161,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
         foreach (var node in _nodes)
         {
             node.Start();
-            ScheduleTick(node, 40_000);
+            ScheduleTick(node, period: 40_000);
         }
 
         for (int number = 0; number < Clients; number++)
@@ -406,7 +406,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
         if ((node.Store.IsWriting && !node.IsStuck) || node.PausedUntil > Now)
         {
-            After(10_000, () => FinishFetch(node, process, from));
+            After(delay: 10_000, () => FinishFetch(node, process, from));
             return;
         }
 

@@ -345,7 +345,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             );
             _mirror.Add(
                 new StoredEntry(
-                    new Entry(position.Index, position.Term, EntryType.Batch, 100),
+                    new Entry(position.Index, position.Term, EntryType.Batch, Bytes: 100),
                     payload,
                     time,
                     world.TrueTicks

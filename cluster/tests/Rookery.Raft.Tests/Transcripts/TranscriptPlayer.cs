@@ -168,7 +168,14 @@ internal sealed class TranscriptPlayer(PlantedBug bug)
 
     private void Read(int id)
     {
-        var nothing = new ClientCommand(Client: 0, Sequence: 0, OperationKind.Get, [0], Value: 0, Expected: 0);
+        var nothing = new ClientCommand(
+            Client: 0,
+            Sequence: 0,
+            OperationKind.Get,
+            Documents: [0],
+            Value: 0,
+            Expected: 0
+        );
         World.Do(
             id,
             node =>

@@ -41,7 +41,7 @@ public class CommandTests
         Assert.Equal("A:1-x", Text(put.Expected.Text));
         Assert.Equal(new DateTime(2026, 11, 21, 9, 49, 45, DateTimeKind.Utc).Ticks, put.ExpiresAtTicks);
         byte[] value = new byte[StoredDocument.MaxHeadBytes + put.Content.Length];
-        int head = StoredDocument.WriteHead(value, put.Id.Written, 5, put.ExpiresAtTicks);
+        int head = StoredDocument.WriteHead(value, put.Id.Written, lastModifiedTicks: 5, put.ExpiresAtTicks);
         put.Content.CopyTo(value.AsSpan(head));
         var view = new DocumentView(value.AsSpan(0, head + put.Content.Length));
         Assert.Equal(
@@ -51,7 +51,7 @@ public class CommandTests
         Assert.True(reader.TryReadOperation(out Operation delete));
         Assert.Equal(
             (OperationKind.Delete, "É/2", "é/2", Expectation.MustNotExist),
-            (delete.Kind, Text(delete.Id.Written), Resolve(delete.Id, 0).Lower, delete.Expected.Expectation)
+            (delete.Kind, Text(delete.Id.Written), Resolve(delete.Id, number: 0).Lower, delete.Expected.Expectation)
         );
         Assert.False(reader.TryReadOperation(out _));
     }
@@ -98,14 +98,28 @@ public class CommandTests
     [Fact]
     public void Single_commands_are_decoded_as_they_were_encoded()
     {
-        using CommandBuffer hilo = CommandEncoder.HiloNext(3, "users"u8, 32, 55, 64, (byte)'/', default);
+        using CommandBuffer hilo = CommandEncoder.HiloNext(
+            database: 3,
+            "users"u8,
+            lastBatchSize: 32,
+            lastRangeAtTicks: 55,
+            lastMax: 64,
+            (byte)'/',
+            key: default
+        );
         HiloNextCommand next = new CommandReader(hilo.Written.Span).ReadHiloNext();
         Assert.Equal(
             ("users", 32L, 55L, 64L, (byte)'/'),
             (Text(next.Tag), next.LastBatchSize, next.LastRangeAtTicks, next.LastMax, next.Separator)
         );
 
-        using CommandBuffer hiloReturn = CommandEncoder.HiloReturn(3, "users"u8, 2, 32, default);
+        using CommandBuffer hiloReturn = CommandEncoder.HiloReturn(
+            database: 3,
+            "users"u8,
+            last: 2,
+            end: 32,
+            key: default
+        );
         HiloReturnCommand returned = new CommandReader(hiloReturn.Written.Span).ReadHiloReturn();
         Assert.Equal(("users", 2L, 32L), (Text(returned.Tag), returned.Last, returned.End));
 
@@ -113,7 +127,7 @@ public class CommandTests
         var identityReader = new CommandReader(identity.Written.Span);
         Assert.Equal((Key, "users|"), (identityReader.Key, Text(identityReader.ReadIdentityNext())));
 
-        using CommandBuffer seed = CommandEncoder.IdentitySeed(3, "users|"u8, 100, true, default);
+        using CommandBuffer seed = CommandEncoder.IdentitySeed(database: 3, "users|"u8, 100, force: true, key: default);
         IdentitySeedCommand seeded = new CommandReader(seed.Written.Span).ReadIdentitySeed();
         Assert.Equal(("users|", 100L, true), (Text(seeded.Name), seeded.Value, seeded.Force));
 
@@ -132,13 +146,13 @@ public class CommandTests
                 && !names.TryReadName(out _)
         );
 
-        using CommandBuffer horizon = CommandEncoder.SetTombstoneHorizon(3, 99);
+        using CommandBuffer horizon = CommandEncoder.SetTombstoneHorizon(database: 3, etag: 99);
         Assert.Equal(99, new CommandReader(horizon.Written.Span).ReadTombstoneHorizon());
 
-        using CommandBuffer configuration = CommandEncoder.PutClientConfiguration(3, "{}"u8);
+        using CommandBuffer configuration = CommandEncoder.PutClientConfiguration(database: 3, "{}"u8);
         Assert.Equal("{}", Text(new CommandReader(configuration.Written.Span).ReadClientConfiguration()));
 
-        using var expiry = new ExpiryWriter(3);
+        using var expiry = new ExpiryWriter(database: 3);
         expiry.Add("a"u8, 5);
         expiry.Add("b"u8, 6);
         using CommandBuffer expire = expiry.Complete();
@@ -303,7 +317,14 @@ public class CommandTests
             """{"Commands":[{"Id":"É","Type":"PUT","ChangeVector":"A:1","Document":{"a":1,"@metadata":{"@expires":"2026-11-21T09:49:45Z"}}},{"Id":"b","Type":"DELETE"},{"Id":"c","Type":"PATCH","Patch":{"Script":"this.a = args.x","Values":{"x":1}}}]}"""
         );
         Assert.True(
-            BatchRequestParser.TryParse(body, database: 1, Key, 1 << 20, out ParsedBatch batch, out InputError error),
+            BatchRequestParser.TryParse(
+                body,
+                database: 1,
+                Key,
+                maxBatchBytes: 1 << 20,
+                out ParsedBatch batch,
+                out InputError error
+            ),
             error.ToString()
         );
         return batch.Command;

@@ -27,9 +27,9 @@ public sealed class CompareExchangeTests : IDisposable
     [Fact]
     public void A_value_changes_only_under_its_index_and_each_change_has_a_higher_one()
     {
-        var created = Put("Key", 0, "1");
+        var created = Put("Key", index: 0, "1");
         Assert.Equal(OperationStatus.Stored, created.Status);
-        Assert.Equal((OperationStatus.Mismatched, created.Etag), Outcome(Put("kEY", 0, "2")));
+        Assert.Equal((OperationStatus.Mismatched, created.Etag), Outcome(Put("kEY", index: 0, "2")));
         Assert.Equal((OperationStatus.Mismatched, created.Etag), Outcome(Put("key", created.Etag + 1, "2")));
         Assert.Equal("1", Read("KEY"));
 
@@ -55,16 +55,16 @@ public sealed class CompareExchangeTests : IDisposable
     [Fact]
     public void A_mismatch_returns_the_value_that_it_met()
     {
-        Put("a", 0, "\"met\"");
-        using var document = Put("a", 0, "2").Document!;
+        Put("a", index: 0, "\"met\"");
+        using var document = Put("a", index: 0, "2").Document!;
         Assert.Contains("\"met\"", Encoding.UTF8.GetString(document.Written.Span), StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task Two_puts_in_one_entry_have_different_indexes()
     {
-        var first = Propose(PutCommand("a", 0, "1"));
-        var second = Propose(PutCommand("b", 0, "1"));
+        var first = Propose(PutCommand("a", index: 0, "1"));
+        var second = Propose(PutCommand("b", index: 0, "1"));
         _node.Commit();
         Assert.NotEqual((await first)[0].Etag, (await second)[0].Etag);
     }
@@ -72,11 +72,11 @@ public sealed class CompareExchangeTests : IDisposable
     [Fact]
     public void A_value_is_absent_from_its_expiry_on_whether_it_is_removed_or_not()
     {
-        var stored = Put("lock", 0, "1", _time.GetUtcNow().AddMinutes(1));
+        var stored = Put("lock", index: 0, "1", _time.GetUtcNow().AddMinutes(1));
         _time.Advance(TimeSpan.FromSeconds(59));
         _node.Put("db", "tick", "{}");
         Assert.Equal("1", Read("lock"));
-        Assert.Equal(OperationStatus.Mismatched, Put("lock", 0, "2").Status);
+        Assert.Equal(OperationStatus.Mismatched, Put("lock", index: 0, "2").Status);
 
         _time.Advance(TimeSpan.FromSeconds(2));
         _node.Put("db", "tick", "{}");
@@ -84,7 +84,7 @@ public sealed class CompareExchangeTests : IDisposable
         Assert.Equal(1, Count());
         Assert.Equal(OperationStatus.Mismatched, Put("lock", stored.Etag, "2").Status);
         Assert.Equal(OperationStatus.NotFound, Delete("lock", stored.Etag).Status);
-        Assert.Equal(OperationStatus.Stored, Put("lock", 0, "3").Status);
+        Assert.Equal(OperationStatus.Stored, Put("lock", index: 0, "3").Status);
         Assert.Equal("3", Read("lock"));
     }
 
@@ -94,7 +94,7 @@ public sealed class CompareExchangeTests : IDisposable
     public void A_value_that_would_be_absent_from_the_beginning_is_refused(int secondsFromNow)
     {
         var past = _time.GetUtcNow().AddSeconds(secondsFromNow);
-        var refused = _node.Propose(PutCommand("lock", 0, "1", default, past)).Rejection!;
+        var refused = _node.Propose(PutCommand("lock", index: 0, "1", request: default, past)).Rejection!;
         Assert.Equal(RejectionKind.Invalid, refused.Kind);
         Assert.Contains("the cluster's time is 2026-01-01T00:00:00.00", refused.Message, StringComparison.Ordinal);
 
@@ -111,7 +111,7 @@ public sealed class CompareExchangeTests : IDisposable
     [Fact]
     public async Task A_reader_ends_a_value_that_is_due_without_another_write()
     {
-        Put("lock", 0, "1", _time.GetUtcNow().AddMinutes(1));
+        Put("lock", index: 0, "1", _time.GetUtcNow().AddMinutes(1));
         _time.Advance(TimeSpan.FromMinutes(2));
         Assert.Equal("1", Read("lock"));
         await EndDueValuesAsync();
@@ -128,7 +128,7 @@ public sealed class CompareExchangeTests : IDisposable
     {
         for (int i = 0; i < 3; i++)
         {
-            Put($"locks/{i}", 0, "1", _time.GetUtcNow().AddMinutes(1));
+            Put($"locks/{i}", index: 0, "1", _time.GetUtcNow().AddMinutes(1));
         }
 
         _time.Advance(TimeSpan.FromMinutes(2));
@@ -149,7 +149,7 @@ public sealed class CompareExchangeTests : IDisposable
     [Fact]
     public async Task A_reader_ends_due_values_even_if_the_next_entry_ends_none_because_the_clock_jumped()
     {
-        Put("lock", 0, "1", _time.GetUtcNow().AddMinutes(1));
+        Put("lock", index: 0, "1", _time.GetUtcNow().AddMinutes(1));
         _time.SetUtcNow(_time.GetUtcNow().AddHours(1));
         _time.Advance(TimeSpan.FromSeconds(1)); // the node notices the time within a second
         _node.Commit();
@@ -163,8 +163,8 @@ public sealed class CompareExchangeTests : IDisposable
     [Fact]
     public async Task The_leader_removes_expired_values()
     {
-        Put("short", 0, "1", _time.GetUtcNow().AddMinutes(1));
-        Put("long", 0, "1", _time.GetUtcNow().AddDays(1));
+        Put("short", index: 0, "1", _time.GetUtcNow().AddMinutes(1));
+        Put("long", index: 0, "1", _time.GetUtcNow().AddDays(1));
         _time.Advance(TimeSpan.FromMinutes(2));
         await Task.Run(() =>
         {
@@ -188,8 +188,8 @@ public sealed class CompareExchangeTests : IDisposable
             isClockSynchronised: () => isSynchronised
         );
         _node.Put("db", "tick", "{}");
-        Put("gone", 0, "1", _time.GetUtcNow().AddMinutes(1));
-        Put("stays", 0, "1", _time.GetUtcNow().AddHours(2));
+        Put("gone", index: 0, "1", _time.GetUtcNow().AddMinutes(1));
+        Put("stays", index: 0, "1", _time.GetUtcNow().AddHours(2));
         _time.Advance(TimeSpan.FromMinutes(2));
         _node.Put("db", "tick", "{}");
         _node.Put("db", "tick", "{}");
@@ -203,14 +203,14 @@ public sealed class CompareExchangeTests : IDisposable
         Assert.Equal("1", Read("stays"));
 
         // The doubtful clock refuses no value either.
-        Assert.Equal(OperationStatus.Stored, Put("later", 0, "1", _time.GetUtcNow().AddDays(-1)).Status);
+        Assert.Equal(OperationStatus.Stored, Put("later", index: 0, "1", _time.GetUtcNow().AddDays(-1)).Status);
         Assert.Equal("1", Read("later"));
     }
 
     [Fact]
     public void A_transaction_stores_all_or_nothing_and_names_all_violations()
     {
-        long index = Put("k", 0, "1").Etag;
+        long index = Put("k", index: 0, "1").Etag;
         _node.Put("db", "read", "{}");
         string readVersion = Version("read");
         var outcome = Transaction(writer =>
@@ -341,8 +341,8 @@ public sealed class CompareExchangeTests : IDisposable
     public void A_repeated_request_has_the_outcome_of_the_first()
     {
         var key = new IdempotencyKey(1, 2);
-        var first = _node.Propose(PutCommand("a", 0, "1", key))[0];
-        var again = _node.Propose(PutCommand("a", 0, "1", key))[0];
+        var first = _node.Propose(PutCommand("a", index: 0, "1", key))[0];
+        var again = _node.Propose(PutCommand("a", index: 0, "1", key))[0];
         Assert.Equal((OperationStatus.Stored, first.Etag), Outcome(again));
     }
 
@@ -350,8 +350,8 @@ public sealed class CompareExchangeTests : IDisposable
     public void Values_survive_a_restart_and_a_flush_and_large_ones_too()
     {
         string large = $"\"{new string('x', 100_000)}\"";
-        Put("large", 0, large, _time.GetUtcNow().AddDays(1));
-        Put("small", 0, "1");
+        Put("large", index: 0, large, _time.GetUtcNow().AddDays(1));
+        Put("small", index: 0, "1");
         Store("doc", readVersion: null);
         _node.Flush();
         _node.Dispose();
@@ -370,7 +370,13 @@ public sealed class CompareExchangeTests : IDisposable
         {
             node.CreateDatabase("db");
             long journal = node.Core.Journal.LastIndex;
-            var command = CommandEncoder.PutCompareExchange(node.Database("db").Number, "a"u8, 0, Value("1"), default);
+            var command = CommandEncoder.PutCompareExchange(
+                node.Database("db").Number,
+                "a"u8,
+                index: 0,
+                Value("1"),
+                requestKey: default
+            );
             var refused = node.Propose(command).Rejection!;
             Assert.Contains("finalize-upgrade", refused.Message, StringComparison.Ordinal);
             Assert.Equal(journal, node.Core.Journal.LastIndex);
@@ -382,7 +388,15 @@ public sealed class CompareExchangeTests : IDisposable
         using var raise = new ClusterRecordWriter();
         raise.Set(FormatLevel.RecordKey, new FormatLevel(FormatLevel.CompareExchange, "0.9.2").ToRecord());
         raised.Run(raise.Complete());
-        raised.Run(CommandEncoder.PutCompareExchange(raised.Database("db").Number, "a"u8, 0, Value("1"), default));
+        raised.Run(
+            CommandEncoder.PutCompareExchange(
+                raised.Database("db").Number,
+                "a"u8,
+                index: 0,
+                Value("1"),
+                requestKey: default
+            )
+        );
     }
 
     private static (OperationStatus Status, long Etag) Outcome(OperationResult result) => (result.Status, result.Etag);
@@ -409,7 +423,7 @@ public sealed class CompareExchangeTests : IDisposable
 
     /// <summary>Stores a value if the current one has an index, which is 0 if there is none.</summary>
     private OperationResult Put(string key, long index, string json, DateTimeOffset? expires = null) =>
-        _node.Propose(PutCommand(key, index, json, default, expires))[0];
+        _node.Propose(PutCommand(key, index, json, request: default, expires))[0];
 
     private OperationResult Delete(string key, long index) =>
         _node.Propose(
@@ -417,7 +431,7 @@ public sealed class CompareExchangeTests : IDisposable
                 _node.Database("db").Number,
                 Encoding.UTF8.GetBytes(key),
                 index,
-                default
+                requestKey: default
             )
         )[0];
 

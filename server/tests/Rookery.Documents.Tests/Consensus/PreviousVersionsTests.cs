@@ -16,7 +16,7 @@ public sealed class PreviousVersionsTests
     [Fact]
     public async Task The_caller_preloads_the_rows_that_apply_needs()
     {
-        using var node = OpenWithDocumentsInRuns(200);
+        using var node = OpenWithDocumentsInRuns(documents: 200);
         foreach (string id in (string[])["d/7", "D/150"])
         {
             long before = _reads.Count;
@@ -32,7 +32,7 @@ public sealed class PreviousVersionsTests
     [Fact]
     public void New_documents_and_documents_in_the_memtable_cost_no_read()
     {
-        using var node = OpenWithDocumentsInRuns(1);
+        using var node = OpenWithDocumentsInRuns(documents: 1);
         node.Run(Put(node, "new"));
         node.Run(Put(node, "new"));
         node.Run(Put(node, "users/"));
@@ -43,7 +43,7 @@ public sealed class PreviousVersionsTests
     [Fact]
     public void Preloaded_blocks_are_held_only_up_to_a_limit()
     {
-        using var node = OpenWithDocumentsInRuns(10, bodyBytes: 60_000);
+        using var node = OpenWithDocumentsInRuns(documents: 10, bodyBytes: 60_000);
         var previous = new PreviousVersions(node.Core.Storage);
         using var command = Put(node, "d/3");
         LoadedVersion[] loaded =
@@ -62,7 +62,7 @@ public sealed class PreviousVersionsTests
     [Fact]
     public async Task A_write_that_preloads_while_the_node_stops_is_answered()
     {
-        using var node = OpenWithDocumentsInRuns(200);
+        using var node = OpenWithDocumentsInRuns(documents: 200);
         _reads.Reading = () =>
         {
             node.Consensus.Host.BeginShutdown();
@@ -78,7 +78,7 @@ public sealed class PreviousVersionsTests
     [Fact]
     public async Task Preloading_without_memory_refuses_the_write_and_releases_its_admission()
     {
-        using var node = OpenWithDocumentsInRuns(200);
+        using var node = OpenWithDocumentsInRuns(documents: 200);
         _reads.Reading = static () => GC.KeepAlive(new byte[int.MaxValue]);
         var outcome = await node.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None);
         Assert.Equal(RejectionKind.Overloaded, outcome.Rejection?.Kind);

@@ -30,9 +30,9 @@ public sealed class CounterTests : IDisposable
     [Fact]
     public void Increments_add_up_and_names_are_compared_without_case()
     {
-        Assert.Equal(5, Increment("users/1", "Likes", 5));
-        Assert.Equal(3, Increment("USERS/1", "LIKES", -2));
-        Assert.Equal(0, Increment("users/1", "zero", 0));
+        Assert.Equal(5, Increment("users/1", "Likes", delta: 5));
+        Assert.Equal(3, Increment("USERS/1", "LIKES", delta: -2));
+        Assert.Equal(0, Increment("users/1", "zero", delta: 0));
         Assert.Equal(3, Read("users/1", "likes"));
         Assert.Equal(2, Count());
         Assert.Null(Read("users/1", "like"));
@@ -64,19 +64,19 @@ public sealed class CounterTests : IDisposable
     [Fact]
     public void A_put_and_a_patch_of_the_document_keep_its_counters_and_a_delete_removes_them()
     {
-        Increment("users/1", "likes", 5);
+        Increment("users/1", "likes", delta: 5);
         _node.Put("db", "Users/1", """{"name":"bob","@metadata":{"@collection":"People","@counters":["forged"]}}""");
         Assert.Equal("""["likes"]""", Metadata("users/1").GetProperty("@counters").GetRawText());
-        Assert.Equal(6, Increment("users/1", "likes", 1));
+        Assert.Equal(6, Increment("users/1", "likes", delta: 1));
         _node.Put("db", "other", "{}");
-        Increment("other", "likes", 9);
+        Increment("other", "likes", delta: 9);
 
         _node.Run(CommandEncoder.Delete(Database, "users/1"u8, expected: default, key: default));
         Assert.Null(Read("users/1", "likes"));
         Assert.Equal((9, 1), (Read("other", "likes"), Count()));
         _node.Put("db", "users/1", "{}");
         Assert.False(Metadata("users/1").TryGetProperty("@counters", out _));
-        Assert.Equal(1, Increment("users/1", "likes", 1));
+        Assert.Equal(1, Increment("users/1", "likes", delta: 1));
     }
 
     [Fact]
@@ -114,7 +114,7 @@ public sealed class CounterTests : IDisposable
     {
         var key = new IdempotencyKey(1, 2);
         Assert.Equal(5, Propose(Body("users/1", ("Increment", "a", 5)), key)[0].Low);
-        Increment("users/1", "a", 1);
+        Increment("users/1", "a", delta: 1);
         Assert.Equal(5, Propose(Body("users/1", ("Increment", "a", 5)), key)[0].Low);
         Assert.Equal(6, Read("users/1", "a"));
     }
@@ -162,7 +162,7 @@ public sealed class CounterTests : IDisposable
         Assert.Equal(3000, Metadata("large").GetProperty("@counters").GetArrayLength());
         string[] names = [.. Metadata("large").GetProperty("@counters").EnumerateArray().Select(n => n.GetString()!)];
         Assert.Equal(names.Order(StringComparer.Ordinal), names);
-        Assert.Equal(3000, Increment("large", "counter 02999 ü", 1));
+        Assert.Equal(3000, Increment("large", "counter 02999 ü", delta: 1));
         _node.Run(CommandEncoder.Delete(Database, "large"u8, expected: default, key: default));
         Assert.Equal(0, Count());
     }
@@ -177,17 +177,17 @@ public sealed class CounterTests : IDisposable
         var refused = Propose(Body("users/1", ("Increment", Name(999_999), 1))).Rejection!;
         Assert.Equal(RejectionKind.TooLarge, refused.Kind);
         Assert.Equal(count, Count());
-        Assert.Equal(2, Increment("users/1", Name(0), 1));
+        Assert.Equal(2, Increment("users/1", Name(0), delta: 1));
     }
 
     [Fact]
     public void Increments_of_existing_counters_make_no_index_stale()
     {
-        Increment("users/1", "a", 1);
+        Increment("users/1", "a", delta: 1);
         long etag = _node.Database("db").LastEtagForIndexes;
-        Increment("users/1", "a", 1);
+        Increment("users/1", "a", delta: 1);
         Assert.Equal(etag, _node.Database("db").LastEtagForIndexes);
-        Increment("users/1", "b", 1);
+        Increment("users/1", "b", delta: 1);
         Assert.True(_node.Database("db").LastEtagForIndexes > etag);
     }
 
@@ -208,7 +208,7 @@ public sealed class CounterTests : IDisposable
     [InlineData("{}", "no Documents")]
     public void Other_bodies_are_refused(string body, string text)
     {
-        Assert.False(TryParse(body, default, out _, out string error));
+        Assert.False(TryParse(body, key: default, out _, out string error));
         Assert.Contains(text, error, StringComparison.Ordinal);
     }
 
@@ -218,8 +218,8 @@ public sealed class CounterTests : IDisposable
             CounterBatchParser.TryParse(
                 Encoding.UTF8.GetBytes(Body("a", ("Increment", "a", 1))),
                 Database,
-                default,
-                1 << 20,
+                key: default,
+                maxBatchBytes: 1 << 20,
                 FormatLevel.Counters - 1,
                 out _,
                 out _,
@@ -235,7 +235,7 @@ public sealed class CounterTests : IDisposable
             Encoding.UTF8.GetBytes(body),
             Database,
             key,
-            1 << 24,
+            maxBatchBytes: 1 << 24,
             FormatLevel.Newest,
             out var batch,
             out _,

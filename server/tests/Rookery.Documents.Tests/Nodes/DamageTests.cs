@@ -254,7 +254,7 @@ public class DamageTests
                         lastRangeAtTicks: 0,
                         lastMax: 0,
                         (byte)'/',
-                        default
+                        key: default
                     )
                 );
                 node.Run(
@@ -263,7 +263,7 @@ public class DamageTests
                         Encoding.UTF8.GetBytes($"{i * 41 % 150:D3}{Noise(i, bytes: 150)}|"),
                         i,
                         force: true,
-                        default
+                        key: default
                     )
                 );
                 node.Run(CommandEncoder.IdentityNext(shop, "other|"u8, new IdempotencyKey((ulong)i, 7)));
@@ -275,7 +275,7 @@ public class DamageTests
         var refused = new HashSet<string>(StringComparer.Ordinal);
         foreach (string path in disk.Files.Where(path => path.EndsWith(".run", StringComparison.Ordinal)))
         {
-            LookUpBeside(disk, path, -1, refused);
+            LookUpBeside(disk, path, offset: -1, refused);
             for (long offset = 500; offset < Length(disk, path); offset += Math.Max(Length(disk, path) / 6, 800))
             {
                 LookUpBeside(disk, path, offset, refused);
@@ -329,15 +329,21 @@ public class DamageTests
                                     lastRangeAtTicks: 0,
                                     lastMax: 0,
                                     (byte)'/',
-                                    default
+                                    key: default
                                 )
                             ),
                             (
                                 "hilo",
-                                CommandEncoder.HiloReturn(shop, Encoding.UTF8.GetBytes($"Tag{i}"), 1, 32, default)
+                                CommandEncoder.HiloReturn(
+                                    shop,
+                                    Encoding.UTF8.GetBytes($"Tag{i}"),
+                                    last: 1,
+                                    end: 32,
+                                    key: default
+                                )
                             ),
                             ("identity", CommandEncoder.IdentityNext(shop, identity, key: default)),
-                            ("seed", CommandEncoder.IdentitySeed(shop, identity, 1, force: false, default)),
+                            ("seed", CommandEncoder.IdentitySeed(shop, identity, 1, force: false, key: default)),
                             ("key", CommandEncoder.IdentityNext(shop, "other|"u8, new IdempotencyKey((ulong)i, 7))),
                         ]
                 )
@@ -420,8 +426,8 @@ public class DamageTests
             BatchRequestParser.TryParse(
                 Encoding.UTF8.GetBytes(body),
                 node.Database(database).Number,
-                default,
-                1 << 20,
+                key: default,
+                maxBatchBytes: 1 << 20,
                 out var batch,
                 out _
             )

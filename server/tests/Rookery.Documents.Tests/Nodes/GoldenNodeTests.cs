@@ -31,8 +31,8 @@ public class GoldenNodeTests
             Write(GoldenDirectory(DataDirectory.FormatVersion));
         }
 
-        var disk = Load(GoldenDirectory(1));
-        string expected = File.ReadAllText(Path.Join(GoldenDirectory(1), Contents));
+        var disk = Load(GoldenDirectory(version: 1));
+        string expected = File.ReadAllText(Path.Join(GoldenDirectory(version: 1), Contents));
         using (var node = Open(disk))
         {
             Assert.Null(node.Core.Storage.Problem);
@@ -120,10 +120,10 @@ public class GoldenNodeTests
                 lastRangeAtTicks: 0,
                 lastMax: 0,
                 (byte)'/',
-                default
+                key: default
             )
         );
-        node.Run(CommandEncoder.IdentitySeed(shop, "users|"u8, 2, force: true, default));
+        node.Run(CommandEncoder.IdentitySeed(shop, "users|"u8, 2, force: true, key: default));
         node.Run(CommandEncoder.PutClientConfiguration(shop, """{"Disabled":false}"""u8));
         node.Run(CommandEncoder.DeleteDatabases(["Gone"]));
         node.Flush();

@@ -52,7 +52,7 @@ public sealed class LowerCaseTests
                     lastRangeAtTicks: 0,
                     lastMax: 0,
                     (byte)'/',
-                    default
+                    key: default
                 )
             )[0].Low
         );
@@ -66,7 +66,7 @@ public sealed class LowerCaseTests
                     lastRangeAtTicks: 0,
                     lastMax: 0,
                     (byte)'/',
-                    default
+                    key: default
                 )
             )[0].Low
         );

@@ -19,7 +19,7 @@ public sealed class PatchBudgetTests
             node.Put("db", "large", $"{{\"t\":\"{new string('x', DocumentBytes)}\"}}");
             int tooMany = (int)(PatchBudget.StoredBytesPerCommand / DocumentBytes) + 1;
             Assert.Equal(RejectionKind.TooLarge, node.Propose(Patches(node, tooMany)).Rejection?.Kind);
-            Assert.Null(node.Propose(Patches(node, 10)).Rejection);
+            Assert.Null(node.Propose(Patches(node, count: 10)).Rejection);
             node.Put("db", "small", "{}");
         }
 
@@ -70,8 +70,8 @@ public sealed class PatchBudgetTests
             BatchRequestParser.TryParse(
                 body,
                 node.Database("db").Number,
-                default,
-                1 << 20,
+                key: default,
+                maxBatchBytes: 1 << 20,
                 out var batch,
                 out var error
             ),

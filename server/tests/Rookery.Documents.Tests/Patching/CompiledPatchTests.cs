@@ -76,10 +76,10 @@ public class CompiledPatchTests
             BatchRequestParser.TryParsePatch(
                 Bytes(request),
                 "x"u8,
-                default,
+                expected: default,
                 skipOnMismatch: false,
                 database: 1,
-                default,
+                key: default,
                 out var batch,
                 out var error,
                 FormatLevel.Scripts
@@ -95,10 +95,10 @@ public class CompiledPatchTests
             BatchRequestParser.TryParsePatch(
                 Bytes(request),
                 "x"u8,
-                default,
+                expected: default,
                 skipOnMismatch: false,
                 database: 1,
-                default,
+                key: default,
                 out batch,
                 out error,
                 FormatLevel.Scripts
@@ -122,10 +122,10 @@ public class CompiledPatchTests
             BatchRequestParser.TryParsePatch(
                 Bytes(request),
                 "x"u8,
-                default,
+                expected: default,
                 skipOnMismatch: false,
                 database: 1,
-                default,
+                key: default,
                 out var batch,
                 out var error,
                 FormatLevel.Scripts
@@ -202,9 +202,9 @@ public class CompiledPatchTests
         );
         string patch =
             """{"Id":"a","Type":"PATCH","Patch":{"Script":"for (const x of this.l) { this.n = this.l.map(y => x + y).length > 5 ? x : 0; break }"}}""";
-        var rejection = node.Propose(Batch(node, patch, 40)).Rejection;
+        var rejection = node.Propose(Batch(node, patch, count: 40)).Rejection;
         Assert.Equal(RejectionKind.TooLarge, rejection?.Kind);
-        Assert.Null(node.Propose(Batch(node, patch, 1)).Rejection);
+        Assert.Null(node.Propose(Batch(node, patch, count: 1)).Rejection);
     }
 
     private static CommandBuffer Patch(SteppedNode node, string script)
@@ -213,10 +213,10 @@ public class CompiledPatchTests
             BatchRequestParser.TryParsePatch(
                 Bytes(Request(script)),
                 "a"u8,
-                default,
+                expected: default,
                 skipOnMismatch: false,
                 database: node.Database("db").Number,
-                default,
+                key: default,
                 out var batch,
                 out var error,
                 node.Core.FormatLevel.Level
@@ -233,8 +233,8 @@ public class CompiledPatchTests
             BatchRequestParser.TryParse(
                 Bytes(body),
                 node.Database("db").Number,
-                default,
-                1 << 20,
+                key: default,
+                maxBatchBytes: 1 << 20,
                 out var batch,
                 out var error,
                 FormatLevel.Scripts
@@ -249,10 +249,10 @@ public class CompiledPatchTests
         bool isParsed = BatchRequestParser.TryParsePatch(
             Bytes(Request(script)),
             "x"u8,
-            default,
+            expected: default,
             skipOnMismatch: false,
             database: 1,
-            default,
+            key: default,
             out var batch,
             out error,
             level

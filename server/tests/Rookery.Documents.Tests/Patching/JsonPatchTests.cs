@@ -367,8 +367,8 @@ public class JsonPatchTests
             BatchRequestParser.TryParse(
                 Bytes(body),
                 node.Database("db").Number,
-                default,
-                32 << 20,
+                key: default,
+                maxBatchBytes: 32 << 20,
                 out var batch,
                 out var error,
                 node.Core.FormatLevel.Level
@@ -379,16 +379,24 @@ public class JsonPatchTests
     }
 
     private static bool TryParseBatch(string body, int level, out ParsedBatch batch, out InputError error) =>
-        BatchRequestParser.TryParse(Bytes(body), database: 1, key: default, 1 << 20, out batch, out error, level);
+        BatchRequestParser.TryParse(
+            Bytes(body),
+            database: 1,
+            key: default,
+            maxBatchBytes: 1 << 20,
+            out batch,
+            out error,
+            level
+        );
 
     private static bool TryParse(string operations, bool isBare, out ParsedBatch batch, out InputError error) =>
         BatchRequestParser.TryParsePatch(
             Bytes(isBare ? operations : $$"""{"Operations":{{operations}}}"""),
             "x"u8,
-            default,
+            expected: default,
             skipOnMismatch: false,
-            1,
-            default,
+            database: 1,
+            key: default,
             out batch,
             out error,
             FormatLevel.JsonPatches,

@@ -71,10 +71,10 @@ public class PatchTests
             BatchRequestParser.TryParsePatch(
                 Bytes(body),
                 "a"u8,
-                default,
+                expected: default,
                 skipOnMismatch: false,
                 database: 1,
-                default,
+                key: default,
                 out _,
                 out InputError error
             )
@@ -136,7 +136,7 @@ public class PatchTests
             BatchRequestParser.TryParseMergePatch(
                 Bytes(patch),
                 Bytes(id),
-                default,
+                expected: default,
                 skipOnMismatch: false,
                 createIfMissing: false,
                 returnsDocument: true,
@@ -294,7 +294,7 @@ public class PatchTests
             BatchRequestParser.TryParseMergePatch(
                 "{\"a\":{\"b\":null,\"c\":1}}"u8,
                 "x"u8,
-                default,
+                expected: default,
                 skipOnMismatch: false,
                 createIfMissing: true,
                 returnsDocument: true,
@@ -335,10 +335,10 @@ public class PatchTests
             BatchRequestParser.TryParsePatch(
                 Bytes(request),
                 "x"u8,
-                default,
+                expected: default,
                 skipOnMismatch: false,
                 database: 1,
-                default,
+                key: default,
                 out ParsedBatch batch,
                 out InputError error
             ),
@@ -347,7 +347,7 @@ public class PatchTests
         using CommandBuffer command = batch.Command;
         PatchStatus status = evaluator.Apply(Program(command), new DocumentView(StoredDocumentTests.Store(body, "x")));
         byte[] head = new byte[StoredDocument.MaxHeadBytes];
-        int length = StoredDocument.WriteHead(head, "x"u8, 0, 0);
+        int length = StoredDocument.WriteHead(head, "x"u8, lastModifiedTicks: 0, expiresAtTicks: 0);
         patched =
             status == PatchStatus.Failed
                 ? ""
@@ -361,10 +361,10 @@ public class PatchTests
             BatchRequestParser.TryParsePatch(
                 Bytes(request),
                 "x"u8,
-                default,
+                expected: default,
                 skipOnMismatch: false,
                 database: 1,
-                default,
+                key: default,
                 out ParsedBatch batch,
                 out InputError error
             ),
@@ -381,10 +381,10 @@ public class PatchTests
             BatchRequestParser.TryParsePatch(
                 Bytes(request),
                 "x"u8,
-                default,
+                expected: default,
                 skipOnMismatch: false,
                 database: 1,
-                default,
+                key: default,
                 out _,
                 out InputError error
             ),
@@ -401,7 +401,7 @@ public class PatchTests
                 Bytes(body),
                 database: 1,
                 key: default,
-                1 << 20,
+                maxBatchBytes: 1 << 20,
                 out ParsedBatch batch,
                 out InputError error
             ),

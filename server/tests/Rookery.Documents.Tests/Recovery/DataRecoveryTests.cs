@@ -174,7 +174,7 @@ public class DataRecoveryTests
             image.ClearFaults();
             image.KillProcess();
             Assert.True(failure is null or IOException, $"call {call}: {failure}");
-            Assert.True(AssertOldOrNew(image, old, 40) || failure is not null);
+            Assert.True(AssertOldOrNew(image, old, documents: 40) || failure is not null);
         }
     }
 

@@ -75,7 +75,7 @@ public class StoredDocumentTests
         DocumentWriter.WriteMetadataOnly(
             output,
             new DocumentView(Store("""{"a":1,"@metadata":{"k":1}}""", "x", Ticks)),
-            7,
+            etag: 7,
             "abcdefghijklmnopqrstuv"u8
         );
         using JsonDocument answer = JsonDocument.Parse(output.WrittenMemory);
@@ -130,7 +130,7 @@ public class StoredDocumentTests
     {
         byte[] text = new byte[ChangeVector.MaxBytes];
         ReadOnlySpan<byte> history = "abcdefghijklmnopqrstuv"u8;
-        ReadOnlySpan<byte> vector = text.AsSpan(0, ChangeVector.Write(text, 42, history));
+        ReadOnlySpan<byte> vector = text.AsSpan(0, ChangeVector.Write(text, etag: 42, history));
         Assert.Equal("A:42-abcdefghijklmnopqrstuv", Text(vector));
     }
 

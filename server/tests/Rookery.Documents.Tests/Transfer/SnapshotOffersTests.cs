@@ -44,7 +44,7 @@ public sealed class SnapshotOffersTests
         Assert.Null(offers.Open(offer.Id, offer.Files[0].Name));
         Assert.False(_disk.Exists($"{Transferred.Sender}/offer"));
         Assert.Equal(open.Length, open.Read(new byte[open.Length], 0));
-        Transferred.FillLater(node, 1);
+        Transferred.FillLater(node, round: 1);
         Assert.True(node.Core.Journal.FirstIndex > offer.Index + 1);
         Assert.NotEqual(offer.Id, offers.Make().Id);
         Assert.Equal((2L, 1L), (node.Core.Transfers.Offers, node.Core.Transfers.Withdrawn));

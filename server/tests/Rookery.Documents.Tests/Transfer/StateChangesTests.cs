@@ -395,7 +395,7 @@ public sealed class StateChangesTests
                             lastRangeAtTicks: 0,
                             lastMax: 0,
                             (byte)'/',
-                            default
+                            key: default
                         )
                     );
                     break;

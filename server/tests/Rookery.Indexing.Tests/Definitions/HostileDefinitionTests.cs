@@ -203,7 +203,7 @@ public sealed class HostileDefinitionTests
     [Fact]
     public void Many_conditional_members_of_a_text_share_the_variables_of_its_function()
     {
-        string members = Repeated("aNUMBER = o.b.c?.Trim()?.ToUpper()", 1100);
+        string members = Repeated("aNUMBER = o.b.c?.Trim()?.ToUpper()", times: 1100);
         Assert.StartsWith(
             "{\"a0\":\"X\",\"a1\":\"X\",",
             DefinitionExample.Map(
@@ -375,7 +375,7 @@ public sealed class HostileDefinitionTests
     public void A_key_that_repeats_a_large_value_fails_with_the_reason()
     {
         var reduce = IndexScript.CompileReduce(
-            $"groupBy(r => ({{ {Repeated("aNUMBER: r.t", 20)} }})).aggregate(g => ({{ a0: g.key.a0, n: "
+            $"groupBy(r => ({{ {Repeated("aNUMBER: r.t", times: 20)} }})).aggregate(g => ({{ a0: g.key.a0, n: "
                 + $"g.values.reduce((n, v) => n + v.n, 0) }}))"
         );
         Assert.NotNull(reduce.Plain);
@@ -396,7 +396,7 @@ public sealed class HostileDefinitionTests
     public void A_reduced_row_that_repeats_a_large_key_is_left_to_the_interpreter()
     {
         var reduce = IndexScript.CompileReduce(
-            $"groupBy(r => r.t).aggregate(g => ({{ {Repeated("aNUMBER: g.key", 400)}, n: g.values.reduce((n, "
+            $"groupBy(r => r.t).aggregate(g => ({{ {Repeated("aNUMBER: g.key", times: 400)}, n: g.values.reduce((n, "
                 + $"v) => n + v.n, 0) }}))"
         );
         Assert.NotNull(reduce.Plain);
@@ -420,7 +420,7 @@ public sealed class HostileDefinitionTests
     {
         string text =
             $"map('Users', d => {{ const a = '{new string('x', 30_000)}'; return {{ "
-            + $"{Repeated("aNUMBER: a", 500)} }}; }})";
+            + $"{Repeated("aNUMBER: a", times: 500)} }}; }})";
         var map = IndexScript.CompileMap(text);
         Assert.Null(map.Plain);
         Assert.StartsWith("The map failed: ", DefinitionExample.MapAll(map, Document), StringComparison.Ordinal);

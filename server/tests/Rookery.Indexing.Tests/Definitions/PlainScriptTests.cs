@@ -67,14 +67,16 @@ public sealed class PlainScriptTests
 
     [Fact]
     public void Random_maps_give_the_same_without_the_interpreter() =>
-        CheckMaps(random => $"map('Users', d => ({{ {Members(random, ": ", static random => Value(random, 0))} }}))");
+        CheckMaps(random =>
+            $"map('Users', d => ({{ {Members(random, ": ", static random => Value(random, level: 0))} }}))"
+        );
 
     [Fact]
     public void Random_maps_in_LINQ_give_the_same_without_the_interpreter() =>
         CheckMaps(random =>
         {
             // A map with an unused variable would be left to the interpreter.
-            string members = Members(random, " = ", static random => LinqValue(random, 0));
+            string members = Members(random, " = ", static random => LinqValue(random, level: 0));
             string variable =
                 members.Contains(" o.", StringComparison.Ordinal) || members.Contains("(o.", StringComparison.Ordinal)
                     ? "let o = d.o "
@@ -116,7 +118,7 @@ public sealed class PlainScriptTests
                     .Range(0, 1 + random.Next(20))
                     .Select(_ =>
                         Encoding.UTF8.GetBytes(
-                            $$"""{"a":{{Json(random, 1)}},"b":{{SummedValue()}},"x":"{{random.Next(3)}}"{{OtherMember()}}}"""
+                            $$"""{"a":{{Json(random, level: 1)}},"b":{{SummedValue()}},"x":"{{random.Next(3)}}"{{OtherMember()}}}"""
                         )
                     ),
             ];
@@ -125,7 +127,7 @@ public sealed class PlainScriptTests
             string SummedValue() =>
                 !IsLeftOut() ? Number(random)
                 : isJavaScript ? "[null]"
-                : Json(random, 1);
+                : Json(random, level: 1);
             string OtherMember() => IsLeftOut() ? "" : $",\"c\":{Number(random)}";
 
             foreach (byte[] row in rows)
@@ -265,7 +267,7 @@ public sealed class PlainScriptTests
         };
 
     private static string Document(Random random) =>
-        $$"""{{{string.Join(',', Names.Append("n\\u0061").OrderBy(_ => random.Next()).Take(random.Next(9)).Select(name => $"\"{(random.Next(9) == 0 ? name.Replace("a", "\\u0061", StringComparison.Ordinal) : name)}\":{Json(random, 0)}").DistinctBy(static member => member[..3]).Append("\"@metadata\":{\"@collection\":\"Users\"}"))}}{{""}}}""";
+        $$"""{{{string.Join(',', Names.Append("n\\u0061").OrderBy(_ => random.Next()).Take(random.Next(9)).Select(name => $"\"{(random.Next(9) == 0 ? name.Replace("a", "\\u0061", StringComparison.Ordinal) : name)}\":{Json(random, level: 0)}").DistinctBy(static member => member[..3]).Append("\"@metadata\":{\"@collection\":\"Users\"}"))}}{{""}}}""";
 
     private static string Json(Random random, int level) =>
         random.Next(level < 2 ? 10 : 7) switch

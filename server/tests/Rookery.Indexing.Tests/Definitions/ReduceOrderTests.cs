@@ -88,7 +88,12 @@ public sealed class ReduceOrderTests
     {
         const string Reduce = "groupBy(r => r.k).aggregate(g => ({ k: g.key, a: g.values.length }))";
         var node = IndexedNode.New();
-        var counted = new StaticIndexDefinition(["map('Users', u => ({ k: u.k, a: 1 }))"], Reduce, [], []);
+        var counted = new StaticIndexDefinition(
+            ["map('Users', u => ({ k: u.k, a: 1 }))"],
+            Reduce,
+            options: [],
+            configuration: []
+        );
         node.ChangeIndexes(writer => writer.Put("counted", counted.ToJson(), settings: default));
         Define(node, "groupBy(r => r.k).aggregate(g => ({ k: g.key, a: 1, b: g.values[0].b, d: 2, tags: 3 }))");
         node.Put("users/1", MembersOf(1));
@@ -113,7 +118,12 @@ public sealed class ReduceOrderTests
     public void A_reduce_that_a_version_tried_is_not_tried_again_by_it()
     {
         const string Reduce = "groupBy(r => r.k).aggregate(g => ({ k: g.key, a: g.values.length }))";
-        var counted = new StaticIndexDefinition(["map('Users', u => ({ k: u.k, a: 1 }))"], Reduce, [], []);
+        var counted = new StaticIndexDefinition(
+            ["map('Users', u => ({ k: u.k, a: 1 }))"],
+            Reduce,
+            options: [],
+            configuration: []
+        );
         var node = IndexedNode.New();
         Define(node, "groupBy(r => r.k).aggregate(g => ({ k: g.key, a: 1, b: g.values[0].b, d: 2, tags: 3 }))");
         node.ChangeIndexes(writer => writer.Put("counted", counted.ToJson(), settings: default));

@@ -228,12 +228,12 @@ public sealed class ReduceSumTests
         Gen.Int[0, 999].Select(static value => $"{value}"),
         Gen.Long[long.MaxValue - 2, long.MaxValue].Select(static value => $"{value}"),
         Gen.Long[0, long.MaxValue].Select(static value => $"{value}"),
-        Gen.Select(Gen.Int[1, 9], Digits(0, 39), static (first, more) => $"{first}{more}"),
-        Gen.Select(Gen.Int[0, 99_999], Digits(2, 2), static (whole, part) => $"{whole}.{part}"),
-        Digits(1, 59).Select(static part => $"0.{part}"),
+        Gen.Select(Gen.Int[1, 9], Digits(minLength: 0, maxLength: 39), static (first, more) => $"{first}{more}"),
+        Gen.Select(Gen.Int[0, 99_999], Digits(minLength: 2, maxLength: 2), static (whole, part) => $"{whole}.{part}"),
+        Digits(minLength: 1, maxLength: 59).Select(static part => $"0.{part}"),
         Gen.Select(
             Gen.Int[1, 9],
-            Digits(1, 19),
+            Digits(minLength: 1, maxLength: 19),
             Gen.Int[-300, 299],
             static (whole, part, power) => $"{whole}.{part}e{power}"
         ),

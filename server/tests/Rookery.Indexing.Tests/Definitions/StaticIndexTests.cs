@@ -466,7 +466,7 @@ public sealed class StaticIndexTests
         node.Put("users/1", "\"k\":\"a\",\"d\":\"z\"");
         foreach (var (name, text) in ((string, string)[])[("a", reduce), ("b", refused)])
         {
-            byte[] stored = new StaticIndexDefinition([Map], text, [], []).ToJson();
+            byte[] stored = new StaticIndexDefinition([Map], text, options: [], configuration: []).ToJson();
             node.ChangeIndexes(writer => writer.Put(name, stored, settings: default));
         }
 
@@ -493,7 +493,7 @@ public sealed class StaticIndexTests
         long fileId = long.Parse(path[(path.LastIndexOf('-') + 1)..], CultureInfo.InvariantCulture);
         BinaryPrimitives.WriteUInt32LittleEndian(
             older.AsSpan(older.Length - sizeof(uint)),
-            SegmentFormat.ChecksumOf(fileId, 0, older.AsSpan(0, older.Length - sizeof(uint)))
+            SegmentFormat.ChecksumOf(fileId, page: 0, older.AsSpan(0, older.Length - sizeof(uint)))
         );
         for (int offset = 0; offset < page.Length; offset++)
         {

@@ -43,7 +43,7 @@ public sealed class DeletedIndexTests
         RunningIndex[] deleted = [node.Serving("a"), node.Serving("b")];
         for (int i = 0; i < ChangeSubscription<IndexChange>.Capacity; i++)
         {
-            node.Database().IndexChanges.Publish(new IndexChange(IndexChangeKind.Configured, "other", 1));
+            node.Database().IndexChanges.Publish(new IndexChange(IndexChangeKind.Configured, "other", Etag: 1));
         }
 
         foreach (string name in (string[])["a", "b"])

@@ -78,7 +78,7 @@ public sealed class IndexFeederTests
                     key,
                     index: 0,
                     new ParsedDocument { BodyHead = "\"Object\":1"u8 },
-                    default
+                    requestKey: default
                 )
             );
     }

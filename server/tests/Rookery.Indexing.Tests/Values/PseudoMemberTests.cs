@@ -49,7 +49,7 @@ public sealed class PseudoMemberTests
     public void A_path_may_end_in_a_pseudo_member(string path, string valuesRead, string valueWritten)
     {
         var document = new QueriedDocument(Encoding.UTF8.GetBytes(Members.Trim()));
-        var field = new FieldPath([.. path.Split('.').Select(static name => new PathStep(name, false))], 0);
+        var field = new FieldPath([.. path.Split('.').Select(static name => new PathStep(name, false))], Position: 0);
         var values = new Values([]);
         new FieldReader(field).Read(document, ref values);
         Assert.Equal(valuesRead, string.Join(' ', values.Read));

@@ -36,7 +36,7 @@ public sealed class IndexResetTests
         Assert.True(node.Host.Reset(node.Database(), ByName.Name));
         node.Follow();
         Assert.Null(Ask(node, visibleEtag));
-        Assert.Equal(0, Ask(node, 0));
+        Assert.Equal(0, Ask(node, minimumEtag: 0));
         node.SettleAll();
         Assert.Equal(30, Ask(node, visibleEtag));
     }
@@ -71,7 +71,7 @@ public sealed class IndexResetTests
         var engine = new QueryEngine(node.Host, new NoDefinitions(), share, node.Time, CancellationToken.None);
         var plan = engine.Plan(
             node.Database(),
-            new QueryRequest("from Users where name = 'ann'", "{}"u8.ToArray(), 0, long.MaxValue, Wait: null)
+            new QueryRequest("from Users where name = 'ann'", "{}"u8.ToArray(), Start: 0, long.MaxValue, Wait: null)
         );
         var execution = engine.ExecuteAsync(node.Database(), plan, new AnswerSink(), onBasisChosen: Reset).AsTask();
 

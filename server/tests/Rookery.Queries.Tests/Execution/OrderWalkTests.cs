@@ -153,7 +153,7 @@ public sealed class OrderWalkTests
     {
         using var example = ManyMatches();
         var asked = RqlParser.Parse("from @all_docs where tag = 'c' order by name desc limit 3");
-        var plan = CompiledQuery.Compile(asked, QueryParameters.None, null);
+        var plan = CompiledQuery.Compile(asked, QueryParameters.None, fullText: null);
         long[] read = new long[3];
         for (int time = 0; time < read.Length; time++)
         {
@@ -174,7 +174,7 @@ public sealed class OrderWalkTests
     {
         using var example = ManyMatches();
         var parsed = RqlParser.Parse($"from @all_docs where tag = '{tag}' order by {order} limit 3");
-        var plan = CompiledQuery.Compile(parsed, QueryParameters.None, null);
+        var plan = CompiledQuery.Compile(parsed, QueryParameters.None, fullText: null);
         using var walked = example.Open(plan);
         Assert.Equal(
             names.Split(' ').Select(static name => $"users/{name}"),
@@ -194,7 +194,7 @@ public sealed class OrderWalkTests
         var answer = example.Ask(parsed);
         Assert.Equal(["users/c0000", "users/c0001", "users/c0002"], answer.Results);
         Assert.Equal(1_000, answer.Total);
-        using var opened = example.Open(CompiledQuery.Compile(parsed, QueryParameters.None, null));
+        using var opened = example.Open(CompiledQuery.Compile(parsed, QueryParameters.None, fullText: null));
         Assert.InRange(opened.PostingsRead, 1_000, 1_500); // all matches, and a third as many steps
     }
 

@@ -22,7 +22,7 @@ public sealed class RankedEntriesTests
         var random = new Random(1);
         using var example = new IndexExample(
             new AutoIndexDefinition(
-                null,
+                collection: null,
                 [
                     new AutoIndexField(["name"], AutoIndexFieldUses.None),
                     new AutoIndexField(["age"], AutoIndexFieldUses.None),
@@ -43,7 +43,7 @@ public sealed class RankedEntriesTests
         var plan = CompiledQuery.Compile(
             RqlParser.Parse("from @all_docs order by name, age as string limit 5"),
             QueryParameters.None,
-            null
+            fullText: null
         );
         using var snapshot = example.OpenSnapshot();
         var segment = snapshot.Segments.Single().Reader;

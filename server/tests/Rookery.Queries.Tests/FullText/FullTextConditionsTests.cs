@@ -50,16 +50,25 @@ public sealed class FullTextConditionsTests
     [Fact]
     public void Scores_add_up_the_matching_clauses()
     {
-        double fox = ScoreOf("search(title, 'fox')", 1);
-        double dog = ScoreOf("search(title, 'dog')", 1);
+        double fox = ScoreOf("search(title, 'fox')", document: 1);
+        double dog = ScoreOf("search(title, 'dog')", document: 1);
         Assert.True(fox > 0 && dog > 0);
-        Assert.Equal(fox + dog, ScoreOf("search(title, 'fox dog')", 1), 1e-12);
-        Assert.Equal(fox + dog, ScoreOf("search(title, 'fox') and search(title, 'dog')", 1), 1e-12);
-        Assert.Equal(fox + 1, ScoreOf("search(title, 'fox') or n = 2 or n = 3", 1), 1e-12);
-        Assert.Equal((2.5 * fox) + 0.5, ScoreOf("boost(search(title, 'fox'), 2.5) and boost(n = 2, 0.5)", 1), 1e-12);
-        Assert.Equal(fox, ScoreOf("search(title, 'fox') and not n = 3", 1), 1e-12);
+        Assert.Equal(fox + dog, ScoreOf("search(title, 'fox dog')", document: 1), 1e-12);
+        Assert.Equal(fox + dog, ScoreOf("search(title, 'fox') and search(title, 'dog')", document: 1), 1e-12);
+        Assert.Equal(fox + 1, ScoreOf("search(title, 'fox') or n = 2 or n = 3", document: 1), 1e-12);
+        Assert.Equal(
+            (2.5 * fox) + 0.5,
+            ScoreOf("boost(search(title, 'fox'), 2.5) and boost(n = 2, 0.5)", document: 1),
+            1e-12
+        );
+        Assert.Equal(fox, ScoreOf("search(title, 'fox') and not n = 3", document: 1), 1e-12);
         // Four documents have tokens, 2 + 3 + 4 + 1 in all; "the" and "and" are stop words.
-        Assert.Equal(Bm25.InverseDocumentFrequency(4, 2) * Bm25.Weight(2, 3, 10 / 4.0), fox, 1e-12);
+        Assert.Equal(
+            Bm25.InverseDocumentFrequency(documents: 4, documentFrequency: 2)
+                * Bm25.Weight(frequency: 2, length: 3, 10 / 4.0),
+            fox,
+            1e-12
+        );
     }
 
     [Theory]

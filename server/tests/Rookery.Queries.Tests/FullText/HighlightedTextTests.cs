@@ -23,7 +23,7 @@ public sealed class HighlightedTextTests
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(text);
         var foundWords = new List<FoundWord>();
-        new WordFinder(SearchTerms.Parse(AnalyzerCatalog.Default, words, needsAll: false, 0)).Find(
+        new WordFinder(SearchTerms.Parse(AnalyzerCatalog.Default, words, needsAll: false, position: 0)).Find(
             utf8,
             foundWords,
             null

@@ -39,7 +39,12 @@ public sealed class RelevanceTests
         ];
         string[] searchedWords = ["w0", "w7", "w39", "w41"];
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
-        var query = SearchTerms.Parse(analyzer, string.Join(' ', searchedWords) + " \"w1 w2\" w3*", needsAll: false, 0);
+        var query = SearchTerms.Parse(
+            analyzer,
+            string.Join(' ', searchedWords) + " \"w1 w2\" w3*",
+            needsAll: false,
+            position: 0
+        );
         using var matcher = new SearchMatcher(query);
         var statistics = new SearchStatistics(query);
         foreach (string[] document in documents)
@@ -163,7 +168,7 @@ public sealed class RelevanceTests
         Check([.. run.Finish().Documents]);
 
         using var example = new IndexExample(
-            new AutoIndexDefinition(null, [new AutoIndexField(["text"], AutoIndexFieldUses.Search)])
+            new AutoIndexDefinition(collection: null, [new AutoIndexField(["text"], AutoIndexFieldUses.Search)])
         );
         foreach (var (place, text) in texts.Index())
         {
@@ -209,17 +214,26 @@ public sealed class RelevanceTests
     [Fact]
     public void A_rare_word_counts_more_and_a_long_text_less()
     {
-        Assert.True(Bm25.InverseDocumentFrequency(1000, 1) > Bm25.InverseDocumentFrequency(1000, 500));
-        Assert.True(Bm25.InverseDocumentFrequency(1000, 1000) > 0);
-        Assert.True(Bm25.Weight(2, 10, 10) > Bm25.Weight(1, 10, 10));
-        Assert.True(Bm25.Weight(1, 10, 10) > Bm25.Weight(1, 20, 10));
+        Assert.True(
+            Bm25.InverseDocumentFrequency(documents: 1000, documentFrequency: 1)
+                > Bm25.InverseDocumentFrequency(documents: 1000, documentFrequency: 500)
+        );
+        Assert.True(Bm25.InverseDocumentFrequency(documents: 1000, documentFrequency: 1000) > 0);
+        Assert.True(
+            Bm25.Weight(frequency: 2, length: 10, averageLength: 10)
+                > Bm25.Weight(frequency: 1, length: 10, averageLength: 10)
+        );
+        Assert.True(
+            Bm25.Weight(frequency: 1, length: 10, averageLength: 10)
+                > Bm25.Weight(frequency: 1, length: 20, averageLength: 10)
+        );
     }
 
     [Fact]
     public void Statistics_of_an_index_score_as_those_of_a_scan()
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
-        var query = SearchTerms.Parse(analyzer, "fox dog", needsAll: false, 0);
+        var query = SearchTerms.Parse(analyzer, "fox dog", needsAll: false, position: 0);
         using var matcher = new SearchMatcher(query);
         var counted = new SearchStatistics(query);
         foreach (string text in (string[])["a fox", "fox and fox", "cat", "dog or fox"])

@@ -50,7 +50,7 @@ public sealed class SearchMatcherTests
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
         using var matcher = new SearchMatcher(
-            SearchTerms.Parse(analyzer, "dog \"big dog\" d* cat", needsAll: false, 0)
+            SearchTerms.Parse(analyzer, "dog \"big dog\" d* cat", needsAll: false, position: 0)
         );
         for (int round = 0; round < 2; round++)
         {
@@ -73,7 +73,7 @@ public sealed class SearchMatcherTests
     public void Words_are_near_each_other_or_not(string terms, int distance, bool matches)
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
-        using var matcher = new SearchMatcher(SearchTerms.ParseProximity(analyzer, terms, distance, 0));
+        using var matcher = new SearchMatcher(SearchTerms.ParseProximity(analyzer, terms, distance, position: 0));
         Assert.Equal(matches, SearchTestData.Read(matcher, Text));
     }
 
@@ -105,7 +105,7 @@ public sealed class SearchMatcherTests
                     int expected = words
                         .SelectMany(word => positions[word.Term].Select(position => position - word.Offset))
                         .Distinct()
-                        .Count(start => CanPlace(words, positions, start, slop, 0, []));
+                        .Count(start => CanPlace(words, positions, start, slop, word: 0, usedPositions: []));
                     PhraseWord[] phrase =
                     [
                         .. words.Select(word => new PhraseWord(positions[word.Term], word.Offset, word.Term)),
@@ -129,7 +129,7 @@ public sealed class SearchMatcherTests
                 {
                     var (pattern, end, token) = one;
                     var clause = Assert.IsType<WildcardClause>(
-                        SearchTerms.Parse(analyzer, pattern + end, needsAll: false, 0).Clauses.Single()
+                        SearchTerms.Parse(analyzer, pattern + end, needsAll: false, position: 0).Clauses.Single()
                     );
                     bool expected = Regex.IsMatch(
                         token,
@@ -158,7 +158,7 @@ public sealed class SearchMatcherTests
             analyzer,
             string.Join(' ', Enumerable.Repeat("x", SearchTerms.MaxWordsOfPhrase)),
             LuceneParser.MaxSlop,
-            0
+            position: 0
         );
         using var matcher = new SearchMatcher(terms);
         matcher.Begin();

@@ -21,14 +21,14 @@ public sealed class SearchTermsTests
     public void Words_phrases_and_patterns_are_distinguished(string terms, string clauses)
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
-        Assert.Equal(clauses, Describe(SearchTerms.Parse(analyzer, terms, needsAll: false, 0)));
+        Assert.Equal(clauses, Describe(SearchTerms.Parse(analyzer, terms, needsAll: false, position: 0)));
     }
 
     [Fact]
     public void N_grams_of_a_searched_word_must_be_in_one_word()
     {
         using var analyzer = AnalyzerCatalog.Make("NGramAnalyzer");
-        var query = SearchTerms.Parse(analyzer, "abcdefgh", needsAll: false, 0);
+        var query = SearchTerms.Parse(analyzer, "abcdefgh", needsAll: false, position: 0);
         Assert.Equal("(abcdef+0 bcdefg+0 cdefgh+0)", Describe(query));
         using var matcher = new SearchMatcher(query);
         Assert.True(SearchTestData.Read(matcher, "xx yabcdefghz"));
@@ -56,10 +56,12 @@ public sealed class SearchTermsTests
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
         Assert.Equal(
             piece is "\"" ? 0 : limit,
-            SearchTerms.Parse(analyzer, Repeat(piece, limit), needsAll: false, 0).Clauses.Count
+            SearchTerms.Parse(analyzer, Repeat(piece, limit), needsAll: false, position: 0).Clauses.Count
         );
         string terms = piece is "\"" ? '"' + Repeat("w{0} ", 65) : Repeat(piece, limit + 1);
-        var refused = Assert.Throws<QueryException>(() => SearchTerms.Parse(analyzer, terms, needsAll: false, 17));
+        var refused = Assert.Throws<QueryException>(() =>
+            SearchTerms.Parse(analyzer, terms, needsAll: false, position: 17)
+        );
         Assert.Equal((QueryFault.TooCostly, 17), (refused.Fault, refused.Position));
 
         static string Repeat(string piece, int times) =>
@@ -77,7 +79,9 @@ public sealed class SearchTermsTests
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
         Assert.Equal(
             QueryFault.Invalid,
-            Assert.Throws<QueryException>(() => SearchTerms.ParseProximity(analyzer, terms, distance, 0)).Fault
+            Assert
+                .Throws<QueryException>(() => SearchTerms.ParseProximity(analyzer, terms, distance, position: 0))
+                .Fault
         );
     }
 

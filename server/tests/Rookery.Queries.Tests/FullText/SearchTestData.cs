@@ -11,7 +11,7 @@ internal static class SearchTestData
     internal static bool Find(string terms, bool needsAll, params string[] values)
     {
         using var analyzer = AnalyzerCatalog.Make("StandardAnalyzer");
-        using var matcher = new SearchMatcher(SearchTerms.Parse(analyzer, terms, needsAll, 0));
+        using var matcher = new SearchMatcher(SearchTerms.Parse(analyzer, terms, needsAll, position: 0));
         return Read(matcher, values);
     }
 

@@ -73,7 +73,7 @@ public sealed class LuceneParserTests
     [InlineData("a^1.2.3")]
     public void An_invalid_clause_is_refused(string clause)
     {
-        var refusal = Assert.Throws<QueryException>(() => LuceneParser.Parse(clause, 7));
+        var refusal = Assert.Throws<QueryException>(() => LuceneParser.Parse(clause, position: 7));
         Assert.Equal((QueryFault.Invalid, 7), (refusal.Fault, refusal.Position));
     }
 
@@ -94,7 +94,7 @@ public sealed class LuceneParserTests
         }
     }
 
-    private static LuceneClause Parse(string clause) => LuceneParser.Parse(clause, 0);
+    private static LuceneClause Parse(string clause) => LuceneParser.Parse(clause, position: 0);
 
     private static string Print(LuceneClause clause) =>
         clause switch

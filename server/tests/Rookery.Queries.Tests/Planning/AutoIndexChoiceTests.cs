@@ -83,7 +83,10 @@ public sealed class AutoIndexChoiceTests
             ),
             choice.Reasons[^1]
         );
-        Assert.Equal("Auto/Users/Byage", AutoIndexChoice.For(Of("age"), [], explains: false).ToDefine?.Name);
+        Assert.Equal(
+            "Auto/Users/Byage",
+            AutoIndexChoice.For(Of("age"), candidates: [], explains: false).ToDefine?.Name
+        );
     }
 
     [Fact]

@@ -191,10 +191,10 @@ public sealed class AutoReduceDefinitionTests
         );
         var widest = Candidate($"from Orders group by a select {many}", visible: 5);
         Assert.Equal("Auto/Orders/ByCountReducedBya", Choose("from Orders group by a select count()", widest).Name);
-        Assert.Equal(widest.Name, Route($"from Orders group by a select {many}", 1000).IndexName);
+        Assert.Equal(widest.Name, Route($"from Orders group by a select {many}", documents: 1000).IndexName);
         Assert.Contains(
             "17 keys and aggregates",
-            Route($"from Orders group by a select {many}, count()", 1000).Reasons.Single().Text,
+            Route($"from Orders group by a select {many}, count()", documents: 1000).Reasons.Single().Text,
             StringComparison.Ordinal
         );
     }
@@ -255,7 +255,7 @@ public sealed class AutoReduceDefinitionTests
     }
 
     private static IndexChoice Route(string query, long documents) =>
-        IndexChooser.ChooseForGroups(Plan(query), () => documents, []);
+        IndexChooser.ChooseForGroups(Plan(query), () => documents, candidates: []);
 
     private static (string? Name, string? ToDefine) Choose(
         string query,

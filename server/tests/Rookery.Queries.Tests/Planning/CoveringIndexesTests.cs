@@ -88,7 +88,7 @@ public sealed class CoveringIndexesTests
         Assert.Equal(byName.Name, Plan(node, parsed, "shop", usesCache: true).IndexName);
         var known = parsed.CoveringIndexes;
         Assert.NotNull(known);
-        Put(node, 0, "shop");
+        Put(node, number: 0, "shop");
         node.SettleAll();
         Assert.Equal(byName.Name, Plan(node, parsed, "shop", usesCache: true).IndexName);
         Assert.Same(known, parsed.CoveringIndexes);

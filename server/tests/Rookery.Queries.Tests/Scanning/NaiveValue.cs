@@ -123,7 +123,16 @@ internal static class NaiveCondition
                 );
             case BetweenCondition between:
                 return Values(between.Field, document)
-                    .Any(value => IsInside(value, Value(between.Low), true, Value(between.High), true, isExact));
+                    .Any(value =>
+                        IsInside(
+                            value,
+                            Value(between.Low),
+                            isLowIncluded: true,
+                            Value(between.High),
+                            isHighIncluded: true,
+                            isExact
+                        )
+                    );
             case ComparisonCondition comparison:
                 return Compare(comparison, Values(comparison.Field, document), Value(comparison.Value), isExact);
             case TextCondition text:
@@ -160,15 +169,22 @@ internal static class NaiveCondition
             ComparisonOperator.Equal => values.Any(value => NaiveValue.Compare(value, expected, isExact) == 0),
             ComparisonOperator.NotEqual => values.All(value => NaiveValue.Compare(value, expected, isExact) != 0),
             ComparisonOperator.Less or ComparisonOperator.LessOrEqual => values.Any(value =>
-                IsInside(value, null, false, expected, comparison.Operator == ComparisonOperator.LessOrEqual, isExact)
+                IsInside(
+                    value,
+                    low: null,
+                    isLowIncluded: false,
+                    expected,
+                    comparison.Operator == ComparisonOperator.LessOrEqual,
+                    isExact
+                )
             ),
             _ => values.Any(value =>
                 IsInside(
                     value,
                     expected,
                     comparison.Operator == ComparisonOperator.GreaterOrEqual,
-                    null,
-                    false,
+                    high: null,
+                    isHighIncluded: false,
                     isExact
                 )
             ),

@@ -188,7 +188,7 @@ public sealed class ScanModelTests
             .Select(NaiveValue.Of)
             .Order(Comparer<NaiveValue>.Create((one, other) => Compare(order, one, other)))
             .ToList();
-        return values.Count == 0 ? new NaiveValue(0, 0, "", "") : values[0];
+        return values.Count == 0 ? new NaiveValue(Kind: 0, Number: 0, "", "") : values[0];
     }
 
     private static int Compare(OrderKey order, NaiveValue one, NaiveValue other)

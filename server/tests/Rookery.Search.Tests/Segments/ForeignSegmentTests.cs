@@ -26,8 +26,8 @@ public sealed class ForeignSegmentTests
     {
         var own = NewIndex("old");
         var copy = own.AfterPowerLoss(seed: 1);
-        Apply(own, 2, "own");
-        Apply(copy, 2, "xyz");
+        Apply(own, watermark: 2, "own");
+        Apply(copy, watermark: 2, "xyz");
         AssertRefused(own, Swap(own, copy));
     }
 
@@ -61,7 +61,7 @@ public sealed class ForeignSegmentTests
     private static SimulatedDisk NewIndex(string term)
     {
         var disk = new SimulatedDisk("/data", Folder);
-        Apply(disk, 1, term);
+        Apply(disk, watermark: 1, term);
         return disk;
     }
 

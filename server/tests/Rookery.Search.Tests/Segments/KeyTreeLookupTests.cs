@@ -159,7 +159,7 @@ public sealed class KeyTreeLookupTests
 
     private static KeyTreeRoot Write(SimulatedDisk disk, byte[][] keys)
     {
-        using var output = new SegmentOutput(disk, File, 1, NoRecorder.Instance);
+        using var output = new SegmentOutput(disk, File, fileId: 1, NoRecorder.Instance);
         var writer = new KeyTreeWriter(output);
         byte[] payload = new byte[sizeof(int)];
         for (int index = 0; index < keys.Length; index++)

@@ -22,10 +22,10 @@ public sealed class SegmentStoreFaultTests
     public void A_disk_error_while_a_batch_is_applied_leaves_an_index_that_opens()
     {
         FailEachCall(
-            prepare: static store => Fill(store, 1),
+            prepare: static store => Fill(store, batches: 1),
             act: static store =>
             {
-                Put(store, 2);
+                Put(store, batch: 2);
                 store.Apply(2);
             },
             watermarks: [1, 2],
@@ -53,7 +53,7 @@ public sealed class SegmentStoreFaultTests
     public void A_closed_store_opens_no_snapshot()
     {
         var store = Open(NewDisk());
-        Fill(store, 1);
+        Fill(store, batches: 1);
         store.Dispose();
         Assert.Throws<ObjectDisposedException>(() => store.OpenSnapshot().Dispose());
     }

@@ -226,12 +226,12 @@ public sealed class SegmentStoreTests
         long used = disk.UsedBytes;
         disk.CapacityBytes = used;
         Assert.Throws<DiskException>(() => store.Apply(1));
-        Check(applied, store, 0, "refused");
+        Check(applied, store, watermark: 0, "refused");
         Assert.True(store.PendingBytes > 0);
         disk.CapacityBytes = 1L << 40;
         store.Apply(1);
         MovePending(applied, pending);
-        Check(applied, store, 1, "applied");
+        Check(applied, store, watermark: 1, "applied");
         Assert.Equal(0, store.PendingBytes);
     }
 
@@ -319,7 +319,7 @@ public sealed class SegmentStoreTests
         }
 
         using var repaired = Open(disk);
-        Check(applied, repaired, 1, "repaired");
+        Check(applied, repaired, watermark: 1, "repaired");
     }
 
     private static SimulatedDisk NewDisk() => new("/data", Folder);

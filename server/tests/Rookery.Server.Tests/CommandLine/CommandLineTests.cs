@@ -218,7 +218,7 @@ public sealed class CommandLineTests
         Assert.Equal(99, IoPage.Percentile(hundred, share: 0.99));
         Assert.Equal(100, IoPage.Percentile(hundred, share: 1));
         Assert.Equal(1, IoPage.Percentile(hundred, share: 0));
-        Assert.Equal(0, IoPage.Percentile([], share: 0.5));
+        Assert.Equal(0, IoPage.Percentile(ordered: [], share: 0.5));
     }
 
     [Fact]

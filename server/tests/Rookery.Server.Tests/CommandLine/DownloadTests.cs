@@ -421,7 +421,7 @@ public sealed class DownloadTests
         listener.Start();
         var asking = Task.Run(() =>
             PlainHttpRequest.Ask(
-                0x7f000001,
+                address: 0x7f000001,
                 (ushort)((IPEndPoint)listener.LocalEndpoint).Port,
                 "GET / HTTP/1.0\r\n\r\n"u8,
                 TimeSpan.FromMilliseconds(300),

@@ -40,7 +40,7 @@ public sealed class WrittenBytesTests(RunningServer server) : IClassFixture<Runn
     ) =>
         Assert.Contains(
             expected,
-            BenchCommand.Warning(BenchKind.Put, new WrittenBytes(7, syncSeconds), seconds: 10, connections),
+            BenchCommand.Warning(BenchKind.Put, new WrittenBytes(Bytes: 7, syncSeconds), seconds: 10, connections),
             StringComparison.Ordinal
         );
 }

@@ -100,9 +100,9 @@ public sealed class NodeSamplerTests
     [Fact]
     public void Without_syncs_there_is_no_percentile()
     {
-        Assert.Null(NodeSampler.Percentile([], 0.99));
-        Assert.Equal(2, NodeSampler.Percentile([1000, 2000], 0.99));
-        Assert.Equal(1, NodeSampler.Percentile([1000, 2000], 0.5));
+        Assert.Null(NodeSampler.Percentile(ordered: [], fraction: 0.99));
+        Assert.Equal(2, NodeSampler.Percentile(ordered: [1000, 2000], fraction: 0.99));
+        Assert.Equal(1, NodeSampler.Percentile(ordered: [1000, 2000], fraction: 0.5));
     }
 
     private sealed class HangingBoard : IBoard

@@ -226,7 +226,7 @@ public sealed class SampleHistoryTests
             new(20_000, SampleOf(double.NaN, 7, 3)),
             new(60_000, SampleOf(70, 1, 9)),
         ];
-        var widened = new MergedHistory(0, 60, points: 3);
+        var widened = new MergedHistory(fromUnixSecond: 0, toUnixSecond: 60, points: 3);
         Assert.Equal(30, widened.SpanSeconds);
         var rows = widened.Of(samples).ToList();
         Assert.Equal([0L, 60_000L], rows.Select(row => row.UnixMilliseconds));

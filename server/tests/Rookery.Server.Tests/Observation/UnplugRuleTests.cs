@@ -176,7 +176,7 @@ public sealed class UnplugRuleTests
     )]
     [InlineData("L+ v+ v!", "ok", "All 3 nodes are well; any one of them may fail.")]
     public void The_clusters_health_is_one_sentence(string nodes, string level, string sentence) =>
-        Assert.Equal((level, sentence), HealthRule.Judge(ClusterOf(nodes, "B"), []));
+        Assert.Equal((level, sentence), HealthRule.Judge(ClusterOf(nodes, "B"), alerts: []));
 
     [Fact]
     public void Health_reports_the_worst_alert_when_all_nodes_answer()
@@ -197,12 +197,18 @@ public sealed class UnplugRuleTests
         {
             Nodes = [cluster.Nodes[0], cluster.Nodes[1] with { Reason = "Its disk is read-only." }, cluster.Nodes[2]],
         };
-        Assert.Equal(("warning", "pi-B serves no documents: Its disk is read-only."), HealthRule.Judge(refusing, []));
+        Assert.Equal(
+            ("warning", "pi-B serves no documents: Its disk is read-only."),
+            HealthRule.Judge(refusing, alerts: [])
+        );
         var self = cluster with
         {
             Nodes = [cluster.Nodes[0] with { Reason = "Its disk is read-only." }, .. cluster.Nodes.Skip(1)],
         };
-        Assert.Equal(("error", "This node serves no documents: Its disk is read-only."), HealthRule.Judge(self, []));
+        Assert.Equal(
+            ("error", "This node serves no documents: Its disk is read-only."),
+            HealthRule.Judge(self, alerts: [])
+        );
     }
 
     private static MemberAlert Alert(string severity, string sentence) =>

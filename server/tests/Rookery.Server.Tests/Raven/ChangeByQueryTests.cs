@@ -23,7 +23,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("from Items update { this.by = 7 } limit 4", 4, 4)]
     public async Task A_patch_by_query_changes_what_it_finds(string query, int found, int changed)
     {
-        string db = await FillAsync(10);
+        string db = await FillAsync(count: 10);
         var state = await AwaitEndAsync(db, await PatchAsync(db, query));
         Assert.Equal("Completed", state.GetProperty("Status").GetString());
         Assert.Equal((found, found), (Number(state, "Progress", "Total"), Number(state, "Progress", "Processed")));
@@ -41,7 +41,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("from Others", 10)]
     public async Task A_delete_by_query_deletes_what_it_finds(string query, int remaining)
     {
-        string db = await FillAsync(10);
+        string db = await FillAsync(count: 10);
         var started = await server.SendAsync("DELETE", db + "/queries?allowStale=&details=", Body(query));
         Assert.Equal("A", started.Json.GetProperty("OperationNodeTag").GetString());
         Assert.Equal(10 - remaining, Number(await AwaitEndAsync(db, started), "Result", "Total"));
@@ -52,7 +52,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [Fact]
     public async Task Each_document_is_changed_once()
     {
-        string db = await FillAsync(2000);
+        string db = await FillAsync(count: 2000);
         Assert.Equal(
             2000,
             Number(
@@ -82,7 +82,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [Fact]
     public async Task Details_report_the_outcome_of_each_document()
     {
-        string db = await FillAsync(3);
+        string db = await FillAsync(count: 3);
         var patched = await AwaitEndAsync(
             db,
             await PatchAsync(db, "from Items update { if (this.n > 0) { this.a = 1 } }", "?details=true")
@@ -119,7 +119,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [Fact]
     public async Task Ended_operations_are_remembered_within_a_memory_limit()
     {
-        string db = await FillAsync(1);
+        string db = await FillAsync(count: 1);
         string query = $"from Items where a = '{new string('x', 250_000)}'";
         var started = new List<Answer>();
         for (int number = 0; number < 12; number++)
@@ -136,7 +136,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [Fact]
     public async Task A_failing_patch_ends_the_operation_and_earlier_changes_stay()
     {
-        string db = await FillAsync(10);
+        string db = await FillAsync(count: 10);
         var state = await AwaitEndAsync(
             db,
             await PatchAsync(db, "from Items as i update { if (i.n == 7) { i.none.deeper = 1 } i.by = 7 }")
@@ -160,7 +160,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [Fact]
     public async Task Costly_patches_go_in_smaller_batches()
     {
-        string db = await FillAsync(250);
+        string db = await FillAsync(count: 250);
         const string Costly = "let s = 0; for (const a of $many) for (const b of $many) s += b; this.s = s";
         var state = await AwaitEndAsync(db, await PatchAsync(db, $"from Items update {{ {Costly} }}"));
         Assert.Equal(("Completed", 250), (state.GetProperty("Status").GetString(), Number(state, "Result", "Total")));
@@ -170,7 +170,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [Fact]
     public async Task A_killed_operation_stops_between_two_batches()
     {
-        string db = await FillAsync(10);
+        string db = await FillAsync(count: 10);
         var started = await PatchAsync(db, "from Items update { this.by = 7 }", "?maxOpsPerSec=1");
         string state = $"{db}/operations/state?id={Id(started)}";
         while (Number((await server.SendAsync("GET", state)).Json, "Progress", "Processed") == 0)
@@ -190,7 +190,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     {
         var ownServer = new RunningServer();
         await ownServer.InitializeAsync();
-        string db = await FillAsync(10, ownServer);
+        string db = await FillAsync(count: 10, ownServer);
         Answer[] started = new Answer[4];
         for (int i = 0; i < started.Length; i++)
         {
@@ -222,7 +222,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         await ownServer.InitializeAsync();
         try
         {
-            string db = await FillAsync(10, ownServer);
+            string db = await FillAsync(count: 10, ownServer);
             var cache = ownServer.Memory.AddShare("test cache", ownServer.Memory.TotalBytes);
             cache.AllowYielding(() => cache.UsedBytes, cache.Release);
             ownServer.Context.QueryMemory.Reserve(ownServer.Context.QueryMemory.AssuredBytes);
@@ -265,7 +265,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         string text
     )
     {
-        string db = await FillAsync(1);
+        string db = await FillAsync(count: 1);
         (
             method is "PATCH"
                 ? await PatchAsync(db, query)
@@ -285,7 +285,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("DELETE", "?staleTimeout=x", """{"Query":"from Items"}""")]
     public async Task Malformed_requests_are_refused(string method, string parameters, string body)
     {
-        string db = await FillAsync(1);
+        string db = await FillAsync(count: 1);
         (await server.SendAsync(method, db + "/queries" + parameters, body)).IsRefusal(400, "");
         Assert.Equal(1, await CountAsync(db, "from Items"));
     }
@@ -293,7 +293,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [Fact]
     public async Task Unbounded_scripts_and_idempotency_keys_are_refused()
     {
-        string db = await FillAsync(1);
+        string db = await FillAsync(count: 1);
         (await PatchAsync(db, "from Items update { this.a = 1 }", "?ignoreMaxStepsForScript=true")).IsRefusal(
             501,
             "ignoreMaxStepsForScript"
@@ -315,7 +315,7 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
         await follower.InitializeAsync();
         try
         {
-            string db = await FillAsync(10, follower);
+            string db = await FillAsync(count: 10, follower);
             member!.WriteRejection = new Rejection(RejectionKind.OutcomeUnknown, "The leader was lost.");
             var started = await PatchAsync(
                 db,

@@ -136,7 +136,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
     public void A_forgotten_operations_result_is_refused_instead_of_sent_incomplete()
     {
         var memory = new MemoryBudget(64L << 20).AddShare("details", limitBytes: 1 << 20);
-        var operation = new SetOperation(1, 7, "from Users", memory);
+        var operation = new SetOperation(database: 1, 7, "from Users", memory);
         Assert.True(operation.TryAddDetail("users/1", "A:1", "Deleted"));
         operation.Complete();
         operation.Dispose();

@@ -60,6 +60,6 @@ public sealed class CompareExchangeOfThreeTests : IAsyncLifetime
             "lock"u8,
             index: 0,
             new ParsedDocument { BodyHead = "\"Object\":\"theirs\""u8 },
-            default
+            requestKey: default
         );
 }

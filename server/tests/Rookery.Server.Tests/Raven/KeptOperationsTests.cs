@@ -46,7 +46,7 @@ public sealed class KeptOperationsTests
     private SetOperation BeginWithAllDetails()
     {
         var operation = _operations.Begin(
-            new SetOperation(1, _operations.NextId(), "from Users", _memory),
+            new SetOperation(database: 1, _operations.NextId(), "from Users", _memory),
             Principal.Everything
         );
         while (operation.TryAddDetail("users/1", "A:1", "Patched"))

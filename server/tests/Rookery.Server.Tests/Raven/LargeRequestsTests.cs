@@ -34,7 +34,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     public async Task A_client_that_is_silent_inside_a_large_body_loses_its_room()
     {
         string db = await _server.CreateDatabaseAsync();
-        using var client = await OpenSilentInBodyAsync(db, 8 << 20);
+        using var client = await OpenSilentInBodyAsync(db, length: 8 << 20);
         await HoldUntilTheDeadlineAsync();
         Assert.StartsWith("HTTP/1.1 408", await client.AnswerAsync(), StringComparison.Ordinal);
         await ExpectAllRoomIsFreeAsync(db);
@@ -228,7 +228,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     {
         string db = await _server.CreateDatabaseAsync();
         await _server.SendAsync("PUT", db + "/docs?id=a", _largeDocument);
-        using var client = await OpenSilentInBodyAsync(db, 6 << 20);
+        using var client = await OpenSilentInBodyAsync(db, length: 6 << 20);
         long others = HeldBytes;
         string put = $$"""{"Id":"b","Type":"PUT","Document":{"t":"{{new string('x', 1 << 20)}}"} }""";
         var waiting = _server.SendAsync(
@@ -254,7 +254,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     {
         string db = await _server.CreateDatabaseAsync();
         await _server.SendAsync("PUT", db + "/docs?id=a", _largeDocument);
-        using var client = await OpenSilentInBodyAsync(db, 10 << 20);
+        using var client = await OpenSilentInBodyAsync(db, length: 10 << 20);
         var waiting = _server.SendAsync("GET", db + "/docs?id=a");
         await AwaitRefusalAsync(waiting);
         var refused = await waiting;
@@ -268,7 +268,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         string db = await _server.CreateDatabaseAsync();
         await _server.SendAsync("PUT", db + "/docs?id=a", _largeDocument);
         await _server.SendAsync("PUT", db + "/docs?id=b", $$"""{"t":"{{new string('x', 100_000)}}"}""");
-        using var client = await OpenSilentInBodyAsync(db, 10 << 20);
+        using var client = await OpenSilentInBodyAsync(db, length: 10 << 20);
         using var body = new StringContent(
             $$"""{"Requests":[{"Url":"{{db}}/docs","Query":"?id=b"},{"Url":"{{db}}/docs","Query":"?id=b"},{"Url":"{{db}}/docs","Query":"?id=a"}]}"""
         );

@@ -33,7 +33,7 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
     public bool HasLeader { get; set; } = true;
 
     public ClusterView View { get; } =
-        new(7, [Member("A", 8081, isLeader: true), Member("B", 8082, isSelf: true), Member("C", 8083)]);
+        new(7, [Member("A", port: 8081, isLeader: true), Member("B", 8082, isSelf: true), Member("C", port: 8083)]);
 
     public long Term => alone.Term;
 

@@ -27,7 +27,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
             reader,
             QueryPlan
                 .Read(
-                    new QueryRequest(query, "{}"u8.ToArray(), 0, long.MaxValue, null),
+                    new QueryRequest(query, "{}"u8.ToArray(), Start: 0, long.MaxValue, Wait: null),
                     database,
                     new IndexedQueries(server.Context.Indexes)
                 )
@@ -62,7 +62,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
             reader,
             QueryPlan
                 .Read(
-                    new QueryRequest(query, "{}"u8.ToArray(), 0, 2, null),
+                    new QueryRequest(query, "{}"u8.ToArray(), Start: 0, PageSize: 2, Wait: null),
                     database,
                     new IndexedQueries(server.Context.Indexes)
                 )
@@ -100,7 +100,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
             reader,
             QueryPlan
                 .Read(
-                    new QueryRequest(query, "{}"u8.ToArray(), 0, long.MaxValue, null),
+                    new QueryRequest(query, "{}"u8.ToArray(), Start: 0, long.MaxValue, Wait: null),
                     database,
                     new IndexedQueries(server.Context.Indexes)
                 )

@@ -131,7 +131,7 @@ public sealed class WholeAnswersTests : IAsyncLifetime
     [Fact]
     public async Task A_feed_reports_the_deletion_of_its_database()
     {
-        using var answer = await BeginAsync("GET /changes/stream?since=0", null);
+        using var answer = await BeginAsync("GET /changes/stream?since=0", query: null);
         await _server.SendAsync(
             "DELETE",
             "/admin/databases",

@@ -170,7 +170,7 @@ public sealed class BlockCacheTests
         var (kept, keptRows) = Filled(fixture, fileId: 1, rows: 100);
         var rows = ThingsOf(2000);
         fixture.Write(2, rows, RunFixture.Options(blockBytes: 16 * 1024));
-        var run = RunReader.Open(fixture.Disk, RunFixture.PathOf(2), 2, fixture.Cache, fixture.Io, out _)!;
+        var run = RunReader.Open(fixture.Disk, RunFixture.PathOf(2), fileId: 2, fixture.Cache, fixture.Io, out _)!;
         ReadAll(kept, keptRows);
         ReadAll(run, rows);
         run.Release();

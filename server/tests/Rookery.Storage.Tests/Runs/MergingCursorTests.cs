@@ -63,7 +63,7 @@ public sealed class MergingCursorTests
         var repair = fixture.WriteAndOpen(
             2,
             Rows(("b", 21)),
-            rangeTombstones: new RangeTombstoneSet([new RangeTombstone("a"u8.ToArray(), "c"u8.ToArray(), 25)])
+            rangeTombstones: new RangeTombstoneSet([new RangeTombstone("a"u8.ToArray(), "c"u8.ToArray(), Sequence: 25)])
         );
         using var merge = new MergingCursor(
             [
@@ -103,7 +103,7 @@ public sealed class MergingCursorTests
             Assert.NotNull(merge.Damage);
             Assert.InRange(seen.Count, 1, everything.Count - 1);
             Assert.Equal(
-                (backward ? Before(everything, []) : From(everything, [])).Take(seen.Count),
+                (backward ? Before(everything, bound: []) : From(everything, bound: [])).Take(seen.Count),
                 seen,
                 StringComparer.Ordinal
             );

@@ -41,7 +41,7 @@ public sealed class RangeTombstoneSetTests
     [Fact]
     public void Without_an_upper_bound_all_keys_from_the_lower_bound_on_are_kept()
     {
-        var set = new RangeTombstoneSet([new RangeTombstone("b"u8.ToArray(), "y"u8.ToArray(), 5)]);
+        var set = new RangeTombstoneSet([new RangeTombstone("b"u8.ToArray(), "y"u8.ToArray(), Sequence: 5)]);
         var within = set.Within("k"u8, default);
         Assert.Equal(
             (-1, 5, 5, -1),

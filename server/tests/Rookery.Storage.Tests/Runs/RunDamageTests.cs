@@ -11,7 +11,7 @@ public sealed class RunDamageTests
         valueLimitBytes: 60
     );
     private static readonly RangeTombstoneSet Tombstones = new([
-        new RangeTombstone("k"u8.ToArray(), "p"u8.ToArray(), 77),
+        new RangeTombstone("k"u8.ToArray(), "p"u8.ToArray(), Sequence: 77),
     ]);
 
     [Fact]
@@ -24,11 +24,11 @@ public sealed class RunDamageTests
         {
             byte mask = (byte)(1 << (offset % 8));
             fixture.Disk.Rot(RunFixture.PathOf(1), offset, mask);
-            Assert.True(ReadAll(fixture, 1) > 0, $"byte {offset} of {bytesWritten.Length} rotted unnoticed");
+            Assert.True(ReadAll(fixture, fileId: 1) > 0, $"byte {offset} of {bytesWritten.Length} rotted unnoticed");
             fixture.Disk.Rot(RunFixture.PathOf(1), offset, mask);
         }
 
-        Assert.Equal(0, ReadAll(fixture, 1));
+        Assert.Equal(0, ReadAll(fixture, fileId: 1));
     }
 
     [Fact]
@@ -49,7 +49,14 @@ public sealed class RunDamageTests
                     ]
                 );
                 Assert.Null(
-                    RunReader.Open(fixture.Disk, RunFixture.PathOf(1), 1, fixture.Cache, fixture.Io, out var damage)
+                    RunReader.Open(
+                        fixture.Disk,
+                        RunFixture.PathOf(1),
+                        fileId: 1,
+                        fixture.Cache,
+                        fixture.Io,
+                        out var damage
+                    )
                 );
                 Assert.NotNull(damage);
             }
@@ -74,15 +81,17 @@ public sealed class RunDamageTests
         bytes.AsSpan(first, length).CopyTo(swapped.AsSpan(second));
         bytes.AsSpan(second, length).CopyTo(swapped.AsSpan(first));
         fixture.WriteFile(RunFixture.PathOf(1), swapped);
-        Assert.True(ReadAll(fixture, 1, one) > 0);
+        Assert.True(ReadAll(fixture, fileId: 1, one) > 0);
 
         byte[] foreign = [.. bytes];
         others.AsSpan(first, length).CopyTo(foreign.AsSpan(first));
         fixture.WriteFile(RunFixture.PathOf(1), foreign);
-        Assert.True(ReadAll(fixture, 1, one) > 0);
+        Assert.True(ReadAll(fixture, fileId: 1, one) > 0);
 
         fixture.WriteFile(RunFixture.PathOf(1), others);
-        Assert.Null(RunReader.Open(fixture.Disk, RunFixture.PathOf(1), 1, fixture.Cache, fixture.Io, out var damage));
+        Assert.Null(
+            RunReader.Open(fixture.Disk, RunFixture.PathOf(1), fileId: 1, fixture.Cache, fixture.Io, out var damage)
+        );
         Assert.NotNull(damage);
     }
 
@@ -158,7 +167,7 @@ public sealed class RunDamageTests
             fixture.Write(1, Rows, RunFixture.Options(blockBytes: 512), Tombstones);
             long before = fixture.Disk.CallCount(DiskCalls.Read | DiskCalls.Open);
             fixture.Disk.Inject(new DiskFault(call, Errno.InputOutput) { Calls = DiskCalls.Read | DiskCalls.Open });
-            int damaged = ReadAll(fixture, 1);
+            int damaged = ReadAll(fixture, fileId: 1);
             if (fixture.Disk.CallCount(DiskCalls.Read | DiskCalls.Open) - before < call)
             {
                 Assert.Equal(0, damaged);
@@ -169,7 +178,7 @@ public sealed class RunDamageTests
 
             // Only a read ahead is tried once more, for the one block that is needed now.
             readAgain += damaged > 0 ? 0 : 1;
-            Assert.Equal(0, ReadAll(fixture, 1));
+            Assert.Equal(0, ReadAll(fixture, fileId: 1));
         }
     }
 

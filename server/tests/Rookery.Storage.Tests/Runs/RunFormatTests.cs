@@ -59,7 +59,9 @@ public sealed class RunFormatTests
         using var fixture = new RunFixture();
         fixture.Write(1, GoldenRows());
         fixture.Disk.Rot(RunFixture.PathOf(1), offset: 8, mask: 3); // the version, 1, becomes 2
-        Assert.Null(RunReader.Open(fixture.Disk, RunFixture.PathOf(1), 1, fixture.Cache, fixture.Io, out var damage));
+        Assert.Null(
+            RunReader.Open(fixture.Disk, RunFixture.PathOf(1), fileId: 1, fixture.Cache, fixture.Io, out var damage)
+        );
         Assert.Contains("format version 2", damage!.Reason, StringComparison.Ordinal);
     }
 
@@ -73,7 +75,7 @@ public sealed class RunFormatTests
         Assert.Equal(hash, KeyHash.Of(System.Text.Encoding.ASCII.GetBytes(key)));
 
     private static RangeTombstoneSet GoldenTombstones() =>
-        new([new RangeTombstone("users/0500"u8.ToArray(), "users/0600"u8.ToArray(), 5000)]);
+        new([new RangeTombstone("users/0500"u8.ToArray(), "users/0600"u8.ToArray(), Sequence: 5000)]);
 
     private static SortedDictionary<byte[], ModelRow> GoldenRows()
     {

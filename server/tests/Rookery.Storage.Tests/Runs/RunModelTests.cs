@@ -96,7 +96,7 @@ public sealed class RunModelTests
     [Fact]
     public void An_empty_run_opens_with_its_range_tombstones()
     {
-        var tombstones = new RangeTombstoneSet([new RangeTombstone("b"u8.ToArray(), "d"u8.ToArray(), 9)]);
+        var tombstones = new RangeTombstoneSet([new RangeTombstone("b"u8.ToArray(), "d"u8.ToArray(), Sequence: 9)]);
         using var fixture = new RunFixture();
         var run = fixture.WriteAndOpen(
             1,
@@ -136,7 +136,13 @@ public sealed class RunModelTests
     public void Rows_out_of_order_are_refused()
     {
         using var fixture = new RunFixture();
-        using var writer = new RunWriter(fixture.Disk, RunFixture.PathOf(1), 1, RunFixture.Options(), fixture.Io);
+        using var writer = new RunWriter(
+            fixture.Disk,
+            RunFixture.PathOf(1),
+            fileId: 1,
+            RunFixture.Options(),
+            fixture.Io
+        );
         writer.Add("b"u8, 1, RowKind.Put, "x"u8);
         Assert.Throws<InvariantViolationException>(() => writer.Add("b"u8, 2, RowKind.Put, "x"u8));
         Assert.Throws<InvariantViolationException>(() => writer.Add("a"u8, 2, RowKind.Put, "x"u8));
@@ -151,7 +157,7 @@ public sealed class RunModelTests
         using var writer = new RunWriter(
             disk,
             RunFixture.PathOf(1),
-            1,
+            fileId: 1,
             RunFixture.Options(blockBytes: 16 * 1024),
             fixture.Io
         );
@@ -173,7 +179,7 @@ public sealed class RunModelTests
         var rows = new RandomRows(seed: 8).Rows(count: 200, valueLimitBytes: 500);
         using var fixture = new RunFixture();
         fixture.Write(1, rows);
-        var run = RunReader.Open(fixture.Disk, RunFixture.PathOf(1), 1, fixture.Cache, fixture.Io, out _)!;
+        var run = RunReader.Open(fixture.Disk, RunFixture.PathOf(1), fileId: 1, fixture.Cache, fixture.Io, out _)!;
         var cursor = run.OpenCursor();
         run.Retire(fixture.Disk.Delete);
         run.Release();
