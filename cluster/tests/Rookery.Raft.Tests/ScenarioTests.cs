@@ -21,7 +21,7 @@ public sealed class ScenarioTests
 
     [Theory]
     [MemberData(nameof(Scripts))]
-    public void A_scenario_is_survived(string name, string holds)
+    public void The_core_without_a_planted_bug_passes_the_scenario(string name, string holds)
     {
         Assert.NotEmpty(holds);
         Find(name).Play(PlantedBug.None);

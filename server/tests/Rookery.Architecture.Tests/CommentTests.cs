@@ -9,10 +9,10 @@ public sealed partial class CommentTests
     public void Comments_name_their_subject()
     {
         var found =
-            from path in House.SourceFiles
+            from path in Projects.SourceFiles
             from line in File.ReadLines(path).Select(static (text, index) => (text, number: index + 1))
             where IsRefused(line.text)
-            select $"{Path.GetRelativePath(House.Root, path)}:{line.number}: {line.text.Trim()}";
+            select $"{Path.GetRelativePath(Projects.Root, path)}:{line.number}: {line.text.Trim()}";
         Assert.Empty(found);
     }
 

@@ -2,10 +2,10 @@ using System.Xml.Linq;
 
 namespace Rookery.Architecture.Tests;
 
-/// <summary>The dependency rule of docs/explanation/architecture.md: arrows point down only.</summary>
+/// <summary>The rule of docs/explanation/architecture.md: a project refers only to projects below it.</summary>
 public sealed class DependencyRuleTests
 {
-    /// <summary>Types that open or change files by themselves. The simulated disk would not see what they do.</summary>
+    /// <summary>Types that open or change files without <c>IDisk</c>, so that no simulated disk can replace it.</summary>
     private static readonly string[] FileTypes =
     [
         "System.IO.File",
@@ -20,45 +20,47 @@ public sealed class DependencyRuleTests
         "System.IO.MemoryMappedFiles.MemoryMappedFile",
     ];
 
-    public static TheoryData<string> Rooms => [.. House.Rooms];
+    public static TheoryData<string> ProjectNames => [.. Projects.Names];
 
-    public static TheoryData<string> Libraries => [.. House.Libraries];
+    public static TheoryData<string> Libraries => [.. Projects.Libraries];
 
     [Theory]
-    [MemberData(nameof(Rooms))]
-    public void A_project_refers_only_to_rooms_that_it_may_know(string room) =>
+    [MemberData(nameof(ProjectNames))]
+    public void A_project_file_refers_only_to_allowed_projects(string project) =>
         Assert.All(
             XDocument
-                .Load(Path.Join(House.DirectoryOf(room), room + ".csproj"))
+                .Load(Path.Join(Projects.DirectoryOf(project), project + ".csproj"))
                 .Descendants("ProjectReference")
                 .Select(reference =>
                     Path.GetFileNameWithoutExtension(reference.Attribute("Include")!.Value.Replace('\\', '/'))
                 ),
-            reference => AssertMayKnow(room, reference)
+            reference => AssertMayReferTo(project, reference)
         );
 
     [Theory]
     [MemberData(nameof(Libraries))]
-    public void An_assembly_refers_only_to_rooms_that_it_may_know(string room) =>
+    public void An_assembly_refers_only_to_allowed_projects(string project) =>
         Assert.All(
-            House.Read(room).Assemblies.Where(name => name.StartsWith("Rookery", StringComparison.OrdinalIgnoreCase)),
-            reference => AssertMayKnow(room, reference)
+            Projects
+                .Read(project)
+                .Assemblies.Where(name => name.StartsWith("Rookery", StringComparison.OrdinalIgnoreCase)),
+            reference => AssertMayReferTo(project, reference)
         );
 
     [Fact]
-    public void Arrows_point_down() =>
+    public void Each_project_refers_only_to_projects_below_it() =>
         Assert.All(
-            House.Arrows.Select(static (arrow, place) => (arrow.MayKnow, place)),
-            arrow => Assert.All(arrow.MayKnow, known => Assert.InRange(Place(known), 0, arrow.place - 1))
+            Projects.AllowedReferences.Select(static (allowed, place) => (allowed.MayReferTo, place)),
+            allowed => Assert.All(allowed.MayReferTo, known => Assert.InRange(Place(known), 0, allowed.place - 1))
         );
 
     /// <summary>
-    /// So that a run of it can be repeated: no room of ours, no clock, thread, socket or file, no task.
+    /// Thus a simulation of the core can be repeated exactly.
     /// </summary>
     [Fact]
-    public void The_consensus_core_knows_nothing_else()
+    public void The_consensus_core_uses_no_other_project_clock_thread_or_file()
     {
-        var core = House.Read("Rookery.Raft");
+        var core = Projects.Read("Rookery.Raft");
         Assert.DoesNotContain(core.Assemblies, name => name.StartsWith("Rookery", StringComparison.OrdinalIgnoreCase));
         string[] outside =
         [
@@ -78,65 +80,72 @@ public sealed class DependencyRuleTests
 
     [Theory]
     [MemberData(nameof(Libraries))]
-    public void Only_the_disk_room_touches_files(string room)
+    public void Only_Platform_and_Hosting_touch_files(string project)
     {
         // Hosting reads the files that the node's owner names, and the machine's.
-        if (room is not ("Rookery.Platform" or "Rookery.Hosting"))
+        if (project is not ("Rookery.Platform" or "Rookery.Hosting"))
         {
-            Assert.Empty(House.Read(room).Types.Intersect(FileTypes, StringComparer.Ordinal));
+            Assert.Empty(Projects.Read(project).Types.Intersect(FileTypes, StringComparer.Ordinal));
         }
     }
 
     [Theory]
     [MemberData(nameof(Libraries))]
-    public void Only_the_server_its_host_and_the_peers_know_HTTP(string room)
+    public void Only_Server_Hosting_and_Cluster_use_HTTP(string project)
     {
-        if (room is not ("Rookery.Server" or "Rookery.Cluster" or "Rookery.Hosting"))
+        if (project is not ("Rookery.Server" or "Rookery.Cluster" or "Rookery.Hosting"))
         {
             Assert.DoesNotContain(
-                House.Read(room).Assemblies,
+                Projects.Read(project).Assemblies,
                 name => name.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal)
             );
         }
     }
 
     [Fact]
-    public void Every_room_is_known_here()
+    public void Every_project_of_the_product_has_a_rule()
     {
         var found = Directory
-            .EnumerateDirectories(House.Sources[0])
-            .Concat(Directory.EnumerateDirectories(House.Sources[1]))
-            .Where(room => Directory.EnumerateFiles(room, "*.csproj").Any())
-            .Select(room => Path.GetFileName(room)!);
-        Assert.Equal(House.Rooms.ToHashSet(StringComparer.Ordinal), found.ToHashSet(StringComparer.Ordinal));
+            .EnumerateDirectories(Projects.Sources[0])
+            .Concat(Directory.EnumerateDirectories(Projects.Sources[1]))
+            .Where(project => Directory.EnumerateFiles(project, "*.csproj").Any())
+            .Select(project => Path.GetFileName(project)!);
+        Assert.Equal(Projects.Names.ToHashSet(StringComparer.Ordinal), found.ToHashSet(StringComparer.Ordinal));
     }
 
     [Fact]
     public void Every_project_is_in_the_solution()
     {
-        string solution = File.ReadAllText(Path.Join(House.Root, "Rookery.slnx"));
+        string solution = File.ReadAllText(Path.Join(Projects.Root, "Rookery.slnx"));
         Assert.All(
-            House.FilesOf(House.Root, "*.csproj"),
+            Projects.FilesOf(Projects.Root, "*.csproj"),
             project =>
-                Assert.Contains($"\"{Path.GetRelativePath(House.Root, project)}\"", solution, StringComparison.Ordinal)
+                Assert.Contains(
+                    $"\"{Path.GetRelativePath(Projects.Root, project)}\"",
+                    solution,
+                    StringComparison.Ordinal
+                )
         );
     }
 
     [Fact]
-    public void The_rules_can_fail()
+    public void The_rules_refuse_forbidden_references()
     {
         // This test reads files itself, so its own assembly shows that the search sees them.
-        Assert.Contains("System.IO.File", House.Read("Rookery.Architecture.Tests").Types);
-        Assert.Contains("Rookery.Platform", House.Read("Rookery.Journal").Assemblies);
-        Assert.ThrowsAny<Exception>(() => AssertMayKnow("Rookery.Journal", "Rookery.Storage"));
-        Assert.ThrowsAny<Exception>(() => AssertMayKnow("Rookery.Journal", "Rookery.Board"));
-        Assert.ThrowsAny<Exception>(() => AssertMayKnow("Rookery.Journal", "Rookery.Journal"));
-        Assert.ThrowsAny<Exception>(() => AssertMayKnow("Rookery.Server", "rookery"));
+        Assert.Contains("System.IO.File", Projects.Read("Rookery.Architecture.Tests").Types);
+        Assert.Contains("Rookery.Platform", Projects.Read("Rookery.Journal").Assemblies);
+        Assert.ThrowsAny<Exception>(() => AssertMayReferTo("Rookery.Journal", "Rookery.Storage"));
+        Assert.ThrowsAny<Exception>(() => AssertMayReferTo("Rookery.Journal", "Rookery.Board"));
+        Assert.ThrowsAny<Exception>(() => AssertMayReferTo("Rookery.Journal", "Rookery.Journal"));
+        Assert.ThrowsAny<Exception>(() => AssertMayReferTo("Rookery.Server", "rookery"));
     }
 
-    private static int Place(string room) =>
-        Array.FindIndex(House.Arrows, arrow => string.Equals(arrow.Room, room, StringComparison.Ordinal));
+    private static int Place(string project) =>
+        Array.FindIndex(
+            Projects.AllowedReferences,
+            allowed => string.Equals(allowed.Project, project, StringComparison.Ordinal)
+        );
 
-    private static void AssertMayKnow(string room, string reference) =>
-        Assert.Contains(reference, House.Arrows[Place(room)].MayKnow);
+    private static void AssertMayReferTo(string project, string reference) =>
+        Assert.Contains(reference, Projects.AllowedReferences[Place(project)].MayReferTo);
 }

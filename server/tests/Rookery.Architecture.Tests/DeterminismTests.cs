@@ -3,8 +3,8 @@ using System.Text.RegularExpressions;
 namespace Rookery.Architecture.Tests;
 
 /// <summary>
-/// Apply gives the same rows on every node, whatever the version of its runtime: what depends on tables of Unicode, on
-/// culture, on a clock or on chance is decided where a command is made. Compiled patches run in apply too.
+/// Apply computes the same rows on every node, whatever the version of its runtime. So code that depends on tables of
+/// Unicode, on culture, on a clock or on randomness runs where a command is made, not in apply or in patches.
 /// </summary>
 public sealed partial class DeterminismTests
 {
@@ -14,9 +14,9 @@ public sealed partial class DeterminismTests
     public void Nothing_in_apply_depends_on_the_version_of_the_runtime_the_clock_or_chance() =>
         Assert.Empty(
             from folder in Folders
-            from path in House.FilesOf(Path.Join(House.DirectoryOf("Rookery.Documents"), folder), "*.cs")
+            from path in Projects.FilesOf(Path.Join(Projects.DirectoryOf("Rookery.Documents"), folder), "*.cs")
             from found in Forbidden().Matches(File.ReadAllText(path))
-            select $"{Path.GetRelativePath(House.Root, path)}: {found.Value}"
+            select $"{Path.GetRelativePath(Projects.Root, path)}: {found.Value}"
         );
 
     [Theory]
@@ -27,13 +27,13 @@ public sealed partial class DeterminismTests
     [InlineData("Rune.DecodeFromUtf8(id, out _, out _)")]
     [InlineData("TimeProvider time")]
     [InlineData("Guid.NewGuid()")]
-    public void The_rule_finds(string code) => Assert.Matches(Forbidden(), code);
+    public void Code_that_may_differ_between_members_is_refused(string code) => Assert.Matches(Forbidden(), code);
 
     [Theory]
     [InlineData("Ascii.ToLower(id, lower, out _)")]
     [InlineData("char.IsAsciiDigit(c)")]
     [InlineData("CultureInfo.InvariantCulture")]
-    public void The_rule_lets_pass(string code) => Assert.DoesNotMatch(Forbidden(), code);
+    public void Code_that_never_differs_is_accepted(string code) => Assert.DoesNotMatch(Forbidden(), code);
 
     [GeneratedRegex(
         @"(?<!Ascii\.)\bTo(?:Lower|Upper)\w*\(|\bchar\.(?:Is|To|GetUnicode)(?!Ascii)\w*|\bRune\.|IgnoreCase|CurrentCulture|\bNormalize\(|\bCompareInfo\b|\bTimeProvider\b|\bDateTime\w*\.(?:Utc)?Now|\bRandom|\bGuid\.New",

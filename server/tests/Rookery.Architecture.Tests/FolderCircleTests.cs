@@ -3,7 +3,8 @@ using System.Text.RegularExpressions;
 namespace Rookery.Architecture.Tests;
 
 /// <summary>
-/// The folders of a room are layers as the rooms are: none refers, itself or through others, to one that refers to it.
+/// The folders of a project are layers, as the projects are: no two folders refer to each other, directly or through
+/// others.
 /// </summary>
 public sealed partial class FolderCircleTests
 {
@@ -11,14 +12,14 @@ public sealed partial class FolderCircleTests
     [InlineData("Rookery.Indexing")]
     [InlineData("Rookery.Queries")]
     [InlineData("Rookery.Search")]
-    public void No_folders_of_a_room_refer_to_each_other(string room)
+    public void No_folders_of_a_project_refer_to_each_other_in_a_circle(string project)
     {
-        string directory = House.DirectoryOf(room);
+        string directory = Projects.DirectoryOf(project);
         Assert.Empty(
             CirclesOf(
-                room,
+                project,
                 [
-                    .. House
+                    .. Projects
                         .FilesOf(directory, "*.cs")
                         .Select(path => (FolderOf(directory, path), File.ReadAllText(path))),
                 ]
@@ -46,7 +47,7 @@ public sealed partial class FolderCircleTests
             CirclesOf("Room", [("One", "using Room.Two;"), ("Two", "using Room.Three;"), ("Three", "using Room.One;")])
         );
 
-    private static IEnumerable<string> CirclesOf(string room, (string Folder, string Text)[] files)
+    private static IEnumerable<string> CirclesOf(string project, (string Folder, string Text)[] files)
     {
         var code = files
             .Select(static file => (file.Folder, Text: TextsAndComments().Replace(file.Text, " ")))
@@ -84,7 +85,7 @@ public sealed partial class FolderCircleTests
         bool Knows(string text, string folder) =>
             Regex.IsMatch(
                 text,
-                $@"\b{Regex.Escape(room)}\.{Regex.Escape(folder)}\b",
+                $@"\b{Regex.Escape(project)}\.{Regex.Escape(folder)}\b",
                 RegexOptions.CultureInvariant,
                 TimeSpan.FromSeconds(10)
             )

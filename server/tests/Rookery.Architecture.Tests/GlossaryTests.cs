@@ -5,8 +5,8 @@ namespace Rookery.Architecture.Tests;
 /// <summary>Identifiers of the product have none of the words that the glossary of STYLE.md refuses.</summary>
 public sealed partial class GlossaryTests
 {
-    /// <summary>The rooms that know a log: there "cut" would mean to truncate it. Elsewhere texts are cut.</summary>
-    private static readonly string[] RoomsOfTheLog =
+    /// <summary>The projects that know a log: there "cut" would mean to truncate it. Elsewhere texts are cut.</summary>
+    private static readonly string[] ProjectsOfTheLog =
     [
         "Rookery.Cluster",
         "Rookery.Documents",
@@ -18,11 +18,11 @@ public sealed partial class GlossaryTests
     [Fact]
     public void No_identifier_has_a_word_that_the_glossary_refuses()
     {
-        string[] everywhere = WordsOf(File.ReadAllText(Path.Join(House.Root, "STYLE.md")));
+        string[] everywhere = WordsOf(File.ReadAllText(Path.Join(Projects.Root, "STYLE.md")));
         var found =
-            from path in House.SourceFiles
+            from path in Projects.SourceFiles
             from name in NamesIn(File.ReadAllText(path), RefusedIn(path, everywhere)).Distinct(StringComparer.Ordinal)
-            select $"{Path.GetRelativePath(House.Root, path)}: {name}";
+            select $"{Path.GetRelativePath(Projects.Root, path)}: {name}";
         Assert.Empty(found);
     }
 
@@ -30,18 +30,18 @@ public sealed partial class GlossaryTests
     public void The_glossary_names_the_words() =>
         Assert.Equal(
             ["care", "desk", "office", "pump", "steward", "way", "ways", "workshop"],
-            WordsOf(File.ReadAllText(Path.Join(House.Root, "STYLE.md"))).Order(StringComparer.Ordinal)
+            WordsOf(File.ReadAllText(Path.Join(Projects.Root, "STYLE.md"))).Order(StringComparer.Ordinal)
         );
 
     [Fact]
     public void Tokens_and_certificates_are_revoked_not_withdrawn() =>
         Assert.Empty(
-            from path in House.SourceFiles
+            from path in Projects.SourceFiles
             where path.Contains("/src/Rookery.Server/", StringComparison.Ordinal)
             from line in File.ReadLines(path)
             // The names of two log events stay, because users filter by them.
             where WithdrawnCredential().IsMatch(line.Replace("_withdrawn\"", "\"", StringComparison.Ordinal))
-            select $"{Path.GetRelativePath(House.Root, path)}: {line.Trim()}"
+            select $"{Path.GetRelativePath(Projects.Root, path)}: {line.Trim()}"
         );
 
     [Theory]
@@ -59,7 +59,7 @@ public sealed partial class GlossaryTests
         [.. Quoted().Matches(Sentence().Match(style).Value).Select(match => match.Groups["word"].Value)];
 
     private static string[] RefusedIn(string path, string[] everywhere) =>
-        RoomsOfTheLog.Any(room => path.Contains($"/src/{room}/", StringComparison.Ordinal))
+        ProjectsOfTheLog.Any(project => path.Contains($"/src/{project}/", StringComparison.Ordinal))
             ? [.. everywhere, "cut", "cuts"]
             : everywhere;
 

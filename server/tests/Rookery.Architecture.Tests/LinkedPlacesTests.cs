@@ -2,21 +2,21 @@ using System.Text.RegularExpressions;
 
 namespace Rookery.Architecture.Tests;
 
-/// <summary>Documentation that names a place of the code names one that exists.</summary>
+/// <summary>Each member that the documentation links to exists in the linked file.</summary>
 public sealed partial class LinkedPlacesTests
 {
     [Fact]
     public void A_link_to_a_member_leads_to_the_file_that_declares_it()
     {
-        var links = LinksOf(House.FilesOf(Path.Join(House.Root, "docs"), "*.md")).ToList();
+        var links = LinksOf(Projects.FilesOf(Path.Join(Projects.Root, "docs"), "*.md")).ToList();
         Assert.NotEmpty(links);
         Assert.All(links, static link => Assert.True(IsDeclared(link), $"{link.Page} names {link.Type}.{link.Member}"));
     }
 
     [Fact]
-    public void The_rule_finds_what_is_gone()
+    public void A_link_to_a_missing_type_or_member_is_found()
     {
-        string file = Path.Join(House.DirectoryOf("Rookery.Platform"), "Varint.cs");
+        string file = Path.Join(Projects.DirectoryOf("Rookery.Platform"), "Varint.cs");
         Assert.True(IsDeclared(new Link("", "Varint", "TryRead", file)));
         Assert.False(IsDeclared(new Link("", "Varint", "Gone", file)));
         Assert.False(IsDeclared(new Link("", "Varint", "InvalidDataException", file)));
@@ -29,7 +29,7 @@ public sealed partial class LinkedPlacesTests
         from page in pages
         from found in MemberLinks().Matches(File.ReadAllText(page))
         select new Link(
-            Path.GetRelativePath(House.Root, page),
+            Path.GetRelativePath(Projects.Root, page),
             found.Groups["type"].Value,
             found.Groups["member"].Value,
             Path.GetFullPath(found.Groups["file"].Value, Path.GetDirectoryName(page)!)

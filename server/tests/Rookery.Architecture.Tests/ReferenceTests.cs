@@ -2,10 +2,10 @@ using System.Text.RegularExpressions;
 
 namespace Rookery.Architecture.Tests;
 
-/// <summary>What text refers to is in the repository: links of pages, and pages that code and scripts name.</summary>
+/// <summary>Links of pages, and pages that code and scripts name, exist in the repository.</summary>
 public sealed partial class ReferenceTests
 {
-    /// <summary>Pages of others, each with whose it is.</summary>
+    /// <summary>Pages outside the repository, each with its owner.</summary>
     private static readonly Dictionary<string, string> Foreign = new(StringComparer.Ordinal)
     {
         ["lz4_Block_format.md"] = "the LZ4 project's own specification",
@@ -37,7 +37,7 @@ public sealed partial class ReferenceTests
     ];
 
     [Fact]
-    public void A_link_of_a_page_leads_to_a_file()
+    public void Each_link_of_a_page_leads_to_a_file()
     {
         var links = Pages()
             .SelectMany(page => LinksIn(File.ReadAllText(page)).Select(target => (page, target)))
@@ -55,7 +55,7 @@ public sealed partial class ReferenceTests
     {
         string[] pages = [.. Pages().Select(page => "/" + Name(page))];
         var named =
-            from path in Kinds.SelectMany(kind => House.FilesOf(House.Root, kind))
+            from path in Kinds.SelectMany(kind => Projects.FilesOf(Projects.Root, kind))
             where
                 !path.EndsWith($"{nameof(ReferenceTests)}.cs", StringComparison.Ordinal)
                 && new FileInfo(path).LinkTarget is null
@@ -69,7 +69,7 @@ public sealed partial class ReferenceTests
     }
 
     [Fact]
-    public void The_rules_find_what_is_gone()
+    public void Links_and_named_pages_are_found_in_text()
     {
         Assert.Equal(["a.md", "b/"], LinksIn("[a](a.md#part), [b](b/), [c](https://c.org/c.md), [d](#d)"));
         Assert.Equal(["docs/gone.md", "../x.md"], PagesNamedIn("see docs/gone.md 3.1 and ../x.md."));
@@ -79,7 +79,7 @@ public sealed partial class ReferenceTests
         Assert.False(IsOneOf(["/docs/how-to/upgrade.md"], "grade.md"));
     }
 
-    private static IEnumerable<string> Pages() => House.FilesOf(House.Root, "*.md");
+    private static IEnumerable<string> Pages() => Projects.FilesOf(Projects.Root, "*.md");
 
     private static IEnumerable<string> LinksIn(string page) =>
         Links()
@@ -98,7 +98,7 @@ public sealed partial class ReferenceTests
         return pages.Any(page => page.EndsWith(start < 0 ? end : end[start..], StringComparison.Ordinal));
     }
 
-    private static string Name(string path) => Path.GetRelativePath(House.Root, path);
+    private static string Name(string path) => Path.GetRelativePath(Projects.Root, path);
 
     [GeneratedRegex(
         @"\]\((?![a-z]+:)(?<target>[^)\s]+)\)",

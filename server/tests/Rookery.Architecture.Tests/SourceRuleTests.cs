@@ -11,21 +11,21 @@ public sealed partial class SourceRuleTests
     [Fact]
     public void No_source_file_has_more_than_550_lines() =>
         Assert.Empty(
-            House
-                .SourceFiles.Concat(House.TestFiles)
+            Projects
+                .SourceFiles.Concat(Projects.TestFiles)
                 .Where(path => File.ReadLines(path).Count() > MostLines)
                 .Select(Name)
         );
 
     [Fact]
     public void No_line_of_code_or_comment_is_wider_than_120_columns() =>
-        Assert.Empty(House.SourceFiles.SelectMany(path => WideLines(path).Select(line => $"{Name(path)}:{line}")));
+        Assert.Empty(Projects.SourceFiles.SelectMany(path => WideLines(path).Select(line => $"{Name(path)}:{line}")));
 
     [Fact]
-    public void Nothing_is_left_to_do_in_a_comment()
+    public void No_comment_contains_a_mark_of_unfinished_work()
     {
-        var files = House
-            .SourceFiles.Concat(House.TestFiles)
+        var files = Projects
+            .SourceFiles.Concat(Projects.TestFiles)
             .Where(path => !path.EndsWith($"{nameof(SourceRuleTests)}.cs", StringComparison.Ordinal));
         Assert.Empty(files.Where(path => Unfinished().IsMatch(File.ReadAllText(path))).Select(Name));
     }
@@ -33,8 +33,8 @@ public sealed partial class SourceRuleTests
     [Fact]
     public void A_file_declares_the_namespace_of_its_folder() =>
         Assert.Empty(
-            House
-                .SourceFiles.Concat(House.TestFiles)
+            Projects
+                .SourceFiles.Concat(Projects.TestFiles)
                 .Where(path =>
                     DeclaredNamespace().Match(File.ReadAllText(path)) is { Success: true } found
                     && !string.Equals(NamespaceOf(path), found.Groups["name"].Value, StringComparison.Ordinal)
@@ -45,7 +45,7 @@ public sealed partial class SourceRuleTests
     [Fact]
     public void No_folder_has_more_than_40_source_files() =>
         Assert.Empty(
-            House
+            Projects
                 .SourceFiles.CountBy(static path => Path.GetDirectoryName(path)!)
                 .Where(static folder => folder.Value > MostFiles)
                 .Select(static folder => $"{Name(folder.Key)}: {folder.Value}")
@@ -83,11 +83,11 @@ public sealed partial class SourceRuleTests
         }
     }
 
-    private static string Name(string path) => Path.GetRelativePath(House.Root, path);
+    private static string Name(string path) => Path.GetRelativePath(Projects.Root, path);
 
     private static string NamespaceOf(string path) =>
-        House
-            .Sources.Concat(House.TestSources)
+        Projects
+            .Sources.Concat(Projects.TestSources)
             .Select(directory => Path.GetRelativePath(directory, Path.GetDirectoryName(path)!))
             .First(static folder => !folder.StartsWith("..", StringComparison.Ordinal))
             .Replace(Path.DirectorySeparatorChar, '.');

@@ -2,25 +2,25 @@ using System.Xml.Linq;
 
 namespace Rookery.Architecture.Tests;
 
-/// <summary>The test projects follow the rooms, so a change of one room is tested by building and running one project.</summary>
+/// <summary>Each library has a test project, so that a change of one library needs the tests of one project.</summary>
 public sealed class TestProjectTests
 {
-    /// <summary>Libraries of helpers, for the tests of any room.</summary>
+    /// <summary>Libraries of helpers, for the tests of any project.</summary>
     private static readonly string[] Helpers = ["Rookery.Fixtures", "Rookery.Histories", "Rookery.Simulation"];
 
-    /// <summary>Rooms without tests of their own, each with the project that tests it.</summary>
+    /// <summary>Projects without tests of their own, each with the project that tests it.</summary>
     private static readonly Dictionary<string, string> TestedElsewhere = new(StringComparer.Ordinal)
     {
         ["Rookery"] = "Rookery.Server.Tests",
         ["Rookery.Hosting"] = "Rookery.Server.Tests",
     };
 
-    /// <summary>Rooms that the tests of a room know, although the room does not.</summary>
+    /// <summary>Projects to which tests refer, although the tested project must not.</summary>
     private static readonly Dictionary<string, string[]> KnownBesides = new(StringComparer.Ordinal)
     {
-        // Its nodes commit through the real consensus.
+        // Nodes in these tests commit through the real consensus.
         ["Rookery.Documents.Tests"] = ["Rookery.Cluster"],
-        // They start whole nodes, and run the commands.
+        // These tests start whole nodes, and run commands of the executable.
         ["Rookery.Server.Tests"] = ["Rookery", "Rookery.Cluster"],
     };
 
@@ -28,8 +28,8 @@ public sealed class TestProjectTests
     private const string Measured = "benchmarks measure parts of it alone";
     private const string WholeNode = "tests of whole nodes drive its commits and read its rows";
 
-    /// <summary>What sees the internals of a room although it is not the room's test project, each with the reason.</summary>
-    private static readonly Dictionary<(string Room, string Friend), string> Friends = new()
+    /// <summary>Projects, other than its tests, to which a project shows its internals; with the reason.</summary>
+    private static readonly Dictionary<(string Project, string Friend), string> Friends = new()
     {
         [("Rookery.Cluster", "Rookery.Crash.Tests")] = WholeNode,
         [("Rookery.Cluster", "Rookery.Documents.Tests")] = WholeNode,
@@ -51,32 +51,32 @@ public sealed class TestProjectTests
         [("Rookery.Storage", "rookery-micro")] = Measured,
     };
 
-    public static TheoryData<string> Rooms => [.. House.Rooms];
+    public static TheoryData<string> ProjectNames => [.. Projects.Names];
 
     [Theory]
-    [MemberData(nameof(Rooms))]
-    public void Each_room_has_tests(string room) =>
-        Assert.True(File.Exists(ProjectOf(TestedElsewhere.GetValueOrDefault(room, $"{room}.Tests"))));
+    [MemberData(nameof(ProjectNames))]
+    public void Each_project_has_tests(string project) =>
+        Assert.True(File.Exists(ProjectOf(TestedElsewhere.GetValueOrDefault(project, $"{project}.Tests"))));
 
     [Theory]
-    [MemberData(nameof(Rooms))]
-    public void Tests_refer_to_their_room_and_to_what_it_may_know(string room)
+    [MemberData(nameof(ProjectNames))]
+    public void Tests_refer_to_their_project_and_to_what_it_may_refer_to(string project)
     {
-        if (!TestedElsewhere.ContainsKey(room))
+        if (!TestedElsewhere.ContainsKey(project))
         {
-            string tests = $"{room}.Tests";
+            string tests = $"{project}.Tests";
             var references = XDocument
                 .Load(ProjectOf(tests))
                 .Descendants("ProjectReference")
                 .Select(static reference => Path.GetFileNameWithoutExtension(reference.Attribute("Include")!.Value))
                 .ToList();
-            Assert.Contains(room, references);
-            string[] known = House
-                .Arrows.Single(arrow => string.Equals(arrow.Room, room, StringComparison.Ordinal))
-                .MayKnow;
+            Assert.Contains(project, references);
+            string[] known = Projects
+                .AllowedReferences.Single(allowed => string.Equals(allowed.Project, project, StringComparison.Ordinal))
+                .MayReferTo;
             Assert.Empty(
                 references
-                    .Except([room, .. known], StringComparer.Ordinal)
+                    .Except([project, .. known], StringComparer.Ordinal)
                     .Except(Helpers, StringComparer.Ordinal)
                     .Except(KnownBesides.GetValueOrDefault(tests, []), StringComparer.Ordinal)
             );
@@ -84,26 +84,26 @@ public sealed class TestProjectTests
     }
 
     [Fact]
-    public void A_room_shows_its_internals_to_its_tests_and_to_named_friends() =>
+    public void A_project_shows_its_internals_only_to_its_tests_and_to_listed_projects() =>
         Assert.Equal(
             Friends.Keys.Order(),
-            House
-                .Rooms.SelectMany(room => FriendsOf(room).Select(friend => (room, friend)))
-                .Where(pair => !IsTestsOf(pair.room, pair.friend))
+            Projects
+                .Names.SelectMany(project => FriendsOf(project).Select(friend => (project, friend)))
+                .Where(pair => !IsTestsOf(pair.project, pair.friend))
                 .Order()
         );
 
-    private static IEnumerable<string> FriendsOf(string room) =>
+    private static IEnumerable<string> FriendsOf(string project) =>
         XDocument
-            .Load(Path.Join(House.DirectoryOf(room), room + ".csproj"))
+            .Load(Path.Join(Projects.DirectoryOf(project), project + ".csproj"))
             .Descendants("InternalsVisibleTo")
             .Select(static friend => friend.Attribute("Include")!.Value);
 
-    private static bool IsTestsOf(string room, string friend) =>
-        string.Equals(TestedElsewhere.GetValueOrDefault(room, $"{room}.Tests"), friend, StringComparison.Ordinal);
+    private static bool IsTestsOf(string project, string friend) =>
+        string.Equals(TestedElsewhere.GetValueOrDefault(project, $"{project}.Tests"), friend, StringComparison.Ordinal);
 
     private static string ProjectOf(string tests) =>
-        House
+        Projects
             .TestSources.Select(directory => Path.Join(directory, tests, $"{tests}.csproj"))
             .FirstOrDefault(File.Exists)
         ?? $"{tests}.csproj";

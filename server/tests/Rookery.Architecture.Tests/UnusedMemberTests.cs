@@ -3,12 +3,12 @@ using System.Text.RegularExpressions;
 namespace Rookery.Architecture.Tests;
 
 /// <summary>
-/// What the product declares, the product uses. The compiler and its analyzers look at private members; this looks at
-/// all of them, by name: one that stands nowhere but in its declaration is used by nobody.
+/// The product uses each member that it declares. The compiler and its analyzers check private members. This checks all
+/// members by name: a name that occurs only in its declaration is unused.
 /// </summary>
 public sealed partial class UnusedMemberTests
 {
-    private const string LaidOut = "a field of a structure of the kernel, there for its place";
+    private const string LaidOut = "a field of a structure of the kernel, declared to keep the offsets of the others";
     private const string Implements = "implements an interface of .NET";
     private const string ForTests = "a seam: tests drive or observe the program by it";
 
@@ -39,9 +39,11 @@ public sealed partial class UnusedMemberTests
     };
 
     [Fact]
-    public void What_the_product_declares_it_uses()
+    public void The_product_uses_every_member_that_it_declares()
     {
-        var sources = House.SourceFiles.Select(path => (path, code: WithoutComments(File.ReadAllText(path)))).ToList();
+        var sources = Projects
+            .SourceFiles.Select(path => (path, code: WithoutComments(File.ReadAllText(path))))
+            .ToList();
         Assert.Empty(
             UnusedIn(sources.Select(source => source.code))
                 .Except(Exceptions.Keys, StringComparer.Ordinal)
@@ -50,13 +52,13 @@ public sealed partial class UnusedMemberTests
     }
 
     [Fact]
-    public void Each_exception_is_still_one() =>
+    public void Each_exception_is_still_an_unused_member() =>
         Assert.Empty(
-            Exceptions.Keys.Except(UnusedIn(House.SourceFiles.Select(File.ReadAllText)), StringComparer.Ordinal)
+            Exceptions.Keys.Except(UnusedIn(Projects.SourceFiles.Select(File.ReadAllText)), StringComparer.Ordinal)
         );
 
     [Fact]
-    public void The_rule_finds_what_nobody_uses() =>
+    public void The_rule_finds_unused_members() =>
         Assert.Equal(
             ["Gone", "_gone"],
             UnusedIn([

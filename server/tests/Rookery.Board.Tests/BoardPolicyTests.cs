@@ -23,7 +23,7 @@ public sealed class BoardPolicyTests
         Assert.Equal(share, BoardPolicy.BackgroundShareOf(new BoardReading { TemperatureCelsius = 50, Now = now }));
 
     [Fact]
-    public void What_is_wrong_is_said_for_five_minutes_after_it_was_seen_last()
+    public void A_trouble_is_reported_for_five_minutes_after_its_last_reading()
     {
         var (time, board) = (
             new SimulatedTimeProvider(),
@@ -42,7 +42,7 @@ public sealed class BoardPolicyTests
         time.Advance(TimeSpan.FromSeconds(290));
         Assert.Equal(BoardCondition.UnderVoltage, watch.Condition);
         Assert.StartsWith(
-            "(Simulated board.) The board's supply voltage fell " + "below",
+            "(Simulated board.) The board's supply voltage fell below",
             watch.Trouble,
             StringComparison.Ordinal
         );
@@ -53,14 +53,14 @@ public sealed class BoardPolicyTests
     }
 
     [Fact]
-    public void A_board_is_read_six_times_a_minute_until_the_end()
+    public void A_board_is_read_six_times_a_minute_until_the_watch_is_disposed()
     {
         var (time, board) = (new SimulatedTimeProvider(), new SimulatedBoard());
-        int told = 0;
-        using (var watch = new BoardWatch(board, time) { Sampled = _ => told++ })
+        int samples = 0;
+        using (var watch = new BoardWatch(board, time) { Sampled = _ => samples++ })
         {
             time.Advance(TimeSpan.FromMinutes(1));
-            Assert.Equal((7, 6), (board.Reads, told));
+            Assert.Equal((7, 6), (board.Reads, samples)); // the constructor reads the board without a sample
         }
 
         time.Advance(TimeSpan.FromMinutes(1));

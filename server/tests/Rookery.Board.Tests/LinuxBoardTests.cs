@@ -10,7 +10,7 @@ public sealed class LinuxBoardTests
     private readonly SimulatedTimeProvider _time = new();
 
     [Fact]
-    public void A_raspberry_pi_tells_heat_power_and_frequency()
+    public void A_Raspberry_Pi_reports_temperature_throttling_and_frequency()
     {
         using var tree = FakeTree.RaspberryPi();
         using var board = Open(tree);
@@ -30,7 +30,7 @@ public sealed class LinuxBoardTests
     }
 
     [Fact]
-    public void Each_reading_asks_the_kernel_anew()
+    public void Each_reading_reads_the_files_of_the_kernel_again()
     {
         using var tree = FakeTree.RaspberryPi();
         using var board = Open(tree);
@@ -51,7 +51,7 @@ public sealed class LinuxBoardTests
     /// alone.
     /// </summary>
     [Fact]
-    public void A_kernel_without_the_firmware_file_tells_what_it_has()
+    public void Without_the_file_of_the_firmware_other_sensors_are_read()
     {
         using var tree = new FakeTree()
             .With("sys/class/hwmon/hwmon0/name", "rpi_volt\n")
@@ -73,7 +73,7 @@ public sealed class LinuxBoardTests
     }
 
     [Fact]
-    public void A_machine_that_tells_nothing_is_unknown_and_no_error()
+    public void Without_any_sensor_all_values_are_unknown()
     {
         using var tree = new FakeTree();
         using var board = Open(tree);
@@ -84,7 +84,7 @@ public sealed class LinuxBoardTests
     }
 
     [Fact]
-    public void What_is_no_number_is_unknown()
+    public void A_file_without_a_number_is_an_unknown_value()
     {
         using var tree = new FakeTree()
             .With("sys/class/hwmon/hwmon0/name", "cpu_thermal\n")
@@ -95,7 +95,7 @@ public sealed class LinuxBoardTests
     }
 
     [Fact]
-    public void A_sensor_that_comes_with_a_module_later_is_found()
+    public void A_sensor_whose_driver_is_loaded_later_is_found()
     {
         using var tree = new FakeTree();
         using var board = Open(tree);
@@ -106,19 +106,19 @@ public sealed class LinuxBoardTests
     }
 
     [Fact]
-    public void The_command_tells_what_held_since_boot()
+    public void The_command_vcgencmd_reports_throttling_since_the_boot()
     {
         using var tree = FakeTree
             .RaspberryPi()
             .WithExecutable("usr/bin/vcgencmd", "#!/bin/sh\necho \"throttled=0x50005\"\n");
         using var board = Open(tree);
         var reading = board.Read();
-        Assert.Equal(Throttling.None, reading.Now); // the file is newer than the command's word
+        Assert.Equal(Throttling.None, reading.Now); // from the file, which is read later than the command's output
         Assert.Equal(Throttling.UnderVoltage | Throttling.Throttled, reading.Before);
     }
 
     [Fact]
-    public void A_command_that_is_refused_is_not_asked_again()
+    public void A_command_that_fails_is_not_run_again()
     {
         using var tree = new FakeTree();
         tree.WithExecutable(
@@ -132,7 +132,7 @@ public sealed class LinuxBoardTests
     }
 
     [Fact]
-    public void A_partition_counts_as_its_card_once()
+    public void A_card_is_read_once_for_all_of_its_partitions()
     {
         using var tree = FakeTree.RaspberryPi().WithLink("sys/class/block/dm-0/slaves/mmcblk0p2", "../../mmcblk0p2");
         using var board = Open(tree, "mmcblk0p2", "mmcblk0", "dm-0", "unknown");
@@ -155,7 +155,7 @@ public sealed class LinuxBoardTests
     }
 
     [Fact]
-    public void An_eMMC_tells_how_much_of_its_life_is_used()
+    public void An_eMMC_reports_how_much_of_its_life_is_used()
     {
         using var tree = new FakeTree()
             .With("sys/class/block/mmcblk0/stat", "1 2 3 4 5 6 7 8 9 10 11\n")
@@ -173,7 +173,7 @@ public sealed class LinuxBoardTests
     }
 
     [Fact]
-    public void A_reading_takes_no_memory()
+    public void A_reading_allocates_nothing()
     {
         using var tree = FakeTree.RaspberryPi();
         using var board = Open(tree);

@@ -47,7 +47,7 @@ public sealed class LinuxLightTests : IDisposable
     }
 
     [Fact]
-    public void Processors_and_memory_of_the_machine_are_told_and_waiting_for_a_disk_is_no_work()
+    public void Processors_and_memory_are_read_and_waiting_for_a_disk_counts_as_idle()
     {
         _tree
             .With("proc/stat", "cpu  100 20 30 400 50 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n")

@@ -40,5 +40,5 @@ public sealed class SdClassesTests
     [InlineData(
         "00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
     )]
-    public void What_is_no_register_says_nothing(string register) => Assert.Null(SdClasses.Parse(register));
+    public void Other_text_than_a_register_gives_no_classes(string register) => Assert.Null(SdClasses.Parse(register));
 }

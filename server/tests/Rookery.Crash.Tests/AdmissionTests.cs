@@ -10,7 +10,7 @@ public sealed class AdmissionTests
     [Fact]
     public async Task One_command_alone_is_admitted_however_large_and_the_next_waits_for_room()
     {
-        var admission = HoldingOf100(1000);
+        var admission = AdmissionOf100BytesHolding(1000);
         Assert.False(admission.TryEnter(1));
         var next = admission.EnterAsync(1, CancellationToken.None);
         Assert.False(next.IsCompleted);
@@ -20,9 +20,9 @@ public sealed class AdmissionTests
     }
 
     [Fact]
-    public async Task Who_came_first_enters_first_and_nobody_passes_those_who_wait()
+    public async Task Commands_are_admitted_in_order_of_arrival_whatever_their_size()
     {
-        var admission = HoldingOf100(90);
+        var admission = AdmissionOf100BytesHolding(90);
         var large = admission.EnterAsync(60, CancellationToken.None);
         var small = admission.EnterAsync(5, CancellationToken.None);
         Assert.False(admission.TryEnter(5));
@@ -34,9 +34,9 @@ public sealed class AdmissionTests
     }
 
     [Fact]
-    public async Task Without_room_in_time_a_command_is_refused_and_takes_none()
+    public async Task A_command_without_room_in_time_is_refused_and_takes_none()
     {
-        var admission = HoldingOf100(100);
+        var admission = AdmissionOf100BytesHolding(100);
         var late = admission.EnterAsync(1, CancellationToken.None);
         _time.Advance(Admission.WaitTimeout);
         Assert.False(await late);
@@ -46,9 +46,9 @@ public sealed class AdmissionTests
     }
 
     [Fact]
-    public async Task Who_gives_up_takes_no_room()
+    public async Task A_cancelled_wait_takes_no_room()
     {
-        var admission = HoldingOf100(100);
+        var admission = AdmissionOf100BytesHolding(100);
         using var cancellation = new CancellationTokenSource();
         var waiting = admission.EnterAsync(1, cancellation.Token);
         await cancellation.CancelAsync();
@@ -58,9 +58,9 @@ public sealed class AdmissionTests
     }
 
     [Fact]
-    public async Task Who_is_patient_keeps_its_place_while_others_are_refused()
+    public async Task A_longer_wait_keeps_its_place_while_others_are_refused()
     {
-        var admission = HoldingOf100(100);
+        var admission = AdmissionOf100BytesHolding(100);
         var patient = admission.EnterAsync(60, heldBytes: 0, 10 * Admission.WaitTimeout, CancellationToken.None);
         var other = admission.EnterAsync(60, CancellationToken.None);
         _time.Advance(Admission.WaitTimeout);
@@ -74,9 +74,9 @@ public sealed class AdmissionTests
     }
 
     [Fact]
-    public async Task Who_holds_some_is_alone_when_nobody_else_does()
+    public async Task The_only_holder_gets_more_however_much_it_needs()
     {
-        var admission = HoldingOf100(90);
+        var admission = AdmissionOf100BytesHolding(90);
         var more = admission.EnterAsync(1000, heldBytes: 40, Admission.WaitTimeout, CancellationToken.None);
         Assert.False(more.IsCompleted);
         admission.Leave(50);
@@ -168,7 +168,7 @@ public sealed class AdmissionTests
     }
 
     /// <summary>Returns an admission with room for 100 bytes, of which a command of this size was admitted.</summary>
-    private Admission HoldingOf100(int bytes)
+    private Admission AdmissionOf100BytesHolding(int bytes)
     {
         var admission = new Admission(limitBytes: 100, _time);
         Assert.True(admission.TryEnter(bytes));

@@ -3,10 +3,11 @@ namespace Rookery.Platform.Tests;
 public sealed class ChecksumTests
 {
     [Fact]
-    public void The_check_value_of_the_RFC_comes_out() => Assert.Equal(0xE3069283u, Checksum.Of("123456789"u8));
+    public void The_checksum_equals_the_check_value_of_the_RFC() =>
+        Assert.Equal(0xE3069283u, Checksum.Of("123456789"u8));
 
     [Fact]
-    public void Parts_of_any_length_give_the_checksum_of_the_whole()
+    public void The_checksum_is_the_same_however_the_data_are_split()
     {
         byte[] data = new byte[100];
         new Random(3).NextBytes(data);

@@ -121,7 +121,7 @@ public sealed class CoalescingClockTests
 
     /// <summary>Timeouts and slow work stay on the pool.</summary>
     [Fact]
-    public async Task Single_timers_and_those_of_other_periods_are_the_runtimes()
+    public async Task Timers_that_fire_once_or_with_other_periods_are_timers_of_the_runtime()
     {
         var firings = new BlockingCollection<bool>();
         await using var single = Create(Add, TimeSpan.Zero, Timeout.InfiniteTimeSpan);

@@ -17,7 +17,7 @@ public sealed class CrashSearchTests
     [InlineData(ToyLogMistake.TrustsTheLengthOfTheFile)]
     [InlineData(ToyLogMistake.RewritesItsHeaderInPlaceFirst)]
     [InlineData(ToyLogMistake.IgnoresAFailedSync)]
-    public void The_search_catches_a_log_that(ToyLogMistake mistake)
+    public void The_search_finds_the_mistake_of_a_log(ToyLogMistake mistake)
     {
         var search = new CrashSearch { Points = 3000, Runs = 10 };
         var failure = search.Find(

@@ -5,7 +5,7 @@ public sealed class DiskExceptionTests
     private const int HighestErrorOfLinux = 133;
 
     [Fact]
-    public void Every_error_of_Linux_is_described_in_words()
+    public void Every_error_number_of_Linux_has_a_description()
     {
         // 41 and 58 are free in asm-generic/errno.h.
         foreach (int number in Enumerable.Range(1, HighestErrorOfLinux).Except([41, 58]))
@@ -30,7 +30,7 @@ public sealed class DiskExceptionTests
     }
 
     [Fact]
-    public void A_number_that_is_none_of_Linux_is_kept()
+    public void An_unknown_error_number_is_shown_as_it_is()
     {
         Assert.Contains("4321", DiskException.Describe((Errno)4321), StringComparison.Ordinal);
     }

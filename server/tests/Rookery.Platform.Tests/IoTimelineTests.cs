@@ -107,7 +107,7 @@ public sealed class IoTimelineTests
     }
 
     [Fact]
-    public void Roll_ups_of_every_second_and_kind_equal_a_plain_sum()
+    public void Each_roll_up_equals_the_sum_of_its_second_and_kind()
     {
         var random = new Random(5);
         var expected = new SortedDictionary<(long, IoKind), IoRollUp>();

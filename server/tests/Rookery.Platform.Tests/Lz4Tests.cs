@@ -7,7 +7,7 @@ public sealed class Lz4Tests
     [InlineData(1)]
     [InlineData(300)]
     [InlineData(100_000)]
-    public void What_was_compressed_comes_back(int length)
+    public void Decompressing_returns_the_compressed_bytes(int length)
     {
         var random = new Random(length);
         byte[] source = new byte[length];
@@ -25,7 +25,7 @@ public sealed class Lz4Tests
     }
 
     [Fact]
-    public void Noise_does_not_fit_into_less_than_itself()
+    public void Noise_is_not_compressed_to_fewer_bytes()
     {
         byte[] noise = new byte[4096];
         new Random(1).NextBytes(noise);
@@ -34,7 +34,7 @@ public sealed class Lz4Tests
     }
 
     [Fact]
-    public void A_wrong_length_or_damage_is_an_answer_and_not_a_crash()
+    public void A_wrong_length_or_damage_is_reported_without_an_exception()
     {
         byte[] source = new byte[1000];
         byte[] block = new byte[RoomFor(1000)];

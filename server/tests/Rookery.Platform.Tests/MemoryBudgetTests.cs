@@ -23,7 +23,7 @@ public sealed class MemoryBudgetTests
     }
 
     [Fact]
-    public void A_share_gives_out_what_it_assures_whatever_others_hold()
+    public void A_share_grants_its_assured_bytes_whatever_others_hold()
     {
         var budget = new MemoryBudget(100);
         var cache = budget.AddShare("block cache", limitBytes: 100);
@@ -51,7 +51,7 @@ public sealed class MemoryBudgetTests
         );
 
     [Fact]
-    public void What_must_be_held_is_counted_even_above_the_total()
+    public void Memory_reserved_without_refusal_is_counted_even_above_the_total()
     {
         var budget = new MemoryBudget(100);
         var memtable = budget.AddShare("memtable", limitBytes: 100);
@@ -181,7 +181,7 @@ public sealed class MemoryBudgetTests
     }
 
     [Fact]
-    public void Giving_back_more_than_was_taken_is_caught()
+    public void Releasing_more_than_was_reserved_throws()
     {
         var share = new MemoryBudget(100).AddShare("memtable", limitBytes: 100);
         Assert.True(share.TryReserve(10));

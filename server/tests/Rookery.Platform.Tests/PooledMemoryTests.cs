@@ -8,7 +8,7 @@ public sealed class PooledMemoryTests
     [InlineData(300_000, 1_500_000)]
     [InlineData(1_500_000, 5_000_000)]
     [InlineData(5_000_000, 40_000_000)]
-    public void What_was_written_is_there_after_growing(int bytes, int grownBytes)
+    public void Written_bytes_stay_when_the_buffer_grows(int bytes, int grownBytes)
     {
         var memory = PooledMemory.Rent(bytes);
         new Random(bytes).NextBytes(memory.Span[..bytes]);

@@ -81,7 +81,7 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
     }
 
     [Fact]
-    public void A_full_device_has_an_error_of_its_own()
+    public void A_full_device_is_reported_as_no_space()
     {
         // /dev/full fails every write with ENOSPC, like a full file system.
         using var full = _disk.Open("/dev/full", DiskOpen.ReadWrite);

@@ -10,7 +10,7 @@ public sealed class PowerLossTests
     private readonly SimulatedDisk _disk = new("/data", "/other");
 
     [Fact]
-    public void What_was_synced_survives_every_seed_at_every_later_operation()
+    public void Synced_bytes_survive_a_power_cut_at_every_later_operation()
     {
         using var file = _disk.Open("/data/a", DiskOpen.CreateNew);
         file.Write(Sectors("abcd"), 0);

@@ -6,7 +6,7 @@ namespace Rookery.Platform.Tests;
 public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("/data"), "/data")
 {
     [Fact]
-    public void It_behaves_like_the_real_disk_as_long_as_power_stays()
+    public void The_simulated_disk_behaves_like_a_real_one_without_power_cuts()
     {
         for (int seed = 0; seed < 40; seed++)
         {
@@ -52,7 +52,7 @@ public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("
     }
 
     [Fact]
-    public void The_nth_matching_call_fails_once_or_from_then_on()
+    public void A_planted_fault_fails_one_matching_call_or_all_from_it_on()
     {
         var disk = new SimulatedDisk("/data");
         disk.WriteNew("/data/a", "0123"u8);

@@ -133,7 +133,7 @@ public sealed class StateFetchTests : IDisposable
     }
 
     [Fact]
-    public async Task A_member_that_offers_nothing_is_quoted()
+    public async Task The_reason_of_a_member_that_offers_no_state_is_reported()
     {
         var routes = new StateRoutes(
             _sender.Core.Offers,

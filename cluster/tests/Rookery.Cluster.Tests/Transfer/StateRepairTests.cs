@@ -50,7 +50,7 @@ public sealed class StateRepairTests
     }
 
     [Fact]
-    public async Task A_member_that_cannot_read_the_rows_either_is_quoted()
+    public async Task The_damage_of_a_member_that_cannot_read_the_rows_is_reported()
     {
         using var member = new StateNode();
         using var node = new StateNode();

@@ -273,7 +273,7 @@ public sealed class HistoryTests
 
     [Theory]
     [MemberData(nameof(GoodNames))]
-    public void Both_checks_of_documents_accept(string name)
+    public void Both_checks_of_documents_accept_a_good_history(string name)
     {
         Assert.Null(EtagOrder.FindViolation(Good[name]));
         Assert.Equal(Verdict.Linearizable, Linearizability.Check(Good[name]));
@@ -281,27 +281,30 @@ public sealed class HistoryTests
 
     [Theory]
     [MemberData(nameof(BadNames))]
-    public void The_search_rejects(string name) => Assert.Equal(Verdict.Violated, Linearizability.Check(Bad[name]));
+    public void The_search_rejects_a_bad_history(string name) =>
+        Assert.Equal(Verdict.Violated, Linearizability.Check(Bad[name]));
 
     [Theory]
     [MemberData(nameof(BadEtagNames))]
-    public void The_order_of_etags_rejects(string name) =>
+    public void The_order_of_etags_rejects_a_bad_history(string name) =>
         Assert.NotNull(EtagOrder.FindViolation(BadEtags.GetValueOrDefault(name) ?? Bad[name]));
 
     [Theory]
     [MemberData(nameof(GoodListNames))]
-    public void The_search_for_cycles_accepts(string name) => Assert.Null(ListAppends.FindViolation(GoodLists[name]));
+    public void The_search_for_cycles_accepts_a_good_history_of_lists(string name) =>
+        Assert.Null(ListAppends.FindViolation(GoodLists[name]));
 
     [Theory]
     [MemberData(nameof(BadListNames))]
-    public void The_search_for_cycles_rejects(string name) => Assert.NotNull(ListAppends.FindViolation(BadLists[name]));
+    public void The_search_for_cycles_rejects_a_bad_history_of_lists(string name) =>
+        Assert.NotNull(ListAppends.FindViolation(BadLists[name]));
 
     /// <summary>
     /// Random histories of a register pass. What the search rejects after one answer was falsified, the stricter order
     /// of etags rejects too.
     /// </summary>
     [Fact]
-    public void The_order_of_etags_rejects_what_the_search_rejects_of_random_histories()
+    public void The_order_of_etags_rejects_each_random_history_that_the_search_rejects()
     {
         int rejected = 0;
         for (int seed = 1; seed <= 1_000; seed++)

@@ -53,7 +53,7 @@ public sealed class JudgementTests
     ];
 
     [Fact]
-    public void A_machine_that_is_well_is_told_so_of_each_subject()
+    public void A_healthy_machine_gets_a_good_judgement_of_each_subject()
     {
         var findings = Judgement.Of(Well);
         Assert.Equal(Subjects, findings.Select(static finding => finding.Subject));
@@ -494,7 +494,7 @@ public sealed class JudgementTests
         );
 
     [Fact]
-    public void A_machine_of_which_nothing_is_known_is_no_trouble()
+    public void Unknown_facts_of_a_machine_are_no_trouble()
     {
         var findings = Judgement.Of(
             new DoctorFacts
@@ -509,7 +509,7 @@ public sealed class JudgementTests
     }
 
     [Fact]
-    public void A_simulated_board_is_said_to_be_one() =>
+    public void A_simulated_board_is_reported_as_simulated() =>
         Assert.Equal(
             ["power", "temperature"],
             Judgement

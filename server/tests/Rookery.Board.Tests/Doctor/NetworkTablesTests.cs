@@ -89,7 +89,7 @@ public sealed class NetworkTablesTests
         );
 
     [Fact]
-    public void Connections_are_told_with_both_ends_and_of_IPv4_as_such() =>
+    public void Connections_are_listed_with_both_ends_and_IPv4_addresses_as_IPv4() =>
         Assert.Equal(
             [
                 (IPEndPoint.Parse("127.0.0.1:8080"), IPEndPoint.Parse("127.0.0.1:50000")),

@@ -66,7 +66,7 @@ public sealed class ExitCodeTests
         CheckAsync(command, ExitCode.Failure);
 
     [Fact]
-    public void The_codes_are_those_of_the_documented_table()
+    public void The_exit_codes_equal_the_documented_table()
     {
         var rows = File.ReadLines(Path.Join(Repository.Root, "docs/reference/command-line.md"))
             .Where(static line => line.Length > 2 && line[0] is '|' && char.IsAsciiDigit(line[2]))

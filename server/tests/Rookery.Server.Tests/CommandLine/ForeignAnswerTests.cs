@@ -47,7 +47,7 @@ public sealed class ForeignAnswerTests
 
     [Theory]
     [MemberData(nameof(Commands))]
-    public async Task A_command_that_is_answered_by_another_program_ends_with_a_sentence(string command)
+    public async Task A_command_answered_by_another_program_fails_with_a_sentence(string command)
     {
         string[] words = [.. command.Split(' ').Select(static word => word.Replace('[', ' ').TrimEnd(']'))];
         foreach (string answer in Answers)
@@ -71,7 +71,7 @@ public sealed class ForeignAnswerTests
     [InlineData("query x from[X]")]
     [InlineData("export x")]
     [InlineData("debug-package --to [")]
-    public async Task An_answer_that_is_copied_is_refused_unless_it_is_a_nodes_and_shows_its_end(string command)
+    public async Task A_copied_answer_is_refused_unless_it_comes_whole_from_a_node(string command)
     {
         // A bracket alone stands for the file.
         string file = Path.GetTempFileName();
@@ -103,7 +103,7 @@ public sealed class ForeignAnswerTests
     }
 
     [Fact]
-    public async Task An_answer_without_an_end_is_left_at_a_bound()
+    public async Task An_endless_answer_fails_at_a_bound()
     {
         await using var other = new OtherProgram(
             $"HTTP/1.1 200 OK\r\n{Headers}\r\n{{\"Databases\":\"{new string('a', 4 << 20)}"
@@ -117,7 +117,7 @@ public sealed class ForeignAnswerTests
     }
 
     [Fact]
-    public async Task A_program_that_never_answers_is_left_after_two_minutes()
+    public async Task A_request_to_a_silent_program_fails_after_two_minutes()
     {
         using var silent = new TcpListener(IPAddress.Loopback, 0);
         silent.Start();
@@ -143,7 +143,7 @@ public sealed class ForeignAnswerTests
     }
 
     [Fact]
-    public async Task A_state_without_an_end_is_left_at_a_bound()
+    public async Task An_endless_state_fails_at_a_bound()
     {
         await using var other = new OtherProgram(
             $"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {new string('a', 17 << 20)}"
@@ -157,7 +157,11 @@ public sealed class ForeignAnswerTests
     [Theory]
     [InlineData(200, "", 1)]
     [InlineData(500, "Raven-Server-Version: 7.2.0.0\r\n", 1)]
-    public async Task Nothing_is_written_down_of_what_is_no_node_or_refuses(int status, string header, int expected)
+    public async Task A_login_fails_at_an_address_without_a_node_that_accepts_it(
+        int status,
+        string header,
+        int expected
+    )
     {
         await using var other = new OtherProgram($"HTTP/1.1 {status} X\r\n{header}Content-Length: 2\r\n\r\n{{}}");
         Assert.Equal(expected, await Rookery.CommandLine.RunAsync(["login", other.Url], TextWriter.Null));

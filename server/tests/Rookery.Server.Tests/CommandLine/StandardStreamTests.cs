@@ -16,7 +16,7 @@ public sealed partial class StandardStreamTests : IDisposable
     public void Dispose() => _pipe.Dispose();
 
     [Fact]
-    public void Written_text_comes_out()
+    public void Written_text_arrives_at_the_reader()
     {
         _pipe.Stream.Write("one "u8);
         Assert.Equal(3, _pipe.Stream.WriteWithin("two"u8, TimeSpan.Zero));

@@ -27,7 +27,7 @@ public sealed class FastPathSlowClientTests : IAsyncLifetime
     public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
-    public async Task It_is_disconnected_after_a_while()
+    public async Task A_client_that_reads_no_response_is_disconnected()
     {
         using var connection = await RawConnection.OpenAsync(_server);
         var sending = SendWithoutReadingAsync(connection);
@@ -41,7 +41,7 @@ public sealed class FastPathSlowClientTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task It_does_not_hold_up_a_stop()
+    public async Task A_client_that_reads_no_response_does_not_delay_a_stop()
     {
         using var connection = await RawConnection.OpenAsync(_server);
         var sending = SendWithoutReadingAsync(connection);

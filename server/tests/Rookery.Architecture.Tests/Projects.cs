@@ -3,14 +3,14 @@ using System.Reflection.PortableExecutable;
 
 namespace Rookery.Architecture.Tests;
 
-/// <summary>The rooms of the house as they lie on disk: sources, projects and what was built from them.</summary>
-internal static class House
+/// <summary>The projects of the repository on disk: their source files, project files and built assemblies.</summary>
+internal static class Projects
 {
     /// <summary>
-    /// What each room may refer to: the arrows of docs/explanation/architecture.md, from bottom to top. A new arrow is
-    /// drawn there first.
+    /// The projects to which each project may refer, from bottom to top, as in the table of
+    /// docs/explanation/architecture.md. Add a new reference there first.
     /// </summary>
-    internal static readonly (string Room, string[] MayKnow)[] Arrows =
+    internal static readonly (string Project, string[] MayReferTo)[] AllowedReferences =
     [
         ("Rookery.Platform", []),
         ("Rookery.Raft", []),
@@ -96,30 +96,30 @@ internal static class House
         ),
     ];
 
-    /// <summary>The rooms, from bottom to top.</summary>
-    internal static IEnumerable<string> Rooms => Arrows.Select(static arrow => arrow.Room);
+    /// <summary>The names of the product's projects, from bottom to top.</summary>
+    internal static IEnumerable<string> Names => AllowedReferences.Select(static allowed => allowed.Project);
 
-    /// <summary>The rooms that are libraries: tests load those.</summary>
-    internal static IEnumerable<string> Libraries => Rooms.Where(static room => room is not "Rookery");
+    /// <summary>The names of the projects that are libraries: tests can load their assemblies.</summary>
+    internal static IEnumerable<string> Libraries => Names.Where(static project => project is not "Rookery");
 
     internal static string Root { get; } = FindRoot();
 
-    /// <summary>The directories that rooms stand in.</summary>
+    /// <summary>The directories that contain the product's projects.</summary>
     internal static string[] Sources { get; } = [Path.Join(Root, "server", "src"), Path.Join(Root, "cluster", "src")];
 
-    /// <summary>Every source file of the product, without what the build makes.</summary>
+    /// <summary>Every source file of the product, without files that the build generates.</summary>
     internal static IEnumerable<string> SourceFiles => Sources.SelectMany(directory => FilesOf(directory, "*.cs"));
 
-    /// <summary>The directories that test projects and their helpers stand in.</summary>
+    /// <summary>The directories that contain test projects and their helpers.</summary>
     internal static string[] TestSources { get; } =
     [Path.Join(Root, "server", "tests"), Path.Join(Root, "cluster", "tests")];
 
-    /// <summary>Every source file of the tests, without what the build makes.</summary>
+    /// <summary>Every source file of the tests, without files that the build generates.</summary>
     internal static IEnumerable<string> TestFiles => TestSources.SelectMany(directory => FilesOf(directory, "*.cs"));
 
-    /// <summary>The directory of a room.</summary>
-    internal static string DirectoryOf(string room) =>
-        Sources.Select(directory => Path.Join(directory, room)).First(Directory.Exists);
+    /// <summary>The directory of a project.</summary>
+    internal static string DirectoryOf(string project) =>
+        Sources.Select(directory => Path.Join(directory, project)).First(Directory.Exists);
 
     internal static IEnumerable<string> FilesOf(string directory, string pattern) =>
         Directory
@@ -127,15 +127,14 @@ internal static class House
             .Where(path => !IsBuilt(Path.GetRelativePath(Root, path)));
 
     /// <summary>
-    /// What a room's assembly refers to. The program at the top is not among the libraries that tests load: nothing can
-    /// refer to it.
+    /// Returns the names to which a library's assembly refers. Not for the executable, to which no test can refer.
     /// </summary>
-    internal static RoomMetadata Read(string room)
+    internal static AssemblyMetadata Read(string project)
     {
-        using var file = File.OpenRead(Path.Join(AppContext.BaseDirectory, room + ".dll"));
+        using var file = File.OpenRead(Path.Join(AppContext.BaseDirectory, project + ".dll"));
         using var image = new PEReader(file);
         var metadata = image.GetMetadataReader();
-        return new RoomMetadata(
+        return new AssemblyMetadata(
             [
                 .. metadata.AssemblyReferences.Select(handle =>
                     metadata.GetString(metadata.GetAssemblyReference(handle).Name)
@@ -167,4 +166,4 @@ internal static class House
 }
 
 /// <summary>Names that an assembly refers to.</summary>
-internal sealed record RoomMetadata(string[] Assemblies, string[] Types);
+internal sealed record AssemblyMetadata(string[] Assemblies, string[] Types);
