@@ -76,8 +76,8 @@ public readonly record struct OperationResult
     public CommandBuffer? Document { get; init; }
 
     /// <summary>
-    /// The first number of the range, or the value of the identity or counter. For a bulk put: the number of stored
-    /// documents and of operations on counters.
+    /// The first number of the range, the value of the identity or counter, or the number of the index. For a bulk put:
+    /// the number of stored documents and of operations on counters.
     /// </summary>
     public long Low { get; init; }
 

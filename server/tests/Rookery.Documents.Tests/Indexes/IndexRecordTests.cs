@@ -56,7 +56,7 @@ public sealed class IndexRecordTests
             "two",
             new IndexSettingsChange(IndexLockMode.LockedIgnore, IndexPriority.Low, IsDisabled: true)
         );
-        Assert.Equal((1, 2), (first.Low, second.Low));
+        Assert.Equal((1, 2), (NumberOf(first), NumberOf(second)));
         Assert.Equal(["Users/ByName", "Älpen"], All(node).Select(static index => index.Name));
 
         var stored = Find(node, "USERS/byname")!;
@@ -79,12 +79,12 @@ public sealed class IndexRecordTests
         var first = Put(node, "a", "one");
         using var changes = node.Database("shop").SubscribeToIndexes();
         var again = Put(node, "A", "one");
-        Assert.Equal((OperationStatus.NotModified, first.Etag, 1), (again.Status, again.Etag, again.Low));
+        Assert.Equal((OperationStatus.NotModified, first.Etag, 1), (again.Status, again.Etag, NumberOf(again)));
         Assert.False(changes.TryRead(out _));
         Assert.Null(Find(node, "a")!.Replaced);
 
         var second = Put(node, "A", "two");
-        Assert.Equal((OperationStatus.Configured, 2), (second.Status, second.Low));
+        Assert.Equal((OperationStatus.Configured, 2), (second.Status, NumberOf(second)));
         var stored = Find(node, "a")!;
         Assert.Equal(
             ("A", 2, "two", 1, "one"),
@@ -112,7 +112,7 @@ public sealed class IndexRecordTests
         }
 
         using var reopened = Open(isNew: false);
-        Assert.Equal(3, Put(reopened, "b", "one").Low);
+        Assert.Equal(3, NumberOf(Put(reopened, "b", "one")));
         Assert.Equal([1L, 3L], All(reopened).Select(static index => index.Number));
     }
 
@@ -159,7 +159,7 @@ public sealed class IndexRecordTests
         Assert.Equal("a", Assert.Single(All(node)).Name);
 
         // A refused definition uses no number.
-        Assert.Equal(2, Put(node, "b", "new").Low);
+        Assert.Equal(2, NumberOf(Put(node, "b", "new")));
         Assert.Equal(
             OperationStatus.Configured,
             Do(node, static writer => writer.Configure("A", new IndexSettingsChange(Priority: IndexPriority.High)))[
@@ -217,10 +217,10 @@ public sealed class IndexRecordTests
     {
         using var node = Open();
         var key = new IdempotencyKey(1, 2);
-        Assert.Equal(1, Do(node, static writer => writer.Put("a", "one"u8, settings: default), key)[0].Low);
-        Assert.Equal(2, Put(node, "a", "two").Low);
+        Assert.Equal(1, NumberOf(Do(node, static writer => writer.Put("a", "one"u8, settings: default), key)[0]));
+        Assert.Equal(2, NumberOf(Put(node, "a", "two")));
         var retried = Do(node, static writer => writer.Put("a", "one"u8, settings: default), key)[0];
-        Assert.Equal((OperationStatus.Configured, 1), (retried.Status, retried.Low));
+        Assert.Equal((OperationStatus.Configured, 1), (retried.Status, NumberOf(retried)));
         Assert.Equal("two", Text(Find(node, "a")!));
     }
 
@@ -288,7 +288,7 @@ public sealed class IndexRecordTests
             node.Run(raise.Complete());
         }
 
-        Assert.Equal(1, Put(node, "a", "one").Low);
+        Assert.Equal(1, NumberOf(Put(node, "a", "one")));
     }
 
     /// <summary>
@@ -326,7 +326,7 @@ public sealed class IndexRecordTests
             }
 
             var expected = Do(steady, Encode)[0];
-            Assert.Equal(expected.Low, Do(restarted, Encode)[0].Low);
+            Assert.Equal(NumberOf(expected), NumberOf(Do(restarted, Encode)[0]));
             if (isDelete)
             {
                 model.Remove(lower);
@@ -377,7 +377,10 @@ public sealed class IndexRecordTests
         return node;
     }
 
-    /// <summary>Defines an index. The result's <see cref="OperationResult.Low"/> is the number of the index.</summary>
+    /// <summary>The number of the defined or configured index.</summary>
+    private static long NumberOf(OperationResult result) => result.Low;
+
+    /// <summary>Defines an index.</summary>
     private static OperationResult Put(
         SteppedNode node,
         string name,
