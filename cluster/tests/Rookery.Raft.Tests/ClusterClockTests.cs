@@ -11,7 +11,7 @@ public sealed class ClusterClockTests
     [Fact]
     public void A_synchronised_majority_is_believed_whatever_it_says()
     {
-        _clock.StartAtLogTime(0, Noon);
+        _clock.StartAtLogTime(now: 0, Noon);
         Judge(0, (Noon + (100 * TimeSpan.TicksPerDay), true));
         Assert.Equal(new ClockReading(Noon + (100 * TimeSpan.TicksPerDay), IsSure: true), _clock.At(0));
         Judge(0, (Noon, true));
@@ -23,7 +23,7 @@ public sealed class ClusterClockTests
     [InlineData(2080)]
     public void An_unsynchronised_jump_does_not_move_the_time(int year)
     {
-        _clock.StartAtLogTime(0, Noon);
+        _clock.StartAtLogTime(now: 0, Noon);
         Judge(0, (Year(year), false), (Year(year), false), (Year(year), true));
         Assert.Equal(ClockVerdict.Doubted, _clock.Verdict);
         Assert.Equal(new ClockReading(Noon + TimeSpan.TicksPerSecond, IsSure: false), _clock.At(Second));
@@ -34,7 +34,7 @@ public sealed class ClusterClockTests
     [InlineData(11, false)]
     public void An_unsynchronised_clock_may_correct_ten_minutes(int minutes, bool isTaken)
     {
-        _clock.StartAtLogTime(0, Noon);
+        _clock.StartAtLogTime(now: 0, Noon);
         Judge(0, (Noon + (minutes * Minute), false));
         Assert.Equal(isTaken, _clock.At(0).IsSure);
         Assert.Equal(isTaken ? Noon + (minutes * Minute) : Noon, _clock.At(0).UtcTicks);
@@ -88,7 +88,7 @@ public sealed class ClusterClockTests
     [Fact]
     public void Time_is_not_steady_across_a_jump_ahead()
     {
-        _clock.StartAtLogTime(0, Noon);
+        _clock.StartAtLogTime(now: 0, Noon);
         Judge(0, (Noon + Minute, false));
         Assert.Equal(Noon, _clock.SteadySinceTicks);
         Judge(0, (Noon + (60 * Minute), true));
@@ -100,9 +100,9 @@ public sealed class ClusterClockTests
     [Fact]
     public void A_follower_adopts_the_leaders_time()
     {
-        _clock.AdoptLeaderTime(0, default);
+        _clock.AdoptLeaderTime(now: 0, reading: default);
         Assert.Equal(default, _clock.At(0));
-        _clock.AdoptLeaderTime(0, new ClockReading(Noon, IsSure: true));
+        _clock.AdoptLeaderTime(now: 0, new ClockReading(Noon, IsSure: true));
         Assert.Equal(new ClockReading(Noon + (60 * TimeSpan.TicksPerSecond), IsSure: true), _clock.At(60 * Second));
         _clock.AdoptLeaderTime(60 * Second, new ClockReading(Noon + TimeSpan.TicksPerDay, IsSure: false));
         Assert.Equal((Noon + TimeSpan.TicksPerDay, false), (_clock.SteadySinceTicks, _clock.IsSure));

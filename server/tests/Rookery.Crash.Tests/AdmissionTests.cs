@@ -12,7 +12,7 @@ public sealed class AdmissionTests
     {
         var admission = AdmissionOf100BytesHolding(1000);
         Assert.False(admission.TryEnter(1));
-        var next = admission.EnterAsync(1, CancellationToken.None);
+        var next = admission.EnterAsync(bytes: 1, CancellationToken.None);
         Assert.False(next.IsCompleted);
         admission.Leave(1000);
         Assert.True(await next);
@@ -23,8 +23,8 @@ public sealed class AdmissionTests
     public async Task Commands_are_admitted_in_order_of_arrival_whatever_their_size()
     {
         var admission = AdmissionOf100BytesHolding(90);
-        var large = admission.EnterAsync(60, CancellationToken.None);
-        var small = admission.EnterAsync(5, CancellationToken.None);
+        var large = admission.EnterAsync(bytes: 60, CancellationToken.None);
+        var small = admission.EnterAsync(bytes: 5, CancellationToken.None);
         Assert.False(admission.TryEnter(5));
         Assert.False(large.IsCompleted || small.IsCompleted);
         admission.Leave(90);
@@ -37,7 +37,7 @@ public sealed class AdmissionTests
     public async Task A_command_without_room_in_time_is_refused_and_takes_none()
     {
         var admission = AdmissionOf100BytesHolding(100);
-        var late = admission.EnterAsync(1, CancellationToken.None);
+        var late = admission.EnterAsync(bytes: 1, CancellationToken.None);
         _time.Advance(Admission.WaitTimeout);
         Assert.False(await late);
         Assert.Equal((100, 1), (admission.Bytes, admission.Refused));
@@ -50,7 +50,7 @@ public sealed class AdmissionTests
     {
         var admission = AdmissionOf100BytesHolding(100);
         using var cancellation = new CancellationTokenSource();
-        var waiting = admission.EnterAsync(1, cancellation.Token);
+        var waiting = admission.EnterAsync(bytes: 1, cancellation.Token);
         await cancellation.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(async () => await waiting);
         admission.Leave(100);
@@ -61,11 +61,11 @@ public sealed class AdmissionTests
     public async Task A_longer_wait_keeps_its_place_while_others_are_refused()
     {
         var admission = AdmissionOf100BytesHolding(100);
-        var patient = admission.EnterAsync(60, heldBytes: 0, 10 * Admission.WaitTimeout, CancellationToken.None);
-        var other = admission.EnterAsync(60, CancellationToken.None);
+        var patient = admission.EnterAsync(bytes: 60, heldBytes: 0, 10 * Admission.WaitTimeout, CancellationToken.None);
+        var other = admission.EnterAsync(bytes: 60, CancellationToken.None);
         _time.Advance(Admission.WaitTimeout);
         Assert.False(await other);
-        var last = admission.EnterAsync(60, CancellationToken.None);
+        var last = admission.EnterAsync(bytes: 60, CancellationToken.None);
         admission.Leave(100);
         Assert.True(await patient);
         Assert.False(last.IsCompleted);
@@ -77,7 +77,7 @@ public sealed class AdmissionTests
     public async Task The_only_holder_gets_more_however_much_it_needs()
     {
         var admission = AdmissionOf100BytesHolding(90);
-        var more = admission.EnterAsync(1000, heldBytes: 40, Admission.WaitTimeout, CancellationToken.None);
+        var more = admission.EnterAsync(bytes: 1000, heldBytes: 40, Admission.WaitTimeout, CancellationToken.None);
         Assert.False(more.IsCompleted);
         admission.Leave(50);
         Assert.True(await more);
@@ -111,7 +111,7 @@ public sealed class AdmissionTests
         var admission = new Admission(limitBytes: 50, _time, budget.AddShare("large requests", limitBytes: 50));
         Assert.True(admission.TryEnter(10));
         memtable.Reserve(90);
-        var waiting = admission.EnterAsync(20, CancellationToken.None).AsTask();
+        var waiting = admission.EnterAsync(bytes: 20, CancellationToken.None).AsTask();
         _time.Advance(Admission.WaitTimeout / 2);
         Assert.False(waiting.IsCompleted);
         memtable.Release(90);
@@ -131,7 +131,7 @@ public sealed class AdmissionTests
         var admission = new Admission(limitBytes: 50, _time, budget.AddShare("large requests", limitBytes: 50));
         Assert.True(!isWaiting || admission.TryEnter(5));
         Assert.True(cache.TryReserve(90));
-        var entered = admission.EnterAsync(60, CancellationToken.None);
+        var entered = admission.EnterAsync(bytes: 60, CancellationToken.None);
         admission.Leave(isWaiting ? 5 : 0);
         Assert.True(await entered);
         Assert.Equal((40, 100), (cache.UsedBytes, budget.UsedBytes));
@@ -151,7 +151,7 @@ public sealed class AdmissionTests
                 if (hasQueued is null)
                 {
                     hasQueued = false;
-                    var other = new Thread(() => _ = admission.EnterAsync(50, CancellationToken.None).AsTask());
+                    var other = new Thread(() => _ = admission.EnterAsync(bytes: 50, CancellationToken.None).AsTask());
                     other.Start();
                     hasQueued = other.Join(TimeSpan.FromSeconds(30));
                 }
@@ -160,7 +160,7 @@ public sealed class AdmissionTests
             }
         );
         Assert.True(admission.TryEnter(30));
-        var waiting = admission.EnterAsync(30, CancellationToken.None);
+        var waiting = admission.EnterAsync(bytes: 30, CancellationToken.None);
         Assert.True(cache.TryReserve(70));
         admission.Leave(15);
         Assert.True(await waiting);

@@ -109,7 +109,7 @@ internal sealed class RandomExchanges(Random random, RandomInputs inputs, Simula
             answer.Append($"Stored {etag} 0-0 ");
             if (hasGuards)
             {
-                after = after.PutValue($"rvn-atomic/{id}", $"\"Object\":{{\"Id\":\"{id}\"}}", 0, etag);
+                after = after.PutValue($"rvn-atomic/{id}", $"\"Object\":{{\"Id\":\"{id}\"}}", expiresAtTicks: 0, etag);
             }
         }
 

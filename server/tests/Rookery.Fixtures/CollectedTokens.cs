@@ -24,7 +24,7 @@ public readonly struct CollectedTokens(ICollection<CollectedToken> tokens, int l
     {
         List<CollectedToken> tokens = [];
         var sink = new CollectedTokens(tokens, limit);
-        analyzer.Analyze(Encoding.UTF8.GetBytes(text), purpose, 0, ref sink);
+        analyzer.Analyze(Encoding.UTF8.GetBytes(text), purpose, firstPosition: 0, ref sink);
         return tokens;
     }
 

@@ -75,14 +75,14 @@ public sealed class IoTimelineTests
     public void A_page_has_the_time_range_for_which_it_is_complete()
     {
         long begin = Micros;
-        Assert.Equal(begin - 1, _timeline.EventsBetween(0, long.MaxValue).FromUnixMicroseconds);
+        Assert.Equal(begin - 1, _timeline.EventsBetween(sinceUnixMicroseconds: 0, long.MaxValue).FromUnixMicroseconds);
         for (int i = 0; i < Capacity + 10; i++)
         {
             Work(IoKind.Read, microseconds: 5, i);
         }
 
         // Ten events are dropped, and the tenth ended 50 microseconds after the begin.
-        Assert.Equal(begin + 50, _timeline.EventsBetween(0, long.MaxValue).FromUnixMicroseconds);
+        Assert.Equal(begin + 50, _timeline.EventsBetween(sinceUnixMicroseconds: 0, long.MaxValue).FromUnixMicroseconds);
         Assert.Equal(begin + 700, _timeline.EventsBetween(begin + 700, long.MaxValue).FromUnixMicroseconds);
     }
 
@@ -94,7 +94,7 @@ public sealed class IoTimelineTests
         Work(IoKind.Read, microseconds: 100, bytes: 2);
         _clock.Advance(TimeSpan.FromSeconds(1));
 
-        var page = _timeline.EventsBetween(0, begin + 199);
+        var page = _timeline.EventsBetween(sinceUnixMicroseconds: 0, begin + 199);
         Assert.Equal(1, Assert.Single(page.Events).Bytes);
         Assert.Equal(begin + 199, page.UntilUnixMicroseconds);
     }
@@ -128,7 +128,7 @@ public sealed class IoTimelineTests
             _timeline.RollUps(begin + 100, begin + 200)
         );
 
-        var minutes = _timeline.RollUps(begin, Second + 1, 60);
+        var minutes = _timeline.RollUps(begin, Second + 1, spanSeconds: 60);
         Assert.All(minutes, one => Assert.Equal(0, one.UnixSecond % 60));
         Assert.Equal(minutes.Count, minutes.Select(one => (one.UnixSecond, one.Kind)).Distinct().Count());
         Assert.Equal(50_000, minutes.Sum(one => one.Count));
@@ -226,7 +226,7 @@ public sealed class IoTimelineTests
         Work(IoKind.Read, microseconds: 10, bytes: 2);
         _clock.SetUtcNow(wall.AddHours(1));
         Work(IoKind.Read, microseconds: 10, bytes: 4);
-        Assert.Equal(7, _timeline.RollUps(0, long.MaxValue).Sum(one => one.Bytes));
+        Assert.Equal(7, _timeline.RollUps(fromUnixSecond: 0, long.MaxValue).Sum(one => one.Bytes));
     }
 
     [Theory]
@@ -280,7 +280,7 @@ public sealed class IoTimelineTests
             }
         }
 
-        var slow = _timeline.SlowEventsSince(0);
+        var slow = _timeline.SlowEventsSince(sinceUnixMicroseconds: 0);
         long[] reads =
         [
             .. slow.Where(one => one.Kind == IoKind.Read && one.DurationMicroseconds >= 10_000)
@@ -300,16 +300,16 @@ public sealed class IoTimelineTests
             Work(IoKind.Compaction, i * 10, bytes: 0);
         }
 
-        Assert.InRange(_timeline.PercentileMicroseconds(IoKind.Compaction, 0.5), 5_000, 5_000 * 9 / 8);
-        Assert.InRange(_timeline.PercentileMicroseconds(IoKind.Compaction, 0.999), 9_990, 9_990 * 9 / 8);
-        Assert.Equal(0, _timeline.PercentileMicroseconds(IoKind.Backup, 0.5));
+        Assert.InRange(_timeline.PercentileMicroseconds(IoKind.Compaction, fraction: 0.5), 5_000, 5_000 * 9 / 8);
+        Assert.InRange(_timeline.PercentileMicroseconds(IoKind.Compaction, fraction: 0.999), 9_990, 9_990 * 9 / 8);
+        Assert.Equal(0, _timeline.PercentileMicroseconds(IoKind.Backup, fraction: 0.5));
 
         for (int i = 0; i < 400_000; i++)
         {
             Work(IoKind.Compaction, microseconds: 20, bytes: 0);
         }
 
-        Assert.InRange(_timeline.PercentileMicroseconds(IoKind.Compaction, 0.999), 20, 22);
+        Assert.InRange(_timeline.PercentileMicroseconds(IoKind.Compaction, fraction: 0.999), 20, 22);
     }
 
     [Fact]
@@ -365,14 +365,14 @@ public sealed class IoTimelineTests
                     _timeline.Record((IoKind)(1 + (i % 9)), _timeline.Begin(), 1);
                     if (i % 5000 == worker)
                     {
-                        _ = _timeline.RollUps(0, long.MaxValue);
-                        _ = _timeline.SlowEventsSince(0);
+                        _ = _timeline.RollUps(fromUnixSecond: 0, long.MaxValue);
+                        _ = _timeline.SlowEventsSince(sinceUnixMicroseconds: 0);
                         _clock.Advance(TimeSpan.FromSeconds(1));
                     }
                 }
             }
         );
-        Assert.Equal(80_000, _timeline.RollUps(0, long.MaxValue).Sum(one => one.Bytes));
+        Assert.Equal(80_000, _timeline.RollUps(fromUnixSecond: 0, long.MaxValue).Sum(one => one.Bytes));
     }
 
     /// <summary>Records an operation that takes this long by the clock.</summary>

@@ -244,7 +244,7 @@ public class HostileScriptTests
         interpreter.Begin();
         interpreter.AddDocument(new DocumentView(document).ToScript());
         interpreter.AddJson("""{"v":7}"""u8);
-        return interpreter.TryRun() && interpreter.TryWriteParameter(0, out var json)
+        return interpreter.TryRun() && interpreter.TryWriteParameter(index: 0, out var json)
             ? Text(json)
             : "failed: " + interpreter.Failure;
     }

@@ -60,7 +60,7 @@ public class QueryScriptTests
             Refusal(
                 Query with
                 {
-                    Functions = [new ScriptDeclaration("f", [], new ScriptPart("return v", 1000))],
+                    Functions = [new ScriptDeclaration("f", Parameters: [], new ScriptPart("return v", 1000))],
                 }
             ).Position
         );
@@ -85,7 +85,7 @@ public class QueryScriptTests
         Begin(interpreter);
         Assert.True(
             interpreter.TryRun()
-                && interpreter.TryWriteParameter(0, out var json)
+                && interpreter.TryWriteParameter(index: 0, out var json)
                 && Text(json) is """{"n":10,"friend":"b","by":7}""",
             interpreter.Failure
         );

@@ -189,6 +189,6 @@ public class ScriptCostTests
     private static bool TryRunAndWrite(ScriptInterpreter interpreter, out ReadOnlySpan<byte> json)
     {
         json = default;
-        return interpreter.TryRun() && interpreter.TryWriteParameter(0, out json);
+        return interpreter.TryRun() && interpreter.TryWriteParameter(index: 0, out json);
     }
 }

@@ -28,7 +28,7 @@ internal static class Scripts
         interpreter.Begin();
         interpreter.AddDocument(new DocumentView(StoredExample.Store("users/1", document)).ToScript());
         interpreter.AddJson(Bytes(args));
-        return interpreter.TryRun() && interpreter.TryWriteParameter(0, out var json)
+        return interpreter.TryRun() && interpreter.TryWriteParameter(index: 0, out var json)
             ? Text(json)
             : "failed: " + interpreter.Failure;
     }

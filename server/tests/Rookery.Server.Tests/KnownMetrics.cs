@@ -116,7 +116,16 @@ internal static partial class KnownMetrics
             Trouble: null,
             [
                 new MemberStatistics(
-                    new ClusterViewMember("A", "A", "pi-1", [], null, IsVoter: true, IsLeader: true, IsSelf: true),
+                    new ClusterViewMember(
+                        "A",
+                        "A",
+                        "pi-1",
+                        Urls: [],
+                        PublicUrl: null,
+                        IsVoter: true,
+                        IsLeader: true,
+                        IsSelf: true
+                    ),
                     RecordVersion: 1,
                     IsReachable: true,
                     LagEntries: 0,
@@ -129,7 +138,7 @@ internal static partial class KnownMetrics
         )
         {
             Clock = new ClockStatistics(new ClusterTime(UtcTicks: 1, IsSure: true), null, 0, IsOwnSynchronised: true),
-            Capacity = new ClusterCapacity("A", 1, null),
+            Capacity = new ClusterCapacity("A", SpareBytes: 1, Refusal: null),
         };
 
     [GeneratedRegex(

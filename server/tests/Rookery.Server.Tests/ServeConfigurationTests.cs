@@ -177,15 +177,15 @@ public sealed class ServeConfigurationTests
             "f.json",
             """{"form":{"phraseFile":"/phrase","expect":3},"data":"/data"}"""u8
         );
-        Assert.Equal(new FormSettings(3, "/phrase"), ServeConfiguration.From(read).Form);
+        Assert.Equal(new FormSettings(Expect: 3, "/phrase"), ServeConfiguration.From(read).Form);
         Assert.Contains(
             "\"form.expect\" is 1.",
-            Refusal(read with { Form = new FormSettings(1, "/phrase") }),
+            Refusal(read with { Form = new FormSettings(Expect: 1, "/phrase") }),
             StringComparison.Ordinal
         );
         Assert.Contains(
             "\"form.expect\" is 10.",
-            Refusal(read with { Form = new FormSettings(10, "/phrase") }),
+            Refusal(read with { Form = new FormSettings(Expect: 10, "/phrase") }),
             StringComparison.Ordinal
         );
         Assert.Contains("leave out \"journal\"", Refusal(read with { Journal = "/journal" }), StringComparison.Ordinal);

@@ -218,7 +218,8 @@ public sealed class SimulatedDisk : IDisk
             Call(DiskCalls.CreateDirectory, "create the directory", path);
             _tree.AddDirectories(
                 path,
-                (directory, name, added) => directory.Change(new NameChange(NextOperation(), null, name, added))
+                (directory, name, added) =>
+                    directory.Change(new NameChange(NextOperation(), removed: null, name, added))
             );
         }
     }
@@ -276,7 +277,7 @@ public sealed class SimulatedDisk : IDisk
             }
 
             file.Links++;
-            directory.Change(new NameChange(NextOperation(), null, name, file));
+            directory.Change(new NameChange(NextOperation(), removed: null, name, file));
         }
     }
 
@@ -287,7 +288,7 @@ public sealed class SimulatedDisk : IDisk
             Call(DiskCalls.Delete, "delete", path);
             var file = _tree.FindFile("delete", path);
             var (directory, name) = _tree.FindParent("delete", path);
-            directory.Change(new NameChange(NextOperation(), name, null, null));
+            directory.Change(new NameChange(NextOperation(), name, added: null, node: null));
             Unlink(file);
         }
     }
@@ -303,7 +304,7 @@ public sealed class SimulatedDisk : IDisk
             }
 
             var (directory, name) = _tree.FindParent("delete the directory", path);
-            directory.Change(new NameChange(NextOperation(), name, null, null));
+            directory.Change(new NameChange(NextOperation(), name, added: null, node: null));
         }
     }
 
@@ -376,7 +377,7 @@ public sealed class SimulatedDisk : IDisk
         }
 
         var file = new SimulatedFile(_tree.NextId()) { Links = 1 };
-        directory.Change(new NameChange(NextOperation(), null, name, file));
+        directory.Change(new NameChange(NextOperation(), removed: null, name, file));
         return file;
     }
 
@@ -395,9 +396,9 @@ public sealed class SimulatedDisk : IDisk
             return;
         }
 
-        var addition = new NameChange(operation, null, newName, node);
+        var addition = new NameChange(operation, removed: null, newName, node);
         target.Change(addition);
-        source.Change(new NameChange(operation, oldName, null, null) { Needs = (target, addition) });
+        source.Change(new NameChange(operation, oldName, added: null, node: null) { Needs = (target, addition) });
     }
 
     private void Unlink(SimulatedNode? node)

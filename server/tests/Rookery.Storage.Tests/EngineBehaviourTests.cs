@@ -211,7 +211,7 @@ public sealed class EngineBehaviourTests
         using (engine.OpenSnapshot())
         {
             WriteBatch deletion = engine.Begin(2, term: 1);
-            deletion.DeleteRange([0, 0, 0, 1], [0, 0, 0, 2], 2);
+            deletion.DeleteRange(from: [0, 0, 0, 1], toExclusive: [0, 0, 0, 2], sequence: 2);
             engine.Apply(deletion, 2);
             DoBackgroundWork(engine, flushAll: true);
             Assert.All(files, path => Assert.True(disk.Exists(path)));

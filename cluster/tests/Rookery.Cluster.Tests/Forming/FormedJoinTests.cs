@@ -111,7 +111,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
         var join = FormedJoin.Find(disk, Directory)!;
         Assert.Null(Begin(disk, join));
         await Assert.ThrowsAsync<JoinException>(() =>
-            join.CompleteAsync(disk, Directory, [], Node, TimeProvider.System, CancellationToken.None)
+            join.CompleteAsync(disk, Directory, addresses: [], Node, TimeProvider.System, CancellationToken.None)
         );
         Assert.Equal(["forming", "joining", "lock"], disk.List(Directory).Order(StringComparer.Ordinal));
 
@@ -122,7 +122,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
         AssertJoined(disk);
 
         // A join that was already waiting must not continue with the old identity either.
-        await join.CompleteAsync(disk, Directory, [], Node, TimeProvider.System, CancellationToken.None);
+        await join.CompleteAsync(disk, Directory, addresses: [], Node, TimeProvider.System, CancellationToken.None);
         AssertJoined(disk);
     }
 
@@ -159,7 +159,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
     {
         var join = FormedJoin.Find(disk, Directory)!;
         Assert.Null(Begin(disk, join));
-        join.CompleteAsync(disk, Directory, [], Node, TimeProvider.System, CancellationToken.None)
+        join.CompleteAsync(disk, Directory, addresses: [], Node, TimeProvider.System, CancellationToken.None)
             .GetAwaiter()
             .GetResult();
         AssertJoined(disk);

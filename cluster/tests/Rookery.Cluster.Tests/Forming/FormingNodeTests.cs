@@ -186,7 +186,7 @@ public sealed class FormingNodeTests
             new FormingNote(FormingStep.Founded)
             {
                 Candidacy = "c",
-                Members = [new FormingMember("m", "pi-2", [1, 2])],
+                Members = [new FormingMember("m", "pi-2", Secret: [1, 2])],
             },
             new FormingNote(FormingStep.Admitted) { Name = "pi-2", Token = "token" },
             new FormingNote(FormingStep.Out) { Why = "One sentence. Another." },

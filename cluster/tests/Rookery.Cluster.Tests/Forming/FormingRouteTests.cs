@@ -41,7 +41,7 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
         _founder = new FormingNode(
             _disk,
             "/data",
-            new FormingSelf(TestAuthority.NodeId, "pi-1", "home", 2),
+            new FormingSelf(TestAuthority.NodeId, "pi-1", "home", Expect: 2),
             () => true,
             TimeProvider.System
         );

@@ -90,7 +90,12 @@ public sealed class ClusterAuthorityTests
     {
         using var authority = ClusterAuthority.Create(ClusterId, "home", addedNames: []);
         using var key = NodeKey.Create();
-        using var leaf = authority.SignNode(PublicKeyOf(key), NodeId, new NodeNames("pi-2", "home", []), Now);
+        using var leaf = authority.SignNode(
+            PublicKeyOf(key),
+            NodeId,
+            new NodeNames("pi-2", "home", CurrentAddresses: []),
+            Now
+        );
         Assert.Equal(
             ["pi-2.local", "pi-2.home.rookery", "localhost"],
             SubjectAlternativeNames.ReadFrom(leaf)!.DnsNames

@@ -65,8 +65,8 @@ public sealed class MemberStatisticsTests
         );
         cluster.C.Peers!.Answers =
         [
-            new PeerAnswer(cluster.A.Id, LetsIn: true, null),
-            new PeerAnswer(cluster.B.Id, LetsIn: false, null),
+            new PeerAnswer(cluster.A.Id, LetsIn: true, Refusal: null),
+            new PeerAnswer(cluster.B.Id, LetsIn: false, Refusal: null),
         ];
         cluster.C.Peers.Attempts[cluster.B.Id] =
         [

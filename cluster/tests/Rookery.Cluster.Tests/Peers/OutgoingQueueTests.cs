@@ -41,15 +41,15 @@ public sealed class OutgoingQueueTests
         );
         var message = Samples.Message(new Random(1), MessageKind.Append, From, To);
         Assert.True(queue.TryPut(new MessageBody(message, [frame])));
-        Assert.False(queue.TryPut(new MessageBody(message, [])));
+        Assert.False(queue.TryPut(new MessageBody(message, frames: [])));
         Assert.Equal(1, queue.Dropped);
         int bytes = queue.Take().Length;
         queue.RecordWritten(bytes - 500);
-        Assert.True(queue.TryPut(new MessageBody(message, [])));
+        Assert.True(queue.TryPut(new MessageBody(message, frames: [])));
         queue.RecordWritten(500);
         queue.FinishWrite();
         queue.Close();
-        Assert.False(queue.TryPut(new MessageBody(message, [])));
+        Assert.False(queue.TryPut(new MessageBody(message, frames: [])));
         queue.Release();
         Assert.Equal(0, queue.Room.Bytes);
     }
@@ -123,8 +123,8 @@ public sealed class OutgoingQueueTests
                 before = GC.GetAllocatedBytesForCurrentThread();
             }
 
-            queue.TryPut(new MessageBody(message, []));
-            queue.TryPut(new MessageBody(message, []));
+            queue.TryPut(new MessageBody(message, frames: []));
+            queue.TryPut(new MessageBody(message, frames: []));
             var bytes = queue.Take();
             MessageCodec.Read(bytes[PeerProtocol.PacketHeadBytes..][..MessageCodec.HeadBytes], From, To, frames);
             queue.RecordWritten(bytes.Length);

@@ -34,7 +34,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         RecoveredCluster recovered;
         using (var recovery = Open("/data/one"))
         {
-            var survey = await recovery.SurveyAsync([], CancellationToken.None);
+            var survey = await recovery.SurveyAsync(directories: [], CancellationToken.None);
             Assert.Null(survey.Refusal);
             Assert.Equal(3, survey.Voters);
             Assert.Equal([StoppedMembers.NodeIdOf(2), "pi-3"], survey.OutOfReach);
@@ -81,7 +81,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         _members.Write("/data/one", 1, entries: 2);
         using (var recovery = Open("/data/one"))
         {
-            await recovery.SurveyAsync([], CancellationToken.None);
+            await recovery.SurveyAsync(directories: [], CancellationToken.None);
             recovery.Run([]);
         }
 
@@ -90,7 +90,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         using var old = _authority.SignNode(
             new PublicKey(key),
             StoppedMembers.NodeIdOf(2),
-            new NodeNames("pi-2", "home", []),
+            new NodeNames("pi-2", "home", CurrentAddresses: []),
             _time.GetUtcNow()
         );
         Assert.Contains(
@@ -207,7 +207,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         }
 
         using var recovery = Open("/data/one");
-        var survey = await recovery.SurveyAsync([], CancellationToken.None);
+        var survey = await recovery.SurveyAsync(directories: [], CancellationToken.None);
         Assert.DoesNotContain(survey.Losses, static loss => loss.Contains("old copy", StringComparison.Ordinal));
     }
 
@@ -240,7 +240,7 @@ public sealed class ClusterRecoveryTests : IDisposable
         Assert.Equal(
             "pi-1 is the only voter of the cluster, so there is nothing to recover from: start pi-1 "
                 + "(/data/one), and nothing is lost.",
-            (await recovery.SurveyAsync([], CancellationToken.None)).Refusal
+            (await recovery.SurveyAsync(directories: [], CancellationToken.None)).Refusal
         );
     }
 
@@ -249,7 +249,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     {
         _members.Write("/data/two", 2, entries: 3, voters: 1);
         using var recovery = Open("/data/two");
-        Assert.Null((await recovery.SurveyAsync([], CancellationToken.None)).Refusal);
+        Assert.Null((await recovery.SurveyAsync(directories: [], CancellationToken.None)).Refusal);
     }
 
     [Fact]
@@ -270,7 +270,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     {
         _members.Write("/data/one", 1, entries: 3);
         using var recovery = Open("/data/one", answers: 1);
-        var survey = await recovery.SurveyAsync([], CancellationToken.None);
+        var survey = await recovery.SurveyAsync(directories: [], CancellationToken.None);
         Assert.Equal(
             $"{StoppedMembers.NodeIdOf(2)} and pi-1 are a majority of the 3 voters, so there is nothing to recover from: "
                 + $"start pi-1 (/data/one), and nothing is lost.",
@@ -313,7 +313,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             {
                 Assert.Contains(
                     "with `rookery export --data /data/one`",
-                    (await recovery.SurveyAsync([], CancellationToken.None)).Refusal,
+                    (await recovery.SurveyAsync(directories: [], CancellationToken.None)).Refusal,
                     StringComparison.Ordinal
                 );
             }
@@ -321,7 +321,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             using var alone = Open("/data/alone", on: rotten);
             Assert.Contains(
                 "with `rookery export --data /data/alone`",
-                (await alone.SurveyAsync([], CancellationToken.None)).Refusal,
+                (await alone.SurveyAsync(directories: [], CancellationToken.None)).Refusal,
                 StringComparison.Ordinal
             );
 

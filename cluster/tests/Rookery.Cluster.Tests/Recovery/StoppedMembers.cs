@@ -130,7 +130,7 @@ internal sealed class StoppedMembers(SimulatedDisk disk, TimeProvider time, Clus
                 Certificate = signing.SignNode(
                     publicKey,
                     ids.NodeId,
-                    new NodeNames($"pi-{number}", "home", []),
+                    new NodeNames($"pi-{number}", "home", CurrentAddresses: []),
                     time.GetUtcNow()
                 ),
                 Authorities = [X509CertificateLoader.LoadCertificate(signing.Certificate.RawData)],

@@ -166,8 +166,8 @@ public sealed class HostReadinessTests
             PeerAnswer[] answers in new PeerAnswer[][]
             {
                 [stranger],
-                [stranger, new PeerAnswer(cluster.B.Id, LetsIn: false, null)],
-                [stranger, new PeerAnswer(cluster.B.Id, LetsIn: true, null)],
+                [stranger, new PeerAnswer(cluster.B.Id, LetsIn: false, Refusal: null)],
+                [stranger, new PeerAnswer(cluster.B.Id, LetsIn: true, Refusal: null)],
                 [stranger, RefusalBy(cluster.B, PeerRefusalKind.Passing)],
                 [stranger, somebodyElse],
                 [

@@ -109,7 +109,7 @@ internal static class ClockScenarios
         world.Propose(1, payload: 8);
         world.Propose(1, payload: 9);
         Assert.True(
-            world[1].Core!.TimeAfter(world.Now, 0) is { IsSteady: false }
+            world[1].Core!.TimeAfter(world.Now, lastTicks: 0) is { IsSteady: false }
                 && world[1].Core!.TimeAfter(world.Now, world.TrueTicks) is { IsSteady: true },
             "since the jump time goes as it goes"
         );

@@ -340,11 +340,11 @@ internal static class DamageScenarios
         world.Connect(1, 2, 3);
         world.Passes = message =>
             message.To != three || message.Kind != MessageKind.Append || message.LastIndex == message.Position.Index;
-        world.CannotRead(1, peer: 3, index: 2);
+        world.CannotRead(leader: 1, peer: 3, index: 2);
         Assert.True(world[3].Applied == 3, "3 gets past it");
 
         world.Propose(1, payload: 9);
-        world.CannotRead(1, peer: 3, index: 4);
+        world.CannotRead(leader: 1, peer: 3, index: 4);
         Assert.Equal(2, world.Leader);
         world.Passes = _ => true;
         world.PassForAll(seconds: 3);

@@ -26,8 +26,8 @@ public sealed class JudgementTests
         Ports = [],
         OpenPorts =
         [
-            new OpenPortFacts(443, "clients", IsForMembers: false, IsOnlyLocal: false, Callers: 0),
-            new OpenPortFacts(9443, "members", IsForMembers: true, IsOnlyLocal: false, Callers: 2),
+            new OpenPortFacts(Port: 443, "clients", IsForMembers: false, IsOnlyLocal: false, Callers: 0),
+            new OpenPortFacts(Port: 9443, "members", IsForMembers: true, IsOnlyLocal: false, Callers: 2),
         ],
         Mdns = new MdnsFacts(Trouble: null, IsMissing: false, Nodes: 3, Others: 2, IsOwnAnnounced: true),
         Network = new NetworkFacts("192.168.1.1", GatewayAnswers: true, Peers: 2, PeersReached: 2)
@@ -300,7 +300,7 @@ public sealed class JudgementTests
                 "listens on its port 443, for clients",
                 Well with
                 {
-                    Ports = [new PortFacts(443, "clients", IsTaken: true)],
+                    Ports = [new PortFacts(Port: 443, "clients", IsTaken: true)],
                 }
             },
             {
@@ -327,7 +327,7 @@ public sealed class JudgementTests
                 "not installed",
                 Well with
                 {
-                    Mdns = new MdnsFacts(Trouble: null, IsMissing: true, 0, 0, null),
+                    Mdns = new MdnsFacts(Trouble: null, IsMissing: true, Nodes: 0, Others: 0, IsOwnAnnounced: null),
                 }
             },
             {
@@ -336,7 +336,13 @@ public sealed class JudgementTests
                 "does not answer: Daemon not running",
                 Well with
                 {
-                    Mdns = new MdnsFacts("Daemon not running", IsMissing: false, 0, 0, null),
+                    Mdns = new MdnsFacts(
+                        "Daemon not running",
+                        IsMissing: false,
+                        Nodes: 0,
+                        Others: 0,
+                        IsOwnAnnounced: null
+                    ),
                 }
             },
             {
@@ -390,7 +396,7 @@ public sealed class JudgementTests
                 "no default gateway",
                 Well with
                 {
-                    Network = new NetworkFacts(null, GatewayAnswers: false, 2, 0),
+                    Network = new NetworkFacts(Gateway: null, GatewayAnswers: false, Peers: 2, PeersReached: 0),
                 }
             },
             {
@@ -489,7 +495,12 @@ public sealed class JudgementTests
         Assert.Equal(
             Severity.Ok,
             Judgement
-                .Of(Well with { Network = new NetworkFacts("192.168.1.1", GatewayAnswers: true, 0, 0) })[^1]
+                .Of(
+                    Well with
+                    {
+                        Network = new NetworkFacts("192.168.1.1", GatewayAnswers: true, Peers: 0, PeersReached: 0),
+                    }
+                )[^1]
                 .Severity
         );
 
@@ -523,7 +534,7 @@ public sealed class JudgementTests
         {
             Node = Well.Node! with { Forming = "It waits for two." },
             Mdns = Well.Mdns! with { Nodes = 1, Others = 0 },
-            Network = new NetworkFacts("192.168.1.1", gatewayAnswers, 0, 0),
+            Network = new NetworkFacts("192.168.1.1", gatewayAnswers, Peers: 0, PeersReached: 0),
         };
 
     private static StorageReading CardOf(SdClasses? classes) =>
@@ -532,7 +543,7 @@ public sealed class JudgementTests
     private static StorageReading EmmcOf(double? life, int spare) =>
         new("mmcblk0")
         {
-            Card = new CardRegisters("MMC", "BJTD4R", null, null, null, null),
+            Card = new CardRegisters("MMC", "BJTD4R", ManufacturerId: null, OemId: null, Date: null, Classes: null),
             LifeUsedA = life,
             SpareBlocksUsed = spare,
         };

@@ -102,13 +102,13 @@ public sealed class NetworkTablesTests
     public void Each_announced_node_is_found_once() =>
         Assert.Equal(
             [
-                new MdnsService("192.168.1.7", 443, "nodenodenodenodenode01", "clustercluster01")
+                new MdnsService("192.168.1.7", Port: 443, "nodenodenodenodenode01", "clustercluster01")
                 {
                     Name = "pi-1",
                     PeerPort = 9443,
                     FormingMark = "0af3",
                 },
-                new MdnsService("192.168.1.8", 443, null, null),
+                new MdnsService("192.168.1.8", Port: 443, NodeId: null, ClusterId: null),
             ],
             NetworkTables.Services(Browsed)
         );

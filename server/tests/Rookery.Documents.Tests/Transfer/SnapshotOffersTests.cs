@@ -70,7 +70,7 @@ public sealed class SnapshotOffersTests
         for (int round = 0; round < 12; round++)
         {
             Transferred.FillLater(node, round);
-            offers.CountSent(offer.Id, 1);
+            offers.CountSent(offer.Id, bytes: 1);
         }
 
         offers.WithdrawDue();

@@ -54,7 +54,7 @@ public sealed class StateChangesTests
         Assert.Equal((since, null), (offer.Since, offer.Why));
         Assert.InRange(offer.Bytes, 1, offer.WholeBytes / 2);
 
-        var whole = offers.MakeSince(1, out var noWrite)!;
+        var whole = offers.MakeSince(since: 1, out var noWrite)!;
         Assert.Equal((null, "what changed is about as much", null), (whole.Since, whole.Why, noWrite));
         Assert.NotEqual(offer.Id, whole.Id);
         Assert.NotNull(offers.Open(offer.Id, offer.Files[0].Name));

@@ -404,12 +404,16 @@ public sealed class HostileDefinitionTests
         var page = new ReducePage();
         page.Add(1, Encoding.UTF8.GetBytes($$"""{"t":{{key}},"n":1}"""));
         var output = new ArrayBufferWriter<byte>();
-        Assert.False(reduce.Plain.TryReduce(new ReduceRows(page, 0, 1), Encoding.UTF8.GetBytes(key), output));
+        Assert.False(
+            reduce.Plain.TryReduce(new ReduceRows(page, first: 0, count: 1), Encoding.UTF8.GetBytes(key), output)
+        );
         Assert.Equal(0, output.WrittenCount);
         using var runner = new ReduceRunner(reduce);
         Assert.StartsWith(
             "The reduce failed: ",
-            Assert.Throws<ReduceException>(() => runner.Reduce(new ReduceRows(page, 0, 1), output)).Message,
+            Assert
+                .Throws<ReduceException>(() => runner.Reduce(new ReduceRows(page, first: 0, count: 1), output))
+                .Message,
             StringComparison.Ordinal
         );
         page.Release();

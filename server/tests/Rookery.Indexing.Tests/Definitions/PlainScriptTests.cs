@@ -200,7 +200,7 @@ public sealed class PlainScriptTests
         var output = new ArrayBufferWriter<byte>();
         try
         {
-            reduce(new ReduceRows(page, 0, rows.Length), output);
+            reduce(new ReduceRows(page, first: 0, rows.Length), output);
         }
         catch (ReduceException failed)
         {

@@ -218,7 +218,7 @@ public sealed class ReduceSumTests
         }
 
         var output = new ArrayBufferWriter<byte>();
-        runner.Reduce(new ReduceRows(page, 0, rows.Length), output);
+        runner.Reduce(new ReduceRows(page, first: 0, rows.Length), output);
         page.Release();
         return Encoding.ASCII.GetString(output.WrittenSpan);
     }

@@ -43,11 +43,11 @@ public sealed class DependentsTests : IDisposable
         long before = index.Position;
         var fedIds = new List<string>();
         Assert.Throws<StoredDocumentException>(() =>
-            index.FeedDependents(100, id => throw new StoredDocumentException(Encoding.UTF8.GetString(id)))
+            index.FeedDependents(documents: 100, id => throw new StoredDocumentException(Encoding.UTF8.GetString(id)))
         );
         Assert.Equal(before, index.Position);
         index.FeedDependents(
-            100,
+            documents: 100,
             id =>
             {
                 fedIds.Add(Encoding.UTF8.GetString(id));
@@ -88,7 +88,7 @@ public sealed class DependentsTests : IDisposable
         var index = _node.Serving(Cities);
         long before = index.Position;
         index.MarkDependents("companies"u8, "companies/1"u8);
-        index.FeedDependents(100, static _ => true);
+        index.FeedDependents(documents: 100, static _ => true);
         Assert.Equal(before, index.Position);
         _node.Put("users/1", "\"name\":\"b\"");
         _node.SettleAll();

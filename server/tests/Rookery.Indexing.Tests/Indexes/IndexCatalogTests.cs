@@ -170,7 +170,7 @@ public sealed class IndexCatalogTests
         using var node = New(documents: 5);
         node.Define("a", ByName);
         node.SettleAll();
-        Assert.True(node.Host.SetPaused(node.Database(), "A", true));
+        Assert.True(node.Host.SetPaused(node.Database(), "A", isPaused: true));
         node.Put("x", "\"name\":1");
         node.SettleAll();
         Assert.Equal((IndexState.Paused, true), (node.Status("a").State, node.Status("a").IsStale));
@@ -185,7 +185,7 @@ public sealed class IndexCatalogTests
         node.ChangeIndexes(static writer => writer.Configure("a", new IndexSettingsChange(IsDisabled: false)));
         node.SettleAll();
         node.Check("a", ByName);
-        Assert.False(node.Host.SetPaused(node.Database(), "none", true));
+        Assert.False(node.Host.SetPaused(node.Database(), "none", isPaused: true));
     }
 
     [Fact]
@@ -195,7 +195,7 @@ public sealed class IndexCatalogTests
         node.Define("a", ByName);
         node.Define("b", ByName);
         node.SettleAll();
-        node.Host.SetPaused(node.Database(), "b", true);
+        node.Host.SetPaused(node.Database(), "b", isPaused: true);
         node.ChangeIndexes(static writer => writer.Configure("a", new IndexSettingsChange(IsDisabled: true)));
         node.Define("c", ByAge);
         node.SettleAll();
@@ -223,13 +223,13 @@ public sealed class IndexCatalogTests
             node.Host.Step();
         }
 
-        node.Host.SetPaused(node.Database(), "a", true);
+        node.Host.SetPaused(node.Database(), "a", isPaused: true);
         node.Delete("users/0");
         node.Put("users/1", "\"name\":\"other\"");
         node.SettleAll();
         node.Check("b", ByAge);
         Assert.Equal(0, node.Serving("a").Position);
-        node.Host.SetPaused(node.Database(), "a", false);
+        node.Host.SetPaused(node.Database(), "a", isPaused: false);
         node.SettleAll();
         node.Check("a", ByName);
         Assert.InRange(Catalog(node).Feeder.DocumentsRead, 105, 190);
@@ -463,7 +463,7 @@ public sealed class IndexCatalogTests
                     node.Host.Reset(node.Database(database), name);
                     break;
                 case 7:
-                    node.Host.SetPaused(node.Database(database), name, true);
+                    node.Host.SetPaused(node.Database(database), name, isPaused: true);
                     break;
                 default:
                     node.Time.Advance(TimeSpan.FromSeconds(random.Next(8)));

@@ -117,11 +117,11 @@ public sealed class IndexFeederTests
         Assert.Equal(60, Feeder(node).DocumentsRead);
 
         // An index that was paused reads the missed changes alone, and later ones with the others.
-        node.Host.SetPaused(node.Database(), "index0", true);
+        node.Host.SetPaused(node.Database(), "index0", isPaused: true);
         Write(node, from: 60, to: 80);
         node.SettleAll();
         Assert.Equal(80, Feeder(node).DocumentsRead);
-        node.Host.SetPaused(node.Database(), "index0", false);
+        node.Host.SetPaused(node.Database(), "index0", isPaused: false);
         Write(node, from: 80, to: 90);
         node.SettleAll();
         Assert.InRange(Feeder(node).DocumentsRead, 110, 120);
@@ -139,10 +139,10 @@ public sealed class IndexFeederTests
         node.Define("far", ByName);
         node.Define("behind", ByName);
         node.SettleAll();
-        node.Host.SetPaused(node.Database(), "far", true);
+        node.Host.SetPaused(node.Database(), "far", isPaused: true);
         Write(node, from: 0, to: 100);
         node.SettleAll();
-        node.Host.SetPaused(node.Database(), "behind", true);
+        node.Host.SetPaused(node.Database(), "behind", isPaused: true);
         Write(node, from: 100, to: 300);
         node.SettleAll();
         Assert.Equal(100, Feeder(node).DocumentsRead);
@@ -237,7 +237,7 @@ public sealed class IndexFeederTests
         Assert.False(
             await node.Host.WaitAsync(node.Database(), "none", 1, TimeSpan.FromSeconds(1), CancellationToken.None)
         );
-        node.Host.SetPaused(node.Database(), ByName.Name, true);
+        node.Host.SetPaused(node.Database(), ByName.Name, isPaused: true);
         Assert.False(
             await node.Host.WaitAsync(
                 node.Database(),
@@ -329,13 +329,13 @@ public sealed class IndexFeederTests
         node.Define(ByName.Name, ByName);
         Write(node, from: 0, to: 20);
         node.SettleAll();
-        node.Host.SetPaused(node.Database(), ByName.Name, true);
+        node.Host.SetPaused(node.Database(), ByName.Name, isPaused: true);
         node.Delete("users/3");
         node.Run(CommandEncoder.SetTombstoneHorizon(node.Database().Number, node.Database().LastEtag));
         node.Store.Storage.Memtables.RequestFlush();
         while (node.Store.Background.DoStep()) { }
 
-        node.Host.SetPaused(node.Database(), ByName.Name, false);
+        node.Host.SetPaused(node.Database(), ByName.Name, isPaused: false);
         node.SettleAll();
         node.Check(ByName.Name, ByName);
         Assert.Equal(19, node.Status(ByName.Name).Documents);

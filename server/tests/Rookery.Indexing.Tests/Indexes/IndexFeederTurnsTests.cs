@@ -51,10 +51,10 @@ public sealed class IndexFeederTurnsTests
 
         node.SettleAll();
         SetPriorities(node);
-        node.Host.SetPaused(node.Database(), "low", true);
+        node.Host.SetPaused(node.Database(), "low", isPaused: true);
         Write(node, from: 0, to: 200);
         node.SettleAll();
-        node.Host.SetPaused(node.Database(), "high", true);
+        node.Host.SetPaused(node.Database(), "high", isPaused: true);
         Write(node, from: 200, to: 600);
         node.Host.SetPaused(node.Database(), false);
         var (low, high) = (node.Serving("low"), node.Serving("high"));
@@ -85,7 +85,7 @@ public sealed class IndexFeederTurnsTests
         node.ChangeIndexes(static writer =>
             writer.Configure("last", new IndexSettingsChange(Priority: IndexPriority.Low))
         );
-        node.Host.SetPaused(node.Database(), "last", true);
+        node.Host.SetPaused(node.Database(), "last", isPaused: true);
         Write(node, from: 0, to: 600);
         node.SettleAll();
         node.Host.SetPaused(node.Database(), false);

@@ -45,8 +45,8 @@ public sealed class IndexHostWaitTests
                 CancellationToken.None
             )
         );
-        node.Host.SetPaused(node.Database(), ByName.Name, true);
-        node.Host.SetPaused(node.Database(), ByName.Name, false);
+        node.Host.SetPaused(node.Database(), ByName.Name, isPaused: true);
+        node.Host.SetPaused(node.Database(), ByName.Name, isPaused: false);
         node.SettleAll();
         continuations.RunUntil(waiting);
         Assert.True(waiting.IsCompleted && await waiting);

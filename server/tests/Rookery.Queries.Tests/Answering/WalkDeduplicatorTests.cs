@@ -9,13 +9,13 @@ public sealed class WalkDeduplicatorTests
     public void A_document_written_during_the_scan_is_returned_once()
     {
         var walk = new WalkDeduplicator(lastEtag: 10);
-        Assert.False(walk.EndsAt(10, NotCalled));
+        Assert.False(walk.EndsAt(etag: 10, NotCalled));
         Assert.True(walk.TryRegister(Id("users/1")));
-        Assert.False(walk.EndsAt(11, static () => 12));
+        Assert.False(walk.EndsAt(etag: 11, static () => 12));
         Assert.False(walk.TryRegister(Id("USERS/1")));
         Assert.True(walk.TryRegister(Id("users/2")));
-        Assert.False(walk.EndsAt(12, NotCalled));
-        Assert.True(walk.EndsAt(13, NotCalled), "continued writes do not lengthen the walk");
+        Assert.False(walk.EndsAt(etag: 12, NotCalled));
+        Assert.True(walk.EndsAt(etag: 13, NotCalled), "continued writes do not lengthen the walk");
     }
 
     [Fact]
@@ -27,7 +27,7 @@ public sealed class WalkDeduplicatorTests
             Assert.True(walk.TryRegister(Id($"users/{i}")));
         }
 
-        Assert.True(walk.EndsAt(11, NotCalled));
+        Assert.True(walk.EndsAt(etag: 11, NotCalled));
     }
 
     private static byte[] Id(string text) => Encoding.UTF8.GetBytes(text);

@@ -60,7 +60,7 @@ public sealed class IndexDamageTests : IDisposable
     {
         BreakSegments();
         Assert.Throws<IndexDamagedException>(() =>
-            new IndexedQueries(_node.Host).ReadTerms(_node.Database(), Names, "name", null, 10)
+            new IndexedQueries(_node.Host).ReadTerms(_node.Database(), Names, "name", after: null, count: 10)
         );
         AssertRebuilt();
     }

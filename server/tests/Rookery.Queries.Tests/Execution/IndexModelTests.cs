@@ -122,7 +122,7 @@ public sealed class IndexModelTests
             Select =
                 random.Next(12) == 0
                     ? new FieldSelection(
-                        [new SelectedField(new SelectedReference(queries.Field()), "f", 0)],
+                        [new SelectedField(new SelectedReference(queries.Field()), "f", Position: 0)],
                         random.Next(2) == 0
                     )
                     : null,

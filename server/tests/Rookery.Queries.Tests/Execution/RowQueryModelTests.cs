@@ -122,7 +122,7 @@ public sealed class RowQueryModelTests
         node.Put("shirts/3", $"\"maker\":\"Raven\",\"year\":2012,\"types\":[{Gray}]", "Shirts");
         node.Put("shirts/4", $"\"maker\":\"Raven\",\"year\":2013,\"types\":[{Blue},{Gray}]", "Shirts");
         node.SettleAll();
-        using var example = new QueryExample(node, "Shirts", $"from index 'Shirts' where {where}", null);
+        using var example = new QueryExample(node, "Shirts", $"from index 'Shirts' where {where}", walk: null);
         var (results, total, _) = example.Ask();
         Assert.Equal(ids, string.Join(' ', results));
         Assert.Equal(where.Contains("limit", StringComparison.Ordinal) ? 3 : results.Count, total);
@@ -141,7 +141,7 @@ public sealed class RowQueryModelTests
             """{"Name":"Shirts","Maps":["docs.Shirts.Select(s => new { s.year, s.color, s.size })"]}"""
         );
         node.SettleAll();
-        using var example = new QueryExample(node, "Shirts", $"from index 'Shirts' where {where}", null);
+        using var example = new QueryExample(node, "Shirts", $"from index 'Shirts' where {where}", walk: null);
         var refusal = Assert.Throws<QueryException>(() => example.Ask());
         Assert.Equal(QueryFault.NotSupported, refusal.Fault);
         Assert.Contains("'intersect' inside another condition", refusal.Message, StringComparison.Ordinal);
@@ -366,7 +366,7 @@ public sealed class RowQueryModelTests
             foreach (var model in plan.ModelQueries)
             {
                 using var finder = model.Finder.Start(_memory, new PatientClock());
-                if (!rows.Any(row => model.TrySetModel(default, [row], finder)))
+                if (!rows.Any(row => model.TrySetModel(document: default, [row], finder)))
                 {
                     return ([NoModel], 0);
                 }
@@ -374,7 +374,7 @@ public sealed class RowQueryModelTests
 
             Array.ForEach(rows, row => words.CountWords(new QueriedDocument(row), new PatientClock()));
             using var run = plan.Start(_memory, new PatientClock());
-            Array.ForEach(rows, row => run.AddRows(default, [row]));
+            Array.ForEach(rows, row => run.AddRows(document: default, [row]));
             var end = run.Finish();
             return ([.. end.Documents.Select(one => Written(plan, one.Id, one.Row.Span))], end.TotalResults);
         }
@@ -414,7 +414,7 @@ public sealed class RowQueryModelTests
             {
                 if (_rows.IsReduced)
                 {
-                    run.AddRows(default, [answer.ReadRow(place).ToArray()]);
+                    run.AddRows(document: default, [answer.ReadRow(place).ToArray()]);
                     continue;
                 }
 
@@ -451,7 +451,7 @@ public sealed class RowQueryModelTests
             {
                 if (_rows.IsReduced)
                 {
-                    model.TrySetModel(default, [answer.ReadRow(place).ToArray()], finder);
+                    model.TrySetModel(document: default, [answer.ReadRow(place).ToArray()], finder);
                     continue;
                 }
 

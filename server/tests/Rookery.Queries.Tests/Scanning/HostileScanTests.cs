@@ -45,13 +45,13 @@ public sealed class HostileScanTests
         Condition condition = new EveryCondition(0);
         for (int level = 0; level < 100_000; level++)
         {
-            condition = new NotCondition(condition, 0);
+            condition = new NotCondition(condition, Position: 0);
         }
 
         var query = new Query
         {
             Text = "",
-            Source = new Source(SourceKind.AllDocuments, "@all_docs", null, 0),
+            Source = new Source(SourceKind.AllDocuments, "@all_docs", Alias: null, Position: 0),
             Where = condition,
         };
         Assert.Equal(

@@ -126,10 +126,10 @@ internal sealed class RandomQueries(Random random, bool isWide = false)
         {
             return random.Next(4) switch
             {
-                0 => new AndCondition([Condition(depth - 1), Condition(depth - 1)], 0),
-                1 => new OrCondition([Condition(depth - 1), Condition(depth - 1), Condition(depth - 1)], 0),
-                2 => new NotCondition(Condition(depth - 1), 0),
-                _ => new ExactCondition(Condition(depth - 1), 0),
+                0 => new AndCondition([Condition(depth - 1), Condition(depth - 1)], Position: 0),
+                1 => new OrCondition([Condition(depth - 1), Condition(depth - 1), Condition(depth - 1)], Position: 0),
+                2 => new NotCondition(Condition(depth - 1), Position: 0),
+                _ => new ExactCondition(Condition(depth - 1), Position: 0),
             };
         }
 
@@ -138,54 +138,62 @@ internal sealed class RandomQueries(Random random, bool isWide = false)
             8 => new TextCondition(
                 TextConditionKind.Regex,
                 Field(),
-                new TextOperand(Patterns[random.Next(Patterns.Length)], 0),
-                0
+                new TextOperand(Patterns[random.Next(Patterns.Length)], Position: 0),
+                Position: 0
             ),
-            9 => new LuceneCondition(Field(), new TextOperand(Clauses[random.Next(Clauses.Length)], 0), 0),
+            9 => new LuceneCondition(
+                Field(),
+                new TextOperand(Clauses[random.Next(Clauses.Length)], Position: 0),
+                Position: 0
+            ),
             10 => new ComparisonCondition(
                 new IdReference(0),
                 (ComparisonOperator)random.Next(6),
-                new TextOperand($"USERS/{random.Next(30)}", 0),
-                0
+                new TextOperand($"USERS/{random.Next(30)}", Position: 0),
+                Position: 0
             ),
             11 => new TextCondition(
                 (TextConditionKind)random.Next(2),
                 new IdReference(0),
-                new TextOperand(IdParts[random.Next(IdParts.Length)], 0),
-                0
+                new TextOperand(IdParts[random.Next(IdParts.Length)], Position: 0),
+                Position: 0
             ),
-            12 => new IntersectCondition([Condition(0), Condition(0)], 0),
+            12 => new IntersectCondition([Condition(0), Condition(0)], Position: 0),
             13 or 14 => Search(),
-            15 => new BoostCondition(Condition(0), new NumberOperand(Numbers[random.Next(2, 6)], 0), 0),
+            15 => new BoostCondition(
+                Condition(0),
+                new NumberOperand(Numbers[random.Next(2, 6)], Position: 0),
+                Position: 0
+            ),
             16 => new ProximityCondition(
-                new SearchCondition(Field(), new TextOperand("big fish", 0), false, 0),
-                new NumberOperand($"{random.Next(3)}", 0),
-                0
+                new SearchCondition(Field(), new TextOperand("big fish", Position: 0), NeedsAll: false, Position: 0),
+                new NumberOperand($"{random.Next(3)}", Position: 0),
+                Position: 0
             ),
             17 => new FuzzyCondition(
                 new ComparisonCondition(
                     Field(),
                     ComparisonOperator.Equal,
-                    new TextOperand(Text() is { Length: <= 512 } text ? text : "fsh", 0),
-                    0
+                    new TextOperand(Text() is { Length: <= 512 } text ? text : "fsh", Position: 0),
+                    Position: 0
                 ),
-                new NumberOperand("0.5", 0),
-                0
+                new NumberOperand("0.5", Position: 0),
+                Position: 0
             ),
-            0 or 1 or 2 => new ComparisonCondition(Field(), (ComparisonOperator)random.Next(6), Operand(), 0),
-            3 => new BetweenCondition(Field(), Operand(), Operand(), 0),
+            0 or 1 or 2 => new ComparisonCondition(Field(), (ComparisonOperator)random.Next(6), Operand(), Position: 0),
+            3 => new BetweenCondition(Field(), Operand(), Operand(), Position: 0),
             4 => new InCondition(
                 Field(),
                 [.. Enumerable.Range(0, random.Next(5)).Select(_ => Operand())],
                 random.Next(3) == 0,
-                0
+                Position: 0
             ),
-            5 => new ExistsCondition(Field(), 0),
+            5 => new ExistsCondition(Field(), Position: 0),
             6 => new TextCondition(
                 random.Next(2) == 0 ? TextConditionKind.StartsWith : TextConditionKind.EndsWith,
                 Field(),
-                new TextOperand(Text(), 0),
-                0
+                new TextOperand(Text(), Position: 0),
+                Position: 0
             ),
             _ => new EveryCondition(0),
         };
@@ -196,20 +204,26 @@ internal sealed class RandomQueries(Random random, bool isWide = false)
     private OrderKey KeyOfOrder() =>
         random.Next(7) switch
         {
-            6 => new OrderKey(null, OrderKind.Score, random.Next(2) == 0, null, 0),
+            6 => new OrderKey(Field: null, OrderKind.Score, random.Next(2) == 0, Seed: null, Position: 0),
             5 when random.Next(2) == 0 => new OrderKey(
-                null,
+                Field: null,
                 OrderKind.Random,
                 random.Next(2) == 0,
-                new TextOperand(Text(), 0),
-                0
+                new TextOperand(Text(), Position: 0),
+                Position: 0
             ),
-            5 => new OrderKey(new IdReference(0), (OrderKind)random.Next(5), random.Next(2) == 0, null, 0),
-            int kind => new OrderKey(Field(), (OrderKind)kind, random.Next(2) == 0, null, 0),
+            5 => new OrderKey(
+                new IdReference(0),
+                (OrderKind)random.Next(5),
+                random.Next(2) == 0,
+                Seed: null,
+                Position: 0
+            ),
+            int kind => new OrderKey(Field(), (OrderKind)kind, random.Next(2) == 0, Seed: null, Position: 0),
         };
 
     private SearchCondition Search() =>
-        new(Field(), new TextOperand(Searches[random.Next(Searches.Length)], 0), random.Next(2) == 0, 0);
+        new(Field(), new TextOperand(Searches[random.Next(Searches.Length)], Position: 0), random.Next(2) == 0, 0);
 
     public static PathReference Field(string path) => new(FieldPaths.Parse(path));
 
@@ -228,9 +242,9 @@ internal sealed class RandomQueries(Random random, bool isWide = false)
         random.Next(8) switch
         {
             0 => new NullOperand(0),
-            1 => new BooleanOperand(random.Next(2) == 0, 0),
-            2 or 3 or 4 => new NumberOperand(Numbers[random.Next(Numbers.Length)], 0),
-            _ => new TextOperand(Text(), 0),
+            1 => new BooleanOperand(random.Next(2) == 0, Position: 0),
+            2 or 3 or 4 => new NumberOperand(Numbers[random.Next(Numbers.Length)], Position: 0),
+            _ => new TextOperand(Text(), Position: 0),
         };
 
     /// <summary>

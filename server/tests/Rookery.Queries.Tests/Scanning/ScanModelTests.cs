@@ -74,8 +74,8 @@ public sealed class ScanModelTests
                             queries.Field(),
                             OrderKind.Natural,
                             random.Next(2) == 0,
-                            null,
-                            0,
+                            Seed: null,
+                            Position: 0,
                             (NullPlace)random.Next(3)
                         )),
                 ];
@@ -94,8 +94,8 @@ public sealed class ScanModelTests
                                 Text = "",
                                 Source = All,
                                 OrderBy = orders,
-                                Offset = new NumberOperand(offset.ToString(CultureInfo.InvariantCulture), 0),
-                                Limit = new NumberOperand(limit.ToString(CultureInfo.InvariantCulture), 0),
+                                Offset = new NumberOperand(offset.ToString(CultureInfo.InvariantCulture), Position: 0),
+                                Limit = new NumberOperand(limit.ToString(CultureInfo.InvariantCulture), Position: 0),
                             }
                         )
                     )

@@ -84,7 +84,7 @@ public sealed class KeyTreeLookupTests
         {
             entry.Clear();
             entry.Add(0, [(byte)(document % 10)]);
-            entry.SetSortKey(0, [(byte)(document % 10)]);
+            entry.SetSortKey(field: 0, [(byte)(document % 10)]);
             store.Put(Encoding.UTF8.GetBytes($"d/{document}"), document + 1, entry);
         }
 
@@ -129,7 +129,7 @@ public sealed class KeyTreeLookupTests
         Assert.Equal(keys.Length, root.Count);
 
         var context = StoreContents.ContextOf(disk);
-        using var pages = new SegmentFile(disk.Open(File, DiskOpen.Read), 1, context.Cache, context.Io);
+        using var pages = new SegmentFile(disk.Open(File, DiskOpen.Read), fileId: 1, context.Cache, context.Io);
         var walk = new KeyCursor(pages, root);
         for (int index = 0; index < keys.Length; index++)
         {

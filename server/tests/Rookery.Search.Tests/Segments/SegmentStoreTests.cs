@@ -61,8 +61,8 @@ public sealed class SegmentStoreTests
                 }
             }
 
-            entry.SetWordCount(1, words);
-            entry.SetWordCount(2, words);
+            entry.SetWordCount(field: 1, words);
+            entry.SetWordCount(field: 2, words);
             entry.EndEntry();
             store.Put(
                 Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $"texts/{document:D2}")),
@@ -378,10 +378,10 @@ public sealed class SegmentStoreTests
             .Range(0, random.Next(20))
             .Select(position => (Word: $"w{random.Next(12)}", Position: position))
             .ToList();
-        words.ForEach(word => entry.AddWord(2, Encoding.UTF8.GetBytes(word.Word), word.Position));
+        words.ForEach(word => entry.AddWord(field: 2, Encoding.UTF8.GetBytes(word.Word), word.Position));
         if (words.Count > 0)
         {
-            entry.SetWordCount(2, words.Count);
+            entry.SetWordCount(field: 2, words.Count);
             parts.Add(string.Create(CultureInfo.InvariantCulture, $"n:2:{words.Count}"));
             foreach (var word in words.GroupBy(static word => word.Word, StringComparer.Ordinal))
             {

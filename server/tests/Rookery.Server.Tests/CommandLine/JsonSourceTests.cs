@@ -31,7 +31,9 @@ public sealed class JsonSourceTests
     [InlineData("")]
     public void Documents_on_lines_of_their_own_are_read_by_line_so_a_bad_one_is_skipped(string input) =>
         Assert.False(
-            JsonSource.IsOne(new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), 3)))
+            JsonSource.IsOne(
+                new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), pieceBytes: 3))
+            )
         );
 
     [Theory]
@@ -44,7 +46,9 @@ public sealed class JsonSourceTests
     )]
     public void Truncated_JSON_is_reported_with_its_position(string input, string sentence)
     {
-        var source = new JsonSource(new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), 5)));
+        var source = new JsonSource(
+            new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), pieceBytes: 5))
+        );
         string message = Assert.Throws<BadInputException>(() => Read(source)).Message;
         Assert.Contains(sentence, message, StringComparison.Ordinal);
         Assert.DoesNotContain("LineNumber", message, StringComparison.Ordinal);

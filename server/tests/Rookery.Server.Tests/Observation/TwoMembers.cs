@@ -153,7 +153,7 @@ public sealed class TwoMembers : IAsyncLifetime
             LeaderTag = HasLeader ? "A" : null,
             Trouble = HasLeader ? null : "Nobody leads.",
             SuccessorTag = HasLeader && tag is "A" ? "B" : null,
-            Capacity = HasLeader && tag is "A" ? new ClusterCapacity("B", 5_000, null) : null,
+            Capacity = HasLeader && tag is "A" ? new ClusterCapacity("B", SpareBytes: 5_000, Refusal: null) : null,
             Members =
             [
                 .. ((string[])["A", "B"]).Select(member => new MemberStatistics(

@@ -255,9 +255,9 @@ public sealed class UnplugRuleTests
             all,
             leader,
             leader is null ? null : successor,
-            null,
+            LimitedBy: null,
             IsLeadersSight: leader is not null,
-            null
+            Trouble: null
         );
     }
 }

@@ -125,7 +125,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
             var other = othersWait
                 ? requests
                     .Begin(new DefaultHttpContext())
-                    .GrowAsync(1 << 20, waitsLong: true, clientLeft.Token)
+                    .GrowAsync(bytes: 1 << 20, waitsLong: true, clientLeft.Token)
                     .AsTask()
                 : Task.FromCanceled(new CancellationToken(canceled: true));
             for (int second = 0; second < seconds; second++)
@@ -155,7 +155,10 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         var waiting = Enumerable
             .Range(0, requestCount)
             .Select(_ =>
-                requests.Begin(new DefaultHttpContext()).GrowAsync(1 << 20, waitsLong: true, clientLeft.Token).AsTask()
+                requests
+                    .Begin(new DefaultHttpContext())
+                    .GrowAsync(bytes: 1 << 20, waitsLong: true, clientLeft.Token)
+                    .AsTask()
             )
             .ToArray();
 
@@ -208,10 +211,10 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         int stored = 0;
         for (int i = 1; i <= 3; i++)
         {
-            await room.FitDocumentAsync(100_000, Store, CancellationToken.None);
+            await room.FitDocumentAsync(collectedBytes: 100_000, Store, CancellationToken.None);
             Assert.NotEqual(0, budget.UsedBytes);
             _time.Advance(LargeRequests.Deadline / 2);
-            await room.FitDocumentAsync(4000, Store, CancellationToken.None);
+            await room.FitDocumentAsync(collectedBytes: 4000, Store, CancellationToken.None);
             Assert.Equal(0, budget.UsedBytes);
             Assert.Equal(2 * i, stored);
         }

@@ -63,7 +63,7 @@ public sealed class BlockCacheTests
             );
         }
 
-        var run = fixture.WriteAndOpen(1, rows, RunFixture.Options(blockBytes: 16 * 1024));
+        var run = fixture.WriteAndOpen(fileId: 1, rows, RunFixture.Options(blockBytes: 16 * 1024));
         for (int probe = 0; probe < 3000; probe++)
         {
             int number = random.Next(400);
@@ -85,7 +85,7 @@ public sealed class BlockCacheTests
 
         using (var cursor = cold.OpenCursor())
         {
-            Assert.Equal(6000, RunModelTests.Walk(cursor, cursor.SeekForward(default)).Count);
+            Assert.Equal(6000, RunModelTests.Walk(cursor, cursor.SeekForward(from: [])).Count);
         }
 
         long before = fixture.Io.Count(IoKind.Read);
@@ -101,7 +101,7 @@ public sealed class BlockCacheTests
         long usedBytes = fixture.Cache.UsedBytes;
         using (var cursor = run.OpenSequentialCursor(IoKind.Compaction))
         {
-            Assert.Equal(500, RunModelTests.Walk(cursor, cursor.SeekForward(default)).Count);
+            Assert.Equal(500, RunModelTests.Walk(cursor, cursor.SeekForward(from: [])).Count);
         }
 
         Assert.Equal(usedBytes, fixture.Cache.UsedBytes);
@@ -210,7 +210,7 @@ public sealed class BlockCacheTests
                     else if (thread == 1 && step % 500 == 0)
                     {
                         using var cursor = runs[0].OpenCursor();
-                        Assert.Equal(3000, RunModelTests.Walk(cursor, cursor.SeekForward(default)).Count);
+                        Assert.Equal(3000, RunModelTests.Walk(cursor, cursor.SeekForward(from: [])).Count);
                     }
                 }
             }

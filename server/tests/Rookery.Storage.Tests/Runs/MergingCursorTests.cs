@@ -59,7 +59,7 @@ public sealed class MergingCursorTests
     public void A_repair_hides_older_rows_and_not_its_own()
     {
         using var fixture = new RunFixture();
-        var old = fixture.WriteAndOpen(1, Rows(("a", 10), ("b", 20), ("c", 30)));
+        var old = fixture.WriteAndOpen(fileId: 1, Rows(("a", 10), ("b", 20), ("c", 30)));
         var repair = fixture.WriteAndOpen(
             2,
             Rows(("b", 21)),
@@ -76,7 +76,7 @@ public sealed class MergingCursorTests
         // "b".
         Assert.Equal(
             ["62@21", "63@30"],
-            RunModelTests.Walk(merge, merge.SeekForward(default)).Select(row => row.Split(' ')[0]),
+            RunModelTests.Walk(merge, merge.SeekForward(from: [])).Select(row => row.Split(' ')[0]),
             StringComparer.Ordinal
         );
     }
@@ -99,7 +99,10 @@ public sealed class MergingCursorTests
         );
         foreach (bool backward in (bool[])[false, true])
         {
-            var seen = RunModelTests.Walk(merge, backward ? merge.SeekBackward(default) : merge.SeekForward(default));
+            var seen = RunModelTests.Walk(
+                merge,
+                backward ? merge.SeekBackward(toExclusive: []) : merge.SeekForward(from: [])
+            );
             Assert.NotNull(merge.Damage);
             Assert.InRange(seen.Count, 1, everything.Count - 1);
             Assert.Equal(
@@ -134,7 +137,7 @@ public sealed class MergingCursorTests
     private static int Count(MergingCursor merge)
     {
         int rows = 0;
-        for (bool hasRow = merge.SeekForward(default); hasRow; hasRow = merge.Move())
+        for (bool hasRow = merge.SeekForward(from: []); hasRow; hasRow = merge.Move())
         {
             rows++;
         }

@@ -216,7 +216,7 @@ public sealed class RunDamageTests
 
         using (var cursor = run.OpenSequentialCursor(IoKind.Compaction))
         {
-            var seen = RunModelTests.Walk(cursor, cursor.SeekForward(default));
+            var seen = RunModelTests.Walk(cursor, cursor.SeekForward(from: []));
             Assert.Equal(rows.Select(RunModelTests.Describe).Take(seen.Count), seen, StringComparer.Ordinal);
             damaged += cursor.Damage is null ? 0 : 1;
             Assert.True(cursor.Damage is not null || seen.Count == rows.Count);

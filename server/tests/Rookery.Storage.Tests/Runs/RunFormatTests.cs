@@ -27,7 +27,7 @@ public sealed class RunFormatTests
         using var cursor = run.OpenCursor();
         Assert.Equal(
             GoldenRows().Select(RunModelTests.Describe),
-            RunModelTests.Walk(cursor, cursor.SeekForward(default)),
+            RunModelTests.Walk(cursor, cursor.SeekForward(from: [])),
             StringComparer.Ordinal
         );
         Assert.Equal(

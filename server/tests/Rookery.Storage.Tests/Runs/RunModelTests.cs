@@ -16,7 +16,7 @@ public sealed class RunModelTests
         var random = new RandomRows(seed);
         var rows = random.Rows(count: 1500, valueLimitBytes);
         using var fixture = new RunFixture();
-        var run = fixture.WriteAndOpen(7, rows, RunFixture.Options(blockBytes, filter: seed % 2 == 0));
+        var run = fixture.WriteAndOpen(fileId: 7, rows, RunFixture.Options(blockBytes, filter: seed % 2 == 0));
 
         foreach (var (key, row) in rows)
         {
@@ -41,15 +41,15 @@ public sealed class RunModelTests
         var random = new RandomRows(seed);
         var rows = random.Rows(count: 400, valueLimitBytes: 1500);
         using var fixture = new RunFixture();
-        var run = fixture.WriteAndOpen(1, rows);
+        var run = fixture.WriteAndOpen(fileId: 1, rows);
         foreach (var cursor in (RunCursor[])[run.OpenCursor(), run.OpenSequentialCursor(IoKind.Compaction)])
         {
             using (cursor)
             {
-                Assert.Equal(rows.Select(Describe), Walk(cursor, cursor.SeekForward(default)), StringComparer.Ordinal);
+                Assert.Equal(rows.Select(Describe), Walk(cursor, cursor.SeekForward(from: [])), StringComparer.Ordinal);
                 Assert.Equal(
                     rows.Reverse().Select(Describe),
-                    Walk(cursor, cursor.SeekBackward(default)),
+                    Walk(cursor, cursor.SeekBackward(toExclusive: [])),
                     StringComparer.Ordinal
                 );
                 for (int probe = 0; probe < 30; probe++)
@@ -99,15 +99,15 @@ public sealed class RunModelTests
         var tombstones = new RangeTombstoneSet([new RangeTombstone("b"u8.ToArray(), "d"u8.ToArray(), Sequence: 9)]);
         using var fixture = new RunFixture();
         var run = fixture.WriteAndOpen(
-            1,
+            fileId: 1,
             new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance),
             rangeTombstones: tombstones
         );
 
         Assert.Equal(RunLookup.Absent, run.TryGet("c"u8, KeyHash.Of("c"u8), mayReadDisk: true, out _, out _));
         using var cursor = run.OpenCursor();
-        Assert.False(cursor.SeekForward(default));
-        Assert.False(cursor.SeekBackward(default));
+        Assert.False(cursor.SeekForward(from: []));
+        Assert.False(cursor.SeekBackward(toExclusive: []));
         Assert.Null(cursor.Damage);
         Assert.Equal(9, run.RangeTombstones.CoveringSequence("c"u8));
         Assert.Equal(
@@ -126,7 +126,7 @@ public sealed class RunModelTests
         }
 
         using var fixture = new RunFixture();
-        var run = fixture.WriteAndOpen(1, rows);
+        var run = fixture.WriteAndOpen(fileId: 1, rows);
         Assert.All(rows.Keys, key => Assert.True(run.MayContain(KeyHash.Of(key))));
         int passed = Enumerable.Range(0, 20_000).Count(number => run.MayContain(KeyHash.Of(Id((2 * number) + 1))));
         Assert.InRange(passed, 0, 20_000 * 2 / 100);
@@ -184,7 +184,7 @@ public sealed class RunModelTests
         run.Retire(fixture.Disk.Delete);
         run.Release();
 
-        Assert.Equal(rows.Select(Describe), Walk(cursor, cursor.SeekForward(default)), StringComparer.Ordinal);
+        Assert.Equal(rows.Select(Describe), Walk(cursor, cursor.SeekForward(from: [])), StringComparer.Ordinal);
         Assert.True(fixture.Disk.Exists(RunFixture.PathOf(1)));
         cursor.Dispose();
         Assert.False(fixture.Disk.Exists(RunFixture.PathOf(1)));
