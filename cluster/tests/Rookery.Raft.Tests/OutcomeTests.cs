@@ -6,12 +6,12 @@ public sealed class OutcomeTests
 {
     /// <summary>Outcomes from before an install do not belong to the installed state.</summary>
     [Fact]
-    public void A_node_with_an_installed_state_is_not_compared_by_its_former_one()
+    public void A_node_that_installed_a_state_ignores_hashes_of_earlier_entries()
     {
         var three = new NodeId(3);
         var world = new ScriptedWorld(PlantedBug.None, voters: 3);
         world.Elect(1);
-        world[3].Diverge();
+        world[3].Diverge(); // its results, and so its outcome hashes, differ from now on
         world.Propose(1, payload: 7);
         Assert.Equal(2, world[3].Applied);
         world.Connect(1, 2);
@@ -35,6 +35,6 @@ public sealed class OutcomeTests
                 ElectionTimeoutMicroseconds = 1_500_000,
             }
         );
-        Assert.True(world[3].IsRunning, "3 goes on");
+        Assert.True(world[3].IsRunning, "node 3 does not halt");
     }
 }

@@ -10,12 +10,14 @@ internal sealed class RandomInputs(Random random, SimulatedTimeProvider time)
 {
     private static readonly string[] Collections = ["Users", "users", "Orders", ""];
 
+    /// <summary>Draws the key of a compare-exchange value, in one of two casings.</summary>
     public string Key()
     {
         string key = $"keys/{random.Next(12)}/";
         return random.Next(5) == 0 ? key.ToUpperInvariant() : key;
     }
 
+    /// <summary>Draws the index that a change expects: mostly the one given, sometimes another.</summary>
     public long Index(long index) =>
         random.Next(8) switch
         {
@@ -24,9 +26,9 @@ internal sealed class RandomInputs(Random random, SimulatedTimeProvider time)
             _ => index,
         };
 
-    // Now and then a value that is stored in chunks. Some have an expiry, but none expires within the run: a value that
-    // has expired already is refused unless the log's time is in doubt, and a command's entry may be written later than
-    // the command is made, so neither has a sure outcome.
+    // Draws the body and the expiry of a compare-exchange value. Some bodies are long, to be stored in chunks. No value
+    // expires within the run, because the outcome would depend on the time of the command's entry in the log, which is
+    // not known here.
     public (string Body, long ExpiresAtTicks) Value(long now) =>
         (
             $"\"Object\":\"{Padding(random.Next(40) == 0 ? 70_000 : random.Next(100))}\"",
@@ -58,7 +60,7 @@ internal sealed class RandomInputs(Random random, SimulatedTimeProvider time)
         string? storedAs = null
     )
     {
-        // Now and then a document that is stored in chunks, and in a segment of its own.
+        // Some documents are long, to be stored in chunks and in a journal segment of their own.
         string padding = Padding(random.Next(80) == 0 ? 70_000 : random.Next(200));
         string body = $"\"n\":{random.Next(1000)},\"pad\":\"{padding}\"";
         string collection = Collections[random.Next(Collections.Length)];
@@ -81,12 +83,13 @@ internal sealed class RandomInputs(Random random, SimulatedTimeProvider time)
         return database.Put(storedAs ?? id, collection, body, expires, etag);
     }
 
-    /// <summary>Half of all text can be compressed.</summary>
+    /// <summary>Returns a text of a length; every second one can be compressed.</summary>
     public string Padding(int length) =>
         random.Next(2) == 0
             ? new string((char)('a' + random.Next(26)), length)
             : Convert.ToBase64String(Bytes(length * 3 / 4));
 
+    /// <summary>Draws a document id, sometimes that of an existing document or in upper case.</summary>
     public string Id(ModelDatabase database) =>
         random.Next(20) switch
         {
@@ -97,6 +100,9 @@ internal sealed class RandomInputs(Random random, SimulatedTimeProvider time)
             _ => $"users/{random.Next(40)}",
         };
 
+    /// <summary>
+    /// Draws the expected change vector of a write: null for none, empty if the document must not exist.
+    /// </summary>
     public string? Expectation(ModelDatabase database, ModelDocument? previous) =>
         random.Next(12) switch
         {

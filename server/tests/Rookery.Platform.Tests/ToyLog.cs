@@ -68,7 +68,7 @@ internal sealed class ToyLog
     {
         if (_mistake == ToyLogMistake.RewritesItsHeaderInPlaceFirst && slot > 0)
         {
-            log.Write(Record(-1), (slot - 1) * RecordBytes);
+            log.Write(Record(number: -1), (slot - 1) * RecordBytes); // destroys an acknowledged record for a moment
             log.Sync();
             log.Write(Record(Acknowledged.Count - 1), (slot - 1) * RecordBytes);
         }

@@ -3,7 +3,7 @@ using Rookery.Platform;
 
 namespace Rookery.Server.Tests;
 
-/// <summary>What the budget is charged for the managed heap.</summary>
+/// <summary>The bytes of the managed heap that are charged to the memory budget.</summary>
 public sealed class HeapChargeTests
 {
     private const long MiB = 1 << 20;

@@ -7,7 +7,7 @@ namespace Rookery.Storage.Tests;
 public sealed class ManifestSlotsTests
 {
     /// <summary>
-    /// Before, a file of 3 GiB ended in diagnosis mode with an overflow, although the other file was valid.
+    /// Once, a manifest file of 3 GiB caused an overflow and diagnosis mode, although the other file was valid.
     /// </summary>
     [Theory]
     [InlineData(0)]
@@ -17,7 +17,7 @@ public sealed class ManifestSlotsTests
         string directory = Directory.CreateTempSubdirectory("rookery-manifest-").FullName;
         try
         {
-            File.WriteAllBytes(Path.Join(directory, ManifestSlots.NameOf(1 - damagedSlot)), Valid());
+            File.WriteAllBytes(Path.Join(directory, ManifestSlots.NameOf(1 - damagedSlot)), ValidManifest());
             string path = Path.Join(directory, ManifestSlots.NameOf(damagedSlot));
             using (var file = File.OpenHandle(path, FileMode.Create, FileAccess.Write))
             {
@@ -33,7 +33,7 @@ public sealed class ManifestSlotsTests
         }
     }
 
-    private static byte[] Valid()
+    private static byte[] ValidManifest()
     {
         string directory = Directory.CreateTempSubdirectory("rookery-manifest-").FullName;
         try

@@ -8,7 +8,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
-/// <summary>Files of one member that an operator, a repair of the file system or a disk removes.</summary>
+/// <summary>One member lost files, by an operator, a repair of the file system or a failing disk.</summary>
 public sealed class MissingMemberFilesTests
 {
     [Theory]
@@ -16,9 +16,9 @@ public sealed class MissingMemberFilesTests
     [InlineData(true, false)]
     [InlineData(false, true)]
     [InlineData(false, false)]
-    public void Whichever_two_files_are_gone_or_empty_a_member_forgets_no_vote_and_nothing_it_acknowledged(
+    public void A_member_that_lost_any_two_files_keeps_its_vote_and_acknowledged_entries_or_refuses_to_open(
         bool stopsCleanly,
-        bool empty
+        bool isEmptied
     )
     {
         using var cluster = SteppedCluster.Of(members: 3, seed: 5);
@@ -42,7 +42,7 @@ public sealed class MissingMemberFilesTests
             {
                 var image = member.Disk.AfterPowerLoss((first * parts.Length) + second);
                 string[] damaged = [.. parts[first], .. second == first ? [] : parts[second]];
-                if (IsKnownPair(damaged))
+                if (CannotBeDetected(damaged))
                 {
                     continue;
                 }
@@ -50,13 +50,13 @@ public sealed class MissingMemberFilesTests
                 foreach (string path in damaged.Where(image.Exists))
                 {
                     image.Delete(path);
-                    if (empty)
+                    if (isEmptied)
                     {
                         image.Open(path, DiskOpen.CreateNew).Dispose();
                     }
                 }
 
-                string story = $"{(empty ? "empty" : "gone")}: {string.Join(", ", damaged)}";
+                string story = $"{(isEmptied ? "empty" : "gone")}: {string.Join(", ", damaged)}";
                 try
                 {
                     using var store = member.OpenStore(image);
@@ -106,7 +106,7 @@ public sealed class MissingMemberFilesTests
     /// Whether the loss of both files cannot be detected: the newest segment and the file that names it. Any segment
     /// may be the newest.
     /// </summary>
-    private static bool IsKnownPair(string[] damaged) =>
+    private static bool CannotBeDetected(string[] damaged) =>
         Array.Exists(damaged, static path => path.EndsWith("/newest", StringComparison.Ordinal))
         && Array.Exists(damaged, static path => path.EndsWith(".segment", StringComparison.Ordinal));
 
@@ -125,6 +125,7 @@ public sealed class MissingMemberFilesTests
         return [.. files[false].Select(static path => new[] { path }), .. runs];
     }
 
+    /// <summary>What a member has promised to others: its vote, and the last entry that it acknowledged.</summary>
     private sealed record Promise(VoteRecord Vote, EntryPosition End)
     {
         public static Promise Of(NodeStore store) =>

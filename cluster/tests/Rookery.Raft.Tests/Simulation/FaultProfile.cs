@@ -2,13 +2,14 @@ namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
 /// The kinds and rates of faults in a run. A seed selects one profile, because faults of all kinds at once would hide
-/// each other's effects. Where nothing else is said, a fault's number is how often it occurs in ten seconds.
+/// each other's effects. Unless its comment says otherwise, a property is the number of such faults in ten seconds.
 /// </summary>
 internal sealed record FaultProfile(string Name)
 {
-    /// <summary>The share of messages lost, and of those duplicated.</summary>
+    /// <summary>The share of messages that are lost, from 0 to 1.</summary>
     public double Loss { get; init; }
 
+    /// <summary>The share of messages that arrive twice, from 0 to 1.</summary>
     public double Duplication { get; init; }
 
     /// <summary>The share of messages that overtake others on their connection.</summary>

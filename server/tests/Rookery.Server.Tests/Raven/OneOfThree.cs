@@ -57,9 +57,9 @@ internal sealed class OneOfThree(IConsensusHost alone, Func<IConsensus, Task> at
 
     public async ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken)
     {
-        var goOn = WritesMayContinue;
+        var continuation = WritesMayContinue;
         ProposedWrites++;
-        await goOn;
+        await continuation;
         await BeforeWrite(alone);
         if (WriteRejection is not { } rejection)
         {
