@@ -3,9 +3,9 @@ using Rookery.Raft.Tests.Scenarios;
 namespace Rookery.Raft.Tests;
 
 /// <summary>
-/// The named scenarios of docs/explanation/consensus.md as scripts. Each excludes a bug seen elsewhere, and is so rare
-/// that random runs find it late or never (an old term's commit at seed 670 or not at all, two changes in two terms not
-/// in 6,000).
+/// The named scenarios of docs/explanation/consensus.md as scripts. Each finds a bug that another system had. Random
+/// runs find these bugs late or never: the commit of an old term's entry at seed 670 or not at all, two membership
+/// changes in two terms not in 6,000 seeds.
 /// </summary>
 public sealed class ScenarioTests
 {

@@ -23,7 +23,7 @@ public sealed class LinuxLightTests : IDisposable
         var blinking = board.Light.TryBlink(out string? whyNot);
         Assert.Null(whyNot);
 
-        // An ordinary file keeps what stood behind; the kernel's takes each write for itself.
+        // An ordinary file keeps the rest of longer earlier content; the kernel's file does not.
         Assert.StartsWith("none", Read("ACT/trigger"), StringComparison.Ordinal);
         var seen = new HashSet<char>();
         for (int turn = 0; turn < 4; turn++)

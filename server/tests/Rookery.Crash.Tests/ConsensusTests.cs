@@ -100,7 +100,7 @@ public sealed class ConsensusTests : IDisposable
         Assert.True(before < after && after < afterRestart, $"{before}, {after}, {afterRestart}");
     }
 
-    // With an idempotency key, unless it is 0.
+    // Makes the command with an idempotency key; 0 for none.
     private static CommandBuffer Put(string id, ulong key = 0)
     {
         using var writer = new BatchWriter(CommandKind.Batch, 1, key == 0 ? default : new IdempotencyKey(key, 1));

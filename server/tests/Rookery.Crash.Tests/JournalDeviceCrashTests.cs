@@ -3,7 +3,7 @@ using Rookery.Simulation;
 namespace Rookery.Crash.Tests;
 
 /// <summary>
-/// The journal on a device of its own: what one device keeps of its unsynced sectors has nothing to do with the other.
+/// Power cuts of a node whose journal is on a second device. Each device keeps its own choice of unsynced sectors.
 /// </summary>
 [Trait("Effort", "Whole")]
 public sealed class JournalDeviceCrashTests

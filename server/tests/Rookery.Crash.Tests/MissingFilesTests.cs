@@ -4,8 +4,8 @@ using Rookery.Simulation;
 namespace Rookery.Crash.Tests;
 
 /// <summary>
-/// A person, a repair of the file system, or a card removes or damages files. The node must refuse to start, unless the
-/// other files contain everything.
+/// Files are missing or damaged, by an operator, a repair of the file system or a failing card. The node must refuse to
+/// start, unless the other files contain everything.
 /// </summary>
 public sealed class MissingFilesTests
 {
@@ -86,7 +86,7 @@ public sealed class MissingFilesTests
         }
     }
 
-    /// <summary>Stops cleanly, or by a kill, after which no file shows that the last write was complete.</summary>
+    /// <summary>Stops cleanly or by a kill. After a kill no file shows that the last write was complete.</summary>
     private static void Stop(SimulatedDisk disk, NodeWorkload run, bool cleanly)
     {
         if (cleanly)
@@ -99,7 +99,7 @@ public sealed class MissingFilesTests
         }
     }
 
-    /// <summary>Each file except locks alone, and all runs together.</summary>
+    /// <summary>Returns each file, except locks, by itself, and all runs together.</summary>
     private static string[][] PartsOf(SimulatedDisk disk)
     {
         var files = disk
@@ -115,8 +115,8 @@ public sealed class MissingFilesTests
     }
 
     /// <summary>
-    /// Whether the newest segment and the note of it may both be missing, which no start can detect. A start that is
-    /// refused for another file has begun a segment then, after which the restored one no longer counts.
+    /// Whether both the newest segment and the file that names it are lost, which no start can detect. If a start is
+    /// refused for another file, it has already begun a segment, so the restored one no longer counts.
     /// </summary>
     private static bool IsKnownPair(string[] missing) =>
         Array.Exists(missing, static path => path.EndsWith("/newest", StringComparison.Ordinal))

@@ -2,16 +2,16 @@ using System.Collections.Immutable;
 
 namespace Rookery.Crash.Tests;
 
-/// <summary>A document as the model knows it.</summary>
+/// <summary>The model's expectation of a document.</summary>
 internal sealed record ModelDocument(string Id, string Collection, string Body, long Etag, long ExpiresAtTicks);
 
-/// <summary>A deletion as the model knows it.</summary>
+/// <summary>The model's expectation of a deletion.</summary>
 internal sealed record ModelTombstone(string Id, string Collection, bool Moved);
 
-/// <summary>A compare-exchange value as the model knows it.</summary>
+/// <summary>The model's expectation of a compare-exchange value.</summary>
 internal sealed record ModelValue(string Key, string Body, long Index, long ExpiresAtTicks);
 
-/// <summary>A database as the model knows it.</summary>
+/// <summary>The model's expectation of a database.</summary>
 internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
 {
     public ImmutableSortedDictionary<string, ModelDocument> Documents { get; init; } =
@@ -31,11 +31,11 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
     public ImmutableSortedDictionary<string, (string Name, long Value)> Counters { get; init; } =
         ImmutableSortedDictionary.Create<string, (string Name, long Value)>(StringComparer.Ordinal);
 
-    /// <summary>Idempotency keys, the command with each, and what it was answered.</summary>
+    /// <summary>Idempotency keys, each with its command and the expected outcome.</summary>
     public ImmutableDictionary<ulong, (byte[] Command, string Answer)> Keys { get; init; } =
         ImmutableDictionary<ulong, (byte[] Command, string Answer)>.Empty;
 
-    /// <summary>Etags up to here have no tombstones any more.</summary>
+    /// <summary>Tombstones through this etag were removed.</summary>
     public long Horizon { get; init; }
 
     /// <summary>The etag of the last operation, and of the last that stored or deleted a document.</summary>
@@ -79,7 +79,7 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
             Values = Values.SetItem(key.ToLowerInvariant(), new ModelValue(key, body, index, expiresAtTicks)),
         };
 
-    /// <summary>The index of a value; 0 if there is none that lives at this time.</summary>
+    /// <summary>Returns the index of a value; 0 if there is none, or it has expired at this time.</summary>
     public long IndexOf(string key, long nowTicks) =>
         Values.TryGetValue(key.ToLowerInvariant(), out var value)
         && (value.ExpiresAtTicks == 0 || value.ExpiresAtTicks > nowTicks)
@@ -106,7 +106,7 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
             : this;
 }
 
-/// <summary>A node as the model knows it: everything that a client can see.</summary>
+/// <summary>The expected state of a node: everything that a client can read.</summary>
 internal sealed record Model(
     ImmutableSortedDictionary<uint, ModelDatabase> Databases,
     uint LastDatabaseNumber,

@@ -5,7 +5,7 @@ using Rookery.Documents.Stored;
 
 namespace Rookery.Crash.Tests;
 
-/// <summary>Reads everything of a node by every way a client could, and compares it with the model.</summary>
+/// <summary>Reads a node's whole state through each kind of read, and compares it with the model.</summary>
 internal static class ModelComparison
 {
     public static void Check(SteppedNode node, Model model, string story)

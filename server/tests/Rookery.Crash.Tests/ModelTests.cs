@@ -5,7 +5,7 @@ namespace Rookery.Crash.Tests;
 
 public sealed class ModelTests
 {
-    /// <summary>ROOKERY_SEED replays one seed.</summary>
+    /// <summary>The environment variable ROOKERY_SEED replays one seed.</summary>
     private static IEnumerable<int> Seeds(int count) =>
         int.TryParse(Environment.GetEnvironmentVariable("ROOKERY_SEED"), out int seed)
             ? [seed]

@@ -3,8 +3,8 @@ using Rookery.Simulation;
 namespace Rookery.Crash.Tests;
 
 /// <summary>
-/// Ten thousand power cuts of a whole node in every run of the tests: these, and those of
-/// <see cref="JournalDeviceCrashTests"/>, which run beside them.
+/// Power cuts of a whole node. Together with <see cref="JournalDeviceCrashTests"/>, each run of the tests makes ten
+/// thousand.
 /// </summary>
 [Trait("Effort", "Whole")]
 public sealed class NodeCrashTests

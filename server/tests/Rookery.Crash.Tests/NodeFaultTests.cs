@@ -9,7 +9,7 @@ public sealed class NodeFaultTests
     private const int Seed = 3;
     private const int Rounds = 25;
 
-    /// <summary>Every call of the work fails once, or from then on.</summary>
+    /// <summary>In each run another disk call of the work fails: only that call, or all from it on.</summary>
     [Theory]
     [InlineData(Errno.InputOutput, DiskCalls.All, 0, false)]
     [InlineData(Errno.InputOutput, DiskCalls.Write, 700, false)]
@@ -55,7 +55,7 @@ public sealed class NodeFaultTests
         Assert.InRange(refused, 15, count);
     }
 
-    /// <summary>A call that fails during recovery may only make this start fail.</summary>
+    /// <summary>A disk call that fails during recovery may fail this start, and must not harm the next one.</summary>
     [Fact]
     public void Whatever_call_fails_in_a_recovery_the_next_one_finds_everything()
     {
@@ -95,7 +95,7 @@ public sealed class NodeFaultTests
         Assert.InRange(refused, 50, int.MaxValue);
     }
 
-    /// <summary>Whichever byte of whichever file rots, every answer is right or names the file.</summary>
+    /// <summary>One byte of one file rots. Each answer is then right, or is an error that names the file.</summary>
     [Fact]
     public void A_rotten_byte_anywhere_is_harmless_or_reported_by_name()
     {
@@ -118,7 +118,7 @@ public sealed class NodeFaultTests
                 }
                 catch (IOException damage)
                 {
-                    // A segment that lost its header is named by the one that follows it.
+                    // If a segment lost its header, the error of the next segment names it.
                     Assert.True(
                         damage.Message.Contains(Path.GetDirectoryName(file)! + "/", StringComparison.Ordinal),
                         $"{context}: {damage}"
@@ -135,7 +135,7 @@ public sealed class NodeFaultTests
         Assert.True(reported > 100 && harmless > 50, $"{reported} reported, {harmless} harmless");
     }
 
-    /// <summary>Offsets close together in headers and footers, and about a dozen between.</summary>
+    /// <summary>Returns offsets to damage: densely in headers and footers, and about a dozen between.</summary>
     private static IEnumerable<int> Offsets(int length)
     {
         const int Head = 160;

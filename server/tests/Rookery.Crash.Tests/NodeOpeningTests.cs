@@ -10,7 +10,7 @@ namespace Rookery.Crash.Tests;
 
 public sealed class NodeOpeningTests
 {
-    /// <summary>All that is synced in a directory is lost with the directory's own name.</summary>
+    /// <summary>If a directory's name is not durable, a power cut loses all files that were synced in it.</summary>
     [Fact]
     public void A_new_data_directory_survives_a_power_cut_with_the_directories_above_it()
     {
@@ -139,7 +139,7 @@ public sealed class NodeOpeningTests
         );
     }
 
-    /// <summary>A node with its threads has after a restart everything that it acknowledged.</summary>
+    /// <summary>A node with its real threads restarts with every write that it acknowledged.</summary>
     [Fact]
     public async Task A_node_commits_by_its_threads_and_has_everything_again()
     {

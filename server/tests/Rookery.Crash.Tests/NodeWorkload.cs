@@ -7,13 +7,13 @@ using Rookery.Simulation;
 namespace Rookery.Crash.Tests;
 
 /// <summary>
-/// Seeded work on a whole node, with a note of what was acknowledged, and when: commands of every kind, flushes,
-/// compactions, spare segments, kills and clean stops.
+/// Random work on a whole node from a seed: commands of every kind, flushes, merges, spare segments, kills and clean
+/// stops. Records what was acknowledged, and after which disk operation.
 /// </summary>
 internal sealed class NodeWorkload
 {
     private readonly SimulatedDisk _disk;
-    private readonly IDisk _seen;
+    private readonly IDisk _diskOfNode; // _disk, or a wrapper of it
     private readonly bool _journalElsewhere;
     private readonly bool _withValues;
     private readonly SimulatedTimeProvider _time = new();
@@ -21,18 +21,19 @@ internal sealed class NodeWorkload
     private readonly RandomCommands _commands;
     private readonly Queue<Model> _proposed = [];
 
-    // The state of a node by the number of operations in its commands so far. The index would not do as a key, because
-    // each start writes entries.
+    // The expected state, by the number of operations in all commands so far. Log indexes cannot be the key, because
+    // each start writes entries too.
     private readonly Dictionary<long, Model> _models;
 
-    // The number of disk operations, and that of operations in commands, when a frame was begun or acknowledged.
+    // For each frame that was begun or acknowledged: the number of disk operations at that moment, and the number of
+    // operations in all commands through the frame.
     private readonly List<(int Operation, long Operations)> _begun;
     private readonly List<(int Operation, long Operations)> _acknowledged;
     private SteppedNode _node = null!;
 
     private NodeWorkload(
         SimulatedDisk disk,
-        IDisk seen,
+        IDisk diskOfNode,
         bool journalElsewhere,
         int seed,
         long operations,
@@ -42,7 +43,7 @@ internal sealed class NodeWorkload
     {
         _withValues = withValues;
         _disk = disk;
-        _seen = seen;
+        _diskOfNode = diskOfNode;
         _journalElsewhere = journalElsewhere;
         _random = new Random(seed);
         _commands = new RandomCommands(seed, _time, start);
@@ -55,14 +56,14 @@ internal sealed class NodeWorkload
     public WorkDone Done { get; private set; }
 
     /// <summary>
-    /// The sentence with which the node refused to open, to stop or to write on; null when it did all.
+    /// The sentence with which the node refused to open, stop or continue writing; null if it refused nothing.
     /// </summary>
     public string? Failure { get; private set; }
 
     /// <summary>Runs the work of a seed on a new disk.</summary>
     /// <param name="seed">The seed.</param>
     /// <param name="journalElsewhere">Whether the journal has a device of its own.</param>
-    /// <param name="wrap">Wraps the disk for the node; null does not.</param>
+    /// <param name="wrap">Wraps the disk for the node; null for none.</param>
     /// <param name="withValues">Whether compare-exchange values and cluster-wide transactions are written too.</param>
     public static (SimulatedDisk Disk, NodeWorkload Run) Run(
         int seed,
@@ -88,9 +89,8 @@ internal sealed class NodeWorkload
     }
 
     /// <summary>
-    /// Runs the work of a seed until a call fails in a way that ends it, if one does: opening is refused with a
-    /// sentence, or the node latches. What a latched node does is checked: it answers nothing, touches nothing and
-    /// reads on.
+    /// Runs the work of a seed until its end, or until a failed call makes the node refuse to open or latch. Checks
+    /// that a latched node acknowledges no write and changes no file, but still answers reads.
     /// </summary>
     public static (SimulatedDisk Disk, NodeWorkload Run) RunWithFault(int seed, int rounds, DiskFault? fault)
     {
@@ -114,8 +114,8 @@ internal sealed class NodeWorkload
     }
 
     /// <summary>
-    /// Opens a crash image; fails unless it is the node after all acknowledged frames, or after one more that was being
-    /// written. Every fourth goes on working and loses power again, perhaps while it recovers.
+    /// Opens a crash image. Fails unless its state is that after all acknowledged frames, or after one more that was
+    /// being written. Every fourth image continues the work and loses power again, perhaps during its recovery.
     /// </summary>
     public void Check(SimulatedDisk image, int operation)
     {
@@ -153,14 +153,14 @@ internal sealed class NodeWorkload
         );
     }
 
-    /// <summary>Stops the node in order, so that the last write too has a sign that it was durable.</summary>
+    /// <summary>Stops the node cleanly, so that a file shows that the last write was durable too.</summary>
     public void StopCleanly()
     {
         using var node = SteppedNode.Open(_disk, _time, _journalElsewhere);
         node.Core.Journal.StopCleanly();
     }
 
-    /// <summary>Fails unless the disk holds all that was acknowledged, read before and after background work.</summary>
+    /// <summary>Fails unless the disk has every acknowledged write, before and after background work.</summary>
     /// <exception cref="IOException">Something is damaged; the message says what.</exception>
     public void CheckAll(SimulatedDisk disk, string story)
     {
@@ -204,8 +204,8 @@ internal sealed class NodeWorkload
             var proposed = _node.Propose(step.Command);
             if (proposed is { IsCompleted: true, Result.Rejection: { Kind: RejectionKind.Damaged } damaged })
             {
-                // The command could not read what it looks up. The model has it, but no frame does, so nothing of this
-                // round is written.
+                // The command could not read what it looks up. The model contains the command, but no frame does, so
+                // nothing of this round is written.
                 Failure = damaged.Message;
                 return;
             }
@@ -260,7 +260,7 @@ internal sealed class NodeWorkload
         }
         catch (DiskException)
         {
-            // It is tried again in the next round.
+            // The next round tries the step again.
         }
     }
 
@@ -310,7 +310,7 @@ internal sealed class NodeWorkload
 
     private void Open()
     {
-        _node = SteppedNode.Open(_seen, _time, _journalElsewhere);
+        _node = SteppedNode.Open(_diskOfNode, _time, _journalElsewhere);
         // A node that lost power before its first entry was durable starts at the first level.
         _commands.WithValues = _withValues && _node.Core.FormatLevel.Level >= FormatLevel.CompareExchange;
     }

@@ -3,7 +3,8 @@ using Rookery.Simulation;
 namespace Rookery.Crash.Tests;
 
 /// <summary>
-/// Proves that the search finds mistakes: each of these nodes answers, or continues, before something is synced.
+/// Proves that the crash search finds mistakes: each node here skips a sync that it needs before it answers or
+/// continues.
 /// </summary>
 public sealed class PlantedCrashTests
 {

@@ -4,10 +4,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
 
-/// <summary>Makes commands with compare-exchange values at random, and says what each should come to.</summary>
+/// <summary>Makes random commands with compare-exchange values, each with its expected outcome.</summary>
 internal sealed class RandomExchanges(Random random, RandomInputs inputs, SimulatedTimeProvider time)
 {
-    /// <summary>A put or delete of one compare-exchange value, whose expected index may be wrong.</summary>
+    /// <summary>Returns a put or delete of one compare-exchange value. Its expected index may be wrong.</summary>
     public Step Exchange(Model model, ModelDatabase database)
     {
         long etag = model.LastEtag + 1;
@@ -42,7 +42,8 @@ internal sealed class RandomExchanges(Random random, RandomInputs inputs, Simula
     }
 
     /// <summary>
-    /// Documents and values at once, all or none. The expectations are compared with the state before all of them.
+    /// Returns a cluster-wide transaction, which stores all of its documents and values or none. Expectations are
+    /// compared with the state before the transaction.
     /// </summary>
     public Step ClusterTransaction(Model model, ModelDatabase before)
     {

@@ -6,8 +6,8 @@ using Rookery.Storage;
 namespace Rookery.Crash.Tests;
 
 /// <summary>
-/// All rows of an engine as text. Stale rows by etag and the chunks of large values are left out, because nodes drop
-/// them at different times. A large value is written in full at its row.
+/// Returns all rows of an engine as text. Omits stale rows by etag and the chunks of large values, because nodes drop
+/// them at different times. The row of a large value contains the whole value.
 /// </summary>
 internal static class Rows
 {

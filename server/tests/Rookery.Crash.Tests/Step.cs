@@ -4,13 +4,13 @@ using Rookery.Documents.Consensus;
 
 namespace Rookery.Crash.Tests;
 
-/// <summary>What a command should come to: the model after it, and what its caller should hear.</summary>
+/// <summary>A command with its expected effects.</summary>
 /// <param name="Command">The encoded command.</param>
-/// <param name="After">The model after it.</param>
-/// <param name="Answer">Its outcome, as <see cref="Describe"/> writes it.</param>
+/// <param name="After">The expected state after the command.</param>
+/// <param name="Answer">The expected outcome, as <see cref="Describe"/> writes it.</param>
 internal sealed record Step(CommandBuffer Command, Model After, string Answer)
 {
-    /// <summary>An outcome in words, to compare. Log times are left out.</summary>
+    /// <summary>Describes an outcome in words, to compare it. Omits log times.</summary>
     public static string Describe(in CommandOutcome outcome)
     {
         if (outcome.Rejection is { } rejection)

@@ -8,7 +8,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
-/// <summary>Memory that the buffers of a connection may take.</summary>
+/// <summary>The memory of a connection's buffers.</summary>
 public sealed class ConnectionBuffersTests
 {
     [Fact]

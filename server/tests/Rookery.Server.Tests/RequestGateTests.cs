@@ -200,7 +200,7 @@ public sealed class RequestGateTests : IAsyncLifetime
     public async Task Disk_operations_are_sent_in_columns()
     {
         _context.Io.Record(IoKind.JournalSync, _context.Io.Begin(), 0);
-        _clock.Advance(TimeSpan.FromMicroseconds(1)); // of the running microsecond nothing is told yet
+        _clock.Advance(TimeSpan.FromMicroseconds(1)); // the current microsecond is not reported yet
         using var answer = JsonDocument.Parse(await _client.GetStringAsync("/debug/io?span=1"));
         var events = answer.RootElement.GetProperty("Events");
 

@@ -144,7 +144,7 @@ public sealed class HostForwardTests
         }
         else
         {
-            cluster.After(1, () => cluster.Wire.Isolate(leader)); // what is on its way arrives
+            cluster.After(1, () => cluster.Wire.Isolate(leader)); // messages in flight arrive
         }
     }
 }

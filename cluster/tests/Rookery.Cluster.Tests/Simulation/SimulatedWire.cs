@@ -163,7 +163,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         var outcome = await consensus.ProposeForwardedAsync(command, CancellationToken.None);
         if (!ReferenceEquals(cluster.Find(leader)?.Consensus, consensus))
         {
-            return; // It died with what it was about to say.
+            return; // The member ended before it could answer.
         }
 
         int start = from.Starts;

@@ -16,7 +16,7 @@ public sealed class DiskProbeTests
         Assert.Empty(_disk.List("/data"));
         Assert.Equal("/data", probe.Directory);
 
-        // Each look at this clock is a millisecond later: one for 16 MiB, one for each sync.
+        // This clock advances a millisecond at each reading, so 16 MiB and each sync take a millisecond.
         Assert.Equal((16 << 20) * 1000.0, probe.BytesPerSecond, tolerance: 1);
         Assert.Equal((1.0, 1.0), (probe.MedianSyncMilliseconds, probe.SlowSyncMilliseconds));
     }

@@ -13,7 +13,7 @@ public sealed class NetworkTablesTests
         eth0	0001A8C0	00000000	0001	0	0	100	00FFFFFF	0	0	0                                                                               
         """;
 
-    /// <summary>/proc/net/ipv6_route of the same; that of lo is what refuses everything else.</summary>
+    /// <summary>/proc/net/ipv6_route of the same Pi; the last route, of lo, rejects everything else.</summary>
     private const string Routes6 = """
         fe800000000000000000000000000000 40 00000000000000000000000000000000 00 00000000000000000000000000000000 00000100 00000001 00000000 00000001     eth0
         00000000000000000000000000000000 00 00000000000000000000000000000000 00 fe800000000000000000000000000002 00000600 00000001 00000000 00000003    wlan0

@@ -5,7 +5,7 @@ using Rookery.Server.Tests.Raven;
 
 namespace Rookery.Server.Tests.CommandLine;
 
-/// <summary>What `rookery bench` tells of the disk.</summary>
+/// <summary>The report of `rookery bench` about the disk.</summary>
 public sealed class WrittenBytesTests(RunningServer server) : IClassFixture<RunningServer>
 {
     [Fact]

@@ -29,7 +29,7 @@ public sealed class ResponseBufferTests
         var sending = answer.SendPartAsync(http, () => isPaused = true);
         Assert.False(sending.IsCompleted);
 
-        // The client takes its part as soon as the second is over, which is long before a real second is.
+        // The client reads its part once the timeout has passed on the simulated clock, long before a real second.
         time.Advance(ResponseBuffer.SlowClientTimeout);
         client.Reader.AdvanceTo((await client.Reader.ReadAsync()).Buffer.End);
         await sending;
