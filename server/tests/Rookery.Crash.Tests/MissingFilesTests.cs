@@ -131,7 +131,7 @@ public sealed class MissingFilesTests
         {
             byte[] garbage = new byte[length];
             new Random(length).NextBytes(garbage);
-            file.Write(garbage, 0);
+            file.Write(garbage, offset: 0);
         }
 
         file.Sync();
@@ -147,7 +147,7 @@ public sealed class MissingFilesTests
             }
 
             using var file = image.Open(path, DiskOpen.CreateNew);
-            file.Write(content, 0);
+            file.Write(content, offset: 0);
             file.Sync();
         }
     }

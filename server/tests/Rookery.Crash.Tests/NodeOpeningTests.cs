@@ -203,7 +203,7 @@ public sealed class NodeOpeningTests
     {
         disk.Delete(path);
         using var file = disk.Open(path, DiskOpen.CreateNew);
-        file.Write(bytes, 0);
+        file.Write(bytes, offset: 0);
         file.Sync();
     }
 

@@ -179,7 +179,7 @@ public sealed class SetBackTests
     private void PutBack(string path, byte[] bytes)
     {
         using var file = _disk.Open(path, DiskOpen.ReadWrite);
-        file.Write(bytes, 0);
+        file.Write(bytes, offset: 0);
         file.Sync();
     }
 }

@@ -14,7 +14,7 @@ public abstract class DiskContractTests(IDisk disk, string directory)
 
         byte[] buffer = new byte[20_000];
         Assert.Equal(10_004, file.Length);
-        Assert.Equal(10_004, file.Read(buffer, 0));
+        Assert.Equal(10_004, file.Read(buffer, offset: 0));
         Assert.Equal("\0tail", Encoding.ASCII.GetString(buffer, 9_999, 5));
         Assert.Equal(0, file.Read(buffer, 10_004));
         Assert.Equal(In("a"), file.Path);
@@ -39,20 +39,20 @@ public abstract class DiskContractTests(IDisk disk, string directory)
     {
         disk.Open(In("a"), DiskOpen.CreateNew).Dispose();
         using var file = disk.Open(In("a"), DiskOpen.Read);
-        Assert.Throws<DiskException>(() => file.Write("x"u8, 0));
+        Assert.Throws<DiskException>(() => file.Write("x"u8, offset: 0));
     }
 
     [Fact]
     public void Reserved_space_reads_as_zeros_and_never_shortens()
     {
         using var file = disk.Open(In("a"), DiskOpen.CreateNew);
-        file.Write("x"u8, 0);
+        file.Write("x"u8, offset: 0);
         file.Allocate(8192);
         Assert.Equal(8192, file.Length);
         file.Allocate(4096);
         Assert.Equal(8192, file.Length);
         byte[] buffer = new byte[8192];
-        Assert.Equal(8192, file.Read(buffer, 0));
+        Assert.Equal(8192, file.Read(buffer, offset: 0));
         Assert.Equal((byte)'x', buffer[0]);
         Assert.Equal(-1, buffer.AsSpan(1).IndexOfAnyExcept((byte)0));
         file.SetLength(3);
@@ -104,7 +104,7 @@ public abstract class DiskContractTests(IDisk disk, string directory)
         using var file = disk.Open(In("second"), DiskOpen.Read);
         disk.Delete(In("second"));
         byte[] buffer = new byte[3];
-        Assert.Equal(3, file.Read(buffer, 0));
+        Assert.Equal(3, file.Read(buffer, offset: 0));
         Assert.Equal("new"u8, buffer);
     }
 

@@ -85,6 +85,6 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
     {
         // /dev/full fails every write with ENOSPC, like a full file system.
         using var full = _disk.Open("/dev/full", DiskOpen.ReadWrite);
-        Assert.Equal(Errno.NoSpace, Assert.Throws<DiskException>(() => full.Write("x"u8, 0)).Error);
+        Assert.Equal(Errno.NoSpace, Assert.Throws<DiskException>(() => full.Write("x"u8, offset: 0)).Error);
     }
 }

@@ -78,7 +78,7 @@ public sealed class PowerLossTests
     {
         using var file = _disk.Open("/data/a", DiskOpen.CreateNew);
         _disk.SyncDirectory("/data");
-        file.Write("0123456789"u8, 0);
+        file.Write("0123456789"u8, offset: 0);
         file.Write("abcdef"u8, 10);
         foreach (int seed in Enumerable.Range(0, Seeds))
         {
@@ -175,7 +175,7 @@ public sealed class PowerLossTests
             using (var one = image.Open("/data/a", DiskOpen.ReadWrite))
             {
                 Assert.Equal(image.ReadAll("/data/a"), image.ReadAll("/data/b"));
-                one.Write("z"u8, 0);
+                one.Write("z"u8, offset: 0);
             }
 
             Assert.Equal((byte)'z', image.ReadAll("/data/b")[0]);

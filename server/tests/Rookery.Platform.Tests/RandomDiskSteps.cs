@@ -59,7 +59,7 @@ internal sealed class RandomDiskSteps(int seed, string directory)
         using var file = disk.Open(path, mode);
         change(file);
         byte[] content = new byte[file.Length + 10];
-        int read = file.Read(content, 0);
+        int read = file.Read(content, offset: 0);
         return string.Create(CultureInfo.InvariantCulture, $"{file.Length} {read} {Checksum.Of(content)}");
     }
 }

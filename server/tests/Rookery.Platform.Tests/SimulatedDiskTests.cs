@@ -83,7 +83,7 @@ public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("
         var disk = new SimulatedDisk("/data");
         using var file = disk.Open("/data/a", DiskOpen.CreateNew);
         disk.Inject(new DiskFault(AtCall: 1, Errno.InputOutput) { Calls = DiskCalls.Write, ShortWriteBytes = 3 });
-        Assert.Equal(Errno.InputOutput, Assert.Throws<DiskException>(() => file.Write("012345"u8, 0)).Error);
+        Assert.Equal(Errno.InputOutput, Assert.Throws<DiskException>(() => file.Write("012345"u8, offset: 0)).Error);
         Assert.Equal("012"u8, disk.ReadAll("/data/a"));
     }
 
@@ -117,10 +117,10 @@ public sealed class SimulatedDiskTests() : DiskContractTests(new SimulatedDisk("
         var held = disk.Lock("/data/lock");
         Assert.Equal(Errno.WouldBlock, Assert.Throws<DiskException>(() => disk.Lock("/data/lock")).Error);
         var file = disk.Open("/data/a", DiskOpen.CreateNew);
-        file.Write("kept"u8, 0);
+        file.Write("kept"u8, offset: 0);
         disk.KillProcess();
 
-        Assert.Throws<ObjectDisposedException>(() => file.Write("x"u8, 0));
+        Assert.Throws<ObjectDisposedException>(() => file.Write("x"u8, offset: 0));
         using var again = disk.Lock("/data/lock");
         held.Dispose();
         Assert.Throws<DiskException>(() => disk.Lock("/data/lock"));

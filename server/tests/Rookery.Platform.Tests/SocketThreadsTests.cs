@@ -75,7 +75,7 @@ public sealed class SocketThreadsTests
         var disk = new PosixDisk();
         string path = Path.Join(directory.Path, "file");
         using var file = disk.Open(path, DiskOpen.CreateNew);
-        Action[] operations = [() => file.Write("a"u8, 0), file.Sync, () => disk.Delete(path)];
+        Action[] operations = [() => file.Write("a"u8, offset: 0), file.Sync, () => disk.Delete(path)];
         long before = SocketThreads.BlockingCalls;
         RunOnThread("other", operations[0]);
         Assert.Equal(before, SocketThreads.BlockingCalls);

@@ -10,7 +10,7 @@ public static class DiskFiles
     {
         using var file = disk.Open(path, DiskOpen.Read);
         byte[] content = new byte[file.Length];
-        Invariant.Holds(file.Read(content, 0) == content.Length, "a file reads to its end");
+        Invariant.Holds(file.Read(content, offset: 0) == content.Length, "a file reads to its end");
         return content;
     }
 
@@ -18,6 +18,6 @@ public static class DiskFiles
     public static void WriteNew(this IDisk disk, string path, ReadOnlySpan<byte> content)
     {
         using var file = disk.Open(path, DiskOpen.CreateNew);
-        file.Write(content, 0);
+        file.Write(content, offset: 0);
     }
 }

@@ -44,7 +44,7 @@ public sealed class EngineFormatTests
         {
             // At offset 8 the version, at 12 the checksum of the rest, at 16 the length of the content.
             byte[] copy = new byte[4096];
-            slot.Read(copy, 0);
+            slot.Read(copy, offset: 0);
             BinaryPrimitives.WriteInt32LittleEndian(copy.AsSpan(8), 4);
             int length = BinaryPrimitives.ReadInt32LittleEndian(copy.AsSpan(16));
             uint state = Checksum.Append(
@@ -52,7 +52,7 @@ public sealed class EngineFormatTests
                 copy.AsSpan(16, 16 + length)
             );
             BinaryPrimitives.WriteUInt32LittleEndian(copy.AsSpan(12), Checksum.Finish(state));
-            slot.Write(copy, 0);
+            slot.Write(copy, offset: 0);
         }
 
         string sentence = Assert.Throws<StorageFormatException>(() => EngineWorkload.Open(disk)).Message;
@@ -196,7 +196,7 @@ public sealed class EngineFormatTests
         {
             using IDiskFile file = disk.Open(path, DiskOpen.Read);
             byte[] bytes = new byte[file.Length];
-            file.Read(bytes, 0);
+            file.Read(bytes, offset: 0);
             File.WriteAllBytes(Path.Join(directory, Path.GetFileName(path)), bytes);
         }
 

@@ -95,7 +95,7 @@ public sealed class ForeignRunTests
         Assert.Equal(disk.ReadAll(path).Length, bytes.Length);
         disk.Delete(path);
         using IDiskFile file = disk.Open(path, DiskOpen.CreateNew);
-        file.Write(bytes, 0);
+        file.Write(bytes, offset: 0);
         file.Sync();
         return path;
     }

@@ -90,7 +90,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
         var disk = MakeAdmittedCard((await _cluster.CreateTokenAsync()).ToText());
         using (var file = disk.Open($"{Directory}/letters.txt", DiskOpen.CreateNew))
         {
-            file.Write("x"u8, 0);
+            file.Write("x"u8, offset: 0);
         }
 
         Assert.Contains(

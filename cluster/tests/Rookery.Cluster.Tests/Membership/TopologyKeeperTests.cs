@@ -12,7 +12,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     private readonly SimulatedTimeProvider _time = new();
     private readonly MemoryRecordStore _recordStore = new();
     private readonly TopologyKeeper _keeper;
-    private LeaderView? _view = Cluster("aaa");
+    private LeaderView? _view = ViewOf("aaa");
 
     public TopologyKeeperTests() => _keeper = new TopologyKeeper(() => _view, _recordStore, Assert.Fail, _time);
 
@@ -28,7 +28,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
         Assert.Equal(etag, (await KeepAsync()).Etag);
         Assert.Equal(1, _recordStore.Changes);
 
-        _view = Cluster("ccc") with { Term = 8 };
+        _view = ViewOf("ccc") with { Term = 8 };
         topology = await KeepAsync();
         Assert.Equal(["C", "A", "B"], topology.Members.Select(static member => member.Tag));
         Assert.True(topology.Etag > etag);
@@ -101,12 +101,12 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     {
         long etag = (await KeepAsync()).Etag;
         _time.Advance(TimeSpan.FromSeconds(10));
-        _view = Cluster("aaa", unheard: "ccc");
+        _view = ViewOf("aaa", unheard: "ccc");
         var topology = await KeepAsync();
         Assert.Equal([true, true, false], topology.Members.Select(static member => member.IsUp));
         Assert.True(topology.Etag > etag);
 
-        _view = Cluster("aaa");
+        _view = ViewOf("aaa");
         Assert.False((await KeepAsync()).Members[2].IsUp); // health that flaps is not written each second
         _time.Advance(TimeSpan.FromSeconds(5));
         Assert.True((await KeepAsync()).Members[2].IsUp);
@@ -116,12 +116,12 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     [Fact]
     public async Task A_new_leader_reports_no_member_down_before_it_could_hear_it()
     {
-        _view = Cluster("aaa", unheard: "ccc");
+        _view = ViewOf("aaa", unheard: "ccc");
         Assert.All((await KeepAsync()).Members, static member => Assert.True(member.IsUp));
         _time.Advance(TimeSpan.FromSeconds(10));
         Assert.False((await KeepAsync()).Members[2].IsUp);
 
-        _view = Cluster("bbb", unheard: "aaa") with { Term = 8 };
+        _view = ViewOf("bbb", unheard: "aaa") with { Term = 8 };
         Assert.Equal(
             [("B", true), ("A", true), ("C", false)],
             (await KeepAsync()).Members.Select(static member => (member.Tag, member.IsUp))
@@ -131,10 +131,10 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     [Fact]
     public async Task Etags_exceed_those_of_the_node_alone_and_of_earlier_leaders()
     {
-        _view = Cluster("aaa") with { EtagBefore = 100 };
+        _view = ViewOf("aaa") with { EtagBefore = 100 };
         Assert.True((await KeepAsync()).Etag > 100);
         long etag = (await KeepAsync()).Etag;
-        _view = Cluster("bbb") with { Term = 8, EtagBefore = 3 };
+        _view = ViewOf("bbb") with { Term = 8, EtagBefore = 3 };
         Assert.True((await KeepAsync()).Etag > etag);
     }
 
@@ -142,7 +142,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     public async Task A_former_leader_overwrites_nothing()
     {
         await KeepAsync();
-        _view = Cluster("bbb") with { Term = 8 };
+        _view = ViewOf("bbb") with { Term = 8 };
         var newer = new TopologyRecord { Etag = 1000, Members = [] };
         _recordStore.BeforeChange = () =>
             _recordStore
@@ -168,7 +168,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     /// <summary>The view of one of three voters, aaa, bbb and ccc, that leads.</summary>
     /// <param name="leader">The leader's id.</param>
     /// <param name="unheard">The id of a member that the leader does not hear; null for none.</param>
-    private static LeaderView Cluster(string leader, string? unheard = null)
+    private static LeaderView ViewOf(string leader, string? unheard = null)
     {
         string[] all = ["aaa", "bbb", "ccc"];
         return new LeaderView(

@@ -20,7 +20,7 @@ internal sealed class TestReceiver : IPeerReceiver, IDisposable
     /// <summary>Whether it stores messages.</summary>
     public bool StoresMessages { get; set; } = true;
 
-    /// <summary>How often it was told that a member is unreachable.</summary>
+    /// <summary>The number of calls of <see cref="Unreachable"/>.</summary>
     public int Unreachables => Volatile.Read(ref _unreachable);
 
     /// <summary>The number of blocked appends.</summary>
@@ -64,8 +64,8 @@ internal sealed class TestReceiver : IPeerReceiver, IDisposable
         var document = CommandBuffer.Rent(command.Length);
         document.Write(command.Written.Span);
         var outcome = new CommandOutcome(
-            1,
-            2,
+            index: 1,
+            logTimeTicks: 2,
             new OperationResult
             {
                 Status = Documents.Consensus.OperationStatus.Patched,

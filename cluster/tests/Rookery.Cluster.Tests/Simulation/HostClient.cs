@@ -18,7 +18,7 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
     /// The number of documents written at a time. New ones are chosen every few seconds, so that each history stays
     /// short enough to be searched.
     /// </summary>
-    private const int AtATime = 3;
+    private const int DocumentsPerEpoch = 3;
 
     private const long EpochMicroseconds = 2_000_000;
 
@@ -42,7 +42,8 @@ internal sealed class HostClient(SteppedCluster cluster, int number)
         while (!IsStopped)
         {
             await cluster.Pause(cluster.Random.Next(1, 30));
-            string document = $"users/{(cluster.Now / EpochMicroseconds * AtATime) + cluster.Random.Next(AtATime)}";
+            string document =
+                $"users/{(cluster.Now / EpochMicroseconds * DocumentsPerEpoch) + cluster.Random.Next(DocumentsPerEpoch)}";
             await (
                 cluster.Random.Next(10) switch
                 {

@@ -9,12 +9,15 @@ namespace Rookery.Raft.Tests.Simulation;
 internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
 {
     /// <summary>
-    /// The number of documents and lists written at a time. New ones are chosen every few seconds, so that each history
-    /// stays short enough to be searched.
+    /// The number of documents, and of lists, that are written in one epoch. Each epoch has its own, so that each
+    /// history stays short enough to be searched.
     /// </summary>
-    private const int AtATime = 3;
+    private const int DocumentsPerEpoch = 3;
 
     private const long EpochMicroseconds = 3_000_000;
+    private const long RetryDelayMicroseconds = 50_000;
+    private const long ShortestTimeoutMicroseconds = 300_000;
+    private const long LongestExtraTimeoutMicroseconds = 1_500_000;
     private const int MostAttempts = 4;
 
     private readonly Dictionary<int, long> _lastSeen = [];
@@ -67,7 +70,7 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
         }
         else if (_command == asked && attempt == _attempts)
         {
-            (_isOpen, _deadline) = (false, cluster.Now + 50_000);
+            (_isOpen, _deadline) = (false, cluster.Now + RetryDelayMicroseconds);
         }
     }
 
@@ -76,7 +79,7 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
         var random = cluster.Random;
         bool isOfEarlierEpoch = random.Next(10) == 0;
         int epoch = (int)(isOfEarlierEpoch ? random.NextInt64(cluster.Now + 1) : cluster.Now) / (int)EpochMicroseconds;
-        int document = (epoch * AtATime) + random.Next(AtATime);
+        int document = (epoch * DocumentsPerEpoch) + random.Next(DocumentsPerEpoch);
         int draw = random.Next(10);
         _command = draw switch
         {
@@ -101,7 +104,7 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
         TryAnyNode();
     }
 
-    private static int[] ListsOf(int epoch) => [.. Enumerable.Range(epoch * AtATime, AtATime)];
+    private static int[] ListsOf(int epoch) => [.. Enumerable.Range(epoch * DocumentsPerEpoch, DocumentsPerEpoch)];
 
     private ClientCommand Write(OperationKind kind, int[] documents, long expected)
     {
@@ -119,7 +122,8 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
         }
 
         var (asked, attempt) = (_command!, _attempts);
-        (_isOpen, _deadline) = (true, cluster.Now + 300_000 + cluster.Random.NextInt64(1_500_000));
+        long timeout = ShortestTimeoutMicroseconds + cluster.Random.NextInt64(LongestExtraTimeoutMicroseconds);
+        (_isOpen, _deadline) = (true, cluster.Now + timeout);
         cluster.Ask(asked, _payload, result => ReceiveAnswer(asked, attempt, result));
     }
 

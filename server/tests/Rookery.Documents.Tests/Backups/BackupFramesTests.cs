@@ -31,7 +31,7 @@ public sealed class BackupFramesTests
         BinaryPrimitives.WriteInt32LittleEndian(rotten.AsSpan(BackupFrames.Preamble.Length), length);
         var disk = new SimulatedDisk("/backup");
         using var file = disk.Open(Path, DiskOpen.CreateNew);
-        file.Write(rotten, 0);
+        file.Write(rotten, offset: 0);
         long before = GC.GetAllocatedBytesForCurrentThread();
         var refused = Assert.Throws<BackupException>(() => BackupFrames.Read(file).Count());
         Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 4 << 20);
@@ -65,7 +65,7 @@ public sealed class BackupFramesTests
         {
             var disk = new SimulatedDisk("/backup");
             using var file = disk.Open(Path, DiskOpen.CreateNew);
-            file.Write(bytes.WrittenSpan[..length], 0);
+            file.Write(bytes.WrittenSpan[..length], offset: 0);
             if (frameEnds.Contains(length))
             {
                 Assert.Equal(frameEnds.IndexOf(length), BackupFrames.Read(file).Count());

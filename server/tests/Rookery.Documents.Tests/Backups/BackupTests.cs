@@ -396,7 +396,7 @@ public class BackupTests
         using (var file = _disk.Open(path, DiskOpen.Read))
         {
             byte[] bytes = new byte[file.Length];
-            file.Read(bytes, 0);
+            file.Read(bytes, offset: 0);
             text = System.Text.Encoding.UTF8.GetString(bytes);
         }
 

@@ -29,7 +29,7 @@ public sealed class DatabaseStateTests
     }
 
     /// <summary>
-    /// Before, all names were in memory. 42,000 of 390 bytes ended a node with 128 MiB, and ended it again at each
+    /// Formerly, all names were in memory. 42,000 of 390 bytes ended a node with 128 MiB, and ended it again at each
     /// start.
     /// </summary>
     [Fact]
@@ -94,7 +94,7 @@ public sealed class DatabaseStateTests
     }
 
     /// <summary>
-    /// Before, a database that held one collection read its counters again in each entry as soon as another database
+    /// Formerly, a database that held one collection read its counters again in each entry as soon as another database
     /// held all of the memory.
     /// </summary>
     [Fact]

@@ -154,7 +154,7 @@ public sealed class FormatLevelTests
             {
                 using var file = _disk.Open($"{directory}/{name}", DiskOpen.Read);
                 byte[] bytes = new byte[file.Length];
-                file.Read(bytes, 0);
+                file.Read(bytes, offset: 0);
                 contents.Add(
                     $"{directory}/{name}",
                     Convert.ToHexString(System.Security.Cryptography.SHA256.HashData(bytes))

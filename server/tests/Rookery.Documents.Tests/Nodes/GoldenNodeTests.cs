@@ -74,7 +74,7 @@ public class GoldenNodeTests
         {
             using var file = disk.Open(path, DiskOpen.Read);
             byte[] bytes = new byte[file.Length];
-            file.Read(bytes, 0);
+            file.Read(bytes, offset: 0);
             string target = Path.Join(directory, Path.GetRelativePath(Node, path) + ".gz");
             Directory.CreateDirectory(Path.GetDirectoryName(target)!);
             using var packed = new GZipStream(File.Create(target), CompressionLevel.SmallestSize);

@@ -485,7 +485,7 @@ public sealed class StaticIndexTests
         byte[] page = new byte[SegmentFormat.StoredPageBytes];
         using (var file = disk.Open(path, DiskOpen.Read))
         {
-            page = page[..file.Read(page, 0)];
+            page = page[..file.Read(page, offset: 0)];
         }
 
         byte[] older = [.. page];

@@ -382,7 +382,7 @@ public sealed class ResultRulesTests
         Assert.Contains("more than 255 bytes", refusal.Message, StringComparison.Ordinal);
     }
 
-    /// <summary>Before, a longer list of tags was replaced by the default.</summary>
+    /// <summary>Formerly, a longer list of tags was replaced by the default.</summary>
     [Fact]
     public void More_tags_of_a_highlight_than_allowed_are_refused()
     {

@@ -45,7 +45,7 @@ public sealed class ForeignSegmentTests
         Assert.Equal(disk.ReadAll(path).Length, bytes.Length);
         disk.Delete(path);
         using var file = disk.Open(path, DiskOpen.CreateNew);
-        file.Write(bytes, 0);
+        file.Write(bytes, offset: 0);
         file.Sync();
         return path;
     }

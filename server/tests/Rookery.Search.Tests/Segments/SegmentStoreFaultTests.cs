@@ -26,12 +26,12 @@ public sealed class SegmentStoreFaultTests
             act: static store =>
             {
                 Put(store, batch: 2);
-                store.Apply(2);
+                store.Apply(watermark: 2);
             },
             watermarks: [1, 2],
             checkRetry: static store =>
             {
-                store.Apply(2);
+                store.Apply(watermark: 2);
                 Assert.Equal(2, Watermark(store));
             }
         );

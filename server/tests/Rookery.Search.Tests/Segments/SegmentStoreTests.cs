@@ -76,7 +76,7 @@ public sealed class SegmentStoreTests
             ]);
         }
 
-        store.Apply(100);
+        store.Apply(watermark: 100);
         Assert.Equal(
             expected,
             StoreContents
@@ -225,11 +225,11 @@ public sealed class SegmentStoreTests
 
         long used = disk.UsedBytes;
         disk.CapacityBytes = used;
-        Assert.Throws<DiskException>(() => store.Apply(1));
+        Assert.Throws<DiskException>(() => store.Apply(watermark: 1));
         Check(applied, store, watermark: 0, "refused");
         Assert.True(store.PendingBytes > 0);
         disk.CapacityBytes = 1L << 40;
-        store.Apply(1);
+        store.Apply(watermark: 1);
         MovePending(applied, pending);
         Check(applied, store, watermark: 1, "applied");
         Assert.Equal(0, store.PendingBytes);
@@ -293,7 +293,7 @@ public sealed class SegmentStoreTests
                 Change(store, random, pending, i);
             }
 
-            store.Apply(1);
+            store.Apply(watermark: 1);
             MovePending(applied, pending);
         }
 

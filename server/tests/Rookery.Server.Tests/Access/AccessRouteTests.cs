@@ -54,7 +54,7 @@ public class AccessRouteTests : IAsyncLifetime
         );
     }
 
-    /// <summary>Before, 1,100 tokens that name 200 databases each took all memory of a node with 128 MiB.</summary>
+    /// <summary>Formerly, 1,100 tokens that name 200 databases each took all memory of a node with 128 MiB.</summary>
     [Fact]
     public async Task Credentials_are_refused_when_all_together_are_too_large()
     {
@@ -89,7 +89,7 @@ public class AccessRouteTests : IAsyncLifetime
         Assert.Empty(_server.Node.ClusterRecords.List(ClusterRecordPrefix.Access));
     }
 
-    /// <summary>Before, requests at the same time each saw room for one more, and all were stored.</summary>
+    /// <summary>Formerly, requests at the same time each saw room for one more, and all were stored.</summary>
     [Fact]
     public async Task Credentials_created_at_the_same_time_do_not_exceed_their_room()
     {

@@ -29,7 +29,7 @@ public sealed class CsvReaderTests
         Assert.Equal(expected, string.Join(" / ", records));
     }
 
-    /// <summary>Before, a quote that is not closed took as much memory as the rest of the file is long.</summary>
+    /// <summary>Formerly, a quote that is not closed took as much memory as the rest of the file is long.</summary>
     [Theory]
     [InlineData("\"", 'x')]
     [InlineData("", 'x')]

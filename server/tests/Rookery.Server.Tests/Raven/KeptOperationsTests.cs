@@ -7,7 +7,7 @@ using Rookery.Server.Raven.SetBased;
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>
-/// Before, the details of one ended change by query held all memory of queries until 256 more operations had ended:
+/// Formerly, the details of one ended change by query held all memory of queries until 256 more operations had ended:
 /// every query with an order was refused.
 /// </summary>
 public sealed class KeptOperationsTests

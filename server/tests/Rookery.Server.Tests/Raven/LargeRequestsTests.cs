@@ -60,7 +60,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// Before, eight half documents in bulk inserts refused the large requests of all others for ten minutes.
+    /// Formerly, eight half documents in bulk inserts refused the large requests of all others for ten minutes.
     /// </summary>
     [Theory]
     [InlineData("bulk_insert", "[{\"Id\":\"a\",\"Type\":\"PUT\",\"Document\":{\"t\":\"")]
@@ -142,7 +142,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         }
     }
 
-    /// <summary>Before, each request that waited had two timers.</summary>
+    /// <summary>Formerly, each request that waited had two timers.</summary>
     [Fact]
     public async Task Requests_that_wait_for_room_share_the_timer_that_ends_slow_bodies()
     {

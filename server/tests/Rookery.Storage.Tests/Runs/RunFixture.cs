@@ -74,7 +74,7 @@ internal sealed class RunFixture : IDisposable
     {
         using var file = Disk.Open(path, DiskOpen.Read);
         byte[] bytes = new byte[file.Length];
-        Assert.Equal(bytes.Length, file.Read(bytes, 0));
+        Assert.Equal(bytes.Length, file.Read(bytes, offset: 0));
         return bytes;
     }
 
@@ -82,7 +82,7 @@ internal sealed class RunFixture : IDisposable
     {
         using var file = Disk.Open(path, Disk.Exists(path) ? DiskOpen.ReadWrite : DiskOpen.CreateNew);
         file.SetLength(0);
-        file.Write(bytes, 0);
+        file.Write(bytes, offset: 0);
     }
 
     public void Dispose()
