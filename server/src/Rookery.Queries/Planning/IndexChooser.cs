@@ -1,6 +1,5 @@
 using System.Globalization;
 using Rookery.Indexing.Automatic;
-using Rookery.Indexing.Mapping;
 using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 
