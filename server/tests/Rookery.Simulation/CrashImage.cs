@@ -29,8 +29,8 @@ internal sealed class CrashImage(PowerLoss loss, PowerLoss secondLoss)
     private PowerLoss LossOf(SimulatedDirectory directory) => directory.IsOnSecondDevice ? secondLoss : loss;
 
     /// <summary>
-    /// Where the removal of a move survived, its addition in the other directory did too, and all changes of that
-    /// directory before it.
+    /// If the removal of a moved file survives, its addition in the other directory survives too, with all earlier
+    /// changes of that directory.
     /// </summary>
     private void KeepMovedFiles()
     {

@@ -10,16 +10,16 @@ namespace Rookery.Simulation;
 /// </summary>
 public sealed class CrashSearch
 {
-    /// <summary>Crash images to judge, over all runs.</summary>
+    /// <summary>The number of crash images to check, over all runs.</summary>
     public int Points { get; init; } = 1000;
 
-    /// <summary>Runs of the workload, with the seeds 0, 1, 2, …</summary>
+    /// <summary>The number of runs of the workload, with the seeds 0, 1, 2, …</summary>
     public int Runs { get; init; } = 10;
 
     /// <summary>Whether the environment asks for one point only.</summary>
     public static bool IsReplay => ReplayedPoint.Length > 0;
 
-    /// <summary>Crash images judged so far.</summary>
+    /// <summary>The number of crash images checked so far.</summary>
     public int Judged { get; private set; }
 
     private static string ReplayedPoint => Environment.GetEnvironmentVariable("ROOKERY_CRASH") ?? string.Empty;
@@ -110,11 +110,11 @@ public sealed class CrashSearch
 
 /// <summary>One power cut of a search.</summary>
 /// <param name="Run">The seed of the workload.</param>
-/// <param name="Operation">How many operations had returned.</param>
-/// <param name="Image">The seed of what survived.</param>
+/// <param name="Operation">The number of disk operations that had returned.</param>
+/// <param name="Image">The seed that chose the surviving data.</param>
 public readonly record struct CrashPoint(int Run, int Operation, long Image)
 {
-    /// <summary>Reads what <see cref="ToString"/> wrote.</summary>
+    /// <summary>Parses the text that <see cref="ToString"/> returns.</summary>
     public static CrashPoint Parse(string text)
     {
         string[] parts = text.Split(':');
@@ -125,7 +125,7 @@ public readonly record struct CrashPoint(int Run, int Operation, long Image)
         );
     }
 
-    /// <summary>run:operation:image.</summary>
+    /// <summary>Returns the point as <c>run:operation:image</c>.</summary>
     public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"{Run}:{Operation}:{Image}");
 }
 

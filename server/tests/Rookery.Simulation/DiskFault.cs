@@ -29,23 +29,22 @@ public enum DiskCalls
 }
 
 /// <summary>
-/// A planned failure: the <paramref name="AtCall"/>-th matching call after <see cref="SimulatedDisk.Inject"/> fails,
-/// counted from 1.
+/// A planned failure of one matching call after <see cref="SimulatedDisk.Inject"/>.
 /// </summary>
-/// <param name="AtCall">Which matching call.</param>
+/// <param name="AtCall">The number of the matching call that fails, from 1.</param>
 /// <param name="Error">The error with which it fails.</param>
 public sealed record DiskFault(long AtCall, Errno Error)
 {
-    /// <summary>Which calls count.</summary>
+    /// <summary>The kinds of calls that match.</summary>
     public DiskCalls Calls { get; init; } = DiskCalls.All;
 
-    /// <summary>Only calls on paths with this in them count; null for all.</summary>
+    /// <summary>Only calls on paths that contain this text match; null for all paths.</summary>
     public string? PathContains { get; init; }
 
     /// <summary>Whether every matching call after it fails too.</summary>
     public bool Sticky { get; init; }
 
-    /// <summary>How many bytes of a failing write reach the file before it fails.</summary>
+    /// <summary>The number of bytes of a failing write that reach the file.</summary>
     public int ShortWriteBytes { get; init; }
 }
 

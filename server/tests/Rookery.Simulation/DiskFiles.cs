@@ -2,10 +2,10 @@ using Rookery.Platform;
 
 namespace Rookery.Simulation;
 
-/// <summary>Whole files at once, for tests on any disk.</summary>
+/// <summary>Reads and writes whole files of any disk.</summary>
 public static class DiskFiles
 {
-    /// <summary>The content of a file.</summary>
+    /// <summary>Returns the content of a file.</summary>
     public static byte[] ReadAll(this IDisk disk, string path)
     {
         using var file = disk.Open(path, DiskOpen.Read);
@@ -14,7 +14,7 @@ public static class DiskFiles
         return content;
     }
 
-    /// <summary>Makes a file with this content, unsynced.</summary>
+    /// <summary>Creates a file with a content, without a sync.</summary>
     public static void WriteNew(this IDisk disk, string path, ReadOnlySpan<byte> content)
     {
         using var file = disk.Open(path, DiskOpen.CreateNew);

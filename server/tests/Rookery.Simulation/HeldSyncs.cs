@@ -3,20 +3,20 @@ using Rookery.Platform;
 namespace Rookery.Simulation;
 
 /// <summary>A disk whose syncs of some files do not return until a test releases them, as on a worn card.</summary>
-/// <param name="disk">The disk behind it.</param>
+/// <param name="disk">The disk that performs all calls.</param>
 /// <param name="concerns">Whether the syncs of the file at this path are held.</param>
 public sealed class HeldSyncs(IDisk disk, Func<string, bool> concerns) : WrappedDisk(disk), IDisposable
 {
     private readonly ManualResetEventSlim _released = new(initialState: true);
     private int _held;
 
-    /// <summary>How many syncs are held now.</summary>
+    /// <summary>The number of syncs that are held now.</summary>
     public int Held => Volatile.Read(ref _held);
 
     /// <summary>Lets no sync return from now on.</summary>
     public void Hold() => _released.Reset();
 
-    /// <summary>Lets them return again.</summary>
+    /// <summary>Lets all syncs return again.</summary>
     public void Release() => _released.Set();
 
     public override IDiskFile Open(string path, DiskOpen mode)

@@ -1,30 +1,30 @@
 namespace Rookery.Simulation;
 
 /// <summary>
-/// What a power cut leaves of everything that was not synced, chosen by a seed. Seeds cover independent sectors (torn
-/// and reordered), a clean prefix of the operations, only the newest ones, one torn write, a single hole, nothing and
-/// everything. The lengths of files and the names are chosen separately.
+/// Chooses by a seed what a power cut leaves of unsynced data. A seed selects one pattern for sectors, one for lengths
+/// of files and one for names (<see cref="Pattern"/>).
 /// </summary>
 internal sealed class PowerLoss
 {
     private readonly ulong _seed;
-    private readonly Way _dataWay;
-    private readonly Way _lengthWay;
-    private readonly Way _nameWay;
-    private readonly int _cutOperation;
+    private readonly Pattern _dataPattern;
+    private readonly Pattern _lengthPattern;
+    private readonly Pattern _namePattern;
+    private readonly int _cutOperation; // the operation at which patterns cut
 
     // 3 if all eight sectors of a page make the same choice, otherwise 0.
     private readonly int _pageShift;
-    private readonly double _keepNewest;
-    private readonly double _tornPart;
+    private readonly double _keepNewest; // the probability that NewestOrAny keeps the newest version
+    private readonly double _tornPart; // the part of a torn write that survives, from 0 to 1
 
     internal PowerLoss(int operation, long seed)
     {
         Operation = operation;
         _seed = Mix((ulong)seed);
-        _dataWay = (Way)(Draw(1) % 8);
-        _lengthWay = (Way)(Draw(2) % 5);
-        _nameWay = (Way)(Draw(3) % 5);
+        const int PatternsOfSequences = (int)Pattern.NewestOrAny + 1; // lengths and names: the first five
+        _dataPattern = (Pattern)(Draw(1) % 8);
+        _lengthPattern = (Pattern)(Draw(2) % PatternsOfSequences);
+        _namePattern = (Pattern)(Draw(3) % PatternsOfSequences);
 
         // Most cuts are at the last operation or shortly before, where the unsynced ones usually are; the rest reach
         // back evenly by magnitude.
@@ -40,40 +40,55 @@ internal sealed class PowerLoss
         _tornPart = Fraction(9);
     }
 
-    private enum Way
+    private enum Pattern
     {
+        /// <summary>Each sector keeps any of its versions: writes are torn and reordered.</summary>
         AnyVersion,
+
+        /// <summary>Nothing unsynced survives.</summary>
         Nothing,
+
+        /// <summary>Everything survives.</summary>
         Everything,
+
+        /// <summary>The operations through the cut survive.</summary>
         UntilCut,
+
+        /// <summary>Some sectors keep their newest version, the others any.</summary>
         NewestOrAny,
+
+        /// <summary>Only the operations from the cut on survive.</summary>
         OnlyAfterCut,
+
+        /// <summary>The operations through the cut survive; of the write at the cut only its beginning.</summary>
         TornAtCut,
+
+        /// <summary>Everything survives, except sectors of the write at the cut.</summary>
         HoleAtCut,
     }
 
-    /// <summary>The last operation that returned before power went.</summary>
+    /// <summary>The number of the last operation that returned before the power cut.</summary>
     internal int Operation { get; }
 
     /// <summary>
-    /// Which version of a sector survives: an index from <paramref name="oldest"/> (-1 is the content before all
-    /// versions) to the last of <paramref name="versions"/>.
+    /// Returns the index of the surviving version of a sector: from <paramref name="oldest"/> (-1 for the content before
+    /// all versions) to the last of <paramref name="versions"/>.
     /// </summary>
     internal int PickVersion(int file, int sector, ReadOnlySpan<SectorVersion> versions, int oldest)
     {
         int newest = versions.Length - 1;
         ulong noise = Mix(_seed ^ Mix(((ulong)file << 40) ^ (ulong)(sector >> _pageShift)));
-        switch (_dataWay)
+        switch (_dataPattern)
         {
-            case Way.Nothing:
+            case Pattern.Nothing:
                 return oldest;
-            case Way.Everything:
+            case Pattern.Everything:
                 return newest;
-            case Way.UntilCut:
+            case Pattern.UntilCut:
                 return LastAtOrBefore(versions, oldest, _cutOperation);
-            case Way.OnlyAfterCut:
+            case Pattern.OnlyAfterCut:
                 return versions[newest].Operation >= _cutOperation ? newest : oldest;
-            case Way.TornAtCut:
+            case Pattern.TornAtCut:
                 int pick = LastAtOrBefore(versions, oldest, _cutOperation);
                 return
                     pick > oldest
@@ -81,11 +96,11 @@ internal sealed class PowerLoss
                     && versions[pick].PartOfWrite >= _tornPart
                     ? pick - 1
                     : pick;
-            case Way.HoleAtCut:
+            case Pattern.HoleAtCut:
                 return newest > oldest && versions[newest].Operation == _cutOperation && Unit(noise) < _keepNewest
                     ? newest - 1
                     : newest;
-            case Way.NewestOrAny when Unit(noise) < _keepNewest:
+            case Pattern.NewestOrAny when Unit(noise) < _keepNewest:
                 return newest;
             default:
                 return oldest + (int)(Mix(noise) % (ulong)(newest - oldest + 1));
@@ -93,26 +108,26 @@ internal sealed class PowerLoss
     }
 
     /// <summary>
-    /// Which of <paramref name="candidates"/> + 1 states in order of a file's length survives, 0 being the durable one.
+    /// Returns how many of <paramref name="candidates"/> unsynced changes of a file's length survive; 0 for none.
     /// </summary>
     internal int PickLength(int file, int candidates, Func<int, int> operationOf) =>
-        PickPrefix(_lengthWay, Mix(_seed ^ Mix(0x1e57_0000_0000UL + (ulong)file)), candidates, operationOf);
+        PickPrefix(_lengthPattern, Mix(_seed ^ Mix(0x1e57_0000_0000UL + (ulong)file)), candidates, operationOf);
 
     /// <summary>
-    /// How many of <paramref name="candidates"/> unsynced changes of names in a directory have happened.
+    /// Returns how many of <paramref name="candidates"/> unsynced changes of names in a directory survive.
     /// </summary>
     internal int PickNames(int directory, int candidates, Func<int, int> operationOf) =>
-        PickPrefix(_nameWay, Mix(_seed ^ Mix(0xd17e_0000_0000UL + (ulong)directory)), candidates, operationOf);
+        PickPrefix(_namePattern, Mix(_seed ^ Mix(0xd17e_0000_0000UL + (ulong)directory)), candidates, operationOf);
 
-    private int PickPrefix(Way way, ulong noise, int candidates, Func<int, int> operationOf)
+    private int PickPrefix(Pattern pattern, ulong noise, int candidates, Func<int, int> operationOf)
     {
-        switch (way)
+        switch (pattern)
         {
-            case Way.Nothing:
+            case Pattern.Nothing:
                 return 0;
-            case Way.Everything:
+            case Pattern.Everything:
                 return candidates;
-            case Way.UntilCut:
+            case Pattern.UntilCut:
                 int kept = 0;
                 while (kept < candidates && operationOf(kept) <= _cutOperation)
                 {
@@ -120,7 +135,7 @@ internal sealed class PowerLoss
                 }
 
                 return kept;
-            case Way.NewestOrAny when Unit(noise) < _keepNewest:
+            case Pattern.NewestOrAny when Unit(noise) < _keepNewest:
                 return candidates;
             default:
                 return (int)(Mix(noise) % (ulong)(candidates + 1));

@@ -16,7 +16,7 @@ public sealed class SimulatedBoard : IBoard
 
     public IReadOnlyList<StorageReading> Storage { get; set; } = [];
 
-    /// <summary>How often it was read.</summary>
+    /// <summary>The number of readings so far.</summary>
     public int Reads { get; private set; }
 
     public bool IsDisposed { get; private set; }
@@ -29,7 +29,7 @@ public sealed class SimulatedBoard : IBoard
 
     public IReadOnlyList<StorageReading> ReadStorage() => Storage;
 
-    /// <summary>How much of the machine is in use.</summary>
+    /// <summary>The use of the machine that <see cref="ReadUse"/> returns.</summary>
     public MachineUse Use { get; set; }
 
     public MachineUse ReadUse() => Use;

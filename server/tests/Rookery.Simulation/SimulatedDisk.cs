@@ -3,10 +3,10 @@ using Rookery.Platform;
 namespace Rookery.Simulation;
 
 /// <summary>
-/// A disk in memory that forgets what was not synced. It records every operation, so that one run of a workload gives
-/// crash images at any operation (<see cref="CrashAt"/>), each with its own choice of what survived of the unsynced
-/// sectors, lengths and names. An image is a disk like any other: it can be written, recorded and crashed again. It can
-/// also fail calls by plan, fill up and rot.
+/// A disk in memory that loses unsynced data at a simulated power cut. It records every operation, so that one run of a
+/// workload gives crash images at any operation (<see cref="CrashAt"/>), each with its own choice of the surviving
+/// sectors, lengths and names. An image is itself such a disk: it can be written and crashed again. The disk can also
+/// fail planned calls, fill up and have rotten bytes.
 /// </summary>
 /// <remarks>
 /// Stricter than ext4 in what ext4 does not promise: syncing a file does not make its name durable, unsynced writes
@@ -23,7 +23,7 @@ public sealed class SimulatedDisk : IDisk
     private readonly HashSet<SimulatedFileHandle> _handles = [];
     private long _usedBytes;
 
-    /// <summary>An empty disk with these directories (absolute paths), which are durable.</summary>
+    /// <summary>Creates an empty disk with these durable directories (absolute paths).</summary>
     public SimulatedDisk(params ReadOnlySpan<string> durableDirectories)
         : this(new SimulatedTree())
     {
@@ -43,12 +43,12 @@ public sealed class SimulatedDisk : IDisk
     internal Lock Access => _access;
 
     /// <summary>
-    /// Operations (calls that change something, and syncs) that have returned so far. What is promised at this count
-    /// must survive a crash at this or any later operation.
+    /// The number of operations (calls that change something, and syncs) that have returned. What a program has
+    /// promised at this number must survive a power cut at this or any later operation.
     /// </summary>
     public int OperationCount { get; private set; }
 
-    /// <summary>The size of the disk in bytes: what does not fit fails with ENOSPC.</summary>
+    /// <summary>The size of the disk in bytes. A write that does not fit fails with ENOSPC.</summary>
     public long CapacityBytes { get; set; } = 1L << 40;
 
     /// <summary>Bytes that files take, by whole pages of 4 KiB.</summary>
@@ -76,11 +76,11 @@ public sealed class SimulatedDisk : IDisk
     }
 
     /// <summary>
-    /// Two empty devices. Power fails for both at once, but what each keeps of its unsynced sectors and names has
-    /// nothing to do with the other.
+    /// Creates a disk of two empty devices. A power cut affects both at once, but chooses the surviving sectors and
+    /// names of each independently.
     /// </summary>
     /// <param name="directory">A durable directory on the first.</param>
-    /// <param name="secondDevice">Where the second is mounted: a directory in the root.</param>
+    /// <param name="secondDevice">The mount point of the second device: a directory in the root.</param>
     public static SimulatedDisk WithSecondDevice(string directory, string secondDevice)
     {
         var disk = new SimulatedDisk(new SimulatedTree { SecondDevice = secondDevice.TrimStart('/') });
@@ -90,8 +90,8 @@ public sealed class SimulatedDisk : IDisk
     }
 
     /// <summary>
-    /// Calls of these kinds so far, failed ones included: the range in which to plan faults for a repetition of the
-    /// same work.
+    /// Returns the number of calls of these kinds so far, with failed ones. In a repetition of the same work, a fault
+    /// can be planned at any call up to this number.
     /// </summary>
     public long CallCount(DiskCalls kinds)
     {
@@ -120,12 +120,12 @@ public sealed class SimulatedDisk : IDisk
     }
 
     /// <summary>
-    /// The disk as it may look when power went after <paramref name="operation"/> operations had returned. Same seed,
-    /// same image.
+    /// Returns an image of the disk after a power cut, after <paramref name="operation"/> operations have returned. The
+    /// same seed gives the same image.
     /// </summary>
     /// <remarks>
-    /// Cheap: builds the directory tree now; the content of a sector is chosen when it is first read. This disk must
-    /// not change while its images are used on other threads.
+    /// An image is cheap: the directory tree is built now, and the content of a sector is chosen when it is first read.
+    /// This disk must not change while other threads use its images.
     /// </remarks>
     public SimulatedDisk CrashAt(int operation, long seed)
     {
@@ -145,12 +145,12 @@ public sealed class SimulatedDisk : IDisk
         }
     }
 
-    /// <summary>The disk as it may look when power goes now.</summary>
+    /// <summary>Returns an image of the disk after a power cut now.</summary>
     public SimulatedDisk AfterPowerLoss(long seed) => CrashAt(OperationCount, seed);
 
     /// <summary>
-    /// The process dies: its open files and locks are gone. Nothing that it wrote is lost, but nothing became durable
-    /// either: what was not synced can still be lost in a later power cut.
+    /// Ends the process: closes its files and releases its locks. Nothing that it wrote is lost, but nothing becomes
+    /// durable either: a later power cut can still lose unsynced data.
     /// </summary>
     public void KillProcess()
     {
@@ -333,14 +333,14 @@ public sealed class SimulatedDisk : IDisk
     }
 
     /// <summary>
-    /// Counts a call of an open file and says whether it fails. To be called with <see cref="Access"/> held, like all
-    /// below.
+    /// Counts a call of an open file, and returns whether it fails. This method and all below require that
+    /// <see cref="Access"/> is held.
     /// </summary>
     internal DiskFault? NextFault(DiskCalls call, string path) => _faults.Next(call, path);
 
     internal int NextOperation() => ++OperationCount;
 
-    /// <summary>How far a file can grow towards <paramref name="end"/> before the disk is full.</summary>
+    /// <summary>Returns <paramref name="end"/>, or the lower length to which a file can grow on a full disk.</summary>
     internal long Fitting(SimulatedFile file, long end)
     {
         long mostBytes = file.AllocatedBytes + Math.Max(0, CapacityBytes - _usedBytes);
@@ -349,8 +349,8 @@ public sealed class SimulatedDisk : IDisk
             : Math.Min(end, SimulatedFile.RoundUp(mostBytes - SimulatedFile.PageBytes + 1));
     }
 
-    /// <summary>Notes that a file takes more (or, negative, less) room.</summary>
-    internal void Take(long bytes) => _usedBytes += bytes;
+    /// <summary>Adds to the used space of the disk; a negative number releases space.</summary>
+    internal void AddUsedBytes(long bytes) => _usedBytes += bytes;
 
     internal void Close(SimulatedFileHandle handle, SimulatedFile file)
     {
@@ -359,7 +359,7 @@ public sealed class SimulatedDisk : IDisk
         FreeUnused(file);
     }
 
-    /// <summary>Counts a call; a planned failure of it is thrown.</summary>
+    /// <summary>Counts a call, and throws its planned failure if there is one.</summary>
     private void Call(DiskCalls call, string operation, string path)
     {
         if (_faults.Next(call, path) is { } fault)

@@ -1,13 +1,13 @@
 namespace Rookery.Simulation;
 
-/// <summary>One content that a sector had.</summary>
+/// <summary>A version of a sector: its content after one operation.</summary>
 /// <param name="Operation">The operation that gave it this content.</param>
 /// <param name="Bytes">The array that holds it, shared with the write it came in; null for zeros.</param>
 /// <param name="Start">Its offset in the array.</param>
-/// <param name="PartOfWrite">How far into its write the sector lies, 0 to 1: a torn write keeps what lies before a
-/// point.</param>
-/// <param name="IsCut">Whether a truncation made it: it then happens together with the file's new length.</param>
-/// <param name="IsRot">Whether the medium changed it, which is durable at once.</param>
+/// <param name="PartOfWrite">The position of the sector in its write, from 0 to 1. A torn write keeps the sectors
+/// before some position.</param>
+/// <param name="IsCut">Whether a truncation made it. It then survives exactly if the file's new length does.</param>
+/// <param name="IsRot">Whether it is damage of the medium, which is durable at once.</param>
 internal readonly record struct SectorVersion(
     int Operation,
     byte[]? Bytes,
@@ -55,22 +55,22 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
     internal long Length { get; private set; }
 
     /// <summary>
-    /// Bytes it takes from the disk: its highest written or reserved byte, in pages. A hole counts as if it were
-    /// written.
+    /// Bytes that the file uses on the disk: whole pages through its highest written or reserved byte. A hole counts as
+    /// if it were written.
     /// </summary>
     internal long AllocatedBytes { get; private set; }
 
-    /// <summary>Names it has now.</summary>
+    /// <summary>The number of the file's names now.</summary>
     internal int Links { get; set; }
 
-    /// <summary>Open files on it now.</summary>
+    /// <summary>The number of open handles of the file now.</summary>
     internal int Handles { get; set; }
 
     private static byte[] ZeroSector { get; } = new byte[SectorBytes];
 
     internal static long RoundUp(long bytes) => (bytes + PageBytes - 1) / PageBytes * PageBytes;
 
-    /// <summary>The same file as a power cut leaves it.</summary>
+    /// <summary>Returns the file as a power cut leaves it.</summary>
     internal SimulatedFile After(PowerLoss powerLoss, int newId) => new(newId, this, powerLoss);
 
     internal int Read(Span<byte> buffer, long offset)
@@ -126,7 +126,7 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
     }
 
     /// <summary>
-    /// Notes a sync. After a failed one the kernel marks the pages clean, so no later sync makes the bytes written
+    /// Records a sync. After a failed one the kernel marks the pages clean, so no later sync makes the bytes written
     /// before it durable; only writing them again does.
     /// </summary>
     internal void Sync(int operation, bool succeeded) => _syncs.Add((operation, succeeded));
@@ -199,12 +199,12 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
         }
         else if (version.Bytes is not null || Original(sector).Bytes is not null)
         {
-            // Zeros over a sector that never was anything else change nothing; pre-zeroed segments stay cheap.
+            // Zeros over a sector that was never written add no version, so zeroed segments use no memory.
             _sectors[sector] = new SectorHistory(version);
         }
     }
 
-    /// <summary>What the sector held before this disk's first operation.</summary>
+    /// <summary>Returns the content of a sector before this disk's first operation.</summary>
     private SectorVersion Original(int sector)
     {
         long room = _originalLength - ((long)sector * SectorBytes);

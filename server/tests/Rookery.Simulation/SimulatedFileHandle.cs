@@ -55,7 +55,7 @@ internal sealed class SimulatedFileHandle : IDiskFile
             {
                 long before = _file.AllocatedBytes;
                 _file.Write(_disk.NextOperation(), written, offset);
-                _disk.Take(_file.AllocatedBytes - before);
+                _disk.AddUsedBytes(_file.AllocatedBytes - before);
             }
 
             Finish("write", error);
@@ -80,7 +80,7 @@ internal sealed class SimulatedFileHandle : IDiskFile
             Finish("reserve space for", _disk.Fitting(_file, length) < length ? Errno.NoSpace : Errno.None);
             long before = _file.AllocatedBytes;
             _file.Allocate(_disk.NextOperation(), length);
-            _disk.Take(_file.AllocatedBytes - before);
+            _disk.AddUsedBytes(_file.AllocatedBytes - before);
         }
     }
 
@@ -92,7 +92,7 @@ internal sealed class SimulatedFileHandle : IDiskFile
             ThrowUnlessWritable("set the length of");
             long before = _file.AllocatedBytes;
             _file.SetLength(_disk.NextOperation(), length);
-            _disk.Take(_file.AllocatedBytes - before);
+            _disk.AddUsedBytes(_file.AllocatedBytes - before);
         }
     }
 

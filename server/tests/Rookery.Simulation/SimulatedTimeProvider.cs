@@ -19,7 +19,7 @@ public sealed class SimulatedTimeProvider : TimeProvider
 
     public override TimeZoneInfo LocalTimeZone => TimeZoneInfo.Utc;
 
-    /// <summary>Timers that are armed.</summary>
+    /// <summary>The number of armed timers.</summary>
     public int ActiveTimers
     {
         get
