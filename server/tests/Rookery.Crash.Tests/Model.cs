@@ -38,9 +38,10 @@ internal sealed record ModelDatabase(uint Number, string Name, string HistoryId)
     /// <summary>Tombstones through this etag were removed.</summary>
     public long Horizon { get; init; }
 
-    /// <summary>The etag of the last operation, and of the last that stored or deleted a document.</summary>
+    /// <summary>The etag of the last operation.</summary>
     public long LastEtag { get; init; }
 
+    /// <summary>The etag of the last operation that stored or deleted a document.</summary>
     public long LastDocumentEtag { get; init; }
 
     public string ChangeVectorOf(long etag) => $"A:{etag}-{HistoryId}";
@@ -113,7 +114,8 @@ internal sealed record Model(
     long LastEtag
 )
 {
-    public static Model Empty { get; } = new(ImmutableSortedDictionary<uint, ModelDatabase>.Empty, 0, 0);
+    public static Model Empty { get; } =
+        new(ImmutableSortedDictionary<uint, ModelDatabase>.Empty, LastDatabaseNumber: 0, LastEtag: 0);
 
     /// <summary>Cluster records: value and version.</summary>
     public ImmutableSortedDictionary<string, (string Value, long Version)> Records { get; init; } =

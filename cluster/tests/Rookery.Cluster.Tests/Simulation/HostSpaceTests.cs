@@ -14,7 +14,7 @@ public sealed class HostSpaceTests
     public void One_full_disk_of_three_stops_nothing()
     {
         using var cluster = SteppedCluster.Of(members: 3);
-        SetSpareBytes(cluster, Plenty, Plenty / 2, TooLittle);
+        SetSpareBytes(cluster, a: Plenty, b: Plenty / 2, c: TooLittle);
         cluster.Put(cluster.A, "users/1");
         cluster.Put(cluster.C, "users/2");
         var capacity = cluster.A.Consensus!.ReadCluster().Capacity!;
@@ -28,7 +28,7 @@ public sealed class HostSpaceTests
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.Put(cluster.A, "users/1");
-        SetSpareBytes(cluster, Plenty, TooLittle, TooLittle * 3 / 2);
+        SetSpareBytes(cluster, a: Plenty, b: TooLittle, c: TooLittle * 3 / 2);
         foreach (var through in cluster.Members)
         {
             var refused = cluster.Do(through, SteppedCluster.PutOf("users/2", value: 1)).Rejection!;
@@ -49,7 +49,7 @@ public sealed class HostSpaceTests
     {
         using var cluster = SteppedCluster.Of(members: 3);
         cluster.C.Kill();
-        SetSpareBytes(cluster, Plenty, TooLittle, null);
+        SetSpareBytes(cluster, a: Plenty, b: TooLittle);
         var refused = cluster.Do(cluster.A, SteppedCluster.PutOf("users/1", value: 1)).Rejection!;
         Assert.Contains($"member {cluster.B.Id} has", refused.Message, StringComparison.Ordinal);
 
@@ -62,7 +62,7 @@ public sealed class HostSpaceTests
     public void A_full_leader_transfers_leadership_to_a_member_with_room()
     {
         using var cluster = SteppedCluster.Of(members: 3);
-        SetSpareBytes(cluster, TooLittle, Plenty / 2, Plenty);
+        SetSpareBytes(cluster, a: TooLittle, b: Plenty / 2, c: Plenty);
         cluster.RunUntil(() => cluster.C.Consensus!.IsLeader, "the one with the most room leads");
         Assert.Contains(
             cluster.A.Troubles,
@@ -79,7 +79,7 @@ public sealed class HostSpaceTests
     public void A_full_member_that_just_became_leader_does_not_refuse_what_a_majority_has_room_for()
     {
         using var cluster = SteppedCluster.Of(members: 3);
-        SetSpareBytes(cluster, Plenty, TooLittle, Plenty);
+        SetSpareBytes(cluster, a: Plenty, b: TooLittle, c: Plenty);
         cluster.A.Consensus!.Transfer(cluster.B.Id);
         cluster.RunUntil(() => cluster.B.Consensus!.IsLeader, "it becomes leader");
         cluster.Put(cluster.B, "users/1");
@@ -114,23 +114,26 @@ public sealed class HostSpaceTests
     public void All_of_two_voters_need_room_and_a_single_one_too()
     {
         using var twoMembers = SteppedCluster.Of(members: 2);
-        SetSpareBytes(twoMembers, Plenty, TooLittle, null);
+        SetSpareBytes(twoMembers, a: Plenty, b: TooLittle);
         Assert.Equal(
             RejectionKind.InsufficientSpace,
             twoMembers.Do(twoMembers.A, SteppedCluster.PutOf("users/1", value: 1)).Rejection?.Kind
         );
 
         using var oneMember = SteppedCluster.Of(members: 1);
-        SetSpareBytes(oneMember, TooLittle, null, null);
+        SetSpareBytes(oneMember, a: TooLittle);
         Assert.Equal(
             RejectionKind.InsufficientSpace,
             oneMember.Do(oneMember.A, SteppedCluster.PutOf("users/1", value: 1)).Rejection?.Kind
         );
     }
 
-    /// <summary>Sets the free bytes of each member's disk beyond the reserve; null does not change a member's.</summary>
-    private static void SetSpareBytes(SteppedCluster cluster, params long?[] spare)
+    /// <summary>
+    /// Sets the free bytes beyond the reserve on the disks of members A, B and C; null leaves a disk as it is.
+    /// </summary>
+    private static void SetSpareBytes(SteppedCluster cluster, long? a = null, long? b = null, long? c = null)
     {
+        long?[] spare = [a, b, c];
         for (int i = 0; i < cluster.Members.Count; i++)
         {
             if (spare[i] is { } bytes)
@@ -139,7 +142,8 @@ public sealed class HostSpaceTests
             }
         }
 
-        cluster.RunFor(milliseconds: 4_000); // each member measures its space once a second and reports it with the next heartbeat
+        // Each member measures its space once a second, and reports it with the next heartbeat.
+        cluster.RunFor(milliseconds: 4_000);
     }
 
     private static CommandBuffer Deletion(string id) =>

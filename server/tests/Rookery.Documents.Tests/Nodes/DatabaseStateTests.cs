@@ -33,7 +33,7 @@ public sealed class DatabaseStateTests
     /// start.
     /// </summary>
     [Fact]
-    public void Collections_that_are_not_in_memory_are_counted_rightly()
+    public void Collections_that_are_not_in_memory_are_counted_correctly()
     {
         const int count = 4000;
         var disk = new SimulatedDisk();
