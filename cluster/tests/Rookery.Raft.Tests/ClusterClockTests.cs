@@ -12,9 +12,9 @@ public sealed class ClusterClockTests
     public void A_synchronised_majority_is_believed_whatever_it_says()
     {
         _clock.StartAtLogTime(now: 0, Noon);
-        Judge(0, (Noon + (100 * TimeSpan.TicksPerDay), true));
+        Judge(now: 0, (Noon + (100 * TimeSpan.TicksPerDay), IsSure: true));
         Assert.Equal(new ClockReading(Noon + (100 * TimeSpan.TicksPerDay), IsSure: true), _clock.At(0));
-        Judge(0, (Noon, true));
+        Judge(now: 0, (Noon, IsSure: true));
         Assert.Equal(new ClockReading(Noon, IsSure: true), _clock.At(0));
     }
 
@@ -24,7 +24,7 @@ public sealed class ClusterClockTests
     public void An_unsynchronised_jump_does_not_move_the_time(int year)
     {
         _clock.StartAtLogTime(now: 0, Noon);
-        Judge(0, (Year(year), false), (Year(year), false), (Year(year), true));
+        Judge(now: 0, (Year(year), IsSure: false), (Year(year), IsSure: false), (Year(year), IsSure: true));
         Assert.Equal(ClockVerdict.Doubted, _clock.Verdict);
         Assert.Equal(new ClockReading(Noon + TimeSpan.TicksPerSecond, IsSure: false), _clock.At(Second));
     }
@@ -35,7 +35,7 @@ public sealed class ClusterClockTests
     public void An_unsynchronised_clock_may_correct_ten_minutes(int minutes, bool isTaken)
     {
         _clock.StartAtLogTime(now: 0, Noon);
-        Judge(0, (Noon + (minutes * Minute), false));
+        Judge(now: 0, (Noon + (minutes * Minute), IsSure: false));
         Assert.Equal(isTaken, _clock.At(0).IsSure);
         Assert.Equal(isTaken ? Noon + (minutes * Minute) : Noon, _clock.At(0).UtcTicks);
     }
@@ -43,22 +43,22 @@ public sealed class ClusterClockTests
     [Fact]
     public void A_leader_goes_by_its_own_clock_while_that_is_synchronised_and_within_a_minute_of_the_median()
     {
-        Judge(0, (Noon + Minute, true), (Noon, true), (Noon, true));
+        Judge(now: 0, (Noon + Minute, IsSure: true), (Noon, IsSure: true), (Noon, IsSure: true));
         Assert.Equal(Noon + Minute, _clock.At(0).UtcTicks);
-        Judge(0, (Noon + Minute, false), (Noon, true), (Noon, true));
+        Judge(now: 0, (Noon + Minute, IsSure: false), (Noon, IsSure: true), (Noon, IsSure: true));
         Assert.Equal(Noon, _clock.At(0).UtcTicks);
-        Judge(0, (Noon + (2 * Minute), true), (Noon, true), (Noon, true));
+        Judge(now: 0, (Noon + (2 * Minute), IsSure: true), (Noon, IsSure: true), (Noon, IsSure: true));
         Assert.Equal(Noon, _clock.At(0).UtcTicks);
     }
 
     [Fact]
     public void Clocks_that_differ_leave_the_time_as_sure_as_it_was()
     {
-        Judge(0, (Noon, true), (Noon, true));
-        Judge(0, (Noon, true), (Year(2080), true));
+        Judge(now: 0, (Noon, IsSure: true), (Noon, IsSure: true));
+        Judge(now: 0, (Noon, IsSure: true), (Year(2080), IsSure: true));
         Assert.Equal(ClockVerdict.Differ, _clock.Verdict);
         Assert.Equal(new ClockReading(Noon, IsSure: true), _clock.At(0));
-        Judge(0, (Year(1970), true), (Noon, true));
+        Judge(now: 0, (Year(1970), IsSure: true), (Noon, IsSure: true));
         Assert.Equal(new ClockReading(Noon, IsSure: true), _clock.At(0));
     }
 
@@ -76,7 +76,7 @@ public sealed class ClusterClockTests
     [InlineData(2080, false)]
     public void A_cluster_without_a_known_time_accepts_a_plausible_one(int year, bool isBelieved)
     {
-        Judge(0, (Year(year), false));
+        Judge(now: 0, (Year(year), IsSure: false));
         Assert.Equal(
             isBelieved
                 ? new ClockReading(Year(year), IsSure: true)
@@ -89,11 +89,11 @@ public sealed class ClusterClockTests
     public void Time_is_not_steady_across_a_jump_ahead()
     {
         _clock.StartAtLogTime(now: 0, Noon);
-        Judge(0, (Noon + Minute, false));
+        Judge(now: 0, (Noon + Minute, IsSure: false));
         Assert.Equal(Noon, _clock.SteadySinceTicks);
-        Judge(0, (Noon + (60 * Minute), true));
+        Judge(now: 0, (Noon + (60 * Minute), IsSure: true));
         Assert.Equal(Noon + (60 * Minute), _clock.SteadySinceTicks);
-        Judge(0, (Noon, true));
+        Judge(now: 0, (Noon, IsSure: true));
         Assert.Equal(Noon + (60 * Minute), _clock.SteadySinceTicks);
     }
 

@@ -35,7 +35,7 @@ public sealed class LargeAnswersTests
         var time = new SimulatedTimeProvider();
         var answers = new LargeAnswers(time);
         var slow = Enumerable.Range(0, LargeAnswers.MaxConcurrent).Select(_ => new SlowReader()).ToArray();
-        var sending = slow.Select(reader => answers.SendAsync(Of(reader), () => reader.Aborted.Task)).ToArray();
+        var sending = slow.Select(reader => answers.SendAsync(ContextOf(reader), () => reader.Aborted.Task)).ToArray();
         time.Advance(TimeSpan.FromSeconds(59));
         Assert.DoesNotContain(sending, static task => task.IsCompleted);
         time.Advance(TimeSpan.FromSeconds(1));
@@ -46,7 +46,7 @@ public sealed class LargeAnswersTests
         Assert.True(isLetIn);
     }
 
-    private static DefaultHttpContext Of(SlowReader reader)
+    private static DefaultHttpContext ContextOf(SlowReader reader)
     {
         var http = new DefaultHttpContext();
         http.Features.Set<IHttpRequestLifetimeFeature>(reader);

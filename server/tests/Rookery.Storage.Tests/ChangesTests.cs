@@ -71,10 +71,10 @@ public sealed class ChangesTests
         for (int i = 0; i < 5000; i++)
         {
             WriteBatch batch = engine.Begin(i + 1, term: 1);
-            batch.Put(EngineWorkload.Key(1, 1, $"job{i:D6}"), ++sequence, new byte[20]);
+            batch.Put(EngineWorkload.Key(database: 1, table: 1, $"job{i:D6}"), ++sequence, new byte[20]);
             if (i >= 50)
             {
-                batch.Delete(EngineWorkload.Key(1, 1, $"job{i - 50:D6}"), ++sequence);
+                batch.Delete(EngineWorkload.Key(database: 1, table: 1, $"job{i - 50:D6}"), ++sequence);
             }
 
             engine.Apply(batch, sequence);

@@ -30,8 +30,8 @@ public sealed class EngineBehaviourTests
         long bytesBefore = disk.UsedBytes;
         WriteBatch deletion = engine.Begin(41, term: 1);
         deletion.DeleteRange(
-            EngineWorkload.Key(1, 0, string.Empty).AsSpan(0, 4),
-            EngineWorkload.Key(2, 0, string.Empty).AsSpan(0, 4),
+            EngineWorkload.Key(database: 1, table: 0, string.Empty).AsSpan(0, 4),
+            EngineWorkload.Key(database: 2, table: 0, string.Empty).AsSpan(0, 4),
             ++sequence
         );
         engine.Apply(deletion, sequence);
@@ -64,7 +64,7 @@ public sealed class EngineBehaviourTests
 
             engine
                 .Begin(5, term: 1)
-                .Put(EngineWorkload.Key(1, 1, "abandoned"), 5, Incompressible(seed: 5, bytes: 9_000));
+                .Put(EngineWorkload.Key(database: 1, table: 1, "abandoned"), 5, Incompressible(seed: 5, bytes: 9_000));
             engine.Abandon();
             DoBackgroundWork(engine, flushAll: true);
             Assert.Equal(1 + appliedSince, engine.Durable.Index);
@@ -73,14 +73,18 @@ public sealed class EngineBehaviourTests
         using StorageEngine again = EngineWorkload.Open(disk);
         using Snapshot snapshot = again.OpenSnapshot();
         Assert.Equal(1 + appliedSince, again.AppliedIndex);
-        Assert.True(snapshot.TryGet(EngineWorkload.Key(1, 1, "key1"), out Row row));
+        Assert.True(snapshot.TryGet(EngineWorkload.Key(database: 1, table: 1, "key1"), out Row row));
         row.Dispose();
-        Assert.False(snapshot.TryGet(EngineWorkload.Key(1, 1, "abandoned"), out _));
+        Assert.False(snapshot.TryGet(EngineWorkload.Key(database: 1, table: 1, "abandoned"), out _));
 
         static void Put(StorageEngine engine, int index)
         {
             WriteBatch batch = engine.Begin(index, term: 1);
-            batch.Put(EngineWorkload.Key(1, 1, $"key{index}"), index, Incompressible(index, bytes: 100));
+            batch.Put(
+                EngineWorkload.Key(database: 1, table: 1, $"key{index}"),
+                index,
+                Incompressible(index, bytes: 100)
+            );
             engine.Apply(batch, index);
         }
     }
@@ -101,7 +105,7 @@ public sealed class EngineBehaviourTests
         WriteBatch batch = engine.Begin(1, term: 1);
         for (int i = 1; i <= 20; i++)
         {
-            batch.Put(EngineWorkload.Key(1, 1, $"key{i:D2}"), i, Incompressible(i, bytes: 10_000));
+            batch.Put(EngineWorkload.Key(database: 1, table: 1, $"key{i:D2}"), i, Incompressible(i, bytes: 10_000));
         }
 
         engine.Apply(batch, 20);
@@ -131,7 +135,7 @@ public sealed class EngineBehaviourTests
         WriteBatch batch = engine.Begin(1, term: 1);
         for (int i = 1; i <= 3; i++)
         {
-            batch.Put(EngineWorkload.Key(1, 1, $"key{i:D2}"), i, Incompressible(i, bytes: 16 * 1024));
+            batch.Put(EngineWorkload.Key(database: 1, table: 1, $"key{i:D2}"), i, Incompressible(i, bytes: 16 * 1024));
         }
 
         engine.Apply(batch, 3);
@@ -142,7 +146,11 @@ public sealed class EngineBehaviourTests
         for (int index = 3; index < 13; index++) // so that the release records are merged
         {
             batch = engine.Begin(index, term: 1);
-            batch.Put(EngineWorkload.Key(1, 1, "key04"), 20 + index, Incompressible(index, bytes: 2000));
+            batch.Put(
+                EngineWorkload.Key(database: 1, table: 1, "key04"),
+                20 + index,
+                Incompressible(index, bytes: 2000)
+            );
             engine.Apply(batch, 20 + index);
             DoBackgroundWork(engine, flushAll: true);
             Delete(engine, ++index, first: 4, last: 4);
@@ -168,7 +176,7 @@ public sealed class EngineBehaviourTests
                 string name = $"key{index:D2}";
                 values[name] = Incompressible(index, bytes: 3000);
                 WriteBatch batch = engine.Begin(index, term: 1);
-                batch.Put(EngineWorkload.Key(1, 1, name), index, values[name]);
+                batch.Put(EngineWorkload.Key(database: 1, table: 1, name), index, values[name]);
                 engine.Apply(batch, index);
                 DoBackgroundWork(engine, flushAll: true);
             }
@@ -181,7 +189,7 @@ public sealed class EngineBehaviourTests
         using Snapshot snapshot = reopened.OpenSnapshot();
         foreach (var (name, value) in values)
         {
-            Assert.True(snapshot.TryGet(EngineWorkload.Key(1, 1, name), out Row row));
+            Assert.True(snapshot.TryGet(EngineWorkload.Key(database: 1, table: 1, name), out Row row));
             using (row)
             {
                 var read = new System.Buffers.ArrayBufferWriter<byte>();
@@ -229,7 +237,11 @@ public sealed class EngineBehaviourTests
         for (int index = 1; index <= 300; index++)
         {
             WriteBatch batch = engine.Begin(index, term: 1);
-            batch.Put(EngineWorkload.Key(1, 3, $"at{++sequence:D9}"), sequence, Incompressible(sequence, bytes: 1000));
+            batch.Put(
+                EngineWorkload.Key(database: 1, table: 3, $"at{++sequence:D9}"),
+                sequence,
+                Incompressible(sequence, bytes: 1000)
+            );
             engine.Apply(batch, sequence);
             engine.MergeOnce();
         }
@@ -255,7 +267,7 @@ public sealed class EngineBehaviourTests
         WriteBatch batch = engine.Begin(1, term: 1);
         for (int i = 0; i < 3000; i++)
         {
-            batch.Put(EngineWorkload.Key(1, 1, $"key{i:D5}"), 1, new byte[1000]);
+            batch.Put(EngineWorkload.Key(database: 1, table: 1, $"key{i:D5}"), 1, new byte[1000]);
         }
 
         engine.Apply(batch, 1);
@@ -272,7 +284,7 @@ public sealed class EngineBehaviourTests
     public void A_snapshot_is_read_without_allocating()
     {
         using StorageEngine engine = EngineWorkload.Open(new SimulatedDisk("/data"));
-        byte[] key = EngineWorkload.Key(1, 1, "one");
+        byte[] key = EngineWorkload.Key(database: 1, table: 1, "one");
         WriteBatch batch = engine.Begin(1, term: 1);
         batch.Put(key, 1, Encoding.UTF8.GetBytes("value"));
         engine.Apply(batch, 1);
@@ -306,7 +318,7 @@ public sealed class EngineBehaviourTests
     private static void Put(StorageEngine engine, long index)
     {
         WriteBatch batch = engine.Begin(index, term: 1);
-        batch.Put(EngineWorkload.Key(1, 1, "key"), index, [1, 2, 3]);
+        batch.Put(EngineWorkload.Key(database: 1, table: 1, "key"), index, [1, 2, 3]);
         engine.Apply(batch, index);
     }
 
@@ -316,7 +328,7 @@ public sealed class EngineBehaviourTests
         WriteBatch batch = engine.Begin(index, term: 1);
         for (int i = first; i <= last; i++)
         {
-            byte[] key = EngineWorkload.Key(1, 1, $"key{i:D2}");
+            byte[] key = EngineWorkload.Key(database: 1, table: 1, $"key{i:D2}");
             Assert.True(batch.TryGet(key, out Row row));
             batch.ReleaseLarge(row, 20 + index);
             row.Dispose();

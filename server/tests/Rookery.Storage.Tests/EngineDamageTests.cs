@@ -12,7 +12,7 @@ public sealed class EngineDamageTests
         for (int round = 0; round < 150; round++)
         {
             int seed = round % 5;
-            var (disk, work) = Fill(seed);
+            var (disk, work) = CreateFilledStore(seed);
             string[] files = [.. disk.Files.Where(path => !path.EndsWith("lock", StringComparison.Ordinal))];
             string path = files[random.Next(files.Length)];
             using var file = disk.Open(path, Platform.DiskOpen.Read);
@@ -43,7 +43,7 @@ public sealed class EngineDamageTests
     [Fact]
     public void A_missing_run_fails_only_reads_of_its_key_range_and_is_named()
     {
-        var (disk, work) = Fill(seed: 1);
+        var (disk, work) = CreateFilledStore(seed: 1);
         string path = disk.Files.First(name => name.EndsWith(".run", StringComparison.Ordinal));
         disk.Delete(path);
         using StorageEngine engine = EngineWorkload.Open(disk);
@@ -61,7 +61,7 @@ public sealed class EngineDamageTests
         for (int round = 0; round < 60; round++)
         {
             int seed = round % 5;
-            var (disk, work) = Fill(seed);
+            var (disk, work) = CreateFilledStore(seed);
             string[] runs = [.. disk.Files.Where(path => path.EndsWith(".run", StringComparison.Ordinal))];
             string path = runs[random.Next(runs.Length)];
             using var file = disk.Open(path, Platform.DiskOpen.Read);
@@ -100,13 +100,13 @@ public sealed class EngineDamageTests
         long sequence = engine.Sequence + 1;
         for (int i = 0; i < 20; i++)
         {
-            batch.Put(EngineWorkload.Key(1, 2, $"other{number}-{i:D3}"), sequence, new byte[100]);
+            batch.Put(EngineWorkload.Key(database: 1, table: 2, $"other{number}-{i:D3}"), sequence, new byte[100]);
         }
 
         engine.Apply(batch, sequence);
     }
 
-    private static (SimulatedDisk Disk, EngineWorkload Work) Fill(int seed)
+    private static (SimulatedDisk Disk, EngineWorkload Work) CreateFilledStore(int seed)
     {
         var disk = new SimulatedDisk("/data");
         var work = new EngineWorkload(seed);
@@ -180,7 +180,7 @@ public sealed class EngineDamageTests
             var shown = new List<string>();
             using RowCursor cursor = snapshot.SeekReadable(
                 EngineWorkload.Key(1, table, string.Empty),
-                EngineWorkload.Key(1, (byte)(table + 1), string.Empty),
+                EngineWorkload.Key(database: 1, (byte)(table + 1), string.Empty),
                 damageSkipped.Add
             );
             while (cursor.MoveNext())

@@ -11,7 +11,7 @@ namespace Rookery.Storage.Tests;
 /// </summary>
 public sealed class ForeignRunTests
 {
-    private static readonly byte[] Key = EngineWorkload.Key(1, 1, "key");
+    private static readonly byte[] Key = EngineWorkload.Key(database: 1, table: 1, "key");
 
     [Fact]
     public void A_run_of_another_store_is_damage_and_is_named()

@@ -34,7 +34,7 @@ public sealed class ReaderPinsTests
         Assert.Equal(1, engine.Statistics().EndedReads);
 
         // An ended reader can read its state until it is disposed.
-        Assert.True(oldest.TryGet(EngineWorkload.Key(1, 1, "key1"), out Row row));
+        Assert.True(oldest.TryGet(EngineWorkload.Key(database: 1, table: 1, "key1"), out Row row));
         row.Dispose();
     }
 
@@ -54,8 +54,8 @@ public sealed class ReaderPinsTests
         using Snapshot snapshot = engine.OpenSnapshot();
         WriteBatch deletion = engine.Begin(++_index, term: 1);
         deletion.DeleteRange(
-            EngineWorkload.Key(1, 0, string.Empty).AsSpan(0, 4),
-            EngineWorkload.Key(2, 0, string.Empty).AsSpan(0, 4),
+            EngineWorkload.Key(database: 1, table: 0, string.Empty).AsSpan(0, 4),
+            EngineWorkload.Key(database: 2, table: 0, string.Empty).AsSpan(0, 4),
             _index
         );
         engine.Apply(deletion, _index);
@@ -81,7 +81,7 @@ public sealed class ReaderPinsTests
         {
             new Random((int)_index).NextBytes(value);
             WriteBatch batch = engine.Begin(++_index, term: 1);
-            batch.Put(EngineWorkload.Key(1, 1, $"key{_index}"), _index, value);
+            batch.Put(EngineWorkload.Key(database: 1, table: 1, $"key{_index}"), _index, value);
             engine.Apply(batch, _index);
             DoBackgroundWork(engine);
         }

@@ -18,8 +18,8 @@ public sealed class RepairTests
         for (int seed = 0; seed < 40; seed++)
         {
             var random = new Random(seed);
-            var (disk, work) = Damaged(seed, random, places: random.Next(1, 4));
-            using StorageEngine peer = Peer(seed, out SimulatedDisk peerDisk);
+            var (disk, work) = CreateDamagedStore(seed, random, places: random.Next(1, 4));
+            using StorageEngine peer = OpenPeer(seed, out SimulatedDisk peerDisk);
             using (StorageEngine engine = EngineWorkload.Open(disk))
             {
                 Scrub(engine);
@@ -43,8 +43,8 @@ public sealed class RepairTests
         new CrashSearch { Points = 300, Runs = 6 }.Verify(
             seed =>
             {
-                var (disk, work) = Damaged(seed, new Random(seed), places: 2);
-                using StorageEngine peer = Peer(seed, out SimulatedDisk peerDisk);
+                var (disk, work) = CreateDamagedStore(seed, new Random(seed), places: 2);
+                using StorageEngine peer = OpenPeer(seed, out SimulatedDisk peerDisk);
                 using StorageEngine engine = EngineWorkload.Open(disk);
                 Scrub(engine);
                 RepairAll(engine, disk, peer, peerDisk, $"seed {seed}");
@@ -69,7 +69,7 @@ public sealed class RepairTests
     [Fact]
     public void Rows_at_an_unsuitable_position_are_refused()
     {
-        var (disk, _) = Damaged(seed: 3, new Random(3), places: 1);
+        var (disk, _) = CreateDamagedStore(seed: 3, new Random(3), places: 1);
         using StorageEngine engine = EngineWorkload.Open(disk);
         Scrub(engine);
         RepairRequest request = engine.Repairs.Find()[0];
@@ -92,8 +92,8 @@ public sealed class RepairTests
     [Fact]
     public void Rows_that_arrive_damaged_change_nothing()
     {
-        var (disk, work) = Damaged(seed: 5, new Random(5), places: 1);
-        using StorageEngine peer = Peer(seed: 5, out SimulatedDisk peerDisk);
+        var (disk, work) = CreateDamagedStore(seed: 5, new Random(5), places: 1);
+        using StorageEngine peer = OpenPeer(seed: 5, out SimulatedDisk peerDisk);
         using StorageEngine engine = EngineWorkload.Open(disk);
         Scrub(engine);
         RepairRequest request = engine.Repairs.Find()[0];
@@ -111,8 +111,8 @@ public sealed class RepairTests
         Check(engine, work, "repaired");
     }
 
-    /// <summary>A store some of whose runs are damaged or missing.</summary>
-    private static (SimulatedDisk Disk, EngineWorkload Work) Damaged(int seed, Random random, int places)
+    /// <summary>Creates a store of which some runs are damaged or missing.</summary>
+    private static (SimulatedDisk Disk, EngineWorkload Work) CreateDamagedStore(int seed, Random random, int places)
     {
         var disk = new SimulatedDisk("/data");
         var work = new EngineWorkload(seed);
@@ -146,8 +146,8 @@ public sealed class RepairTests
         return (disk, work);
     }
 
-    /// <summary>Applies the same batches, with flushes and merges at other times.</summary>
-    private static StorageEngine Peer(int seed, out SimulatedDisk disk)
+    /// <summary>Opens a store that applied the same batches, with flushes and merges at other times.</summary>
+    private static StorageEngine OpenPeer(int seed, out SimulatedDisk disk)
     {
         disk = new SimulatedDisk("/data");
         StorageEngine peer = EngineWorkload.Open(

@@ -15,7 +15,7 @@ public sealed class FormingNodeTests
     [Fact]
     public void A_node_that_sees_too_few_others_waits_and_names_them()
     {
-        var (a, b) = (Make("a"), Make("b"));
+        var (a, b) = (NewNode("a"), NewNode("b"));
         Round(a, b);
         Assert.Equal(FormingStep.Open, a.Note.Step);
         Assert.Equal("This node waits to form the cluster home of 3. It sees pi-b; 1 more is missing.", a.Describe([]));
@@ -24,7 +24,7 @@ public sealed class FormingNodeTests
     [Fact]
     public void Three_nodes_form_a_cluster_and_each_reports_its_state()
     {
-        var (a, b, c) = (Make("a"), Make("b"), Make("c"));
+        var (a, b, c) = (NewNode("a"), NewNode("b"), NewNode("c"));
         Round(a, b, c);
         Assert.Equal(FormingStep.Candidate, a.Note.Step);
         Assert.Equal(
@@ -70,7 +70,7 @@ public sealed class FormingNodeTests
     [Fact]
     public void A_node_that_expects_another_number_is_named_and_not_counted()
     {
-        var (a, b, c) = (Make("a"), Make("b"), Make("c", expect: 4));
+        var (a, b, c) = (NewNode("a"), NewNode("b"), NewNode("c", expect: 4));
         Round(a, b, c);
         Round(c, a, b);
         Assert.Equal((FormingStep.Open, FormingStep.Open), (a.Note.Step, c.Note.Step));
@@ -80,7 +80,7 @@ public sealed class FormingNodeTests
             StringComparison.Ordinal
         );
 
-        Round(a, b, Make("d"));
+        Round(a, b, NewNode("d"));
         var vow = c.CallTo(IdOf("a")) with { Vow = a.Note.Candidacy };
         Assert.Equal("pi-a expects 3 nodes.", a.Answer(vow)!.Trouble);
         Assert.Equal(0, a.Answer(vow)!.Vows);
@@ -89,7 +89,7 @@ public sealed class FormingNodeTests
     [Fact]
     public void The_vow_of_a_second_node_of_the_same_name_is_not_counted_and_both_are_told()
     {
-        var (a, b, c) = (Make("a"), Make("b", name: "pi"), Make("c", name: "pi"));
+        var (a, b, c) = (NewNode("a"), NewNode("b", name: "pi"), NewNode("c", name: "pi"));
         Round(a, b, c);
         Round(b, a, c);
         Round(b, a);
@@ -107,7 +107,7 @@ public sealed class FormingNodeTests
     [Fact]
     public void A_candidate_that_is_claimed_releases_the_nodes_that_vowed_to_it()
     {
-        var (a, b, c) = (Make("a"), Make("b"), Make("c"));
+        var (a, b, c) = (NewNode("a"), NewNode("b"), NewNode("c"));
         Round(a, b, c);
         Round(b, a, c);
         _claimed.Add("a");
@@ -125,7 +125,7 @@ public sealed class FormingNodeTests
     [Fact]
     public void A_vow_that_was_not_repeated_for_long_does_not_count()
     {
-        var (a, b, c, d) = (Make("a"), Make("b"), Make("c"), Make("d"));
+        var (a, b, c, d) = (NewNode("a"), NewNode("b"), NewNode("c"), NewNode("d"));
         Round(a, b, c);
         Round(b, a, c);
         Round(b, a);
@@ -152,13 +152,13 @@ public sealed class FormingNodeTests
     [Fact]
     public void A_node_whose_candidate_joined_another_founder_is_released()
     {
-        var (a, b, c, d) = (Make("a"), Make("b"), Make("c"), Make("d"));
+        var (a, b, c, d) = (NewNode("a"), NewNode("b"), NewNode("c"), NewNode("d"));
         Round(b, c, d);
         Round(c, b, d);
         Assert.Equal("pi-b", c.Note.FounderName);
 
         // Of two candidates, the one with the higher id withdraws.
-        Round(a, d, Make("e"));
+        Round(a, d, NewNode("e"));
         Round(b, a);
         Assert.Equal(FormingStep.Open, b.Note.Step);
         Round(b, a, d);
@@ -235,7 +235,7 @@ public sealed class FormingNodeTests
     /// Makes a node whose id repeats a letter. Of the nodes that see each other, the one with the lowest id becomes
     /// candidate.
     /// </summary>
-    private FormingNode Make(string letter, int expect = 3, string? name = null)
+    private FormingNode NewNode(string letter, int expect = 3, string? name = null)
     {
         var node = new FormingNode(
             new SimulatedDisk(Directory),

@@ -35,7 +35,7 @@ public sealed class UnclaimedNodeTests
     [InlineData(true, true)]
     public void An_unclaimed_node_is_replaced_by_a_join(bool wasServed, bool isFlushed)
     {
-        Make();
+        FoundCluster();
         if (wasServed)
         {
             Serve(static _ => { }, isFlushed);
@@ -108,7 +108,7 @@ public sealed class UnclaimedNodeTests
     [InlineData(true, true)]
     public void A_node_that_held_a_database_is_kept_even_after_its_deletion(bool isFlushed, bool isDeleted)
     {
-        Make();
+        FoundCluster();
         Serve(
             store =>
             {
@@ -139,14 +139,14 @@ public sealed class UnclaimedNodeTests
     [Fact]
     public void A_node_with_known_peers_is_kept()
     {
-        Make(peers: [new KnownPeer("anothernodeanothernode", ["192.0.2.2:9443"])]);
+        FoundCluster(peers: [new KnownPeer("anothernodeanothernode", ["192.0.2.2:9443"])]);
         AssertKept("it has other members");
     }
 
     [Fact]
     public void A_node_whose_configuration_has_another_member_is_kept()
     {
-        Make();
+        FoundCluster();
         Serve(static _ => { }, isFlushed: false, learner: "anothernodeanothernode");
         AssertKept("others were let in");
     }
@@ -154,7 +154,7 @@ public sealed class UnclaimedNodeTests
     [Fact]
     public void A_halted_node_is_kept()
     {
-        Make();
+        FoundCluster();
         IdentityDirectory.Retire(_disk, Directory, new Retirement(RetirementCause.Halted, "A rule was broken."));
         AssertKept("it takes no part there any more: A rule was broken");
     }
@@ -165,7 +165,7 @@ public sealed class UnclaimedNodeTests
     [InlineData("restore-unfinished")]
     public void A_node_beside_foreign_files_is_kept(string name)
     {
-        Make();
+        FoundCluster();
         Serve(static _ => { }, isFlushed: false);
         _disk.WriteNew($"{Directory}/{name}", "x"u8);
         AssertKept($"/data/{name} is no file of a node that was never used");
@@ -175,7 +175,7 @@ public sealed class UnclaimedNodeTests
     [Fact]
     public void A_node_that_cannot_be_read_is_kept()
     {
-        Make();
+        FoundCluster();
         Serve(static _ => { }, isFlushed: true);
         string[] files =
         [
@@ -211,7 +211,7 @@ public sealed class UnclaimedNodeTests
     [Fact]
     public void A_running_node_is_kept()
     {
-        Make();
+        FoundCluster();
         using var store = Open();
         Assert.Throws<DataDirectoryInUseException>(() => MoveAside(_disk));
     }
@@ -314,7 +314,7 @@ public sealed class UnclaimedNodeTests
     }
 
     /// <summary>Founds a cluster of one on the disk, as a node does at its first boot.</summary>
-    private void Make(IReadOnlyList<KnownPeer>? peers = null)
+    private void FoundCluster(IReadOnlyList<KnownPeer>? peers = null)
     {
         using var founded = ClusterFounding.Found(
             Ids,

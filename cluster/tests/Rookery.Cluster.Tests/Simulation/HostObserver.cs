@@ -28,7 +28,7 @@ internal sealed class HostObserver(SteppedCluster cluster)
     /// <summary>Checks a message that a member sends against what is durable on that member's disk.</summary>
     public void ObserveMessage(in Message message)
     {
-        var watched = Of(message.From);
+        var watched = WatchedOf(message.From);
         // A request for a pre-vote, and a reply that grants it, contain the term of the election that may follow.
         bool containsOwnTerm =
             message.Kind != MessageKind.PreVote && (message.Kind != MessageKind.PreVoteReply || message.Refused);
@@ -66,7 +66,7 @@ internal sealed class HostObserver(SteppedCluster cluster)
 
     private void CheckMember(SteppedMember member, RaftConsensus consensus)
     {
-        var watched = Of(member.Id);
+        var watched = WatchedOf(member.Id);
         if (watched.Starts != member.Starts)
         {
             CheckStart(member, watched, CoreOf(consensus));
@@ -195,7 +195,7 @@ internal sealed class HostObserver(SteppedCluster cluster)
     /// <summary>Whether a voter, running or not, has an entry on its disk, or lost it and knows that.</summary>
     private bool IsDurableOn(NodeId voter, LogPosition position)
     {
-        var watched = Of(voter);
+        var watched = WatchedOf(voter);
         return watched.Core is { } core
             && (
                 Has(core, IsRunning(voter, core) ? core.DurableIndex : watched.Durable, position)
@@ -215,7 +215,7 @@ internal sealed class HostObserver(SteppedCluster cluster)
 
     private LogPosition Committed(int index) => new(_committed[index], index);
 
-    private Watched Of(NodeId member)
+    private Watched WatchedOf(NodeId member)
     {
         if (!_members.TryGetValue(member, out var watched))
         {

@@ -35,7 +35,7 @@ internal sealed class StateNode : IDisposable
     public NodeStore Core { get; }
 
     public StateRoutes Routes =>
-        new(Core.Offers, (since, through) => Task.FromResult(Make(since, through)), TimeProvider.System);
+        new(Core.Offers, (since, through) => Task.FromResult(MakeOffer(since, through)), TimeProvider.System);
 
     /// <summary>Returns the key of a row in the document table of database 9.</summary>
     public static byte[] KeyOf(int number) =>
@@ -70,7 +70,7 @@ internal sealed class StateNode : IDisposable
         while (Core.Background.DoStep()) { }
     }
 
-    private SnapshotOffer? Make(long? since, long through)
+    private SnapshotOffer? MakeOffer(long? since, long through)
     {
         if (since is not { } etag)
         {

@@ -107,8 +107,8 @@ public sealed class IndexRecordTests
         {
             Put(node, "a", "one");
             Put(node, "b", "one");
-            Assert.Equal(OperationStatus.Deleted, Do(node, static writer => writer.Delete("B"))[0].Status);
-            Assert.Equal(OperationStatus.NotFound, Do(node, static writer => writer.Delete("b"))[0].Status);
+            Assert.Equal(OperationStatus.Deleted, ChangeIndexes(node, static writer => writer.Delete("B"))[0].Status);
+            Assert.Equal(OperationStatus.NotFound, ChangeIndexes(node, static writer => writer.Delete("b"))[0].Status);
         }
 
         using var reopened = Open(isNew: false);
@@ -138,14 +138,14 @@ public sealed class IndexRecordTests
     {
         using var node = Open();
         Put(node, "a", "one");
-        var locked = Do(
+        var locked = ChangeIndexes(
             node,
             static writer => writer.Configure("a", new IndexSettingsChange(IndexLockMode.LockedIgnore))
         )[0];
         Assert.Equal(OperationStatus.Configured, locked.Status);
         Assert.Equal(OperationStatus.NotModified, Put(node, "a", "two").Status);
 
-        Do(node, static writer => writer.Configure("a", new IndexSettingsChange(IndexLockMode.LockedError)));
+        ChangeIndexes(node, static writer => writer.Configure("a", new IndexSettingsChange(IndexLockMode.LockedError)));
         Assert.Equal(OperationStatus.NotModified, Put(node, "a", "one").Status);
         var refused = Propose(
             node,
@@ -162,9 +162,10 @@ public sealed class IndexRecordTests
         Assert.Equal(2, NumberOf(Put(node, "b", "new")));
         Assert.Equal(
             OperationStatus.Configured,
-            Do(node, static writer => writer.Configure("A", new IndexSettingsChange(Priority: IndexPriority.High)))[
-                0
-            ].Status
+            ChangeIndexes(
+                node,
+                static writer => writer.Configure("A", new IndexSettingsChange(Priority: IndexPriority.High))
+            )[0].Status
         );
         Assert.Equal(
             new IndexSettings(IndexLockMode.LockedError, IndexPriority.High, IsDisabled: false),
@@ -172,11 +173,12 @@ public sealed class IndexRecordTests
         );
         Assert.Equal(
             OperationStatus.NotFound,
-            Do(node, static writer => writer.Configure("none", new IndexSettingsChange(Priority: IndexPriority.High)))[
-                0
-            ].Status
+            ChangeIndexes(
+                node,
+                static writer => writer.Configure("none", new IndexSettingsChange(Priority: IndexPriority.High))
+            )[0].Status
         );
-        Assert.Equal(OperationStatus.Deleted, Do(node, static writer => writer.Delete("a"))[0].Status);
+        Assert.Equal(OperationStatus.Deleted, ChangeIndexes(node, static writer => writer.Delete("a"))[0].Status);
     }
 
     [Fact]
@@ -217,9 +219,12 @@ public sealed class IndexRecordTests
     {
         using var node = Open();
         var key = new IdempotencyKey(1, 2);
-        Assert.Equal(1, NumberOf(Do(node, static writer => writer.Put("a", "one"u8, settings: default), key)[0]));
+        Assert.Equal(
+            1,
+            NumberOf(ChangeIndexes(node, static writer => writer.Put("a", "one"u8, settings: default), key)[0])
+        );
         Assert.Equal(2, NumberOf(Put(node, "a", "two")));
-        var retried = Do(node, static writer => writer.Put("a", "one"u8, settings: default), key)[0];
+        var retried = ChangeIndexes(node, static writer => writer.Put("a", "one"u8, settings: default), key)[0];
         Assert.Equal((OperationStatus.Configured, 1), (retried.Status, NumberOf(retried)));
         Assert.Equal("two", Text(Find(node, "a")!));
     }
@@ -228,7 +233,7 @@ public sealed class IndexRecordTests
     public void The_number_of_indexes_is_limited()
     {
         using var node = Open();
-        Do(
+        ChangeIndexes(
             node,
             static writer =>
             {
@@ -244,7 +249,7 @@ public sealed class IndexRecordTests
             StringComparison.Ordinal
         );
         Put(node, "7", "another");
-        Do(node, static writer => writer.Delete("8"));
+        ChangeIndexes(node, static writer => writer.Delete("8"));
         Assert.Equal(OperationStatus.Configured, Put(node, "more", "{}").Status);
     }
 
@@ -267,8 +272,8 @@ public sealed class IndexRecordTests
             RejectionKind.InsufficientSpace,
             Propose(full, static writer => writer.Put("b", "one"u8, settings: default)).Rejection?.Kind
         );
-        Do(full, static writer => writer.Configure("a", new IndexSettingsChange(IsDisabled: true)));
-        Do(full, static writer => writer.Delete("a"));
+        ChangeIndexes(full, static writer => writer.Configure("a", new IndexSettingsChange(IsDisabled: true)));
+        ChangeIndexes(full, static writer => writer.Delete("a"));
     }
 
     [Fact]
@@ -325,8 +330,8 @@ public sealed class IndexRecordTests
                 }
             }
 
-            var expected = Do(steady, Encode)[0];
-            Assert.Equal(NumberOf(expected), NumberOf(Do(restarted, Encode)[0]));
+            var expected = ChangeIndexes(steady, Encode)[0];
+            Assert.Equal(NumberOf(expected), NumberOf(ChangeIndexes(restarted, Encode)[0]));
             if (isDelete)
             {
                 model.Remove(lower);
@@ -387,9 +392,14 @@ public sealed class IndexRecordTests
         string definition,
         IndexSettingsChange settings = default,
         string database = "shop"
-    ) => Do(node, writer => writer.Put(name, Encoding.UTF8.GetBytes(definition), settings), database: database)[0];
+    ) =>
+        ChangeIndexes(
+            node,
+            writer => writer.Put(name, Encoding.UTF8.GetBytes(definition), settings),
+            database: database
+        )[0];
 
-    private static CommandOutcome Do(
+    private static CommandOutcome ChangeIndexes(
         SteppedNode node,
         Action<IndexWriter> encode,
         IdempotencyKey key = default,

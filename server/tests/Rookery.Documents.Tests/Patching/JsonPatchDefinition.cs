@@ -74,13 +74,13 @@ internal static class JsonPatchDefinition
             switch (op)
             {
                 case "remove":
-                    isDone = path.Length > 0 && Take(root, path, remove: true, out _);
+                    isDone = path.Length > 0 && TryFind(root, path, remove: true, out _);
                     break;
                 case "test":
-                    isDone = Take(root, path, remove: false, out var tested) && JsonNode.DeepEquals(tested, value);
+                    isDone = TryFind(root, path, remove: false, out var tested) && JsonNode.DeepEquals(tested, value);
                     break;
                 case "replace":
-                    isDone = Take(root, path, remove: false, out _) && Set(ref root, path, value, isReplace: true);
+                    isDone = TryFind(root, path, remove: false, out _) && Set(ref root, path, value, isReplace: true);
                     break;
                 case "add":
                     isDone = Set(ref root, path, value, isReplace: false);
@@ -91,12 +91,12 @@ internal static class JsonPatchDefinition
                         return null;
                     }
 
-                    isDone = Take(root, from, remove: false, out var taken);
+                    isDone = TryFind(root, from, remove: false, out var taken);
                     taken = taken?.DeepClone();
                     if (isDone && !(op is "move" && string.Equals(path, from, StringComparison.Ordinal)))
                     {
                         isDone =
-                            (op is "copy" || Take(root, from, remove: true, out _))
+                            (op is "copy" || TryFind(root, from, remove: true, out _))
                             && Set(ref root, path, taken, isReplace: false);
                     }
 
@@ -126,7 +126,7 @@ internal static class JsonPatchDefinition
         int.TryParse(segment, NumberStyles.None, CultureInfo.InvariantCulture, out index)
         && (segment.Length == 1 || segment[0] != '0');
 
-    private static bool Take(JsonNode root, string pointer, bool remove, out JsonNode? value)
+    private static bool TryFind(JsonNode root, string pointer, bool remove, out JsonNode? value)
     {
         value = root;
         string[] segments = Segments(pointer);
@@ -168,7 +168,7 @@ internal static class JsonPatchDefinition
         }
 
         string parent = pointer[..pointer.LastIndexOf('/')];
-        if (!Take(root, parent, remove: false, out var container))
+        if (!TryFind(root, parent, remove: false, out var container))
         {
             return false;
         }

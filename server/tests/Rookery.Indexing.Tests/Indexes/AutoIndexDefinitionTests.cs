@@ -10,10 +10,10 @@ public sealed class AutoIndexDefinitionTests
     [Fact]
     public void The_name_shows_the_content()
     {
-        Assert.Equal("Auto/Users/ByageAndname", Of("Users", Field("name"), Field("age")).Name);
+        Assert.Equal("Auto/Users/ByageAndname", DefinitionOf("Users", Field("name"), Field("age")).Name);
         Assert.Equal(
             "Auto/AllDocs/Byaddress_cityAndSearch(bio)AndExact(name)",
-            Of(
+            DefinitionOf(
                 null,
                 Field(["address", "city"]),
                 Field(["bio"], AutoIndexFieldUses.Search),
@@ -22,18 +22,18 @@ public sealed class AutoIndexDefinitionTests
         );
         Assert.Equal(
             "Auto/Users/ByExact(Search(bio))",
-            Of("Users", Field(["bio"], AutoIndexFieldUses.Search | AutoIndexFieldUses.Exact)).Name
+            DefinitionOf("Users", Field(["bio"], AutoIndexFieldUses.Search | AutoIndexFieldUses.Exact)).Name
         );
     }
 
     [Fact]
     public void A_name_is_short_and_valid_for_any_names_of_fields()
     {
-        var many = Of("Users", [.. Enumerable.Range(0, 200).Select(static i => Field($"field{i}"))]);
-        var others = Of("Users", [.. Enumerable.Range(0, 200).Select(static i => Field($"other{i}"))]);
+        var many = DefinitionOf("Users", [.. Enumerable.Range(0, 200).Select(static i => Field($"field{i}"))]);
+        var others = DefinitionOf("Users", [.. Enumerable.Range(0, 200).Select(static i => Field($"other{i}"))]);
         Assert.NotEqual(many.Name, others.Name);
         Assert.All(
-            [many, others, Of("Users", Field("a\nb")), Of("Users", Field(""))],
+            [many, others, DefinitionOf("Users", Field("a\nb")), DefinitionOf("Users", Field(""))],
             static definition => Assert.Null(IndexRecord.NameProblem(definition.Name))
         );
     }
@@ -41,20 +41,20 @@ public sealed class AutoIndexDefinitionTests
     [Fact]
     public void A_definition_covers_another_with_a_subset_of_its_fields()
     {
-        var wide = Of("Users", Field(["name"], AutoIndexFieldUses.Search), Field("age"));
-        Assert.True(wide.Covers(Of("users", Field("name"))));
+        var wide = DefinitionOf("Users", Field(["name"], AutoIndexFieldUses.Search), Field("age"));
+        Assert.True(wide.Covers(DefinitionOf("users", Field("name"))));
         Assert.True(wide.Covers(wide));
-        Assert.False(wide.Covers(Of("Users", Field(["name"], AutoIndexFieldUses.Exact))));
-        Assert.False(wide.Covers(Of("Users", Field("name"), Field("city"))));
-        Assert.False(wide.Covers(Of("Orders", Field("name"))));
-        Assert.False(wide.Covers(Of(null, Field("name"))));
+        Assert.False(wide.Covers(DefinitionOf("Users", Field(["name"], AutoIndexFieldUses.Exact))));
+        Assert.False(wide.Covers(DefinitionOf("Users", Field("name"), Field("city"))));
+        Assert.False(wide.Covers(DefinitionOf("Orders", Field("name"))));
+        Assert.False(wide.Covers(DefinitionOf(null, Field("name"))));
     }
 
     [Fact]
     public void A_merged_definition_covers_both()
     {
-        var one = Of("Users", Field(["name"], AutoIndexFieldUses.Search), Field("age"));
-        var other = Of("Users", Field(["name"], AutoIndexFieldUses.Exact), Field(["lines", "product"]));
+        var one = DefinitionOf("Users", Field(["name"], AutoIndexFieldUses.Search), Field("age"));
+        var other = DefinitionOf("Users", Field(["name"], AutoIndexFieldUses.Exact), Field(["lines", "product"]));
         var both = one.MergedWith(other);
         Assert.True(both.Covers(one) && both.Covers(other));
         Assert.Equal("Auto/Users/ByageAndlines_productAndExact(Search(name))", both.Name);
@@ -65,7 +65,7 @@ public sealed class AutoIndexDefinitionTests
     [Fact]
     public void The_format_is_stable_and_independent_of_the_order_of_fields()
     {
-        var definition = Of("Users", Field(["name"], AutoIndexFieldUses.Search), Field(["lines", "product"]));
+        var definition = DefinitionOf("Users", Field(["name"], AutoIndexFieldUses.Search), Field(["lines", "product"]));
         const string Json =
             """{"Type":"AutoMap","Collection":"Users","Fields":[{"Path":["lines","product"],"Uses":0},{"Path":["name"],"Uses":2}]}""";
         Assert.Equal(Json, Encoding.UTF8.GetString(definition.ToJson()));
@@ -85,7 +85,7 @@ public sealed class AutoIndexDefinitionTests
 
     private static AutoIndexDefinition Parse(string json) => AutoIndexDefinition.TryRead(Encoding.UTF8.GetBytes(json))!;
 
-    private static AutoIndexDefinition Of(string? collection, params AutoIndexField[] fields) =>
+    private static AutoIndexDefinition DefinitionOf(string? collection, params AutoIndexField[] fields) =>
         new(collection, fields);
 
     private static AutoIndexField Field(string name) => Field([name]);

@@ -10,7 +10,7 @@ namespace Rookery.Indexing.Tests.Indexes;
 
 public sealed class IndexFeederTests
 {
-    private static readonly AutoIndexDefinition ByName = Of("Users", "name");
+    private static readonly AutoIndexDefinition ByName = DefinitionOf("Users", "name");
 
     [Fact]
     public void An_index_includes_existing_documents_and_follows_puts_deletes_and_moves()
@@ -87,7 +87,7 @@ public sealed class IndexFeederTests
     public void Indexes_of_all_documents_keep_a_document_that_moves()
     {
         using var node = IndexedNode.New();
-        var all = Of(null, "name");
+        var all = DefinitionOf(null, "name");
         node.Define(all.Name, all);
         node.Put("a", "\"name\":1", "Users");
         node.SettleAll();
@@ -110,7 +110,7 @@ public sealed class IndexFeederTests
         string[] names = [.. Enumerable.Range(0, 4).Select(static i => $"index{i}")];
         foreach (string name in names)
         {
-            node.Define(name, Of("Users", name, "name"));
+            node.Define(name, DefinitionOf("Users", name, "name"));
         }
 
         node.SettleAll();
@@ -129,7 +129,7 @@ public sealed class IndexFeederTests
         Write(node, from: 90, to: 100);
         node.SettleAll();
         Assert.Equal(before + 10, Feeder(node).DocumentsRead);
-        Assert.All(names, name => node.Check(name, Of("Users", name, "name")));
+        Assert.All(names, name => node.Check(name, DefinitionOf("Users", name, "name")));
     }
 
     [Fact]
@@ -159,7 +159,7 @@ public sealed class IndexFeederTests
     {
         using var node = IndexedNode.New();
         node.Define(ByName.Name, ByName);
-        node.Define("other", Of("Others", "name"));
+        node.Define("other", DefinitionOf("Others", "name"));
         node.SettleAll();
         long before = node.StoreOf(ByName.Name).Watermark;
         Write(node, from: 0, to: 20);
@@ -188,7 +188,7 @@ public sealed class IndexFeederTests
         var options = IndexedNode.SmallSteps with { EtagsBetweenPositionWrites = 50 };
         var node = IndexedNode.New(options);
         Write(node, from: 0, to: 30);
-        node.Define("other", Of("Others", "name"));
+        node.Define("other", DefinitionOf("Others", "name"));
         node.SettleAll();
         long before = node.StoreOf("other").Watermark;
         Write(node, from: 30, to: 90);
@@ -305,7 +305,7 @@ public sealed class IndexFeederTests
         Write(node, from: 0, to: 300);
         node.Define(ByName.Name, ByName);
         node.SettleAll();
-        var late = Of("Users", "age");
+        var late = DefinitionOf("Users", "age");
         node.Define(late.Name, late);
         node.Put("fresh", "\"name\":\"fresh\"");
         for (int i = 0; i < 4; i++)
@@ -378,7 +378,7 @@ public sealed class IndexFeederTests
         using var node = IndexedNode.New(
             new IndexFeederOptions { MinPendingBytes = 32 << 10, PendingBytes = 32 << 10 }
         );
-        var definition = Of("Users", "tags");
+        var definition = DefinitionOf("Users", "tags");
         if (!isBuilt)
         {
             node.Define("tags", definition);
@@ -405,7 +405,7 @@ public sealed class IndexFeederTests
     public void A_document_with_too_many_values_is_an_error_and_other_documents_are_indexed()
     {
         using var node = IndexedNode.New(new IndexFeederOptions());
-        node.Define("tags", Of("Users", "tags"));
+        node.Define("tags", DefinitionOf("Users", "tags"));
         node.Put("many", $"\"tags\":[{string.Join(',', Enumerable.Range(0, 140_000))}]");
         node.Put("few", "\"tags\":[1,2]");
         node.SettleAll();
@@ -431,7 +431,7 @@ public sealed class IndexFeederTests
         node.Check(ByName.Name, ByName);
     }
 
-    private static AutoIndexDefinition Of(string? collection, params string[] fields) =>
+    private static AutoIndexDefinition DefinitionOf(string? collection, params string[] fields) =>
         new(collection, fields.Select(static field => new AutoIndexField([field], AutoIndexFieldUses.Exact)));
 
     private static IndexFeeder Feeder(IndexedNode node) =>

@@ -7,7 +7,7 @@ namespace Rookery.Indexing.Tests.Indexes;
 /// <summary>Which of several indexes a step of the feeder serves.</summary>
 public sealed class IndexFeederTurnsTests
 {
-    private static readonly AutoIndexDefinition ByName = Of("Users", "name");
+    private static readonly AutoIndexDefinition ByName = DefinitionOf("Users", "name");
 
     [Fact]
     public void An_index_that_is_always_awaited_does_not_keep_another_from_being_built()
@@ -17,7 +17,7 @@ public sealed class IndexFeederTurnsTests
         node.Define("awaited", ByName);
         node.SettleAll();
         Write(node, from: 30, to: 200);
-        node.Define("built", Of("Users", "age"));
+        node.Define("built", DefinitionOf("Users", "age"));
         for (
             int i = 0;
             i < 300
@@ -109,7 +109,7 @@ public sealed class IndexFeederTurnsTests
         Write(node, from: 0, to: 600);
         node.Define("low", ByName);
         node.Host.Step();
-        node.Define("high", Of("Users", "age"));
+        node.Define("high", DefinitionOf("Users", "age"));
         SetPriorities(node);
         long before = node.Status("low").Progress.Done;
         for (int i = 0; i < 16; i++)
@@ -122,7 +122,7 @@ public sealed class IndexFeederTurnsTests
         Assert.InRange(node.Status("low").Progress.Done - before, 3 * step, 5 * step);
     }
 
-    private static AutoIndexDefinition Of(string? collection, params string[] fields) =>
+    private static AutoIndexDefinition DefinitionOf(string? collection, params string[] fields) =>
         new(collection, fields.Select(static field => new AutoIndexField([field], AutoIndexFieldUses.Exact)));
 
     private static void SetPriorities(IndexedNode node) =>

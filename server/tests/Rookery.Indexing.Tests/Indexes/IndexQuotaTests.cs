@@ -36,7 +36,7 @@ public sealed class IndexQuotaTests
         {
             for (int i = 0; i < 1_000; i++)
             {
-                writer.Put($"i{i:D4}", Of($"f{i}").ToJson(), settings: default);
+                writer.Put($"i{i:D4}", DefinitionOf($"f{i}").ToJson(), settings: default);
             }
         });
         node.SettleAll();
@@ -110,7 +110,7 @@ public sealed class IndexQuotaTests
         node.CreateDatabase("zoo");
         for (int i = 0; i < MaxIndexesOfSmallestNode / 2; i++)
         {
-            node.Define($"a{i:D2}", Of($"f{i}"));
+            node.Define($"a{i:D2}", DefinitionOf($"f{i}"));
         }
 
         node.SettleAll();
@@ -175,7 +175,7 @@ public sealed class IndexQuotaTests
         node.DefineField("s", "o.name", "zoo");
         for (int i = 0; i < (MaxIndexesOfSmallestNode / 2) - 2; i++)
         {
-            node.Define($"i{i}", Of($"f{i}"));
+            node.Define($"i{i}", DefinitionOf($"f{i}"));
         }
 
         Assert.True(node.Host.MayDefine(defining: 1));
@@ -188,7 +188,7 @@ public sealed class IndexQuotaTests
         node.ChangeIndexes(static writer =>
         {
             writer.Delete("i0");
-            writer.Put("other", Of("other").ToJson(), settings: default);
+            writer.Put("other", DefinitionOf("other").ToJson(), settings: default);
         });
         Assert.True(node.Host.MayDefine(defining: 2));
         Assert.False(node.Host.MayDefine(defining: 3));
@@ -240,6 +240,6 @@ public sealed class IndexQuotaTests
         return JsonSerializer.Deserialize<string>(text.WrittenSpan)!;
     }
 
-    private static AutoIndexDefinition Of(string field) =>
+    private static AutoIndexDefinition DefinitionOf(string field) =>
         new("Users", [new AutoIndexField([field], AutoIndexFieldUses.None)]);
 }

@@ -42,7 +42,7 @@ public sealed class IndexDamageTests : IDisposable
     [InlineData(false)]
     public void Damage_found_while_reading_results_starts_a_rebuild(bool isOfRows)
     {
-        using (var answer = Ask())
+        using (var answer = Search())
         {
             Assert.Equal(50, answer.TotalResults);
             BreakSegments();
@@ -69,7 +69,7 @@ public sealed class IndexDamageTests : IDisposable
     public void An_unreadable_page_found_by_a_search_starts_a_rebuild()
     {
         BreakSegments();
-        Assert.Null(TryAsk());
+        Assert.Null(TrySearch());
         AssertRebuilt();
     }
 
@@ -90,7 +90,7 @@ public sealed class IndexDamageTests : IDisposable
         Assert.True(_node.Serving(Names).IsResetRequested);
         _node.Disk.ClearFaults();
         _node.SettleAll();
-        using (var answer = Ask())
+        using (var answer = Search())
         {
             Assert.Equal("\"name\":\"n0\"", System.Text.Encoding.UTF8.GetString(answer.ReadRow(0)));
         }
@@ -98,9 +98,9 @@ public sealed class IndexDamageTests : IDisposable
         Assert.Equal(0, _memory.HeldBytes);
     }
 
-    private IndexAnswer Ask() => TryAsk() ?? throw new InvalidOperationException("The index does not answer.");
+    private IndexAnswer Search() => TrySearch() ?? throw new InvalidOperationException("The index does not answer.");
 
-    private IndexAnswer? TryAsk()
+    private IndexAnswer? TrySearch()
     {
         var queries = new IndexedQueries(_node.Host);
         var rows = queries.FindRowSource(_node.Database(), Names)!;

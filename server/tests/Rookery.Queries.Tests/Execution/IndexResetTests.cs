@@ -32,13 +32,13 @@ public sealed class IndexResetTests
 
         node.SettleAll();
         long visibleEtag = node.Serving(ByName.Name).VisibleEtag;
-        Assert.Equal(30, Ask(node, visibleEtag));
+        Assert.Equal(30, CountResults(node, visibleEtag));
         Assert.True(node.Host.Reset(node.Database(), ByName.Name));
         node.Follow();
-        Assert.Null(Ask(node, visibleEtag));
-        Assert.Equal(0, Ask(node, minimumEtag: 0));
+        Assert.Null(CountResults(node, visibleEtag));
+        Assert.Equal(0, CountResults(node, minimumEtag: 0));
         node.SettleAll();
-        Assert.Equal(30, Ask(node, visibleEtag));
+        Assert.Equal(30, CountResults(node, visibleEtag));
     }
 
     [Fact]
@@ -91,7 +91,7 @@ public sealed class IndexResetTests
         }
     }
 
-    private static long? Ask(IndexedNode node, long minimumEtag)
+    private static long? CountResults(IndexedNode node, long minimumEtag)
     {
         var share = new MemoryBudget(64 << 20).AddShare("queries", limitBytes: 64 << 20);
         var plan = CompiledQuery.Compile(

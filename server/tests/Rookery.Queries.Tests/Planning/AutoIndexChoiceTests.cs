@@ -39,10 +39,10 @@ public sealed class AutoIndexChoiceTests
     [Fact]
     public void The_most_current_and_then_the_narrowest_index_with_all_fields_is_used()
     {
-        var needed = Of("name");
-        var wide = Candidate(Of("age", "name", "city"), visible: 90);
-        var exact = Candidate(Of("name"), visible: 90);
-        var other = Candidate(Of("city"), visible: 100);
+        var needed = DefinitionOf("name");
+        var wide = Candidate(DefinitionOf("age", "name", "city"), visible: 90);
+        var exact = Candidate(DefinitionOf("name"), visible: 90);
+        var other = Candidate(DefinitionOf("city"), visible: 100);
         Assert.Equal((exact.Name, null), Choose(needed, wide, exact, other));
         Assert.Equal((wide.Name, null), Choose(needed, wide with { VisibleEtag = 91 }, exact, other));
         Assert.Equal(
@@ -65,11 +65,11 @@ public sealed class AutoIndexChoiceTests
     public void A_new_index_also_gets_the_fields_of_the_most_similar_one()
     {
         var choice = AutoIndexChoice.For(
-            Of("age", "city"),
+            DefinitionOf("age", "city"),
             [
-                Candidate(Of("name"), visible: 5),
-                Candidate(Of("city", "zip"), visible: 5),
-                Candidate(new AutoIndexDefinition("Orders", Of("age").Fields), visible: 5),
+                Candidate(DefinitionOf("name"), visible: 5),
+                Candidate(DefinitionOf("city", "zip"), visible: 5),
+                Candidate(new AutoIndexDefinition("Orders", DefinitionOf("age").Fields), visible: 5),
             ],
             explains: true
         );
@@ -85,7 +85,7 @@ public sealed class AutoIndexChoiceTests
         );
         Assert.Equal(
             "Auto/Users/Byage",
-            AutoIndexChoice.For(Of("age"), candidates: [], explains: false).ToDefine?.Name
+            AutoIndexChoice.For(DefinitionOf("age"), candidates: [], explains: false).ToDefine?.Name
         );
     }
 
@@ -93,29 +93,32 @@ public sealed class AutoIndexChoiceTests
     public void The_fields_of_an_index_are_limited_and_a_stopped_index_is_not_extended_or_defined_twice()
     {
         var widest = Candidate(
-            Of([.. Enumerable.Range(0, AutoIndexChoice.MaxMergedFields).Select(static i => $"f{i}")]),
+            DefinitionOf([.. Enumerable.Range(0, AutoIndexChoice.MaxMergedFields).Select(static i => $"f{i}")]),
             visible: 5
         );
-        Assert.Equal("Auto/Users/Byage", AutoIndexChoice.For(Of("age"), [widest], explains: false).Name);
-        var failed = Candidate(Of("age"), visible: 5) with { State = IndexState.Error };
-        Assert.Equal((failed.Name, null), Choose(Of("age"), failed));
+        Assert.Equal("Auto/Users/Byage", AutoIndexChoice.For(DefinitionOf("age"), [widest], explains: false).Name);
+        var failed = Candidate(DefinitionOf("age"), visible: 5) with { State = IndexState.Error };
+        Assert.Equal((failed.Name, null), Choose(DefinitionOf("age"), failed));
         Assert.Equal(
             [new PlanReason(failed.Name, "Is in state Error.")],
-            AutoIndexChoice.For(Of("age"), [failed], explains: true).Reasons
+            AutoIndexChoice.For(DefinitionOf("age"), [failed], explains: true).Reasons
         );
     }
 
     [Fact]
     public void A_narrower_index_is_superfluous_once_a_wider_one_has_caught_up()
     {
-        var narrow = Candidate(Of("name"), visible: 90);
-        var wide = Candidate(Of("name", "age"), visible: 89);
+        var narrow = Candidate(DefinitionOf("name"), visible: 90);
+        var wide = Candidate(DefinitionOf("name", "age"), visible: 89);
         Assert.Empty(AutoCandidates.Superfluous([narrow, wide]));
         Assert.Equal([narrow.Name], AutoCandidates.Superfluous([narrow, wide with { VisibleEtag = 90 }]));
         Assert.Empty(AutoCandidates.Superfluous([narrow, wide with { VisibleEtag = 90, State = IndexState.Paused }]));
         Assert.Empty(AutoCandidates.Superfluous([narrow, narrow with { Name = "twin" }]));
         Assert.Empty(
-            AutoCandidates.Superfluous([Candidate(Of("name"), visible: 0), Candidate(Of("name", "age"), visible: 0)])
+            AutoCandidates.Superfluous([
+                Candidate(DefinitionOf("name"), visible: 0),
+                Candidate(DefinitionOf("name", "age"), visible: 0),
+            ])
         );
     }
 
@@ -131,6 +134,6 @@ public sealed class AutoIndexChoiceTests
     private static AutoCandidate<AutoIndexDefinition> Candidate(AutoIndexDefinition definition, long visible) =>
         new(definition.Name, definition, IndexState.Normal, visible);
 
-    private static AutoIndexDefinition Of(params string[] fields) =>
+    private static AutoIndexDefinition DefinitionOf(params string[] fields) =>
         new("Users", fields.Select(static field => new AutoIndexField([field], AutoIndexFieldUses.None)));
 }

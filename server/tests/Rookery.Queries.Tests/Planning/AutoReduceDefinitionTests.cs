@@ -30,20 +30,20 @@ public sealed class AutoReduceDefinitionTests
         "Auto/Orders/ByAverage(total)AndCountAndMin(total)AndSum(count)ReducedBytags"
     )]
     [InlineData("from @all_docs group by type select count()", "Auto/AllDocs/ByCountReducedBytype")]
-    public void The_name_shows_the_content(string query, string name) => Assert.Equal(name, Of(query).Name);
+    public void The_name_shows_the_content(string query, string name) => Assert.Equal(name, DefinitionOf(query).Name);
 
     [Fact]
     public void A_name_is_short_and_valid_for_any_names_of_fields()
     {
-        var many = Of(
+        var many = DefinitionOf(
             $"from Users group by {string.Join(", ", Enumerable.Range(0, 60).Select(static i => $"field{i}"))}"
         );
-        var others = Of(
+        var others = DefinitionOf(
             $"from Users group by {string.Join(", ", Enumerable.Range(0, 60).Select(static i => $"other{i}"))}"
         );
         Assert.NotEqual(many.Name, others.Name);
         Assert.All(
-            [many, others, Of("from Users group by 'a\\nb'")],
+            [many, others, DefinitionOf("from Users group by 'a\\nb'")],
             static definition => Assert.Null(IndexRecord.NameProblem(definition.Name))
         );
     }
@@ -64,7 +64,7 @@ public sealed class AutoReduceDefinitionTests
                 ]
         )
         {
-            Assert.Equal(Json, Encoding.UTF8.GetString(Of(query).ToJson()));
+            Assert.Equal(Json, Encoding.UTF8.GetString(DefinitionOf(query).ToJson()));
         }
 
         Assert.Equal(
@@ -98,13 +98,18 @@ public sealed class AutoReduceDefinitionTests
     [Fact]
     public void An_index_with_more_aggregates_of_the_same_groups_answers()
     {
-        var wide = Of("from Orders group by a, b select count(), sum(n)");
-        Assert.True(wide.Covers(Of("from orders group by b, a select sum(n)")));
-        Assert.False(wide.Covers(Of("from Orders group by a, b select max(n)")));
-        Assert.False(wide.Covers(Of("from Orders group by a select count()")));
-        Assert.False(wide.Covers(Of("from Others group by a, b select count()")));
-        Assert.False(Of("from Orders group by a[] select count()").Covers(Of("from Orders group by a select count()")));
-        Assert.False(Of("from Orders group by a[], l.b").Covers(Of("from Orders group by a, l[].b")));
+        var wide = DefinitionOf("from Orders group by a, b select count(), sum(n)");
+        Assert.True(wide.Covers(DefinitionOf("from orders group by b, a select sum(n)")));
+        Assert.False(wide.Covers(DefinitionOf("from Orders group by a, b select max(n)")));
+        Assert.False(wide.Covers(DefinitionOf("from Orders group by a select count()")));
+        Assert.False(wide.Covers(DefinitionOf("from Others group by a, b select count()")));
+        Assert.False(
+            DefinitionOf("from Orders group by a[] select count()")
+                .Covers(DefinitionOf("from Orders group by a select count()"))
+        );
+        Assert.False(
+            DefinitionOf("from Orders group by a[], l.b").Covers(DefinitionOf("from Orders group by a, l[].b"))
+        );
     }
 
     [Fact]
@@ -173,7 +178,7 @@ public sealed class AutoReduceDefinitionTests
         var old = Candidate(Query, visible: 90) with { Name = OldName, State = state };
         Assert.Equal((OldName, null), Choose(Query, old));
         Assert.DoesNotContain(
-            AutoReduceChoice.For(Of(Query), [old]).Reasons,
+            AutoReduceChoice.For(DefinitionOf(Query), [old]).Reasons,
             static reason => reason.Text.Contains("Will be created", StringComparison.Ordinal)
         );
 
@@ -260,14 +265,17 @@ public sealed class AutoReduceDefinitionTests
     private static (string? Name, string? ToDefine) Choose(
         string query,
         params AutoCandidate<AutoReduceDefinition>[] candidates
-    ) => AutoReduceChoice.For(Of(query), candidates) is var choice ? (choice.Name, choice.ToDefine?.Name) : default;
+    ) =>
+        AutoReduceChoice.For(DefinitionOf(query), candidates) is var choice
+            ? (choice.Name, choice.ToDefine?.Name)
+            : default;
 
     private static AutoCandidate<AutoReduceDefinition> Candidate(string query, long visible) =>
-        new(Of(query).Name, Of(query), IndexState.Normal, visible);
+        new(DefinitionOf(query).Name, DefinitionOf(query), IndexState.Normal, visible);
 
     private static CompiledQuery Plan(string query) =>
         CompiledQuery.Compile(RqlParser.Parse(query), QueryParameters.None);
 
-    private static AutoReduceDefinition Of(string query) =>
+    private static AutoReduceDefinition DefinitionOf(string query) =>
         Plan(query) is var plan ? AutoReduceDefinition.Of(plan.Target.Collection, plan.Groups!) : null!;
 }

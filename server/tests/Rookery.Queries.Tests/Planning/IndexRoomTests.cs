@@ -26,7 +26,7 @@ public sealed class IndexRoomTests
         Assert.NotNull(Plan(node, "from Users where name = 'a'").ToDefine);
         for (int i = 0; i < MostOfALeastNode / 2; i++)
         {
-            node.Define($"i{i}", Of($"f{i}"));
+            node.Define($"i{i}", DefinitionOf($"f{i}"));
         }
 
         node.SettleAll();
@@ -37,7 +37,7 @@ public sealed class IndexRoomTests
         Assert.False(Plan(node, "from Users where search(name, 'a') order by score()").AvoidsScan);
     }
 
-    private static AutoIndexDefinition Of(string field) =>
+    private static AutoIndexDefinition DefinitionOf(string field) =>
         new("Users", [new AutoIndexField([field], AutoIndexFieldUses.None)]);
 
     private static IndexChoice Plan(IndexedNode node, string text)

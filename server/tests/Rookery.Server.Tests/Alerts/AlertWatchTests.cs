@@ -27,10 +27,10 @@ public sealed class AlertWatchTests : IDisposable
     public void An_alert_becomes_active_after_its_period_and_is_logged_once_with_figures()
     {
         _facts = HealthyFacts() with { Space = new ReserveState(FreeBytes: 300 << 20, NeededBytes: 256 << 20) };
-        Pass(minutes: 9);
+        AdvanceMinutes(9);
         Assert.Empty(_watch.Active);
 
-        Pass(minutes: 2);
+        AdvanceMinutes(2);
         var alert = Assert.Single(_watch.Active);
         Assert.Equal(
             ("disk_low", AlertSeverity.Warning, "/help/reference/alerts.md#disk_low"),
@@ -39,7 +39,7 @@ public sealed class AlertWatchTests : IDisposable
         Assert.Equal("This node's card has 300 MiB free; at 256 MiB writes that add data are refused.", alert.Sentence);
         Assert.Equal(new DateTimeOffset(2026, 1, 1, 0, 0, 10, TimeSpan.Zero), alert.Since);
 
-        Pass(minutes: 60);
+        AdvanceMinutes(60);
         Assert.Single(_watch.Active);
         Assert.Equal(1, _changes);
         Assert.Single(_log.Lines);
@@ -85,17 +85,17 @@ public sealed class AlertWatchTests : IDisposable
                 ]
             );
         _facts = HealthyFacts() with { Cluster = Led("B") };
-        Pass(minutes: 6);
+        AdvanceMinutes(6);
         Assert.Equal(("member_down", "B"), (Assert.Single(_watch.Active).Name, _watch.Active[0].Member));
         _facts = HealthyFacts() with { Cluster = Led("B", "C") };
-        Pass(minutes: 6);
+        AdvanceMinutes(6);
         Assert.Equal(
             ["B", "C"],
             _watch.Active.Where(static alert => alert.Name is "member_down").Select(static alert => alert.Member)
         );
         Assert.NotEqual(_watch.Active[^1].Since, _watch.Active[^2].Since);
         _facts = HealthyFacts() with { Cluster = Led("C") };
-        Pass(minutes: 1);
+        AdvanceMinutes(1);
         Assert.Equal(
             ["C"],
             _watch.Active.Where(static alert => alert.Name is "member_down").Select(static alert => alert.Member)
@@ -106,9 +106,9 @@ public sealed class AlertWatchTests : IDisposable
     public void Figures_are_updated_while_an_alert_holds()
     {
         _facts = HealthyFacts() with { Space = new ReserveState(FreeBytes: 300 << 20, NeededBytes: 256 << 20) };
-        Pass(minutes: 11);
+        AdvanceMinutes(11);
         _facts = HealthyFacts() with { Space = new ReserveState(FreeBytes: 290 << 20, NeededBytes: 256 << 20) };
-        Pass(minutes: 1);
+        AdvanceMinutes(1);
         Assert.Contains("290 MiB free", Assert.Single(_watch.Active).Sentence, StringComparison.Ordinal);
     }
 
@@ -116,11 +116,11 @@ public sealed class AlertWatchTests : IDisposable
     public void A_condition_that_ends_within_its_period_is_not_reported()
     {
         _facts = HealthyFacts() with { Space = new ReserveState(FreeBytes: 300 << 20, NeededBytes: 256 << 20) };
-        Pass(minutes: 9);
+        AdvanceMinutes(9);
         _facts = HealthyFacts();
-        Pass(minutes: 1);
+        AdvanceMinutes(1);
         _facts = HealthyFacts() with { Space = new ReserveState(FreeBytes: 300 << 20, NeededBytes: 256 << 20) };
-        Pass(minutes: 9);
+        AdvanceMinutes(9);
         Assert.Empty(_watch.Active);
         Assert.Equal(0, _changes);
     }
@@ -133,19 +133,19 @@ public sealed class AlertWatchTests : IDisposable
             Board = new BoardReading { KnownFlags = Throttling.All, Now = Throttling.UnderVoltage },
         };
         _facts = under;
-        Pass(minutes: 1);
+        AdvanceMinutes(1);
         Assert.Equal("under_voltage", Assert.Single(_watch.Active).Name);
         for (int i = 0; i < 10; i++)
         {
             _facts = HealthyFacts();
-            Pass(minutes: 14);
+            AdvanceMinutes(14);
             _facts = under;
-            Pass(minutes: 1);
+            AdvanceMinutes(1);
         }
 
         Assert.Equal(1, _changes);
         _facts = HealthyFacts();
-        Pass(minutes: 16);
+        AdvanceMinutes(16);
         Assert.Empty(_watch.Active);
         Assert.Equal(2, _changes);
     }
@@ -154,13 +154,13 @@ public sealed class AlertWatchTests : IDisposable
     public void An_active_alert_whose_condition_ended_says_so()
     {
         _facts = HealthyFacts() with { Space = new ReserveState(FreeBytes: 136 << 20, NeededBytes: 256 << 20) };
-        Pass(minutes: 2);
+        AdvanceMinutes(2);
         Assert.Equal(
             ("disk_full", AlertSeverity.Critical),
             (Assert.Single(_watch.Active).Name, _watch.Active[0].Severity)
         );
         _facts = HealthyFacts();
-        Pass(minutes: 1);
+        AdvanceMinutes(1);
         var lingering = Assert.Single(_watch.Active);
         Assert.Equal(AlertSeverity.Warning, lingering.Severity);
         Assert.Equal(
@@ -168,7 +168,7 @@ public sealed class AlertWatchTests : IDisposable
                 + "written: this node's card is full; it has 136 MiB free, less than its reserve of 256 MiB.",
             lingering.Sentence
         );
-        Pass(minutes: 5);
+        AdvanceMinutes(5);
         Assert.Empty(_watch.Active);
     }
 
@@ -176,7 +176,7 @@ public sealed class AlertWatchTests : IDisposable
     public void Unknown_facts_raise_no_alert()
     {
         _facts = new AlertFacts { Now = _time.GetUtcNow() };
-        Pass(minutes: 120);
+        AdvanceMinutes(120);
         Assert.Empty(_watch.Active);
     }
 
@@ -184,9 +184,9 @@ public sealed class AlertWatchTests : IDisposable
     public void Active_alerts_stay_while_the_node_stops()
     {
         _facts = HealthyFacts() with { DamagedPlaces = 2 };
-        Pass(minutes: 1);
+        AdvanceMinutes(1);
         _facts = null;
-        Pass(minutes: 60);
+        AdvanceMinutes(60);
         Assert.Equal("This node found 2 damaged places on its card.", Assert.Single(_watch.Active).Sentence);
     }
 
@@ -199,9 +199,9 @@ public sealed class AlertWatchTests : IDisposable
             _time,
             NullLogger.Instance
         );
-        Pass(minutes: 1);
+        AdvanceMinutes(1);
         fails = true;
-        Pass(minutes: 1);
+        AdvanceMinutes(1);
         Assert.Single(watch.Active);
     }
 
@@ -215,10 +215,10 @@ public sealed class AlertWatchTests : IDisposable
             _time,
             _log
         );
-        Pass(minutes: 1);
+        AdvanceMinutes(1);
         Assert.Single(_log.Lines);
         fails = false;
-        Pass(minutes: 1);
+        AdvanceMinutes(1);
         Assert.Single(watch.Active);
     }
 
@@ -229,5 +229,5 @@ public sealed class AlertWatchTests : IDisposable
             Space = new ReserveState(FreeBytes: 8L << 30, NeededBytes: 256 << 20),
         };
 
-    private void Pass(int minutes) => _time.Advance(TimeSpan.FromMinutes(minutes));
+    private void AdvanceMinutes(int minutes) => _time.Advance(TimeSpan.FromMinutes(minutes));
 }

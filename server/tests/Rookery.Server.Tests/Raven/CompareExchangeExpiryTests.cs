@@ -39,7 +39,7 @@ public sealed class CompareExchangeExpiryTests : IAsyncLifetime
     {
         const string Value = "\"Object\":\"users/1\"";
         Assert.Contains(Value, await ReadAsync(method, path, body), StringComparison.Ordinal);
-        Pass();
+        AdvanceClock();
         Assert.DoesNotContain(Value, await ReadAsync(method, path, body), StringComparison.Ordinal);
         Assert.True(await PutAsync("gone", "\"users/2\"", _time.GetUtcNow().AddSeconds(10)), "the key is free again");
     }
@@ -51,14 +51,14 @@ public sealed class CompareExchangeExpiryTests : IAsyncLifetime
     {
         const string Query = """{"Query":"from Users where id() = cmpxchg('gone')"}""";
         Assert.Contains("users/1", await ReadAsync("POST", path, Query), StringComparison.Ordinal);
-        Pass();
+        AdvanceClock();
         Assert.DoesNotContain("users/1", await ReadAsync("POST", path, Query), StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task A_change_by_query_ends_a_value_whose_time_has_passed()
     {
-        Pass();
+        AdvanceClock();
         var started = await _server.SendAsync(
             "DELETE",
             $"{_db}/queries",
@@ -84,7 +84,7 @@ public sealed class CompareExchangeExpiryTests : IAsyncLifetime
         Assert.Equal(1, before.Json.GetProperty("Results").GetArrayLength());
 
         // The time of values moves on with an entry of any database, which leaves the last etag of this one.
-        Pass();
+        AdvanceClock();
         string other = await _server.CreateDatabaseAsync();
         await _server.SendAsync("PUT", $"{other}/docs?id=a", "{}");
         (string, string)[] known = before.Tag is { } tag ? [("If-None-Match", tag)] : [];
@@ -97,7 +97,7 @@ public sealed class CompareExchangeExpiryTests : IAsyncLifetime
     [Fact]
     public async Task The_requests_in_a_local_multi_get_are_local_and_write_nothing()
     {
-        Pass();
+        AdvanceClock();
         string body = $$"""
             {"Requests":[
               {"Url":"{{_db}}/cmpxchg","Query":"?key=gone"},
@@ -122,7 +122,7 @@ public sealed class CompareExchangeExpiryTests : IAsyncLifetime
     }
 
     // Less than the interval after which the node itself removes what has expired.
-    private void Pass() => _time.Advance(TimeSpan.FromSeconds(20));
+    private void AdvanceClock() => _time.Advance(TimeSpan.FromSeconds(20));
 
     private async Task<string> ReadAsync(string method, string path, string? body)
     {
