@@ -68,7 +68,7 @@ public sealed partial class GlossaryTests
         where Words().Matches(name.Value).Any(word => refused.Contains(word.Value, StringComparer.OrdinalIgnoreCase))
         select name.Value;
 
-    /// <summary>Of a text only what is inserted into it is code.</summary>
+    /// <summary>Returns the expressions that are inserted into a string literal; a space for none or a comment.</summary>
     private static string Inserted(Match text) =>
         text.Value.StartsWith('$')
             ? string.Join(' ', Insertions().Matches(text.Value).Select(found => found.Value))

@@ -18,7 +18,7 @@ public sealed class CoalescingClockTests
         Assert.All(seen, static one => Assert.Equal("clock", one.Thread));
     }
 
-    /// <summary>So their firings wake the process once.</summary>
+    /// <summary>Timers that fire at the same instant wake the process once.</summary>
     [Fact]
     public void Times_within_one_step_have_the_same_instant()
     {
@@ -119,7 +119,7 @@ public sealed class CoalescingClockTests
         Assert.Throws<ArgumentOutOfRangeException>(() => timer.Change(TimeSpan.FromSeconds(-2), Step));
     }
 
-    /// <summary>Timeouts and slow work stay on the pool.</summary>
+    /// <summary>Timeouts, and timers with other periods than the clock's, fire on threads of the pool.</summary>
     [Fact]
     public async Task Timers_that_fire_once_or_with_other_periods_are_timers_of_the_runtime()
     {

@@ -34,7 +34,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
             WrapConsensus = alone => _member = new OneOfThree(alone, static _ => Task.CompletedTask),
             IndexTroubleFound = static _ => { },
 
-            // So small that most of the documents must be read from disk.
+            // With this little memory, most documents must be read from disk.
             Memory = new MemoryBudget(32 << 20),
         };
 

@@ -91,12 +91,12 @@ public sealed class ReaderPinsTests
     {
         while (engine.Memtables.IsFlushDue && engine.Memtables.Flush())
         {
-            // One memtable after the other.
+            // Each flush writes one memtable.
         }
 
         while (engine.MergeOnce())
         {
-            // Part by part.
+            // Each call merges one part.
         }
     }
 }

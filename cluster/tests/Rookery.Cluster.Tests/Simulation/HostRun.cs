@@ -89,7 +89,7 @@ internal sealed class HostRun : IDisposable
 
         _further = new FurtherFaults(Cluster, this, seed);
 
-        // Not in all runs: seeds that failed once must keep their faults at the same time.
+        // Only some seeds delete: the others keep their faults at the same times, so that known failures recur.
         _deleting = seed % 5 is 1 or 2 ? new DeletingClient(Cluster, seed) : null;
     }
 

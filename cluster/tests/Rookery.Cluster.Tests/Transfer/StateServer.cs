@@ -97,7 +97,7 @@ internal sealed class StateServer : IAsyncDisposable
             _sent += bytes.Length;
             if (_sent >= breakAfter)
             {
-                // Not a reset, which could discard sent bytes and make the received number random.
+                // An exception, not a reset: a reset could discard sent bytes, so the received number would be random.
                 throw new InvalidOperationException("the connection breaks");
             }
         }

@@ -30,14 +30,15 @@ internal sealed partial class SimulatedCluster : INodeWorld
     private readonly Random _clockChance;
     private readonly Dictionary<string, int> _marks;
 
-    // Also a separate generator, used only in every fourth seed, so that the other seeds keep their faults. Not used
-    // where a state diverges, because another member's snapshot would repair it.
+    // A separate generator for damage of tables, used only in every fourth seed, so that the other seeds keep their
+    // faults. Null where a state diverges, because a snapshot of another member would repair that state.
     private readonly Random? _tablesChance;
     private long _order;
     private long _reads;
     private bool _isHealing;
 
-    // The node whose state becomes wrong, the one that stopped because of that, and the one with a wrong time source.
+    // The node whose state becomes wrong, the node that stopped because of it, and the node with a wrong time source;
+    // null as long as there is none.
     private SimulatedNode? _diverging;
     private SimulatedNode? _halted;
     private SimulatedNode? _liar;

@@ -18,7 +18,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     private SimulatedState _state = new();
     private readonly Queue<OutcomeHash> _outcomes = new();
 
-    // Who waits for the proposal of the present step; null when it was accepted.
+    // Receives the answer to the proposal of the current step; null once the core has accepted the proposal.
     private Action<CommandResult>? _proposer;
     private long _seenCommit;
 

@@ -244,7 +244,8 @@ public sealed class ReduceSumTests
         Gen.Double[0, 3].Select(static value => value.ToString("R", CultureInfo.InvariantCulture)),
     ];
 
-    // Of one kind or two: with all of them, the widest type would always win. Subtracting some again shows lost digits.
+    // The numbers of a case are of one kind or two: with all kinds, the widest type would always decide. Some numbers
+    // are subtracted again, which shows lost digits.
     private static readonly Gen<string[]> Numbers = Gen.Int[0, Kinds.Length - 1]
         .Array[2]
         .SelectMany(static kinds =>

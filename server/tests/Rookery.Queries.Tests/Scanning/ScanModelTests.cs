@@ -256,7 +256,7 @@ public sealed class ScanModelTests
             .Sum(static one => decimal.Parse(one.GetRawText(), NumberStyles.Float, CultureInfo.InvariantCulture))
             .ToString("G29", CultureInfo.InvariantCulture);
 
-    /// <summary>Of equal values that are written differently, the one whose bytes are lower.</summary>
+    /// <summary>Returns the smallest value; of equal values, the text with the lowest bytes.</summary>
     private static string Smallest(IEnumerable<IEnumerable<JsonElement>> values)
     {
         var all = values

@@ -13,7 +13,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
 {
     private const string Token = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2";
 
-    // Not HTTP statuses: the webhook hangs or closes the connection instead of answering.
+    // Instead of an HTTP status: the webhook hangs, or closes the connection without an answer.
     private const int Hangs = 999;
     private const int Closes = 998;
 

@@ -17,7 +17,9 @@ public sealed class ImportRouteTests(RunningServer server) : IClassFixture<Runni
         Assert.Equal((3, 2, 1), ResultOf(answer));
     }
 
-    /// <summary>It would be stored under an unintended id, and again with each repetition.</summary>
+    /// <summary>
+    /// Otherwise the document would be stored under an unintended id, and again by each repetition of the import.
+    /// </summary>
     [Fact]
     public async Task An_id_that_is_not_a_string_is_a_bad_line()
     {

@@ -183,7 +183,8 @@ public sealed class RunDamageTests
     }
 
     /// <summary>
-    /// Opens and reads a run in every way. Returns how many answers were damage; all others must be right.
+    /// Opens a run and reads it by lookups, a cursor and a scrub. Returns the number of answers that report damage; all
+    /// other answers must be right.
     /// </summary>
     private static int ReadAll(RunFixture fixture, long fileId, SortedDictionary<byte[], ModelRow>? expected = null)
     {
