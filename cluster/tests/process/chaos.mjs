@@ -8,51 +8,51 @@ const seconds = milliseconds => (milliseconds / 1000).toFixed(1)
 
 /**
  * A fault is `{ name, begin(cluster, chance) }`, and may have `why` it cannot be played here, `isQuiet` (only requests that `mayFail` names may fail), `excuses` (the log messages it permits, see Logs), `lastsMilliseconds`
- * in long runs and `mayBeHitByPowerStrip` (all nodes may be killed meanwhile). `begin` returns an object with these members, all but the first optional:
+ * in long runs and `mayMeetClusterFault` (one of `clusterFaults` may be played meanwhile). `begin` returns an object with these members, all but the first optional:
  * - `what`: the rest of the report's sentence after the name, for example which member was hit
  * - `end()`: ends the fault, if it does not end by itself
  * - `mayFail(failure)`: whether a request may fail because of it
- * - `takesHold()` and `tookHold()`: whether it has an effect, asked just before it ends, and whether it had one, asked when all is well again
+ * - `takesHold()`: whether the fault has an effect, asked just before it ends; `tookHold()`: whether it had one, asked when all nodes are well again
  */
 export class Chaos {
   faults = 0
-  allKilled = 0
+  clusterFaultsPlayed = 0
   evidence = new Evidence()
   #cluster
   #chance
   #isLong
-  #strips
+  #clusterFaults
   #report
   #logs
 
-  /** @param strips Faults that hit the whole cluster: in long runs, in turn, also during other faults. */
-  constructor({ cluster, chance, isLong = false, strips = [], report = () => {} }) {
+  /** @param clusterFaults Faults that end all nodes at once, such as a power cut. Long runs play them in turn, also during other faults. */
+  constructor({ cluster, chance, isLong = false, clusterFaults = [], report = () => {} }) {
     this.#cluster = cluster
     this.#chance = chance
     this.#isLong = isLong
-    this.#strips = strips
+    this.#clusterFaults = clusterFaults
     this.#report = report
     this.#logs = new Logs(cluster.everStarted)
   }
 
-  /** Returns the next fault of `strips`. */
-  get nextStrip() {
-    return this.#strips[this.allKilled % this.#strips.length]
+  /** Returns the next fault of `clusterFaults`. */
+  get nextClusterFault() {
+    return this.#clusterFaults[this.clusterFaultsPlayed % this.#clusterFaults.length]
   }
 
   async play(fault, requests) {
     const begunAt = performance.now()
     const { what, end, mayFail = () => false, takesHold, tookHold } = await fault.begin(this.#cluster, this.#chance)
     const excuses = [...fault.excuses ?? []]
-    let duringStrip = ""
+    let duringClusterFault = ""
     let isSeenBeforeEnd = false
     if (end) {
       await pause(this.#chance.between(1_000, 3_000))
-      if (this.#isLong && fault.mayBeHitByPowerStrip && this.#chance.happens(0.5)) {
-        const strip = this.nextStrip
-        await this.#hit(strip)
-        excuses.push(...strip.excuses ?? [])
-        duringStrip = `, amid it ${strip.name}`
+      if (this.#isLong && fault.mayMeetClusterFault && this.#chance.happens(0.5)) {
+        const clusterFault = this.nextClusterFault
+        await this.#playBriefly(clusterFault)
+        excuses.push(...clusterFault.excuses ?? [])
+        duringClusterFault = `, amid it ${clusterFault.name}`
       }
 
       await pause(this.#longer(fault))
@@ -65,26 +65,26 @@ export class Chaos {
     const settledAt = performance.now()
     await requests.haveEnded(settledAt)
     const isSeen = takesHold || tookHold ? isSeenBeforeEnd || await ask(tookHold) || false : undefined
-    if (duringStrip === "") {
+    if (duringClusterFault === "") {
       this.evidence.add(fault, isSeen)
     }
 
     this.faults++
-    this.allKilled += this.#strips.includes(fault) ? 1 : 0
+    this.clusterFaultsPlayed += this.#clusterFaults.includes(fault) ? 1 : 0
     const failures = requests.failedWithin(begunAt, settledAt)
-    this.#report(`${fault.name} ${what}${duringStrip}: ${seconds(endedAt - begunAt)} s, all well ${seconds(settledAt - endedAt)} s after; ${failures.length} requests failed${isSeen === false ? "; not seen to take hold" : ""}`)
+    this.#report(`${fault.name} ${what}${duringClusterFault}: ${seconds(endedAt - begunAt)} s, all well ${seconds(settledAt - endedAt)} s after; ${failures.length} requests failed${isSeen === false ? "; not seen to take hold" : ""}`)
     assert.deepEqual(requests.wrong.slice(0, 5), [], "answers that no fault excuses")
     assert.deepEqual(this.#logs.search(excuses).slice(0, 5), [], "logs that no fault excuses")
-    if (fault.isQuiet && duringStrip === "") {
+    if (fault.isQuiet && duringClusterFault === "") {
       assert.deepEqual(failures.filter(failure => !mayFail(failure)).slice(0, 5), [], "failed, and should not have been noticed")
     }
   }
 
-  async #hit(strip) {
-    const { end } = await strip.begin(this.#cluster, this.#chance)
+  async #playBriefly(clusterFault) {
+    const { end } = await clusterFault.begin(this.#cluster, this.#chance)
     await pause(this.#chance.between(0, 500))
     await end()
-    this.allKilled++
+    this.clusterFaultsPlayed++
   }
 
   /** Makes half of the faults in a long run last longer than the waits for elections and stalls. */

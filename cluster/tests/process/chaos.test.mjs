@@ -29,7 +29,7 @@ const only = new RegExp(process.env.FAULT ?? "")
 const database = "chaos"
 const skip = whyNoNamespaces()
 
-const strips = [allKilled, powerStrip]
+const clusterFaults = [allKilled, powerStrip]
 const faults = [...processFaults, ...networkFaults, ...diskFaults, ...rotFaults, ...clockFaults, ...memberFaults].filter(({ name }) => only.test(name))
 for (const { name, why } of faults.filter(fault => !skip && fault.why?.())) {
   test(`Fault: ${name}`, { skip: why() })
@@ -38,7 +38,7 @@ for (const { name, why } of faults.filter(fault => !skip && fault.why?.())) {
 /** Plays each fault once, in a random order; in long runs with one that hits all nodes after each of the others, until the time is over. */
 async function playAll({ chaos, chance, end }, load) {
   for (const fault of chance.shuffle(faults.filter(({ why }) => !why?.()))) {
-    for (const next of minutes > 0 && !strips.includes(fault) ? [fault, chaos.nextStrip] : [fault]) {
+    for (const next of minutes > 0 && !clusterFaults.includes(fault) ? [fault, chaos.nextClusterFault] : [fault]) {
       await chaos.play(next, load.requests).catch(failure => {
         failure.message = `${next.name}: ${failure.message}`
         throw failure
@@ -101,7 +101,7 @@ test("Three nodes under load and faults lose nothing, stay linearizable and end 
   const report = line => console.log(`${((performance.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${line}`)
   const cluster = await NamespacedCluster.form(t)
   const chance = new Chance(seed)
-  const chaos = new Chaos({ cluster, chance, isLong: minutes > 0, strips, report })
+  const chaos = new Chaos({ cluster, chance, isLong: minutes > 0, clusterFaults, report })
   const end = performance.now() + minutes * 60_000
   const acknowledged = new Map()
   try {
@@ -116,7 +116,7 @@ test("Three nodes under load and faults lose nothing, stay linearizable and end 
       report(await judge(cluster, load, acknowledged))
     }
 
-    report(`${chaos.faults} faults; the whole cluster was killed ${chaos.allKilled} times; ${chaos.evidence}`)
+    report(`${chaos.faults} faults; the whole cluster was killed ${chaos.clusterFaultsPlayed} times; ${chaos.evidence}`)
     assert.deepEqual(chaos.evidence.missing, [], "played again and again, and never seen to take hold: to be survived proves nothing")
   } catch (failure) {
     const logs = cluster.everStarted.map(({ name, node }) => `${name}:\n${node.log}`).join("\n\n")

@@ -1,4 +1,4 @@
-// How tests see that a fault had an effect.
+// Checks by which tests see that a fault had an effect.
 
 /** Call it before the fault. Returns a function that reports whether a leader was elected since. */
 export async function electionSeen(cluster) {

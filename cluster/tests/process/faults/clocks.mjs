@@ -13,7 +13,7 @@ const twoRoundsMilliseconds = 125_000
 const jump = (name, choose, offsets, lastsMilliseconds) => ({
   name,
   why: whyNoClocks,
-  mayBeHitByPowerStrip: true,
+  mayMeetClusterFault: true,
   lastsMilliseconds,
   async begin(cluster, chance) {
     const member = await choose(cluster, chance)

@@ -7,7 +7,7 @@ const slowCards = (name, choose) => ({
   name,
   why: whyNotSlow,
   isQuiet: choose === aFollower,
-  mayBeHitByPowerStrip: true,
+  mayMeetClusterFault: true,
   async begin(cluster, chance) {
     const slowed = [await choose(cluster, chance)].flat()
     const operations = chance.pick([10, 30, 100])

@@ -9,7 +9,7 @@ const both = (cluster, member) => [...outgoing(cluster, member), ...incoming(clu
 
 /** A fault that loses packets: `lost` returns triples of sender, receiver and the percentage of lost packets. */
 const cut = (name, choose, lost) => ({
-  mayBeHitByPowerStrip: true,
+  mayMeetClusterFault: true,
   ...faultOf(name, choose, "of ", async (cluster, member, chance) => {
     for (const [from, to, percent] of lost(cluster, member, chance)) {
       await cluster.network.cut(from, to, percent)
@@ -40,7 +40,7 @@ function lossy(cluster, member, chance) {
 
 const slowLink = {
   name: "slow link",
-  mayBeHitByPowerStrip: true,
+  mayMeetClusterFault: true,
   async begin(cluster, chance) {
     const member = anybody(cluster, chance)
     const kilobits = chance.pick([256, 512, 1024])
