@@ -73,32 +73,49 @@ internal static class NodeStatus
         ServerContext context
     )
     {
-        void Update()
-        {
-            if (context.Stopping.IsCancellationRequested)
+        var update = GuardUpdate(
+            setting.Log,
+            () =>
             {
-                return;
+                if (!context.Stopping.IsCancellationRequested)
+                {
+                    setting.Systemd.SetStatus(Describe(member, context));
+                    announcement?.SetRole(member?.IsVoter);
+                }
             }
+        );
+        update();
+        return context.Time.CreateTimer(static run => ((Action)run!)(), update, UpdateInterval, UpdateInterval);
+    }
 
+    /// <summary>
+    /// Returns an update that does not throw, because an exception on the timer's thread would end the process. The
+    /// next call tries again. A failure is logged once, until a call succeeds.
+    /// </summary>
+    internal static Action GuardUpdate(ILogger log, Action update)
+    {
+        bool hasFailed = false;
+        return () =>
+        {
             try
             {
-                setting.Systemd.SetStatus(Describe(member, context));
-                announcement?.SetRole(member?.IsVoter);
+                update();
+                hasFailed = false;
             }
             catch (Exception failure) when (failure is not InvariantViolationException)
             {
-                // An exception on the timer's thread would end the process. The next update tries again.
-                setting.Log.LogDebug(failure, "The status could not be reported");
-            }
-        }
+                if (!hasFailed)
+                {
+                    log.LogWarning(
+                        LogEvents.StatusFailed,
+                        failure,
+                        "The status line could not be updated, so systemd and the screen show an earlier one."
+                    );
+                }
 
-        Update();
-        return context.Time.CreateTimer(
-            static update => ((Action)update!)(),
-            (Action)Update,
-            UpdateInterval,
-            UpdateInterval
-        );
+                hasFailed = true;
+            }
+        };
     }
 
     private static string Describe(ClusterMember? member, ServerContext context)

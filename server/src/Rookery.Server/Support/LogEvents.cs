@@ -183,6 +183,15 @@ public static class LogEvents
     public static EventId FatalFailure { get; } =
         Add(1512, "fatal_failure", LogLevel.Error, "A thread of the node failed, and the process ends.");
 
+    /// <summary>The status line could not be updated.</summary>
+    public static EventId StatusFailed { get; } =
+        Add(
+            1513,
+            "status_failed",
+            LogLevel.Warning,
+            "The status line could not be updated; logged once, until it works again."
+        );
+
     /// <summary>An alert began.</summary>
     public static EventId AlertBegan { get; } =
         Add(1601, "alert_began", LogLevel.Warning, "An alert began, with its name and what to do.");
