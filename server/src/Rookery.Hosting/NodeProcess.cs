@@ -34,7 +34,7 @@ public static class NodeProcess
         var log = new StandardErrorLog(time);
         using var fatal = new FatalFailure(log);
         var disk = new PosixDisk();
-        using var systemd = new SystemdNotifier(disk, time);
+        using var systemd = new SystemdNotifier(disk);
         SettleRecovery(configuration, disk);
 
         // A node that is admitted to a cluster while it serves stops, joins, and serves again as a member, all in this

@@ -1,4 +1,5 @@
 using Rookery.Hosting;
+using Rookery.Hosting.Machine;
 using Rookery.Platform;
 
 namespace Rookery.Server.Tests;
@@ -39,4 +40,16 @@ public sealed class NodeStatusTests
         Assert.Throws<InvariantViolationException>(
             NodeStatus.GuardUpdate(new RecordedLog(), static () => Invariant.Holds(false, "a test fails"))
         );
+
+    /// <summary>So a keep-alive shows that the thread pool works, without which no request is answered.</summary>
+    [Fact]
+    public async Task Keep_alives_for_systemd_come_from_the_thread_pool_and_begin_at_once()
+    {
+        var sent = new TaskCompletionSource<bool>(TaskCreationOptions.RunContinuationsAsynchronously);
+        await using var timer = SystemdNotifier.BeginKeepAlives(
+            () => sent.TrySetResult(Thread.CurrentThread.IsThreadPoolThread),
+            2 * new CoalescingClock().Step
+        );
+        Assert.True(await sent.Task.WaitAsync(TimeSpan.FromMinutes(1)));
+    }
 }

@@ -23,7 +23,7 @@ internal sealed class SystemdNotifier : IDisposable
     private readonly ITimer? _watchdog;
     private string? _lastStatus;
 
-    public SystemdNotifier(IDisk disk, TimeProvider time)
+    public SystemdNotifier(IDisk disk)
     {
         _disk = disk;
         if (Environment.GetEnvironmentVariable("NOTIFY_SOCKET") is not { Length: > 1 } path)
@@ -36,14 +36,16 @@ internal sealed class SystemdNotifier : IDisposable
         _socket.Connect(new UnixDomainSocketEndPoint(path[0] == '@' ? '\0' + path[1..] : path));
         if (ReadWatchdogPeriod() is { } period)
         {
-            _watchdog = time.CreateTimer(
-                static notifier => ((SystemdNotifier)notifier!).Send("WATCHDOG=1"),
-                this,
-                period / 2,
-                period / 2
-            );
+            _watchdog = BeginKeepAlives(() => Send("WATCHDOG=1"), period);
         }
     }
+
+    /// <summary>Calls <paramref name="send"/> at once, and twice per period, until the result is disposed.</summary>
+    // By a timer of the runtime, not of the node's clock: its callback runs on the thread pool, so that a keep-alive
+    // shows that the pool works, without which no request is answered. The common instants of the node's clock are also
+    // up to two seconds late, which is too much for a short period.
+    internal static ITimer BeginKeepAlives(Action send, TimeSpan period) =>
+        TimeProvider.System.CreateTimer(static run => ((Action)run!)(), send, TimeSpan.Zero, period / 2);
 
     /// <summary>
     /// Reports that the service is up, in diagnosis mode as well, with a status as in <see cref="SetStatus"/>.
