@@ -185,6 +185,11 @@ internal sealed class ApplyPipeline(
             measures.Time.ReportLogTime();
         }
 
+        if (index == host.Progress.ApplicableThrough)
+        {
+            store.Databases.SortCurrent();
+        }
+
         host.Progress.SetAppliedThrough(index);
         if (count > 0)
         {
