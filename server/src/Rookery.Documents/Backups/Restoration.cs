@@ -80,7 +80,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         }
 
         RefuseIfNewer(backup);
-        if (DataDirectory.WhyJournalIsMisplaced(Target, options.JournalDirectory) is { } misplaced)
+        if (DataDirectory.WhyJournalIsMisplaced(disk, Target, options.JournalDirectory) is { } misplaced)
         {
             throw new DataFormatException(misplaced) { IsOfDirectory = true };
         }

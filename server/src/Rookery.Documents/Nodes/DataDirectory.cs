@@ -115,21 +115,33 @@ internal sealed class DataDirectory : IDisposable
     }
 
     /// <summary>
-    /// Returns why a directory cannot be the journal's: it is the data directory, or one of those in it that contain
-    /// other files. Their locks would refuse each other as if another process ran. Null if it can.
+    /// Returns why a directory cannot be the journal's: it is the data directory, or is in it under another name than
+    /// <c>journal</c>. The node deletes what it does not know in some directories there, and locks others. Null if it
+    /// can.
     /// </summary>
-    public static string? WhyJournalIsMisplaced(string directory, string? journalDirectory) =>
-        journalDirectory is { } journal
-        && new[] { string.Empty, StorageName, IndexesName, IdentityName }.Any(name =>
-            string.Equals(
-                System.IO.Path.TrimEndingDirectorySeparator(System.IO.Path.Join(directory, name)),
-                System.IO.Path.TrimEndingDirectorySeparator(journal),
-                StringComparison.Ordinal
-            )
+    public static string? WhyJournalIsMisplaced(IDisk disk, string directory, string? journalDirectory)
+    {
+        if (
+            journalDirectory is null
+            || System.IO.Path.TrimEndingDirectorySeparator(System.IO.Path.GetRelativePath(directory, journalDirectory))
+                is not { } below
+            || below is "journal" or ".."
+            || below.StartsWith("../", StringComparison.Ordinal)
         )
-            ? $"The journal cannot be in {journal}, which holds other data of the node. Nothing was changed. Name "
-                + "another directory for the journal, or none, and it is in the data directory."
-            : null;
+        {
+            return null;
+        }
+
+        // Without its journal, a node that was started with this directory would lack its latest writes.
+        string remedy = IsNewAt(disk, directory)
+            ? "Name a directory outside of it for the journal, or none, and the journal is in "
+                + $"{JournalPathOf(directory)}."
+            : $"If the journal is there already, move its files to {JournalPathOf(directory)} and leave the option "
+                + "out, or move them to a directory outside of it and name that one. Without these files the data "
+                + "are incomplete.";
+        return $"The journal cannot be in {journalDirectory}: {directory} holds other data of the node. Nothing was "
+            + $"changed. {remedy}";
+    }
 
     /// <summary>
     /// Returns why a first start is not allowed in the directory: it contains an unfinished restore, a backup or
@@ -138,7 +150,7 @@ internal sealed class DataDirectory : IDisposable
     /// </summary>
     public static string? WhyNotNew(IDisk disk, string directory, string? journalDirectory)
     {
-        if (WhyJournalIsMisplaced(directory, journalDirectory) is { } misplaced)
+        if (WhyJournalIsMisplaced(disk, directory, journalDirectory) is { } misplaced)
         {
             return misplaced;
         }
@@ -213,7 +225,7 @@ internal sealed class DataDirectory : IDisposable
     {
         var (path, journalPath) = (options.DataDirectory, options.JournalDirectory);
         FormatLevel.Check(disk, path, options.NewestFormatLevel);
-        if (WhyJournalIsMisplaced(path, journalPath) is { } misplaced)
+        if (WhyJournalIsMisplaced(disk, path, journalPath) is { } misplaced)
         {
             throw new DataFormatException(misplaced) { IsOfDirectory = true };
         }

@@ -17,6 +17,11 @@ public sealed class MisplacedDirectoriesTests
     [InlineData("/storage")]
     [InlineData("/indexes")]
     [InlineData("/cluster/")]
+    [InlineData("/checkpoint")]
+    [InlineData("/offer")]
+    [InlineData("/storage/indexes/journal")]
+    [InlineData("/journal/second")]
+    [InlineData("/other/../wal")]
     public void A_journal_among_other_data_of_the_node_is_refused_before_anything_is_written(string below)
     {
         using (var node = BackedUp.NewNode(_disk, documents: 3))
@@ -40,6 +45,33 @@ public sealed class MisplacedDirectoriesTests
         Assert.Equal(restored.Message, DataDirectory.WhyNotNew(_disk, BackedUp.Restored, journal));
         Assert.Throws<DataFormatException>(() => DataDirectory.Lock(_disk, options));
         Assert.False(_disk.Exists(BackedUp.Restored));
+    }
+
+    [Theory]
+    [InlineData("/data/node/journal")]
+    [InlineData("/data/node/journal/")]
+    [InlineData("/data/journal")]
+    [InlineData("/data/node-journal")]
+    [InlineData("/data/node/../wal")]
+    public void A_journal_outside_of_the_data_directory_or_under_its_own_name_is_accepted(string journal) =>
+        Assert.Null(DataDirectory.WhyJournalIsMisplaced(_disk, "/data/node", journal));
+
+    /// <summary>Without the option, the node would start without its latest writes, or not at all.</summary>
+    [Fact]
+    public void A_node_whose_journal_is_misplaced_is_told_to_move_it()
+    {
+        using (BackedUp.NewNode(_disk, documents: 3))
+        {
+            // Only its directory is needed.
+        }
+
+        string? refusal = DataDirectory.WhyJournalIsMisplaced(_disk, BackedUp.Node, BackedUp.Node + "/wal");
+        Assert.Contains("The journal cannot be in", refusal, StringComparison.Ordinal);
+        Assert.Contains(
+            $"move its files to {BackedUp.Node}/journal and leave the option out",
+            refusal,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
