@@ -72,11 +72,24 @@ public sealed class BackupRouteTests : IAsyncLifetime
         var first = await slot.TryEnterAsync(killed.Token);
         await killed.CancelAsync();
         var next = slot.TryEnterAsync(CancellationToken.None);
-        _time.Advance(TimeSpan.FromMinutes(5));
+        _time.Advance(BackupSlot.MaxWait / 2);
         Assert.False(next.IsCompleted);
         first!.Dispose();
         using var turn = await next;
         Assert.NotNull(turn);
+    }
+
+    /// <summary>Its client would give up after two minutes without knowing the reason.</summary>
+    [Fact]
+    public async Task A_backup_is_refused_if_one_whose_client_has_left_does_not_end()
+    {
+        var slot = new BackupSlot(_time);
+        using var killed = new CancellationTokenSource();
+        using var first = await slot.TryEnterAsync(killed.Token);
+        await killed.CancelAsync();
+        var next = slot.TryEnterAsync(CancellationToken.None);
+        _time.Advance(BackupSlot.MaxWait);
+        await Assert.ThrowsAsync<TimeoutException>(() => next.WaitAsync(TimeSpan.FromMinutes(1)));
     }
 
     [Fact]

@@ -28,6 +28,10 @@ internal static class BackupRoute
         + "nothing was backed up. Try again, or another node, when a majority of the members runs. "
         + "To save what this node has, stop it and use `rookery export`.";
 
+    private static readonly string NotEnded =
+        "The backup before this one has not ended, although its client left: it waits for other work of the node, or "
+        + $"for its disk. Nothing was backed up in {BackupSlot.MaxWait.TotalSeconds} s. Try again in a few minutes.";
+
     public static void Map(IEndpointRouteBuilder routes, ServerContext context)
     {
         var slot = new BackupSlot(context.Time);
@@ -48,7 +52,23 @@ internal static class BackupRoute
             return;
         }
 
-        using var turn = await slot.TryEnterAsync(http.RequestAborted);
+        IDisposable? entered;
+        try
+        {
+            entered = await slot.TryEnterAsync(http.RequestAborted);
+        }
+        catch (TimeoutException)
+        {
+            await ErrorResponse.WriteAsync(
+                http,
+                StatusCodes.Status503ServiceUnavailable,
+                ErrorResponse.RavenException,
+                NotEnded
+            );
+            return;
+        }
+
+        using var turn = entered;
         if (turn is null)
         {
             await ErrorResponse.WriteAsync(

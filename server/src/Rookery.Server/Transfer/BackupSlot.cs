@@ -12,6 +12,11 @@ internal sealed class BackupSlot(TimeProvider time)
     // How long the server may take to notice that a client has left.
     private static readonly TimeSpan NoticeTime = TimeSpan.FromSeconds(1);
 
+    /// <summary>
+    /// The longest wait. A client gives up after two minutes without a response, and would not learn the reason.
+    /// </summary>
+    public static readonly TimeSpan MaxWait = TimeSpan.FromSeconds(60);
+
     private readonly Lock _gate = new();
     private Holder? _current;
 
@@ -19,8 +24,10 @@ internal sealed class BackupSlot(TimeProvider time)
     /// <param name="client">Cancelled when the client of the new backup leaves.</param>
     /// <returns>The right to take a backup until it is disposed; null if another client is taking one.</returns>
     /// <exception cref="OperationCanceledException">The client has left.</exception>
+    /// <exception cref="TimeoutException">The other backup has not ended within <see cref="MaxWait"/>.</exception>
     public async Task<IDisposable?> TryEnterAsync(CancellationToken client)
     {
+        long start = time.GetTimestamp();
         while (true)
         {
             Holder other;
@@ -35,9 +42,15 @@ internal sealed class BackupSlot(TimeProvider time)
                 other = _current;
             }
 
+            var left = MaxWait - time.GetElapsedTime(start);
+            if (left <= TimeSpan.Zero)
+            {
+                throw new TimeoutException();
+            }
+
             try
             {
-                await other.Ended.WaitAsync(other.HasClient ? NoticeTime : Timeout.InfiniteTimeSpan, time, client);
+                await other.Ended.WaitAsync(other.HasClient ? NoticeTime : left, time, client);
             }
             catch (TimeoutException)
             {

@@ -64,7 +64,7 @@ internal sealed class NodeClient(
         try
         {
             return request.Method == HttpMethod.Get
-                ? await Silence.BoundAsync(
+                ? await Silence.BoundBeginningAsync(
                     _node.Address,
                     time ?? TimeProvider.System,
                     ends => _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ends),

@@ -18,11 +18,45 @@ internal static class Silence
     /// <param name="work">The work to await.</param>
     /// <param name="cancellation">Cancels the work.</param>
     /// <exception cref="AdminException">The node sent nothing in that time.</exception>
-    public static async Task<T> BoundAsync<T>(
+    public static Task<T> BoundAsync<T>(
         Uri address,
         TimeProvider time,
         Func<CancellationToken, Task<T>> work,
         CancellationToken cancellation = default
+    ) =>
+        BoundAsync(
+            time,
+            work,
+            $"The node at {address} sent nothing for {Longest.TotalSeconds:0} s, although the connection is open: "
+                + "the node or its disk hangs. The data received so far are incomplete. Check `rookery status` "
+                + "and the log on that node; try again, or use another node.",
+            cancellation
+        );
+
+    /// <summary>
+    /// Awaits the beginning of a response for at most <see cref="Longest"/>; otherwise as
+    /// <see cref="BoundAsync{T}(Uri, TimeProvider, Func{CancellationToken, Task{T}}, CancellationToken)"/>.
+    /// </summary>
+    public static Task<T> BoundBeginningAsync<T>(
+        Uri address,
+        TimeProvider time,
+        Func<CancellationToken, Task<T>> work,
+        CancellationToken cancellation = default
+    ) =>
+        BoundAsync(
+            time,
+            work,
+            $"The node at {address} accepted the request, but did not begin its response within "
+                + $"{Longest.TotalSeconds:0} s: it hangs, or the request waits for other work or a slow disk. Nothing "
+                + "was received. Check `rookery status` and the log on that node; try again, or use another node.",
+            cancellation
+        );
+
+    private static async Task<T> BoundAsync<T>(
+        TimeProvider time,
+        Func<CancellationToken, Task<T>> work,
+        string message,
+        CancellationToken cancellation
     )
     {
         using var silence = new CancellationTokenSource(Longest, time);
@@ -34,12 +68,7 @@ internal static class Silence
         catch (OperationCanceledException)
             when (silence.IsCancellationRequested && !cancellation.IsCancellationRequested)
         {
-            throw new AdminException(
-                $"The node at {address} sent nothing for {Longest.TotalSeconds:0} s, although the connection is open: "
-                    + $"the node or its disk hangs. The data received so far are incomplete. Check `rookery status` "
-                    + $"and the log on that node; try again, or use another node.",
-                ExitCode.Failure
-            );
+            throw new AdminException(message, ExitCode.Failure);
         }
     }
 }

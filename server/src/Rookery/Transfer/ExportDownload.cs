@@ -35,13 +35,13 @@ internal static class ExportDownload
             throw new AdminException(reason, ExitCode.Configuration);
         }
 
-        var statistics = await Silence.BoundAsync(
+        var statistics = await Silence.BoundBeginningAsync(
             client.Address,
             time,
             token => client.GetJsonAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/stats", cancellation: token)
         );
         long expected = statistics.GetProperty("CountOfDocuments").GetInt64();
-        using var answer = await Silence.BoundAsync(
+        using var answer = await Silence.BoundBeginningAsync(
             client.Address,
             time,
             token => client.SendAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/export", cancellation: token)

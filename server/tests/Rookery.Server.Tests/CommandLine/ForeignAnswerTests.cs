@@ -138,7 +138,7 @@ public sealed class ForeignAnswerTests
             }
 
             var left = await Assert.ThrowsAsync<AdminException>(() => waiting.WaitAsync(TimeSpan.FromMinutes(1)));
-            Assert.Contains("sent nothing for 120 s", left.Message, StringComparison.Ordinal);
+            Assert.Contains("did not begin its response within 120 s", left.Message, StringComparison.Ordinal);
         }
     }
 
