@@ -8,15 +8,15 @@ namespace Rookery.Platform;
 /// and so up to one step after they are due; a delay below one step is exact. All other timers are the runtime's.
 /// </summary>
 /// <remarks>
-/// A timer does not fire while its callback runs. A callback that hangs delays the others by one step: before a thread
-/// calls callbacks, it leaves the waiting for the next instant to another thread, which then also calls the callbacks
-/// that the first one left. Callbacks run without the execution context of their creator. The threads end with the
-/// process, so a process creates one clock.
+/// A timer does not fire while its callback runs. Each callback that hangs delays the others by one step: before a
+/// thread calls callbacks, it leaves the waiting for the next instant to another thread, which then also calls the
+/// callbacks that the first one left. Callbacks run without the execution context of their creator. The threads end
+/// with the process, so a process creates one clock.
 /// </remarks>
 public sealed class CoalescingClock : TimeProvider
 {
     private readonly long _started;
-    private readonly List<SharedTimer> _timers = [];
+    private readonly LinkedList<SharedTimer> _timers = []; // linked, so that a timer is removed at once
 
     // The lock of all fields but the last. The thread that waits for the next instant waits on it, and no other.
     private readonly object _access = new();
@@ -70,6 +70,13 @@ public sealed class CoalescingClock : TimeProvider
     /// <summary>The common instant at which a timer fires that is due at a time; both count from the start.</summary>
     internal TimeSpan InstantOf(TimeSpan due) => new((due.Ticks + Step.Ticks - 1) / Step.Ticks * Step.Ticks);
 
+    /// <summary>
+    /// A wait in whole milliseconds, which does not end just before the instant, and at most as long as the runtime can
+    /// wait. The rest of a longer one is another wait.
+    /// </summary>
+    internal static int MillisecondsOf(TimeSpan wait) =>
+        (int)Math.Min(Math.Ceiling(wait.TotalMilliseconds), int.MaxValue);
+
     private void StartThread() => new Thread(Run) { Name = "clock", IsBackground = true }.UnsafeStart();
 
     private void Run()
@@ -87,7 +94,7 @@ public sealed class CoalescingClock : TimeProvider
 
     /// <summary>
     /// Waits until timers are due, and queues them in the order of their creation. Also returns if the previous queue
-    /// was not emptied for a step, because a callback hangs.
+    /// was not emptied for a step, because a callback hangs: once for each callback that hangs.
     /// </summary>
     private void QueueDue()
     {
@@ -123,9 +130,7 @@ public sealed class CoalescingClock : TimeProvider
                     _awaited = TimeSpan.FromTicks(Math.Min(_awaited.Ticks, (_queuedAt + Step).Ticks));
                 }
 
-                // The wait is in whole milliseconds, and must not end just before the instant.
-                double milliseconds = Math.Ceiling((_awaited - now).TotalMilliseconds);
-                Monitor.Wait(_access, milliseconds > int.MaxValue ? Timeout.Infinite : (int)milliseconds);
+                Monitor.Wait(_access, MillisecondsOf(_awaited - now));
             }
         }
     }
@@ -189,9 +194,11 @@ public sealed class CoalescingClock : TimeProvider
     /// <summary>A timer that fires at the common instants. Its fields are guarded by the clock's lock.</summary>
     private sealed class SharedTimer(CoalescingClock clock, TimerCallback callback, object? state) : ITimer
     {
+        private readonly LinkedListNode<SharedTimer> _place = new(null!);
         private TimeSpan _due;
         private TimeSpan _period;
         private bool _isRunning;
+        private bool _isMissed; // a single firing was due while the callback ran
         private bool _isDisposed;
         private TaskCompletionSource? _ended;
 
@@ -209,13 +216,14 @@ public sealed class CoalescingClock : TimeProvider
                     return false;
                 }
 
-                clock._timers.Remove(this);
-                (_period, Instant) = (period, TimeSpan.MaxValue);
+                Remove();
+                (_period, _isMissed, Instant) = (period, false, TimeSpan.MaxValue);
                 if (dueTime != Timeout.InfiniteTimeSpan)
                 {
                     _due = clock.Now + dueTime;
                     Instant = dueTime < clock.Step ? _due : clock.InstantOf(_due);
-                    clock._timers.Add(this);
+                    _place.Value = this;
+                    clock._timers.AddLast(_place);
                 }
 
                 if (!clock._hasThread)
@@ -245,6 +253,7 @@ public sealed class CoalescingClock : TimeProvider
             _isRunning = true;
             if (_period <= TimeSpan.Zero)
             {
+                _isMissed = !isFree;
                 Instant = TimeSpan.MaxValue;
                 return isFree;
             }
@@ -273,6 +282,11 @@ public sealed class CoalescingClock : TimeProvider
             lock (clock._access)
             {
                 _isRunning = false;
+                if (_isMissed && !_isDisposed)
+                {
+                    (_isMissed, Instant) = (false, clock.Now);
+                    Monitor.Pulse(clock._access);
+                }
             }
 
             _ended?.TrySetResult();
@@ -283,7 +297,7 @@ public sealed class CoalescingClock : TimeProvider
             lock (clock._access)
             {
                 _isDisposed = true;
-                clock._timers.Remove(this);
+                Remove();
             }
         }
 
@@ -293,7 +307,7 @@ public sealed class CoalescingClock : TimeProvider
             lock (clock._access)
             {
                 _isDisposed = true;
-                clock._timers.Remove(this);
+                Remove();
                 if (!_isRunning)
                 {
                     return ValueTask.CompletedTask;
@@ -303,6 +317,9 @@ public sealed class CoalescingClock : TimeProvider
                 return new ValueTask(_ended.Task);
             }
         }
+
+        // Called with the clock's lock.
+        private void Remove() => _place.List?.Remove(_place);
 
         private static void ThrowIfInvalid(TimeSpan time)
         {

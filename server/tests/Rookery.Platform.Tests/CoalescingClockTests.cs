@@ -51,6 +51,78 @@ public sealed class CoalescingClockTests
     }
 
     [Fact]
+    public async Task Two_callbacks_that_hang_stop_no_other_timer()
+    {
+        using var release = new ManualResetEventSlim();
+        int hanging = 0;
+        var firings = new BlockingCollection<int>();
+        await using var first = Create(Hang, Step, Step);
+        await using var second = Create(Hang, Step, Step);
+        await using var other = Create(() => firings.Add(1), Step, Step);
+        var seen = await TakeAsync(firings, 20);
+        release.Set();
+        Assert.Equal(20, seen.Count);
+        Assert.Equal(2, Volatile.Read(ref hanging));
+
+        void Hang()
+        {
+            Interlocked.Increment(ref hanging);
+            release.Wait();
+        }
+    }
+
+    [Fact]
+    public async Task A_single_firing_that_is_due_while_the_callback_runs_follows_it()
+    {
+        var firings = new BlockingCollection<int>();
+        ITimer? timer = null;
+        int calls = 0;
+        var created = new TaskCompletionSource();
+        await using var pace = Create(() => firings.Add(0), Step, Step);
+        timer = Create(
+            () =>
+            {
+                created.Task.Wait();
+                calls++;
+                firings.Add(calls);
+                if (calls == 1)
+                {
+                    Assert.True(timer!.Change(TimeSpan.Zero, Timeout.InfiniteTimeSpan));
+
+                    // The clock meets the firing while this runs.
+                    for (int i = 0; i < 5; i++)
+                    {
+                        Thread.Sleep(Step);
+                    }
+                }
+            },
+            Step,
+            Step
+        );
+        created.SetResult();
+        await using var owned = timer;
+        var seen = await Task.Run(() =>
+        {
+            var taken = new List<int>();
+            while (taken.Count < 500 && !taken.Contains(2) && firings.TryTake(out int firing, TimeSpan.FromSeconds(30)))
+            {
+                taken.Add(firing);
+            }
+
+            return taken;
+        });
+        Assert.Equal([1, 2], seen.Where(static firing => firing > 0));
+    }
+
+    [Fact]
+    public void A_wait_that_is_too_long_for_the_runtime_is_shortened()
+    {
+        Assert.Equal(int.MaxValue, CoalescingClock.MillisecondsOf(TimeSpan.FromDays(30)));
+        Assert.Equal(int.MaxValue, CoalescingClock.MillisecondsOf(TimeSpan.MaxValue));
+        Assert.Equal(2, CoalescingClock.MillisecondsOf(TimeSpan.FromMilliseconds(1.5)));
+    }
+
+    [Fact]
     public async Task A_timer_fires_again_after_a_callback_that_took_longer_than_its_period()
     {
         var firings = new BlockingCollection<int>();
