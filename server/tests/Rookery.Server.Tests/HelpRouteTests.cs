@@ -1,4 +1,5 @@
 using System.Net;
+using Rookery.Server.Operations;
 
 namespace Rookery.Server.Tests;
 
@@ -29,6 +30,10 @@ public sealed class HelpRouteTests(NodeInDiagnosis node) : IClassFixture<NodeInD
             await node.Http.GetStringAsync("/help"),
             StringComparison.Ordinal
         );
+
+    /// <summary>It takes the titles of all pages from the compressed pages, and anybody may ask.</summary>
+    [Fact]
+    public void The_list_of_the_manual_is_computed_once() => Assert.Same(HelpRoutes.PageList, HelpRoutes.PageList);
 
     [Theory]
     [InlineData("/help/reference/http", HttpStatusCode.OK)]

@@ -17,6 +17,12 @@ internal static class HelpRoutes
     private const string ResourcePrefix = "docs/";
     private const string Html = "text/html; charset=utf-8";
 
+    // Computed once: the title of a page is only known when the page is decompressed, and anybody may ask.
+    private static readonly Lazy<string> KnownList = new(ListPages);
+
+    /// <summary>The list of the pages, as HTML.</summary>
+    internal static string PageList => KnownList.Value;
+
     public static void Map(IEndpointRouteBuilder routes)
     {
         routes.MapWithoutData("/help", RouteScope.Open, AnswerListAsync);
@@ -24,6 +30,12 @@ internal static class HelpRoutes
     }
 
     private static Task AnswerListAsync(HttpContext http)
+    {
+        http.Response.ContentType = Html;
+        return http.Response.WriteAsync(PageList, http.RequestAborted);
+    }
+
+    private static string ListPages()
     {
         var page = new StringBuilder(
             "<!doctype html><meta charset=\"utf-8\"><title>Rookery: manual</title>\n<h1>Manual</h1>\n<ul>\n"
@@ -40,8 +52,7 @@ internal static class HelpRoutes
             }
         }
 
-        http.Response.ContentType = Html;
-        return http.Response.WriteAsync(page.Append("</ul>\n").ToString(), http.RequestAborted);
+        return page.Append("</ul>\n").ToString();
     }
 
     private static async Task AnswerPageAsync(HttpContext http)
