@@ -117,7 +117,7 @@ internal sealed class AnswerScope(
     {
         var ids = new FoundIds(found.Documents);
         var scores = ScoresOf(found.Documents);
-        var walk = new QueryWalk(reader, ids, scores) { DocumentRead = slices.CountSkipped };
+        var walk = new QueryWalk(reader, ids, scores) { Interrupts = () => slices.IsSliceOver };
         return new WalkedResults(
             walk,
             writer,

@@ -121,7 +121,10 @@ internal static class DocumentQueries
             }
             else
             {
-                walk = new QueryWalk(scope.Reader, new FoundIds(indexAnswer.Documents), scores: null);
+                walk = new QueryWalk(scope.Reader, new FoundIds(indexAnswer.Documents), scores: null)
+                {
+                    Interrupts = () => scope.Slices.IsSliceOver,
+                };
             }
 
             opened = new ScannedDocuments(

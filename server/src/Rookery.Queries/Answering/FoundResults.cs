@@ -20,10 +20,13 @@ internal static class FoundResults
     )
     {
         var (slices, sink) = (scope.Slices, scope.Sink);
-        using var walk = new QueryWalk(scope.Reader, new FoundIds(indexAnswer.Documents), scores: null);
+        using var walk = new QueryWalk(scope.Reader, new FoundIds(indexAnswer.Documents), scores: null)
+        {
+            Interrupts = () => slices.IsSliceOver,
+        };
         bool hasStopped = false;
         slices.StartClock();
-        while (!hasStopped && walk.MoveNext())
+        while (!hasStopped && await walk.MoveNextAsync(slices))
         {
             long bytes = scope.Writer.BytesFor(walk.Length);
             if (!sink.TryReserve(bytes))

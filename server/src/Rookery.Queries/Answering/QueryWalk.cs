@@ -101,6 +101,17 @@ internal sealed class QueryWalk : IDisposable
     /// </summary>
     public Action? DocumentRead { get; init; }
 
+    /// <summary>
+    /// For a walk over ids, asked after each id without a document: whether the move is to end there, so that other
+    /// requests run (<see cref="WasInterrupted"/>). An index may find any number of deleted documents. Null if unused.
+    /// </summary>
+    public Func<bool>? Interrupts { get; init; }
+
+    /// <summary>
+    /// Whether the last move ended because of <see cref="Interrupts"/>. The next move continues after that id.
+    /// </summary>
+    public bool WasInterrupted { get; private set; }
+
     /// <summary>Whether the documents are in ascending order of etags.</summary>
     public bool IsInOrderOfWriting => _query.Condition is null;
 
@@ -153,6 +164,33 @@ internal sealed class QueryWalk : IDisposable
             _remaining--;
             return true;
         }
+
+        return false;
+    }
+
+    /// <summary>
+    /// Moves to the next document, and yields where the move is interrupted. The clock of
+    /// <paramref name="slices"/> runs.
+    /// </summary>
+    /// <exception cref="QueryException">The query's working time is used up.</exception>
+    /// <exception cref="OperationCanceledException">The client disconnected, or the node stops.</exception>
+    public ValueTask<bool> MoveNextAsync(QueryTimeSlices slices)
+    {
+        bool hasMoved = MoveNext();
+        return hasMoved || !WasInterrupted ? ValueTask.FromResult(hasMoved) : ContinueAsync(slices);
+    }
+
+    private async ValueTask<bool> ContinueAsync(QueryTimeSlices slices)
+    {
+        do
+        {
+            Pause();
+            await slices.YieldAsync();
+            if (MoveNext())
+            {
+                return true;
+            }
+        } while (WasInterrupted);
 
         return false;
     }
@@ -281,6 +319,7 @@ internal sealed class QueryWalk : IDisposable
     private bool TryNextById()
     {
         ReleaseById();
+        WasInterrupted = false;
         while (_nextId < _ids.Count)
         {
             var id = _ids[_nextId++].Span;
@@ -290,6 +329,11 @@ internal sealed class QueryWalk : IDisposable
             }
 
             DocumentRead?.Invoke();
+            if (Interrupts?.Invoke() == true)
+            {
+                WasInterrupted = true;
+                return false;
+            }
         }
 
         return false;

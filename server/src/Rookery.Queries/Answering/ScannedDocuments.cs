@@ -57,7 +57,7 @@ internal sealed class ScannedDocuments : IDisposable
                 await _slices.YieldAsync();
             }
 
-            if (!_walk.MoveNext() || _deduplicator?.EndsAt(_walk.Etag, NewestEtag) is true)
+            if (!await _walk.MoveNextAsync(_slices) || _deduplicator?.EndsAt(_walk.Etag, NewestEtag) is true)
             {
                 break;
             }

@@ -41,24 +41,68 @@ internal sealed class WalkedResults(
 
     public async ValueTask<bool> MoveNextAsync()
     {
-        if (slices is { IsSliceOver: true })
+        if (slices is null)
         {
-            walk.Pause();
-            await slices.YieldAsync();
-            slices.StopClock();
+            return await MoveUnlimitedAsync();
         }
 
-        do
+        slices.StartClock();
+        bool hasMoved = await MoveWithinLimitsAsync(slices);
+        slices.StopClock();
+        return hasMoved;
+    }
+
+    private async ValueTask<bool> MoveUnlimitedAsync()
+    {
+        while (walk.MoveNext())
         {
-            while (_returned < limit && walk.MoveNext())
+            if (await sink.TryReserveAsync(writer.BytesFor(walk.Length), walk.StepBack))
             {
-                if (await sink.TryReserveAsync(writer.BytesFor(walk.Length), walk.StepBack) && IsResult())
-                {
-                    _returned++;
-                    return true;
-                }
+                return true;
             }
-        } while (_returned < limit && findMore?.Invoke() == true);
+        }
+
+        return false;
+    }
+
+    // Any number of results may no longer match, so skipping them is work.
+    private async ValueTask<bool> MoveWithinLimitsAsync(QueryTimeSlices working)
+    {
+        while (_returned < limit)
+        {
+            if (working.IsSliceOver)
+            {
+                walk.Pause();
+                await working.YieldAsync();
+            }
+
+            if (!await walk.MoveNextAsync(working))
+            {
+                working.StopClock();
+                bool areMore = findMore?.Invoke() == true; // counts its own time
+                working.StartClock();
+                if (!areMore)
+                {
+                    return false;
+                }
+
+                continue;
+            }
+
+            long bytes = writer.BytesFor(walk.Length);
+            if (!sink.TryReserve(bytes))
+            {
+                walk.StepBack();
+                working.StopClock();
+                await sink.WaitForMemoryAsync(bytes);
+                working.StartClock();
+            }
+            else if (isResult?.Invoke() != false)
+            {
+                _returned++;
+                return true;
+            }
+        }
 
         return false;
     }
@@ -81,19 +125,6 @@ internal sealed class WalkedResults(
     }
 
     public long SkippedCount => isResult is null ? 0 : walk.Position + 1 - _returned;
-
-    private bool IsResult()
-    {
-        if (isResult is null)
-        {
-            return true;
-        }
-
-        slices?.StartClock();
-        bool stillMatches = isResult();
-        slices?.StopClock();
-        return stillMatches;
-    }
 
     public void Write(IResultBuffer output) => writer.Write(output, walk);
 

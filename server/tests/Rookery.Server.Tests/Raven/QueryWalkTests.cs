@@ -2,7 +2,9 @@ using System.Text;
 using Microsoft.AspNetCore.Http;
 using Rookery.Queries.Answering;
 using Rookery.Queries.Execution;
+using Rookery.Queries.Language;
 using Rookery.Server.Raven;
+using Rookery.Simulation;
 
 namespace Rookery.Server.Tests.Raven;
 
@@ -119,6 +121,68 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         }
 
         Assert.Equal(["a1", "a2", "a3"], ids);
+    }
+
+    /// <summary>A paused index may find any number of documents that were deleted since.</summary>
+    [Fact]
+    public async Task Skipping_deleted_documents_yields_and_counts_as_work()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await PutAsync(db, "a1");
+        Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
+        using var answer = new DocumentResponse(new DefaultHttpContext(), server.Context.LargeRequests);
+        using var reader = new AnswerReader(database, answer);
+        var time = new SimulatedTimeProvider();
+        var slices = new QueryTimeSlices(time, QueryTimeSlices.MaxWork, answer);
+        ReadOnlyMemory<byte>[] ids = [.. Enumerable.Repeat<ReadOnlyMemory<byte>>("gone"u8.ToArray(), 1000)];
+        ids[100] = "a1"u8.ToArray();
+        int slicesEnded = 0;
+        using var walk = new QueryWalk(reader, ids, scores: null)
+        {
+            Interrupts = () =>
+            {
+                time.Advance(TimeSpan.FromSeconds(1));
+                slicesEnded += slices.IsSliceOver ? 1 : 0;
+                return slices.IsSliceOver;
+            },
+        };
+        slices.StartClock();
+        Assert.True(await walk.MoveNextAsync(slices));
+        Assert.Equal("a1", Encoding.UTF8.GetString(walk.View.Id));
+        Assert.Equal(100, slicesEnded);
+        var refused = await Assert.ThrowsAsync<QueryException>(async () => await walk.MoveNextAsync(slices));
+        Assert.Equal(QueryFault.TooCostly, refused.Fault);
+    }
+
+    [Fact]
+    public async Task Skipping_changed_documents_counts_as_work()
+    {
+        string db = await server.CreateDatabaseAsync();
+        await PutAsync(db, "a1");
+        Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
+        using var answer = new DocumentResponse(new DefaultHttpContext(), server.Context.LargeRequests);
+        using var reader = new AnswerReader(database, answer);
+        var time = new SimulatedTimeProvider();
+        var slices = new QueryTimeSlices(time, QueryTimeSlices.MaxWork, answer);
+        ReadOnlyMemory<byte>[] ids = [.. Enumerable.Repeat<ReadOnlyMemory<byte>>("a1"u8.ToArray(), 1000)];
+        int evaluated = 0;
+        using var results = new WalkedResults(
+            new QueryWalk(reader, ids, scores: null),
+            new ResultWriter(database, compiled: null, metadataOnly: false, hasIncludes: false),
+            answer,
+            ids.Length,
+            isResult: () =>
+            {
+                evaluated++;
+                time.Advance(TimeSpan.FromSeconds(1));
+                return false;
+            },
+            slices: slices,
+            limit: 10
+        );
+        var refused = await Assert.ThrowsAsync<QueryException>(async () => await results.MoveNextAsync());
+        Assert.Equal(QueryFault.TooCostly, refused.Fault);
+        Assert.Equal(121, evaluated);
     }
 
     private Task<Answer> PutAsync(string db, string id) =>
