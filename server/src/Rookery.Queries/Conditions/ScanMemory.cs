@@ -45,10 +45,13 @@ internal sealed class ScanMemory(QueryMemory memory) : IGroupMemory, IDisposable
         memory.Release(bytes);
     }
 
-    /// <summary>Releases all memory.</summary>
-    public void Dispose()
+    /// <summary>Releases all memory. More can be reserved afterwards.</summary>
+    public void ReleaseAll()
     {
         memory.Release(_heldBytes);
         _heldBytes = 0;
     }
+
+    /// <inheritdoc/>
+    public void Dispose() => ReleaseAll();
 }

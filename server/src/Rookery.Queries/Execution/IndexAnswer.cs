@@ -1,6 +1,8 @@
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Values;
+using Rookery.Platform;
 using Rookery.Queries.Conditions;
+using Rookery.Queries.Language;
 using Rookery.Queries.Scanning;
 using Rookery.Search.Segments.Reading;
 using Rookery.Search.Segments.Store;
@@ -87,7 +89,7 @@ public sealed class IndexAnswer : IDisposable
     /// while results are read. Null to throw the damage itself, as this method does.</param>
     /// <param name="walk">Decides whether the page is found by walking the sort field's terms in order or by reading
     /// all matches; null to decide by cost.</param>
-    /// <exception cref="Language.QueryException">The query exceeds its time or memory.</exception>
+    /// <exception cref="QueryException">The query exceeds its time or memory.</exception>
     internal static IndexAnswer Find(
         IndexSnapshot snapshot,
         IndexedFields fields,
@@ -126,7 +128,8 @@ public sealed class IndexAnswer : IDisposable
     /// reads pages until a short one would miss the rest.
     /// </summary>
     /// <returns>Whether there were more.</returns>
-    /// <exception cref="Language.QueryException">The query exceeds its time or memory.</exception>
+    /// <exception cref="QueryException">The query exceeds its time or memory, or the results after the page cannot be
+    /// put in order without their documents.</exception>
     /// <exception cref="IndexDamagedException">The index is damaged.</exception>
     public bool FindMore()
     {
@@ -140,18 +143,33 @@ public sealed class IndexAnswer : IDisposable
         _limit = limit + Math.Max(limit, MinMore);
         try
         {
-            // The search of the same segments in the same order finds the known results first.
+            // The search finds the known results again, so they are released: a query that searches 14 times for a
+            // page behind 100,000 deleted documents holds only the results of one search.
+            var last = known > 0 ? _entries[^1] : default;
+            _entries = [];
+            _documents.Replace([], new KeptIds(_work.Memory), []);
+            _work.Memory.ReleaseAll();
             var longer = _compiled.WithLimit(_limit.Value);
             var search = new IndexSearch(_snapshot.Segments, _fields, longer, _work, needsTotal: false, walk: _walk);
             var (found, _, areCandidates) = search.Run();
-            if (areCandidates || found.Count <= known || !BeginsWith(found, _entries))
+            if (areCandidates)
             {
-                return false; // rows of one document with equal sort keys may change places
+                throw new QueryException(
+                    QueryFault.IndexUnavailable,
+                    $"The first {Amount.Number(limit)} results that the index found include documents that were "
+                        + "deleted or changed since, and the order of the results after them is only in their "
+                        + "documents. Try again when the index has caught up, or ask without `limit`."
+                );
             }
 
+            // Entries with equal keys are in the order of etags, and those of one document in the order of entries.
+            Invariant.Holds(
+                found.Count >= known && (known == 0 || IsSame(found[known - 1], last)),
+                "a search of the same segments with a higher limit finds the same results first"
+            );
             _entries = found;
             _documents.Replace(search.Documents, search.Ids, found);
-            return true;
+            return found.Count > known;
         }
         catch (Exception damaged) when (IndexDamage.Is(damaged))
         {
@@ -159,18 +177,8 @@ public sealed class IndexAnswer : IDisposable
         }
     }
 
-    private static bool BeginsWith(IReadOnlyList<FoundEntry> found, IReadOnlyList<FoundEntry> known)
-    {
-        for (int i = 0; i < known.Count; i++)
-        {
-            if ((found[i].Segment, found[i].Entry) != (known[i].Segment, known[i].Entry))
-            {
-                return false;
-            }
-        }
-
-        return true;
-    }
+    private static bool IsSame(in FoundEntry one, in FoundEntry other) =>
+        (one.Segment, one.Entry) == (other.Segment, other.Entry);
 
     /// <summary>
     /// Returns whether a document of the page still matches. If its etag is the index's, it matches. Otherwise it is

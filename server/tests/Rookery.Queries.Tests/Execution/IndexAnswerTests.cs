@@ -64,6 +64,30 @@ public sealed class IndexAnswerTests
         );
     }
 
+    /// <summary>Otherwise 100,000 deleted documents before a page of ten use up the memory of all queries.</summary>
+    [Theory]
+    [InlineData("from Users where age >= 0")]
+    [InlineData("from Users where age >= 0 order by age as long desc")]
+    public void A_page_that_is_continued_holds_the_memory_of_one_search(string query)
+    {
+        const int Documents = 5000;
+        using var example = Many(Documents);
+        long whole;
+        using (var answer = example.Open(Plan($"{query} limit {2 * Documents}")))
+        {
+            Assert.Equal(Documents, answer.Documents.Count);
+            whole = example.HeldBytes;
+        }
+
+        using var page = example.Open(Plan(query + " limit 10"));
+        while (page.FindMore())
+        {
+            Assert.InRange(example.HeldBytes, 1, whole);
+        }
+
+        Assert.Equal(Documents, page.Documents.Count);
+    }
+
     [Fact]
     public void A_page_without_its_total_is_the_same_and_reads_less()
     {

@@ -42,6 +42,9 @@ internal sealed class IndexExample : IDisposable
         _store = SegmentStore.Open(StoreContents.ContextOf(_disk), Folder);
     }
 
+    /// <summary>Bytes that the open answers hold.</summary>
+    public long HeldBytes => _memory.HeldBytes;
+
     /// <summary>Ids of all documents.</summary>
     public IReadOnlyCollection<string> Ids => _documents.Keys;
 
@@ -172,6 +175,11 @@ internal sealed class IndexExample : IDisposable
         }
 
         Assert.Equal(0, _memory.HeldBytes);
+        if (!evaluated && compiled.Limit is not null)
+        {
+            AssertPageContinues(compiled, needsTotal, walk);
+        }
+
         return (results, total, evaluated);
     }
 
@@ -183,6 +191,34 @@ internal sealed class IndexExample : IDisposable
         _entry.Clear();
         _map.Map(Document(id), _entry);
         _store.Put(Lower(id), _documents[id].Etag, _entry);
+    }
+
+    /// <summary>Asserts that a page is continued by the results that the query has without a limit.</summary>
+    private void AssertPageContinues(CompiledQuery compiled, bool needsTotal, OrderWalk? walk)
+    {
+        using var whole = Open(compiled.WithLimit(long.MaxValue));
+        using var answer = Open(compiled, needsTotal: needsTotal, walk: walk);
+        try
+        {
+            while (answer.FindMore())
+            {
+                // Each search finds more.
+            }
+        }
+        catch (QueryException refused)
+        {
+            Assert.Equal(QueryFault.IndexUnavailable, refused.Fault);
+            Assert.True(whole.AreCandidates);
+            return;
+        }
+
+        if (!whole.AreCandidates)
+        {
+            Assert.Equal(IdsOf(whole), IdsOf(answer));
+        }
+
+        static string[] IdsOf(IndexAnswer answer) =>
+            [.. answer.Documents.Select(static document => Encoding.UTF8.GetString(document.Id.Span))];
     }
 
     private long ScanCandidates(IndexAnswer answer, CompiledQuery compiled, List<string> results)
