@@ -27,6 +27,7 @@ public sealed class IndexAnswer : IDisposable
     private readonly OrderWalk? _walk;
     private readonly FoundDocuments _documents;
     private readonly Func<Exception, Exception> _damageFound;
+    private readonly bool _isTotalKnown;
     private IReadOnlyList<FoundEntry> _entries;
     private StoredValues?[] _stored = [];
     private long? _limit;
@@ -42,7 +43,7 @@ public sealed class IndexAnswer : IDisposable
     )
     {
         (_snapshot, _compiled, _work, _damageFound) = (snapshot, compiled, work, damageFound);
-        (_fields, _walk, _limit) = (fields, walk, compiled.Limit);
+        (_fields, _walk, _limit, _isTotalKnown) = (fields, walk, compiled.Limit, needsTotal);
         var search = new IndexSearch(snapshot.Segments, fields, compiled, work, needsTotal, walk: walk);
         var (found, total, areCandidates) = search.Run();
         AreCandidates = areCandidates;
@@ -134,7 +135,12 @@ public sealed class IndexAnswer : IDisposable
     public bool FindMore()
     {
         int known = _entries.Count;
-        if (AreCandidates || _limit is not { } limit || known < limit)
+        if (
+            AreCandidates
+            || _limit is not { } limit
+            || known < limit
+            || (_isTotalKnown && TotalResults - _compiled.Offset <= known)
+        )
         {
             return false; // all results are known
         }

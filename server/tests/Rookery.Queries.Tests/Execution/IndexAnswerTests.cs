@@ -88,6 +88,19 @@ public sealed class IndexAnswerTests
         Assert.Equal(Documents, page.Documents.Count);
     }
 
+    [Theory]
+    [InlineData("from Users where search(bio, 'often') limit 10")]
+    [InlineData("from Users where search(bio, 'often') order by age as long desc limit 4, 6")]
+    public void A_page_that_has_all_results_is_not_searched_again(string query)
+    {
+        using var example = Many(10);
+        using var answer = example.Open(Plan(query));
+        long read = answer.PostingsRead;
+        Assert.NotEqual(0, read);
+        Assert.False(answer.FindMore());
+        Assert.Equal(read, answer.PostingsRead);
+    }
+
     [Fact]
     public void A_page_without_its_total_is_the_same_and_reads_less()
     {
