@@ -21,7 +21,7 @@ public interface IQueryResults : IDisposable
 
     /// <summary>
     /// Number of results that the index found up to the end of the page, and that are left out because they no longer
-    /// match. Known after the last move. A client adds it to the offset of the next page.
+    /// match. Known after the last move. A client adds it to the offset of the next page, so the total includes it.
     /// </summary>
     long SkippedCount => 0;
 

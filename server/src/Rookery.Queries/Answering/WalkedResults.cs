@@ -134,8 +134,7 @@ internal sealed class WalkedResults(
 
     public void Pause() => walk.Pause();
 
-    public ValueTask<long> CountAsync() =>
-        ValueTask.FromResult(_total is { } total ? total - SkippedCount : walk.CountTotal());
+    public ValueTask<long> CountAsync() => ValueTask.FromResult(_total ?? walk.CountTotal());
 
     public ValueTask RewindAsync()
     {
