@@ -1,6 +1,7 @@
 using Rookery.Documents.Commands;
 using Rookery.Documents.Consensus;
 using Rookery.Documents.Nodes;
+using Rookery.Documents.Parsing;
 using Rookery.Platform;
 using Rookery.Raft;
 
@@ -42,7 +43,7 @@ internal sealed class ProposalIntake(
 
     /// <summary>Proposes a command of this node's client, locally or through the leader.</summary>
     public ValueTask<CommandOutcome> ProposeAsync(CommandBuffer command, CancellationToken cancellationToken) =>
-        host.Refusal is null && !host.Leadership.IsReady && proposals.Forwarder is not null
+        host.Refusal is null && !host.Leadership.IsReady && proposals.Forwarder is not null && !IsTooLong(command)
             ? ProposeThroughLeaderAsync(command, cancellationToken)
             : ProposeHereAsync(command, MaxBytesCommittedByCaller, cancellationToken);
 
@@ -125,6 +126,7 @@ internal sealed class ProposalIntake(
         var reader = new CommandReader(command.Written.Span);
         var refused =
             host.Refusal
+            ?? (IsTooLong(command) ? TooLong(command) : null)
             ?? space.CheckGrowth(command.Written.Span, host.Leadership.Configuration)
             ?? store.DatabaseRoom.Check(reader);
         if (refused is { } refusal)
@@ -136,6 +138,19 @@ internal sealed class ProposalIntake(
         return store.Admission.TryEnter(command.Length)
             ? Enqueue(command, reader, maxBytesToCommitHere)
             : ProposeAfterAdmissionAsync(command, maxBytesToCommitHere, cancellationToken);
+    }
+
+    // Whatever its kind: in the log a longer command would stop the replication of all that follow it.
+    private static bool IsTooLong(CommandBuffer command) => command.Length > DocumentLimits.MaxCommandBytes;
+
+    private static Rejection TooLong(CommandBuffer command)
+    {
+        var (actual, max) = Amount.BytesOver(command.Length, DocumentLimits.MaxCommandBytes);
+        return new Rejection(
+            RejectionKind.TooLarge,
+            $"The command of this request takes {actual}, and at most {max} are allowed. Nothing was stored; send "
+                + "several requests."
+        );
     }
 
     private ValueTask<CommandOutcome> Enqueue(

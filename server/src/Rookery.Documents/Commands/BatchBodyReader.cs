@@ -15,7 +15,11 @@ namespace Rookery.Documents.Commands;
 internal abstract class BatchBodyReader(DocumentParser parser, BatchWriter writer, int maxBatchBytes) : IDisposable
 {
     private InputError _refusal;
+    private int _commands; // whole commands; one on counters can be several operations of the batch
     private bool _isInside; // whether a command of the body is being read, so that an error is in it
+
+    /// <summary>Maximum length of the encoded batch.</summary>
+    protected int MaxBatchBytes => maxBatchBytes;
 
     /// <summary>Parses the documents.</summary>
     protected DocumentParser Parser => parser;
@@ -98,7 +102,7 @@ internal abstract class BatchBodyReader(DocumentParser parser, BatchWriter write
             _refusal.IsError ? _refusal
             : FindRefusalOfContent() is { IsError: true } refusal ? refusal
             : parser.Explain(scanner);
-        return _isInside ? error with { Where = error.Where with { Element = writer.Count } } : error;
+        return _isInside ? error with { Where = error.Where with { Element = _commands } } : error;
     }
 
     /// <inheritdoc/>
@@ -219,6 +223,7 @@ internal abstract class BatchBodyReader(DocumentParser parser, BatchWriter write
         }
 
         _isInside = false;
+        _commands++;
         return true;
     }
 
@@ -231,7 +236,7 @@ internal abstract class BatchBodyReader(DocumentParser parser, BatchWriter write
         int max = DocumentLimits.BatchCommands(maxBatchBytes);
         string? excess =
             writer.Length > maxBatchBytes ? $"takes more than {Amount.Bytes(maxBatchBytes)}"
-            : writer.Count > max ? $"holds more than {max} commands"
+            : writer.Count > max ? $"holds more than {max} commands, where each operation on a counter counts as one"
             : null;
         return excess is null
             || Refuse(InputErrorCode.BatchTooLarge, scanner, start, $"The {Limited.Name} {excess}", Limited.Advice);

@@ -205,6 +205,8 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
 
         if (member.SequenceEqual("Counters"u8) && scanner.Peek() != (byte)'n')
         {
+            _counters.Clear(); // a repeated member replaces the one before it
+            _counters.LimitToRoomOf(Writer, MaxBatchBytes);
             return _counters.TryRead(ref scanner);
         }
 

@@ -16,9 +16,10 @@ namespace Rookery.Documents.Commands;
 /// u8+bytes if MustEqual]</c>, then for a put <c>[expires i64 if flag 4][content u32+bytes]</c>, for a patch
 /// <c>[program u32+bytes]</c>. An operation on a compare-exchange value: <c>[kind][flags][key u16+bytes][lower key
 /// u16+bytes if flag 8][index i64]</c>, then for a put as above from the expiry on. An operation on a counter:
-/// <c>[kind][flags][id u16+bytes][lower id u16+bytes if flag 8][name u16+bytes][lower name u16+bytes if flag 4]</c>,
-/// then for an increment <c>[delta i64]</c>. Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so
-/// that nodes with different versions of Unicode agree.
+/// <c>[kind][flags][id u16+bytes if flag 16][lower id u16+bytes if flags 16 and 8][name u16+bytes][lower name u16+bytes
+/// if flag 4]</c>, then for an increment <c>[delta i64]</c>. The first operation of a group has the id for all of them.
+/// Apply lower-cases ASCII ids. Other ids carry their lower-cased form, so that nodes with different versions of
+/// Unicode agree.
 /// </remarks>
 internal static class CommandFormat
 {
@@ -149,7 +150,18 @@ internal static class CommandFormat
     {
         bool isAscii = System.Text.Ascii.IsValid(counter);
         byte flags = (byte)(groupFlags | (isAscii ? 0 : HasLowerCounter));
-        WriteOperation(buffer, kind, id, ExpectedChangeVector.None, flags);
+        if ((groupFlags & StartsGroup) != 0)
+        {
+            WriteOperation(buffer, kind, id, ExpectedChangeVector.None, flags);
+        }
+        else
+        {
+            var head = buffer.GetSpan(2);
+            head[0] = (byte)kind;
+            head[1] = flags;
+            buffer.Advance(2);
+        }
+
         Span<byte> span = buffer.GetSpan((2 * (2 + CounterName.MaxBytes)) + sizeof(long));
         int at = WriteShort(span, at: 0, counter);
         if (!isAscii)

@@ -10,6 +10,7 @@ public ref struct CommandReader
 {
     private readonly ReadOnlySpan<byte> _command;
     private int _position;
+    private CommandId _groupId; // the id of the current group of operations on counters
 
     /// <summary>Reads a command's header.</summary>
     /// <param name="command">The encoded command.</param>
@@ -87,6 +88,15 @@ public ref struct CommandReader
         byte kinds = ReadByte();
         byte flags = ReadByte();
         var kind = (OperationKind)(kinds & 0x0F);
+        if (
+            kind is OperationKind.CounterIncrement or OperationKind.CounterDelete or OperationKind.CounterGet
+            && (flags & CommandFormat.StartsGroup) == 0
+        )
+        {
+            operation = ReadCounter(kind, _groupId.Written.IsEmpty ? throw Broken() : _groupId, flags);
+            return true;
+        }
+
         ReadOnlySpan<byte> written = ReadShortBytes();
         ReadOnlySpan<byte> lower = (flags & CommandFormat.HasLowerId) == 0 ? default : ReadShortBytes();
         var id = new CommandId((CommandIdKind)(kinds >> 4), written, lower);
@@ -259,6 +269,7 @@ public ref struct CommandReader
 
     private Operation ReadCounter(OperationKind kind, CommandId id, byte flags)
     {
+        _groupId = (flags & CommandFormat.EndsGroup) == 0 ? id : default;
         ReadOnlySpan<byte> name = ReadShortBytes();
         ReadOnlySpan<byte> lower = (flags & CommandFormat.HasLowerCounter) == 0 ? default : ReadShortBytes();
         return new Operation

@@ -162,6 +162,7 @@ public static class CounterBatchParser
         private bool TryReadDocument(scoped ref JsonScanner scanner)
         {
             _counters.Clear();
+            _counters.LimitToRoomOf(writer, maxBatchBytes);
             scanner.Peek();
             int start = scanner.Position;
             if (!_counters.TryRead(ref scanner))
@@ -175,13 +176,12 @@ public static class CounterBatchParser
             }
 
             writer.Counters(_counters.DocumentId.Written, _counters);
-            return (writer.Length <= maxBatchBytes && writer.Count <= DocumentLimits.BatchCommands(maxBatchBytes))
+            return writer.Length <= maxBatchBytes
                 || Refuse(
                     InputErrorCode.BatchTooLarge,
                     scanner,
                     start,
-                    $"The batch takes more than {Amount.Bytes(maxBatchBytes)}, or holds more than "
-                        + $"{DocumentLimits.BatchCommands(maxBatchBytes)} operations",
+                    $"The batch takes more than {Amount.Bytes(maxBatchBytes)}",
                     "Send several batches, or use bulk insert"
                 );
         }

@@ -14,22 +14,35 @@ namespace Rookery.Documents.Commands;
 /// </summary>
 /// <param name="formatLevel">The cluster's format level; below <see cref="FormatLevel.Counters"/> operations are
 /// refused.</param>
-internal sealed class CounterOperationList(int formatLevel)
+/// <param name="acceptsGet">Whether operations may read counters.</param>
+internal sealed class CounterOperationList(int formatLevel, bool acceptsGet = true)
 {
-    /// <summary>Bytes of an operation in a command besides the id and the name.</summary>
-    public const int OperationBytes = 16;
+    // Bytes of an operation in a command besides the name: kind, flags, lengths of the name and of its lower-cased
+    // form, delta.
+    private const int CommandHeadBytes = 2 + (2 * sizeof(ushort)) + sizeof(long);
+
+    // Bytes of a group in a command besides its operations and the id.
+    private const int GroupHeadBytes = 2 * sizeof(ushort);
 
     // An operation: [kind u8][delta i64][length of the name u16][name].
     private const int HeadBytes = 1 + sizeof(long) + sizeof(ushort);
 
     private readonly PooledBytes _operations = new();
     private readonly PooledBytes _name = new();
+    private int _maxCount = int.MaxValue;
+    private long _maxBytes = long.MaxValue;
+    private int _maxBatchBytes;
 
     /// <summary>The document's id; empty if the text names none.</summary>
     public PooledBytes DocumentId { get; } = new();
 
     /// <summary>Number of operations.</summary>
     public int Count { get; private set; }
+
+    /// <summary>
+    /// At most this number of bytes the operations take in a command, without the document's id.
+    /// </summary>
+    public long Bytes { get; private set; }
 
     /// <summary>Whether a text was read.</summary>
     public bool IsRead { get; private set; }
@@ -62,12 +75,32 @@ internal sealed class CounterOperationList(int formatLevel)
             );
     }
 
+    /// <summary>
+    /// Returns at most how many bytes a group has in a command besides its operations: the id and its lower-cased form.
+    /// </summary>
+    public static int GroupBytes(ReadOnlySpan<byte> id) =>
+        GroupHeadBytes + id.Length + (System.Text.Ascii.IsValid(id) ? 0 : Ids.DocumentId.MaxBytes);
+
+    /// <summary>
+    /// Limits the operations that are read to the room that a batch has left, so that neither they nor their command
+    /// take more memory than the batch may.
+    /// </summary>
+    /// <param name="writer">The batch.</param>
+    /// <param name="maxBatchBytes">Maximum length of the batch.</param>
+    public void LimitToRoomOf(BatchWriter writer, int maxBatchBytes)
+    {
+        _maxBatchBytes = maxBatchBytes;
+        _maxCount = DocumentLimits.BatchCommands(maxBatchBytes) - writer.Count;
+        _maxBytes = maxBatchBytes - writer.Length;
+    }
+
     /// <summary>Forgets what was read.</summary>
     public void Clear()
     {
         _operations.Clear();
         DocumentId.Clear();
         Count = 0;
+        Bytes = 0;
         IsRead = false;
         Refusal = default;
     }
@@ -93,10 +126,16 @@ internal sealed class CounterOperationList(int formatLevel)
         _operations.Advance(HeadBytes);
         _operations.Append(name);
         Count++;
+        Bytes += BytesOf(name);
     }
 
     /// <summary>Walks over the operations.</summary>
-    public Cursor Read() => new(_operations.Written);
+    /// <param name="offset">Where to begin: 0 or <see cref="Cursor.Offset"/> of an earlier walk.</param>
+    public Cursor Read(int offset = 0) => new(_operations.Written, offset);
+
+    /// <summary>Returns at most how many bytes an operation takes in a command.</summary>
+    public static int BytesOf(ReadOnlySpan<byte> name) =>
+        CommandHeadBytes + name.Length + (System.Text.Ascii.IsValid(name) ? 0 : CounterName.MaxBytes);
 
     /// <summary>Reads the object at the scanner's next token.</summary>
     public bool TryRead(scoped ref JsonScanner scanner)
@@ -213,7 +252,9 @@ internal sealed class CounterOperationList(int formatLevel)
             );
         }
 
-        if (!CounterName.TryValidate(_name.Written, out var error))
+        // As in GET counters, no counter has an empty name, which a null becomes.
+        bool isNoName = kind == OperationKind.CounterGet && _name.Length == 0;
+        if (!CounterName.TryValidate(_name.Written, out var error) && !isNoName)
         {
             return Refuse(error.Code, scanner, start, error.What, error.Advice);
         }
@@ -229,8 +270,27 @@ internal sealed class CounterOperationList(int formatLevel)
             );
         }
 
+        if (kind == OperationKind.CounterGet && !acceptsGet)
+        {
+            return Refuse(
+                InputErrorCode.NotSupported,
+                scanner,
+                start,
+                "Operations of type 'Get' on counters have no answer in a bulk insert",
+                "Read the counters with GET counters"
+            );
+        }
+
         Add(kind, _name.Written, delta ?? 0);
-        return true;
+        return (Count <= _maxCount && Bytes <= _maxBytes)
+            || Refuse(
+                InputErrorCode.BatchTooLarge,
+                scanner,
+                start,
+                $"The batch takes more than {Amount.Bytes(_maxBatchBytes)}, or holds more than "
+                    + $"{DocumentLimits.BatchCommands(_maxBatchBytes)} operations",
+                "Send several batches, or use bulk insert"
+            );
     }
 
     private bool TryReadType(scoped ref JsonScanner scanner, out OperationKind kind)
@@ -332,9 +392,13 @@ internal sealed class CounterOperationList(int formatLevel)
 
     /// <summary>Walks over operations.</summary>
     /// <param name="operations">The encoded operations.</param>
-    public ref struct Cursor(ReadOnlySpan<byte> operations)
+    /// <param name="offset">Where to begin.</param>
+    public ref struct Cursor(ReadOnlySpan<byte> operations, int offset)
     {
-        private ReadOnlySpan<byte> _left = operations;
+        private readonly ReadOnlySpan<byte> _operations = operations;
+
+        /// <summary>Where a later walk begins with the operation after the current one.</summary>
+        public int Offset { get; private set; } = offset;
 
         /// <summary>Kind of the current operation.</summary>
         public OperationKind Kind { get; private set; }
@@ -348,16 +412,17 @@ internal sealed class CounterOperationList(int formatLevel)
         /// <summary>Moves to the next operation.</summary>
         public bool MoveNext()
         {
-            if (_left.IsEmpty)
+            if (Offset == _operations.Length)
             {
                 return false;
             }
 
-            Kind = (OperationKind)_left[0];
-            Delta = BinaryPrimitives.ReadInt64LittleEndian(_left[1..]);
-            int length = BinaryPrimitives.ReadUInt16LittleEndian(_left[(1 + sizeof(long))..]);
-            Name = _left.Slice(HeadBytes, length);
-            _left = _left[(HeadBytes + length)..];
+            var operation = _operations[Offset..];
+            Kind = (OperationKind)operation[0];
+            Delta = BinaryPrimitives.ReadInt64LittleEndian(operation[1..]);
+            int length = BinaryPrimitives.ReadUInt16LittleEndian(operation[(1 + sizeof(long))..]);
+            Name = operation.Slice(HeadBytes, length);
+            Offset += HeadBytes + length;
             return true;
         }
     }

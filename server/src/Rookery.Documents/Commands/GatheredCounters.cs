@@ -1,5 +1,6 @@
 using System.Text;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
 
 namespace Rookery.Documents.Commands;
 
@@ -11,16 +12,20 @@ namespace Rookery.Documents.Commands;
 public sealed class GatheredCounters(Database database) : IDisposable
 {
     // The documents that one command rewrites. Several commands may be in one entry of the log: see PatchBudget.
-    private const long MaxRewrittenBytes = 4 << 20;
+    private const long MaxRewrittenBytes = ReplacedNames.MaxBytesOfCommand;
 
-    private readonly Dictionary<string, CounterOperationList> _byId = new(StringComparer.OrdinalIgnoreCase);
+    // By lower-cased id as the database compares ids; each list has the id as the client wrote it.
+    private readonly Dictionary<string, CounterOperationList> _byId = new(StringComparer.Ordinal);
+    private readonly ReplacedNames _replaced = new(database);
     private long _rewrittenBytes;
+    private int _maxCount = int.MaxValue;
+    private long _maxBytes = long.MaxValue;
 
     /// <summary>Number of operations.</summary>
     public int Count { get; private set; }
 
-    /// <summary>About the number of bytes that the operations take in a command.</summary>
-    public int Bytes { get; private set; }
+    /// <summary>At most this number of bytes the operations take in a command.</summary>
+    public long Bytes { get; private set; }
 
     /// <summary>Whether the command must end, because it rewrites enough.</summary>
     public bool IsFull => _rewrittenBytes >= MaxRewrittenBytes;
@@ -28,14 +33,15 @@ public sealed class GatheredCounters(Database database) : IDisposable
     /// <summary>Moves all operations to a batch.</summary>
     public void MoveTo(BatchWriter batch)
     {
-        foreach (var (id, counters) in _byId)
+        foreach (var counters in _byId.Values)
         {
-            batch.Counters(Encoding.UTF8.GetBytes(id), counters);
+            batch.Counters(counters.DocumentId.Written, counters);
             counters.Release();
         }
 
         _byId.Clear();
         (_rewrittenBytes, Count, Bytes) = (0, 0, 0);
+        (_maxCount, _maxBytes) = (int.MaxValue, long.MaxValue);
     }
 
     /// <inheritdoc/>
@@ -49,24 +55,47 @@ public sealed class GatheredCounters(Database database) : IDisposable
         _byId.Clear();
     }
 
-    /// <summary>Adds the operations on the counters of one document.</summary>
-    internal void Add(ReadOnlySpan<byte> id, CounterOperationList counters)
+    /// <summary>Limits what may be gathered to the room that the command has left.</summary>
+    public void LimitTo(int count, long bytes) => (_maxCount, _maxBytes) = (count, bytes);
+
+    /// <summary>Adds the operations on the counters of one document until the command is full.</summary>
+    /// <param name="id">The document's id.</param>
+    /// <param name="counters">The operations.</param>
+    /// <param name="offset">How far they are added: 0 at first.</param>
+    /// <returns>Whether all were added; otherwise the command must end first. A command accepts at least one operation
+    /// in the latter case too, so that callers make progress.</returns>
+    internal bool TryAdd(ReadOnlySpan<byte> id, CounterOperationList counters, ref int offset)
     {
-        string key = Encoding.UTF8.GetString(id);
+        Span<byte> lowerId = stackalloc byte[DocumentId.MaxBytes];
+        string key = Encoding.UTF8.GetString(lowerId[..DocumentId.ToLower(id, lowerId)]);
         if (!_byId.TryGetValue(key, out var own))
         {
             _byId.Add(key, own = new CounterOperationList(Nodes.FormatLevel.Newest));
+            own.DocumentId.Append(id);
             _rewrittenBytes += LengthOf(id);
+            Bytes += CounterOperationList.GroupBytes(id);
         }
 
-        var operations = counters.Read();
+        var operations = counters.Read(offset);
         while (operations.MoveNext())
         {
             own.Add(operations.Kind, operations.Name, operations.Delta);
-            Bytes += id.Length + operations.Name.Length + CounterOperationList.OperationBytes;
+            Bytes += CounterOperationList.BytesOf(operations.Name);
             Count++;
+            offset = operations.Offset;
+            if (Count >= _maxCount || Bytes >= _maxBytes)
+            {
+                break;
+            }
         }
+
+        return !operations.MoveNext();
     }
+
+    /// <summary>
+    /// Notes a put of the same command. The names of the counters that the stored document has are rewritten with it.
+    /// </summary>
+    internal void AddPut(ReadOnlySpan<byte> id) => _rewrittenBytes += _replaced.NameBytesOf(id);
 
     // Documents of the commands before this one may not be applied yet; those are short together.
     private long LengthOf(ReadOnlySpan<byte> id)

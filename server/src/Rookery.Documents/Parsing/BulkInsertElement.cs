@@ -14,7 +14,7 @@ namespace Rookery.Documents.Parsing;
 /// <param name="formatLevel">The cluster's format level; it decides whether counters are accepted.</param>
 internal sealed class BulkInsertElement(int formatLevel) : IDisposable
 {
-    private readonly CounterOperationList _counters = new(formatLevel);
+    private readonly CounterOperationList _counters = new(formatLevel, acceptsGet: false);
     private readonly DocumentParser _parser = DocumentParser.Rent();
     private readonly PooledBytes _id = new();
     private InputError _refusal;
@@ -66,6 +66,7 @@ internal sealed class BulkInsertElement(int formatLevel) : IDisposable
             }
             else if (text.SequenceEqual("Counters"u8) && scanner.Peek() != (byte)'n')
             {
+                _counters.Clear(); // a repeated member replaces the one before it
                 isRead = _counters.TryRead(ref scanner);
             }
             else if (text.SequenceEqual("Id"u8))

@@ -49,6 +49,7 @@ public sealed class BulkInsertReader(int formatLevel = FormatLevel.Oldest) : IDi
     private ElementBoundary _boundary;
     private State _state = State.BeforeArray;
     private InputError _failure;
+    private int _addedCounterBytes; // how far the operations of the current element are added
 
     private enum State
     {
@@ -79,22 +80,32 @@ public sealed class BulkInsertReader(int formatLevel = FormatLevel.Oldest) : IDi
         _position = 0;
     }
 
-    /// <summary>Adds what was read last: the document to a batch, operations on its counters to others.</summary>
+    /// <summary>
+    /// Adds what was read last: the document to a batch, operations on its counters to others, until those are full.
+    /// </summary>
     /// <param name="batch">The batch.</param>
     /// <param name="gathered">Operations on counters, which are added to the batch later.</param>
     /// <param name="id">The id.</param>
     /// <param name="document">The document, if there are no counters.</param>
-    public void AddTo(BatchWriter batch, GatheredCounters gathered, ReadOnlySpan<byte> id, in ParsedDocument document)
+    /// <returns>Whether all was added. Otherwise call <see cref="TryAddRest"/> after the gathered operations were
+    /// moved.</returns>
+    public bool AddTo(BatchWriter batch, GatheredCounters gathered, ReadOnlySpan<byte> id, in ParsedDocument document)
     {
-        if (_element.Counters is { } counters)
+        if (_element.Counters is not null)
         {
-            gathered.Add(id, counters);
+            _addedCounterBytes = 0;
+            return TryAddRest(gathered);
         }
-        else
-        {
-            batch.Put(id, ExpectedChangeVector.None, document);
-        }
+
+        batch.Put(id, ExpectedChangeVector.None, document);
+        gathered.AddPut(id);
+        return true;
     }
+
+    /// <summary>Adds operations on counters that did not fit before.</summary>
+    /// <inheritdoc cref="AddTo"/>
+    public bool TryAddRest(GatheredCounters gathered) =>
+        _element.Counters is not { } counters || gathered.TryAdd(_element.Id, counters, ref _addedCounterBytes);
 
     /// <summary>Reads the next document, or operations on counters of one, and skips heartbeats.</summary>
     /// <param name="id">The id as sent, without escapes, checked for a put; valid until the next call.</param>

@@ -15,6 +15,12 @@ public static class DocumentLimits
     public const int MaxBatchBytes = 32 * 1024 * 1024;
 
     /// <summary>
+    /// Maximum length of a command: a batch and the operation that exceeded its limit, which is checked afterwards.
+    /// Members accept messages of 40 MiB, so a longer command could never be replicated.
+    /// </summary>
+    public const int MaxCommandBytes = MaxBatchBytes + (4 * 1024 * 1024);
+
+    /// <summary>
     /// Memory for the result and response of one command in a batch, even of a short one. Measured: about 250 bytes.
     /// </summary>
     public const int BytesPerBatchCommand = 256;

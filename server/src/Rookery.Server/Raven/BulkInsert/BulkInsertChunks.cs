@@ -38,13 +38,25 @@ internal sealed class BulkInsertChunks(
     private byte[] _lastId = [];
     private Task<CommandOutcome>? _inFlight;
     private int _documentsInFlight;
+    private bool _hasRest; // whether the last element has operations on counters that are not in a chunk yet
 
     /// <summary>Adds documents until the reader has no more or the chunk is full.</summary>
     /// <returns><see cref="StreamRead.Item"/> if the chunk is full, otherwise the reader's result.</returns>
     public StreamRead Fill(BulkInsertReader documents, out InputError error)
     {
+        error = default;
         while (true)
         {
+            if (_hasRest)
+            {
+                _counters.LimitTo(ChunkDocuments - _chunk.Count, ChunkBytes - _chunk.Length);
+                _hasRest = !documents.TryAddRest(_counters);
+                if (_hasRest)
+                {
+                    return StreamRead.Item;
+                }
+            }
+
             var read = documents.Read(out var id, out var document, out error);
             if (read != StreamRead.Item)
             {
@@ -56,10 +68,12 @@ internal sealed class BulkInsertChunks(
                 return StreamRead.Error;
             }
 
-            documents.AddTo(_chunk, _counters, id, document);
-            int length = _chunk.Length + _counters.Bytes;
+            _counters.LimitTo(ChunkDocuments - _chunk.Count, ChunkBytes - _chunk.Length);
+            _hasRest = !documents.AddTo(_chunk, _counters, id, document);
+            int length = checked((int)(_chunk.Length + _counters.Bytes));
             if (
-                length >= ChunkBytes
+                _hasRest
+                || length >= ChunkBytes
                 || _chunk.Count + _counters.Count >= ChunkDocuments
                 || _counters.IsFull
                 || !room.HasRoomForChunk(length, ChunkBytes)

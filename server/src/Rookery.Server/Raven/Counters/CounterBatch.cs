@@ -164,15 +164,11 @@ internal sealed class CounterBatch(ServerContext context)
     {
         var operations = new List<BatchedCounter>(batch.Count);
         var reader = new CommandReader(batch.Command.Written.Span);
+        string id = "";
         while (reader.TryReadOperation(out var operation))
         {
-            operations.Add(
-                new BatchedCounter(
-                    operation.Kind,
-                    Encoding.UTF8.GetString(operation.Id.Written),
-                    Encoding.UTF8.GetString(operation.Counter.Written)
-                )
-            );
+            id = operation.StartsGroup ? Encoding.UTF8.GetString(operation.Id.Written) : id;
+            operations.Add(new BatchedCounter(operation.Kind, id, Encoding.UTF8.GetString(operation.Counter.Written)));
         }
 
         return operations;

@@ -1,0 +1,50 @@
+using Rookery.Documents.Databases;
+
+namespace Rookery.Documents.Commands;
+
+/// <summary>
+/// Finds how many bytes of counters' names a put rewrites, so that a stream of puts is cut into commands that apply can
+/// afford.
+/// </summary>
+/// <param name="database">The database.</param>
+public sealed class ReplacedNames(Database database)
+{
+    /// <summary>
+    /// What one command of a stream rewrites, about. Several commands may be in one entry of the log, whose limit is 64
+    /// MiB.
+    /// </summary>
+    public const long MaxBytesOfCommand = 4 << 20;
+
+    // A statistic is read again after so many puts. A database without counters then costs no look-up for each.
+    private const int PutsBetweenStatistics = 64;
+
+    private int _putsLeft;
+    private bool _hasCounters;
+
+    /// <summary>Returns the length of the names of the counters of a stored document; 0 without one.</summary>
+    public long NameBytesOf(ReadOnlySpan<byte> id)
+    {
+        if (_putsLeft-- == 0)
+        {
+            _putsLeft = PutsBetweenStatistics;
+            using var statistics = database.OpenReader();
+            _hasCounters = statistics.ReadStatistics().DocumentCounters > 0;
+        }
+
+        if (!_hasCounters || id.IsEmpty)
+        {
+            return 0;
+        }
+
+        using var reader = database.OpenReader();
+        if (!reader.TryGetDocument(id, out var document))
+        {
+            return 0;
+        }
+
+        using (document)
+        {
+            return document.Head.CounterNames.Length;
+        }
+    }
+}
