@@ -202,6 +202,14 @@ internal sealed class RandomCommands
         return Step.Of(Model, writer.Complete(), refusal is null ? after : before, etag, refusal ?? answer.ToString());
     }
 
+    private static string NamesOf(ModelDatabase database, string id) =>
+        string.Join(
+            '\n',
+            database
+                .Counters.Where(pair => pair.Key.StartsWith(ModelDatabase.CounterKey(id, ""), StringComparison.Ordinal))
+                .Select(pair => pair.Value.Name)
+        );
+
     /// <summary>Some operations on counters of one document, which may not exist.</summary>
     private ModelDatabase Counters(
         BatchWriter writer,
@@ -217,7 +225,7 @@ internal sealed class RandomCommands
         var counters = new CounterOperationList(FormatLevel.Newest);
         int first = writer.Count;
         int count = _random.Next(1, 5);
-        bool changesNames = false;
+        string namesBefore = NamesOf(database, id);
         var results = new List<string>();
         for (int i = 0; i < count; i++)
         {
@@ -238,7 +246,6 @@ internal sealed class RandomCommands
             if (dice <= 2)
             {
                 counters.Add(OperationKind.CounterDelete, Encoding.UTF8.GetBytes(name), 0);
-                changesNames |= exists;
                 results.Add(exists ? "Deleted {0} 0-0 " : "NotFound {0} 0-0 ");
                 database = database with { Counters = database.Counters.Remove(key) };
                 continue;
@@ -246,7 +253,6 @@ internal sealed class RandomCommands
 
             long delta = _random.Next(-5, 100);
             counters.Add(OperationKind.CounterIncrement, Encoding.UTF8.GetBytes(name), delta);
-            changesNames |= !exists;
             results.Add($"Numbered {{0}} {counter.Value + delta}-0 ");
             database = database with
             {
@@ -262,8 +268,10 @@ internal sealed class RandomCommands
             answer.AppendFormat(CultureInfo.InvariantCulture, result, last);
         }
 
+        bool changesNames = NamesOf(database, id) != namesBefore;
+        string ofLast = changesNames && document is not null ? results[^1].Replace("-0 ", "-1 ") : results[^1];
         last = changesNames && document is not null ? etag : last;
-        answer.AppendFormat(CultureInfo.InvariantCulture, results[^1], last);
+        answer.AppendFormat(CultureInfo.InvariantCulture, ofLast, last);
         return changesNames && document is not null
             ? database with
             {

@@ -208,6 +208,7 @@ public sealed class Applier : IDisposable
         )
         {
             database.RollBack(lastEtag); // the repeated command changes nothing, and its etags remain used
+            database.LastEtagForIndexes = lastEtagForIndexes;
             return earlier;
         }
 
@@ -217,6 +218,7 @@ public sealed class Applier : IDisposable
         {
             scope.Batch.RollBack(mark);
             database.RollBack(lastEtag);
+            database.LastEtagForIndexes = lastEtagForIndexes;
             if (_context.Damage is { } damage)
             {
                 CommandSkipped?.Invoke(
@@ -320,16 +322,24 @@ public sealed class Applier : IDisposable
         int count = command.OperationCount;
         OperationResult[]? results = count == 1 ? null : new OperationResult[count];
         OperationResult result = default;
+        Rejection? overflow = null;
         for (int i = 0; command.TryReadOperation(out var operation); i++)
         {
             if (_documents.Apply(_context, operation, command.SkipUnchanged, out result) is { } refusal)
             {
-                // The results of earlier patches may hold copies of their documents.
-                foreach (var earlier in results.AsSpan())
+                if (refusal.Kind == RejectionKind.CounterOverflow)
                 {
-                    earlier.Document?.Dispose();
+                    // Every other reason for a refusal comes first. Otherwise a caller who may not read values could
+                    // learn them from which reason is given, by requests that are refused anyway and store nothing.
+                    overflow ??= refusal with
+                    {
+                        Operation = i,
+                    };
+                    _context.Etag++;
+                    continue;
                 }
 
+                Discard(results);
                 return new CommandOutcome(refusal with { Operation = i });
             }
 
@@ -341,9 +351,24 @@ public sealed class Applier : IDisposable
             _context.Etag++;
         }
 
+        if (overflow is not null)
+        {
+            Discard(results);
+            return new CommandOutcome(overflow);
+        }
+
         return results is null
             ? new CommandOutcome(index, _context.LogTicks, result)
             : new CommandOutcome(index, _context.LogTicks, results);
+    }
+
+    // The results of patches may hold copies of their documents.
+    private static void Discard(OperationResult[]? results)
+    {
+        foreach (var result in results.AsSpan())
+        {
+            result.Document?.Dispose();
+        }
     }
 
     /// <summary>

@@ -1,5 +1,6 @@
 using Rookery.Documents.Changes;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Stored;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;
@@ -81,8 +82,9 @@ internal sealed class ApplyContext
 
     /// <summary>Looks up a counter in the batch, then in the tables.</summary>
     /// <param name="key">The key of its row.</param>
+    /// <param name="since">The least etag that a row of a counter of the document has.</param>
     /// <param name="value">Its value; 0 if there is no such counter.</param>
-    public bool TryReadCounter(ReadOnlySpan<byte> key, out long value)
+    public bool TryReadCounter(ReadOnlySpan<byte> key, long since, out long value)
     {
         value = 0;
         try
@@ -94,8 +96,9 @@ internal sealed class ApplyContext
 
             using (row)
             {
-                value = CounterValue.Read(row.Value);
-                return true;
+                bool isOwn = DocumentCounters.Owns(since, row.Sequence);
+                value = isOwn ? CounterValue.Read(row.Value) : 0;
+                return isOwn;
             }
         }
         catch (DamagedException damaged) when (TreatsDamagedAsMissing)

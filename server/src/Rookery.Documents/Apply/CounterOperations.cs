@@ -30,35 +30,75 @@ internal sealed class CounterOperations : IDisposable
     // The beginning of the ids of documents that the server itself rewrites often.
     private static ReadOnlySpan<byte> HiloPrefix => "raven/hilo/"u8;
 
+    // The document of the current group, which is looked up and read once for all operations.
+    private Document _document;
+    private OperationResult _ofDocument; // the parts of each result that describe the document
+    private long _since; // the least etag that a row of a counter of the document has
+    private int _count; // of counters of the document
+
     /// <summary>Whether the last operation ended its group, and the document gets other names.</summary>
     public bool HasNewNames { get; private set; }
 
-    /// <summary>The document's names, if <see cref="HasNewNames"/>.</summary>
-    public ReadOnlySpan<byte> Names => _names.Written;
+    /// <summary>The document of the group.</summary>
+    public ref readonly Document Document => ref _document;
 
-    /// <summary>Applies an operation.</summary>
+    /// <summary>What the document then stores about its counters, if <see cref="HasNewNames"/>.</summary>
+    public ReadOnlySpan<byte> Stored => _names.Written;
+
+    /// <summary>Begins the operations that a request has for one document.</summary>
+    /// <param name="context">The command.</param>
+    /// <param name="document">The document, which belongs to this object until <see cref="End"/>.</param>
+    /// <returns>The reason to refuse the whole command, or null.</returns>
+    public Rejection? Begin(ApplyContext context, Document document)
+    {
+        End();
+        _document = document;
+        _changes.Clear();
+        _since = context.Etag;
+        _count = 0;
+        _ofDocument = default;
+        if (!document.Exists)
+        {
+            return null;
+        }
+
+        var head = document.Head;
+        _since = head.Counters.Since == 0 ? context.Etag : head.Counters.Since;
+        _count = head.Counters.Count;
+        _ofDocument = new OperationResult
+        {
+            Etag = document.Etag,
+            LastModifiedTicks = head.LastModifiedTicks,
+            Collection = context.Collection(head.Collection).TextOf(head.Collection),
+        };
+
+        // Reading the head costs as much as its names are long, whether they change or not.
+        return context.Patches.ChargeCounters(storedBytes: 0, head.Counters.Stored.Length);
+    }
+
+    /// <summary>Ends a group. The next one must begin with <see cref="Begin"/>.</summary>
+    public void End()
+    {
+        _document.Dispose();
+        _document = default;
+    }
+
+    /// <summary>Applies an operation of the group.</summary>
     /// <param name="context">The command.</param>
     /// <param name="lowerId">The document's id.</param>
-    /// <param name="document">The document.</param>
     /// <param name="operation">The operation.</param>
     /// <param name="result">Its result: Numbered with the value, Deleted, or NotFound.</param>
     /// <returns>The reason to refuse the whole command, or null.</returns>
     public Rejection? Apply(
         ApplyContext context,
         ReadOnlySpan<byte> lowerId,
-        in Document document,
         in Operation operation,
         out OperationResult result
     )
     {
         result = default;
         HasNewNames = false;
-        if (operation.StartsGroup)
-        {
-            _changes.Clear();
-        }
-
-        if (operation.Kind != OperationKind.CounterGet && Check(lowerId, document, operation) is { } refusal)
+        if (operation.Kind != OperationKind.CounterGet && Check(lowerId, operation) is { } refusal)
         {
             return refusal;
         }
@@ -66,48 +106,39 @@ internal sealed class CounterOperations : IDisposable
         var lowerName = _lowerName.AsSpan(0, operation.Counter.WriteLowerName(_lowerName));
         Span<byte> key = stackalloc byte[Key.MaxCounterBytes];
         var row = Key.WriteCounter(key, context.Database.Number, lowerId, lowerName);
-        bool exists = context.TryReadCounter(row, out long value);
+        bool exists = context.TryReadCounter(row, _since, out long value);
+        result = _ofDocument;
         switch (operation.Kind)
         {
             case OperationKind.CounterIncrement:
-                if (Increment(context, document, operation, row, isNew: !exists, ref value) is { } overflow)
+                if (Increment(context, operation, row, lowerName, isNew: !exists, ref value) is { } overflow)
                 {
                     return overflow;
                 }
 
-                result = new OperationResult { Status = OperationStatus.Numbered, Low = value };
+                result = result with { Status = OperationStatus.Numbered, Low = value };
                 break;
             case OperationKind.CounterDelete when exists:
                 Remove(context, row, lowerName);
-                result = new OperationResult { Status = OperationStatus.Deleted };
-                AddChange(context, DocumentChangeKind.CounterDelete, document, operation, value: 0);
+                result = result with { Status = OperationStatus.Deleted };
+                AddChange(context, DocumentChangeKind.CounterDelete, operation, value: 0);
                 break;
             case OperationKind.CounterGet when exists:
-                result = new OperationResult { Status = OperationStatus.Numbered, Low = value };
+                result = result with { Status = OperationStatus.Numbered, Low = value };
                 break;
             default:
                 break;
         }
 
-        result = Complete(context, document, result);
-        return operation.EndsGroup && _changes.Count > 0 ? EndGroup(context, document) : null;
+        return operation.EndsGroup && _changes.Count > 0 ? EndGroup(context) : null;
     }
 
-    /// <summary>Removes all counters of a document that is deleted.</summary>
-    public void RemoveAll(ApplyContext context, ReadOnlySpan<byte> lowerId, ReadOnlySpan<byte> counterNames)
-    {
-        Span<byte> key = stackalloc byte[Key.MaxCounterBytes];
-        var names = new CounterNames(counterNames);
-        while (names.MoveNext())
-        {
-            int length = names.WriteLower(_lowerName);
-            context.Batch.Delete(
-                Key.WriteCounter(key, context.Database.Number, lowerId, _lowerName.AsSpan(0, length)),
-                context.Etag
-            );
-            context.Database.Counters.DocumentCounters--;
-        }
-    }
+    /// <summary>
+    /// Removes the counters of a document that is deleted. Their rows remain, and belong to no document from then on:
+    /// see <see cref="DocumentCounters"/>.
+    /// </summary>
+    public static void RemoveAll(ApplyContext context, in DocumentView document) =>
+        context.Database.Counters.DocumentCounters -= document.Counters.Count;
 
     /// <summary>
     /// Charges the names that a put, patch or delete copies or removes together with the document. The length of a
@@ -121,16 +152,16 @@ internal sealed class CounterOperations : IDisposable
             return null; // a database without counters needs no look at the names
         }
 
-        int bytes = document.Head.CounterNames.Length;
-        return bytes == 0 ? null : context.Patches.Charge(bytes, bytes);
+        int bytes = document.Head.Counters.Stored.Length;
+        return bytes == 0 ? null : context.Patches.ChargeCounters(bytes, bytes);
     }
 
-    /// <summary>Writes the head of a document with counters, and their names.</summary>
+    /// <summary>Writes the head of a document with counters, and what it stores about them.</summary>
     public ReadOnlySpan<byte> WriteHead(
         ReadOnlySpan<byte> id,
         long lastModifiedTicks,
         long expiresAtTicks,
-        ReadOnlySpan<byte> counterNames
+        ReadOnlySpan<byte> counters
     )
     {
         _head.Clear();
@@ -139,29 +170,30 @@ internal sealed class CounterOperations : IDisposable
             id,
             lastModifiedTicks,
             expiresAtTicks,
-            counterNames.Length
+            counters.Length
         );
         _head.Advance(headBytes);
-        _head.Append(counterNames);
+        _head.Append(counters);
         return _head.Written;
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
+        End();
         _names.Release();
         _head.Release();
     }
 
-    private static Rejection? Check(ReadOnlySpan<byte> lowerId, in Document document, in Operation operation)
+    private Rejection? Check(ReadOnlySpan<byte> lowerId, in Operation operation)
     {
-        if (document.Exists && !lowerId.StartsWith(HiloPrefix))
+        if (_document.Exists && !lowerId.StartsWith(HiloPrefix))
         {
             return null;
         }
 
         string id = Encoding.UTF8.GetString(operation.Id.Written);
-        if (!document.Exists)
+        if (!_document.Exists)
         {
             return new Rejection(
                 RejectionKind.DocumentMissing,
@@ -185,9 +217,9 @@ internal sealed class CounterOperations : IDisposable
 
     private Rejection? Increment(
         ApplyContext context,
-        in Document document,
         in Operation operation,
         ReadOnlySpan<byte> row,
+        ReadOnlySpan<byte> lowerName,
         bool isNew,
         ref long value
     )
@@ -209,9 +241,9 @@ internal sealed class CounterOperations : IDisposable
         value = sum;
         if (isNew)
         {
-            int lowerLength = operation.Counter.WriteLowerName(_lowerName);
-            _changes[_lowerName.AsSpan(0, lowerLength).ToArray()] = operation.Counter.Written.ToArray();
+            _changes[lowerName.ToArray()] = operation.Counter.Written.ToArray();
             context.Database.Counters.DocumentCounters++;
+            _count++;
         }
 
         CounterValue.Write(_row, value);
@@ -219,7 +251,6 @@ internal sealed class CounterOperations : IDisposable
         AddChange(
             context,
             isNew ? DocumentChangeKind.CounterPut : DocumentChangeKind.CounterIncrement,
-            document,
             operation,
             value
         );
@@ -230,32 +261,19 @@ internal sealed class CounterOperations : IDisposable
     {
         context.Batch.Delete(row, context.Etag);
         context.Database.Counters.DocumentCounters--;
+        _count--;
         _changes[lowerName.ToArray()] = null;
     }
 
-    private static OperationResult Complete(ApplyContext context, in Document document, in OperationResult result)
-    {
-        if (!document.Exists)
-        {
-            return result;
-        }
-
-        var head = document.Head;
-        return result with
-        {
-            Etag = document.Etag,
-            LastModifiedTicks = head.LastModifiedTicks,
-            Collection = context.Collection(head.Collection).TextOf(head.Collection),
-        };
-    }
-
     /// <summary>Merges the names that the group changed into those of the document.</summary>
-    private Rejection? EndGroup(ApplyContext context, in Document document)
+    private Rejection? EndGroup(ApplyContext context)
     {
-        Merge(document.Head.CounterNames);
-        if (_names.Length > CounterName.MaxBytesPerDocument)
+        var head = _document.Head;
+        Merge(head.CounterNames);
+        int bytes = _names.Length - DocumentCounters.HeadBytes;
+        if (bytes > CounterName.MaxBytesPerDocument)
         {
-            string id = Encoding.UTF8.GetString(document.Head.Id);
+            string id = Encoding.UTF8.GetString(head.Id);
             return new Rejection(
                 RejectionKind.TooLarge,
                 $"The names of the counters of document {id} take more than "
@@ -267,14 +285,28 @@ internal sealed class CounterOperations : IDisposable
             };
         }
 
-        HasNewNames = true;
-        long stored = document.Length + _names.Length;
-        return context.Patches.Charge(stored, document.Length + stored);
+        // A counter that the group created and deleted again changes nothing.
+        HasNewNames = !_names.Written[DocumentCounters.HeadBytes..].SequenceEqual(head.CounterNames);
+        if (!HasNewNames)
+        {
+            return null;
+        }
+
+        DocumentCounters.WriteHead(_names.WrittenMemory.Span, _since, _count);
+        if (bytes == 0)
+        {
+            _names.Clear();
+        }
+
+        long stored = _document.Length + _names.Length;
+        return context.Patches.ChargeCounters(stored, _document.Length + stored);
     }
 
     private void Merge(ReadOnlySpan<byte> oldNames)
     {
         _names.Clear();
+        _names.Reserve(DocumentCounters.HeadBytes);
+        _names.Advance(DocumentCounters.HeadBytes);
         var names = new CounterNames(oldNames);
         bool hasOld = names.MoveNext();
         Span<byte> lower = stackalloc byte[CounterName.MaxBytes];
@@ -309,20 +341,14 @@ internal sealed class CounterOperations : IDisposable
         }
     }
 
-    private static void AddChange(
-        ApplyContext context,
-        DocumentChangeKind kind,
-        in Document document,
-        in Operation operation,
-        long value
-    )
+    private void AddChange(ApplyContext context, DocumentChangeKind kind, in Operation operation, long value)
     {
         if (!context.IsWatched)
         {
             return;
         }
 
-        var head = document.Head;
+        var head = _document.Head;
         context.AddChange(
             new DocumentChange(
                 kind,

@@ -36,6 +36,11 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         out OperationResult result
     )
     {
+        if (operation.Kind >= OperationKind.CounterIncrement)
+        {
+            return ApplyToCounter(context, operation, out result);
+        }
+
         ResolveId(context, operation.Id);
         using var previous = context.FindDocument(LowerId);
         if (ExpectedVersion.Check(context, Id, operation.Expected, previous) is { } conflict)
@@ -49,12 +54,9 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
             return operation.Kind == OperationKind.Patch && operation.Patch.SkipOnMismatch ? null : conflict;
         }
 
-        // Operations of the lower kinds change a document, and copy or remove the names of its counters with it. These
-        // names count against the budget of the entry.
-        if (
-            operation.Kind < OperationKind.CounterIncrement
-            && CounterOperations.Charge(context, previous) is { } tooLarge
-        )
+        // Puts, deletes and patches copy or remove the names of the document's counters. These names count against the
+        // budget of the entry.
+        if (CounterOperations.Charge(context, previous) is { } tooLarge)
         {
             result = default;
             return tooLarge with { DocumentId = Encoding.UTF8.GetString(Id) };
@@ -75,8 +77,6 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
                 var refusal = Patch(context, previous, operation.Patch, out result);
                 _patches.End();
                 return refusal;
-            case OperationKind.CounterIncrement or OperationKind.CounterDelete or OperationKind.CounterGet:
-                return ApplyToCounter(context, previous, operation, out result);
             default:
                 throw new CommandFormatException(
                     $"Operation {(byte)operation.Kind} is not known to this version of Rookery."
@@ -85,9 +85,9 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
     }
 
     /// <summary>
-    /// Checks an operation of a cluster-wide transaction. If the client names a change vector, the document must still
-    /// have it; an empty one expects that the document does not exist. If the client names none, the document must not
-    /// exist or must have no atomic guard (the compare-exchange value by which such transactions protect a document).
+    /// Checks an operation of a cluster-wide transaction: whether the document still has the change vector with which
+    /// the client read it; an empty one expects no document. A client that names none must not replace a document with
+    /// an atomic guard.
     /// </summary>
     /// <returns>The violation, or null.</returns>
     public ConcurrencyViolation? CheckInClusterTransaction(ApplyContext context, in Operation operation)
@@ -269,8 +269,8 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         out OperationResult result
     )
     {
-        // The script may copy slightly more than the budget has left. So a script that is stopped at its limit has
-        // exceeded the budget, and the client reads the refusal of Charge, not that the script took too many steps.
+        // Lets the script copy slightly more than the budget has left. A script that stops at this limit has then
+        // exceeded the budget, so Charge gives the reason for the refusal, not the script's number of steps.
         const int BytesBeyondBudget = 1024;
         _patches.CopiedBytesLeft = context.Patches.CopiedBytesLeft + BytesBeyondBudget;
 
@@ -326,16 +326,39 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         return null;
     }
 
-    private Rejection? ApplyToCounter(
-        ApplyContext context,
-        in Document previous,
-        in Operation operation,
-        out OperationResult result
-    )
+    private Rejection? ApplyToCounter(ApplyContext context, in Operation operation, out OperationResult result)
     {
-        if (_counters.Apply(context, LowerId, previous, operation, out result) is { } refusal)
+        bool isOpen = false;
+        try
         {
-            return refusal with { Database = context.Database.Database.Name };
+            var refusal = ApplyInGroup(context, operation, out result);
+            isOpen = refusal is null or { Kind: RejectionKind.CounterOverflow } && !operation.EndsGroup;
+            return refusal is null ? null : refusal with { Database = context.Database.Database.Name };
+        }
+        finally
+        {
+            if (!isOpen)
+            {
+                _counters.End();
+            }
+        }
+    }
+
+    private Rejection? ApplyInGroup(ApplyContext context, in Operation operation, out OperationResult result)
+    {
+        result = default;
+        if (operation.StartsGroup)
+        {
+            ResolveId(context, operation.Id);
+            if (_counters.Begin(context, context.FindDocument(LowerId)) is { } tooLarge)
+            {
+                return tooLarge with { DocumentId = Encoding.UTF8.GetString(Id) };
+            }
+        }
+
+        if (_counters.Apply(context, LowerId, operation, out result) is { } refusal)
+        {
+            return refusal;
         }
 
         if (!_counters.HasNewNames)
@@ -344,6 +367,7 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
             return null;
         }
 
+        ref readonly var previous = ref _counters.Document;
         KeepStoredId(previous);
         var view = previous.View;
         var stored = Store(
@@ -353,9 +377,14 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
             view.Collection,
             view.ExpiresAtTicks,
             result.Status,
-            _counters.Names
+            _counters.Stored
         );
-        result = result with { Etag = stored.Etag, LastModifiedTicks = stored.LastModifiedTicks };
+        result = result with
+        {
+            Etag = stored.Etag,
+            LastModifiedTicks = stored.LastModifiedTicks,
+            High = OperationResult.Rewritten,
+        };
         return null;
     }
 
@@ -406,9 +435,9 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
     )
     {
         // The counters of a document stay when it is replaced. A database without counters needs no look at the head.
-        var counterNames =
-            context.Database.Counters.DocumentCounters > 0 && previous.Exists ? previous.Head.CounterNames : default;
-        return Store(context, previous, content, collection, expiresAtTicks, status, counterNames);
+        var storedCounters =
+            context.Database.Counters.DocumentCounters > 0 && previous.Exists ? previous.Head.Counters.Stored : default;
+        return Store(context, previous, content, collection, expiresAtTicks, status, storedCounters);
     }
 
     private OperationResult Store(
@@ -418,7 +447,7 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         ReadOnlySpan<byte> collection,
         long expiresAtTicks,
         OperationStatus status,
-        ReadOnlySpan<byte> counterNames
+        ReadOnlySpan<byte> storedCounters
     )
     {
         var database = context.Database;
@@ -428,9 +457,9 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
 
         var counters = context.Collection(collection);
         string collectionText = counters.TextOf(collection);
-        var head = counterNames.IsEmpty
+        var head = storedCounters.IsEmpty
             ? _head.AsSpan(0, StoredDocument.WriteHead(_head, Id, context.LogTicks, expiresAtTicks))
-            : _counters.WriteHead(Id, context.LogTicks, expiresAtTicks, counterNames);
+            : _counters.WriteHead(Id, context.LogTicks, expiresAtTicks, storedCounters);
         long length = head.Length + content.Length;
         if (previous.Exists)
         {
@@ -485,10 +514,7 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         context.Batch.Delete(Key.WriteText(key, database.Number, Table.Documents, LowerId), etag);
         PreviousVersion.PutTombstone(context, view, isMove: false, key);
         values.RemoveGuard(context, LowerId);
-        if (!view.CounterNames.IsEmpty)
-        {
-            _counters.RemoveAll(context, LowerId, view.CounterNames);
-        }
+        CounterOperations.RemoveAll(context, view);
 
         if (context.IsWatched)
         {

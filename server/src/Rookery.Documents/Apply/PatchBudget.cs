@@ -41,7 +41,42 @@ internal sealed class PatchBudget
 
     /// <summary>Adds the cost of an evaluated patch, before its result is stored.</summary>
     /// <returns>The reason to refuse its command, or null.</returns>
-    public Rejection? Charge(long storedBytes, long copiedBytes)
+    public Rejection? Charge(long storedBytes, long copiedBytes) =>
+        IsWithinCommand(storedBytes, copiedBytes) is not { } isWithinCommand ? null
+        : isWithinCommand
+            ? new Rejection(
+                RejectionKind.Overloaded,
+                "Too many patches of large documents came at once. Nothing of this request was stored; try "
+                    + "again in a second."
+            )
+        : new Rejection(
+            RejectionKind.TooLarge,
+            $"The patches of this request rewrite more than {Amount.Bytes(StoredBytesPerCommand)} of documents, "
+                + $"or copy more than {Amount.Bytes(CopiedBytesPerCommand)} on the way. Send several requests."
+        );
+
+    /// <summary>
+    /// Adds the cost of a change of counters, or of a put or delete of a document with counters: the document contains
+    /// their names.
+    /// </summary>
+    /// <returns>The reason to refuse its command, or null.</returns>
+    public Rejection? ChargeCounters(long storedBytes, long copiedBytes) =>
+        IsWithinCommand(storedBytes, copiedBytes) is not { } isWithinCommand ? null
+        : isWithinCommand
+            ? new Rejection(
+                RejectionKind.Overloaded,
+                "Too many changes of documents with many counters came at once. Nothing of this request was stored; "
+                    + "try again in a second."
+            )
+        : new Rejection(
+            RejectionKind.TooLarge,
+            $"The documents of this request and the names of their counters take more than "
+                + $"{Amount.Bytes(StoredBytesPerCommand)} to store, or more than "
+                + $"{Amount.Bytes(CopiedBytesPerCommand)} to read. Nothing was stored; send several requests."
+        );
+
+    // Null if nothing is exceeded, otherwise whether the limits of a command are kept.
+    private bool? IsWithinCommand(long storedBytes, long copiedBytes)
     {
         _storedOfCommand += storedBytes;
         _storedOfEntry += storedBytes;
@@ -49,19 +84,9 @@ internal sealed class PatchBudget
         _copiedOfEntry += copiedBytes;
         if (_storedOfCommand > StoredBytesPerCommand || _copiedOfCommand > CopiedBytesPerCommand)
         {
-            return new Rejection(
-                RejectionKind.TooLarge,
-                $"The patches of this request rewrite more than {Amount.Bytes(StoredBytesPerCommand)} of documents, "
-                    + $"or copy more than {Amount.Bytes(CopiedBytesPerCommand)} on the way. Send several requests."
-            );
+            return false;
         }
 
-        return _storedOfEntry > StoredBytesPerEntry || _copiedOfEntry > CopiedBytesPerEntry
-            ? new Rejection(
-                RejectionKind.Overloaded,
-                "Too many patches of large documents came at once. Nothing of this request was stored; try "
-                    + "again in a second."
-            )
-            : null;
+        return _storedOfEntry > StoredBytesPerEntry || _copiedOfEntry > CopiedBytesPerEntry ? true : null;
     }
 }

@@ -1,19 +1,25 @@
+using Rookery.Documents.Stored;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Apply;
 
 /// <summary>
-/// Lets merges drop rows by etag and by collection whose document was deleted or has another etag. Readers skip such
-/// rows too.
+/// Lets merges drop rows by etag and by collection whose document was deleted or has another etag, and rows of counters
+/// whose document was deleted. Readers skip such rows too.
 /// </summary>
 internal sealed class StaleOrderFilter : IMergeFilter
 {
     /// <inheritdoc/>
-    public bool Concerns(byte table) => table is Table.ByEtag or Table.ByCollection;
+    public bool Concerns(byte table) => table is Table.ByEtag or Table.ByCollection or Table.DocumentCounters;
 
     /// <inheritdoc/>
     public bool IsStale(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> value, in Snapshot snapshot)
     {
+        if (Key.TableOf(key) == Table.DocumentCounters)
+        {
+            return sequence <= snapshot.Sequence && !HasOwner(key, sequence, snapshot);
+        }
+
         Span<byte> document = stackalloc byte[Key.MaxBytes];
         if (!snapshot.TryGet(Key.WriteText(document, Key.DatabaseOf(key), Table.Documents, value), out var row))
         {
@@ -24,6 +30,23 @@ internal sealed class StaleOrderFilter : IMergeFilter
         {
             // A row that is newer than this snapshot is not stale.
             return row.Sequence != sequence && sequence <= snapshot.Sequence;
+        }
+    }
+
+    // An older row of the same counter, which a merge may then uncover, has no owner either.
+    private static bool HasOwner(ReadOnlySpan<byte> key, long sequence, in Snapshot snapshot)
+    {
+        Span<byte> document = stackalloc byte[Key.MaxBytes];
+        var id = Key.TextOf(key);
+        id = id[..id.IndexOf((byte)0)];
+        if (!snapshot.TryGet(Key.WriteText(document, Key.DatabaseOf(key), Table.Documents, id), out var row))
+        {
+            return false;
+        }
+
+        using (row)
+        {
+            return DocumentCounters.Owns(DocumentCounters.ReadSince(row), sequence);
         }
     }
 }

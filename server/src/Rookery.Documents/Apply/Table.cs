@@ -71,7 +71,8 @@ internal static class Table
 
     /// <summary>
     /// Lower-cased id of a document, 0, lower-cased name of a counter → <see cref="CounterValue"/>. The row's sequence
-    /// is the etag of its last change.
+    /// is the etag of its last change. Rows with lower etags than the document's counters have belong to a deleted
+    /// document: see <see cref="Stored.DocumentCounters"/>.
     /// </summary>
     public const byte DocumentCounters = 17;
 

@@ -48,6 +48,11 @@ public enum OperationStatus : byte
 /// <summary>The result of one operation.</summary>
 public readonly record struct OperationResult
 {
+    /// <summary>
+    /// <see cref="High"/> of the last of the operations on the counters of a document, if they changed the document.
+    /// </summary>
+    public const long Rewritten = 1;
+
     /// <summary>The effect of the operation.</summary>
     public OperationStatus Status { get; init; }
 
@@ -81,6 +86,9 @@ public readonly record struct OperationResult
     /// </summary>
     public long Low { get; init; }
 
-    /// <summary>The last number of the range. For a bulk put: the number of unchanged documents.</summary>
+    /// <summary>
+    /// The last number of the range. For a bulk put: the number of unchanged documents. For counters: see
+    /// <see cref="Rewritten"/>.
+    /// </summary>
     public long High { get; init; }
 }

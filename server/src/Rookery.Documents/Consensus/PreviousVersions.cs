@@ -85,6 +85,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
         var snapshot = storage.OpenSnapshot();
         Row row = default;
         bool isHeld = false;
+        var counters = new CounterGroup(snapshot, command.Database);
         try
         {
             while (command.TryReadOperation(out var operation))
@@ -92,6 +93,12 @@ internal sealed class PreviousVersions(StorageEngine storage)
                 if (operation.Id.Kind is CommandIdKind.Numbered or CommandIdKind.Identity)
                 {
                     CheckNumbers(snapshot, command.Database, operation.Id);
+                    continue;
+                }
+
+                if (operation.Kind >= OperationKind.CounterIncrement && !operation.StartsGroup)
+                {
+                    counters.Load(operation);
                     continue;
                 }
 
@@ -103,9 +110,13 @@ internal sealed class PreviousVersions(StorageEngine storage)
                     continue;
                 }
 
-                bool changesNames =
-                    operation.Kind >= OperationKind.CounterIncrement
-                    && ChangesCounters(snapshot, command.Database, lowerId, operation);
+                if (operation.Kind >= OperationKind.CounterIncrement)
+                {
+                    counters.Begin(lowerId);
+                    counters.Load(operation);
+                    continue;
+                }
+
                 if (command.HasGuards || operation.Kind == OperationKind.Delete)
                 {
                     CheckGuard(snapshot, command.Database, lowerId);
@@ -115,10 +126,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
                 {
                     if (row.IsLarge)
                     {
-                        Check(
-                            row,
-                            isWhole: operation.Kind == OperationKind.Patch || command.SkipUnchanged || changesNames
-                        );
+                        Check(row, isWhole: operation.Kind == OperationKind.Patch || command.SkipUnchanged);
                         continue;
                     }
 
@@ -145,7 +153,7 @@ internal sealed class PreviousVersions(StorageEngine storage)
     /// Checks that apply can read a large document: the part before the body, and for a patch or a comparison also the
     /// body.
     /// </summary>
-    private static void Check(in Row row, bool isWhole)
+    internal static void Check(in Row row, bool isWhole)
     {
         using var document = new Document(row);
         if (isWhole)
@@ -247,29 +255,6 @@ internal sealed class PreviousVersions(StorageEngine storage)
         {
             Check(row, isWhole: false);
         }
-    }
-
-    /// <summary>
-    /// Reads the row of a counter ahead, and returns whether the operation creates or deletes the counter. Then apply
-    /// rewrites the whole document.
-    /// </summary>
-    private static bool ChangesCounters(
-        in Snapshot snapshot,
-        uint database,
-        ReadOnlySpan<byte> lowerId,
-        in Operation operation
-    )
-    {
-        Span<byte> key = stackalloc byte[Key.MaxCounterBytes];
-        Span<byte> lowerName = stackalloc byte[CounterName.MaxBytes];
-        lowerName = lowerName[..operation.Counter.WriteLowerName(lowerName)];
-        bool exists = snapshot.TryLoadAhead(Key.WriteCounter(key, database, lowerId, lowerName), out var row);
-        if (exists)
-        {
-            row.Dispose();
-        }
-
-        return operation.Kind != OperationKind.CounterGet && exists == (operation.Kind == OperationKind.CounterDelete);
     }
 
     // Apply removes the atomic guard of a document that it deletes.

@@ -4,6 +4,7 @@ using Rookery.Documents.Apply;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Indexes;
+using Rookery.Documents.Stored;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Databases;
@@ -254,6 +255,12 @@ public readonly struct DatabaseReader : IDisposable
 
         using (row)
         {
+            // The row may be one of a deleted document with the same id.
+            if (!DocumentCounters.Owns(ReadCountersSince(lowerId[..idLength]), row.Sequence))
+            {
+                return null;
+            }
+
             etag = row.Sequence;
             return CounterValue.Read(row.Value);
         }
@@ -423,6 +430,20 @@ public readonly struct DatabaseReader : IDisposable
 
         document = new Document(row);
         return true;
+    }
+
+    private long ReadCountersSince(ReadOnlySpan<byte> lowerId)
+    {
+        Span<byte> key = stackalloc byte[Key.MaxBytes];
+        if (!_snapshot.TryGet(Key.WriteText(key, Database.Number, Table.Documents, lowerId), out var document))
+        {
+            return 0;
+        }
+
+        using (document)
+        {
+            return DocumentCounters.ReadSince(document);
+        }
     }
 
     private DatabaseCounters ReadCounters()

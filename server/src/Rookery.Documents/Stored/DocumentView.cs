@@ -18,10 +18,10 @@ public readonly ref struct DocumentView
             out ReadOnlySpan<byte> id,
             out long lastModified,
             out long expires,
-            out ReadOnlySpan<byte> counterNames
+            out ReadOnlySpan<byte> counters
         );
         Id = id;
-        CounterNames = counterNames;
+        Counters = new DocumentCounters(counters);
         LastModifiedTicks = lastModified;
         ExpiresAtTicks = expires;
         Content = value[at..];
@@ -60,7 +60,10 @@ public readonly ref struct DocumentView
     /// The names of the document's counters: walk over them with <see cref="Stored.CounterNames"/>; empty if it has
     /// none.
     /// </summary>
-    public ReadOnlySpan<byte> CounterNames { get; }
+    public ReadOnlySpan<byte> CounterNames => Counters.Names;
+
+    /// <summary>What the document stores about its counters.</summary>
+    internal DocumentCounters Counters { get; }
 
     /// <summary>The part after the head (<see cref="StoredDocument.WriteHead"/>): collection, metadata, body.</summary>
     public ReadOnlySpan<byte> Content { get; }
@@ -84,7 +87,7 @@ public readonly ref struct DocumentView
         out ReadOnlySpan<byte> id,
         out long lastModifiedTicks,
         out long expiresAtTicks,
-        out ReadOnlySpan<byte> counterNames
+        out ReadOnlySpan<byte> counters
     )
     {
         // Format and flags, the last-modified time, and the length of the id.
@@ -136,8 +139,27 @@ public readonly ref struct DocumentView
         }
 
         id = value.Slice(at, idLength);
-        counterNames = value.Slice(at + idLength, counterBytes);
+        counters = value.Slice(at + idLength, counterBytes);
         return at + idLength + counterBytes;
+    }
+
+    /// <summary>Returns where the part about counters begins in a document that has one.</summary>
+    /// <param name="prefix">The first <see cref="StoredDocument.MaxHeadBytes"/> bytes of the value, or all.</param>
+    internal static int ReadCountersOffset(ReadOnlySpan<byte> prefix)
+    {
+        if (prefix.Length < 2)
+        {
+            throw Broken();
+        }
+
+        int idAt =
+            2
+            + sizeof(long)
+            + ((prefix[1] & StoredDocument.HasExpiry) == 0 ? 0 : sizeof(long))
+            + ((prefix[1] & StoredDocument.HasCounters) == 0 ? 0 : sizeof(int));
+        return prefix.Length - idAt >= sizeof(ushort)
+            ? idAt + sizeof(ushort) + BinaryPrimitives.ReadUInt16LittleEndian(prefix[idAt..])
+            : throw Broken();
     }
 
     internal static StoredDocumentException Broken() =>

@@ -9,14 +9,14 @@ namespace Rookery.Documents.Stored;
 /// content exactly as the command contains it (collection, metadata, body), so that apply copies and never parses.
 /// </summary>
 /// <remarks>
-/// Head: <c>[format u8 = 1][flags u8][last-modified i64][expires i64 if flag 1][length of the counters' names u32 if
-/// flag 2][id length u16][id][names of the counters: <see cref="CounterNames"/>]</c>.
+/// Head: <c>[format u8 = 1][flags u8][last-modified i64][expires i64 if flag 1][length of the counters' part u32 if
+/// flag 2][id length u16][id][<see cref="DocumentCounters"/> if flag 2]</c>.
 /// Content: <c>[length varint][collection][length varint][metadata members][body members]</c>. Integers are
 /// little-endian.
 /// </remarks>
 public static class StoredDocument
 {
-    /// <summary>Maximum length of a head without names of counters.</summary>
+    /// <summary>Maximum length of a head without the part about counters.</summary>
     public const int MaxHeadBytes = 1 + 1 + (2 * sizeof(long)) + sizeof(int) + sizeof(ushort) + Ids.DocumentId.MaxBytes;
 
     internal const byte Format = 1;
@@ -27,13 +27,13 @@ public static class StoredDocument
     internal const int PrefixBytes = 1200;
 
     /// <summary>
-    /// Writes the head of a stored document. The names of its counters follow; the caller writes them.
+    /// Writes the head of a stored document. The part about its counters follows; the caller writes it.
     /// </summary>
     /// <param name="destination">At least <see cref="MaxHeadBytes"/> bytes.</param>
     /// <param name="id">The id as written.</param>
     /// <param name="lastModifiedTicks">Log time of the entry, in UTC ticks.</param>
     /// <param name="expiresAtTicks">Time at which the document expires, in UTC ticks; 0 if never.</param>
-    /// <param name="counterBytes">Length of the names of its counters; 0 if it has none.</param>
+    /// <param name="counterBytes">Length of the part about its counters; 0 if it has none.</param>
     /// <returns>Bytes written.</returns>
     public static int WriteHead(
         Span<byte> destination,

@@ -110,6 +110,39 @@ public sealed class CounterTests : IDisposable
     }
 
     [Fact]
+    public void A_refusal_tells_nothing_about_a_value_if_the_request_is_refused_anyway()
+    {
+        Increment("users/1", "a", long.MaxValue - 5);
+        foreach (long delta in new long[] { 1, 9 })
+        {
+            var refused = Propose(
+                $$"""
+                {"Documents":[{"DocumentId":"users/1","Operations":[
+                {"Type":"Increment","CounterName":"a","Delta":{{delta}}},{"Type":"Get","CounterName":"a"}]},
+                {"DocumentId":"users/9","Operations":[{"Type":"Increment","CounterName":"a","Delta":1}]}]}
+                """
+            ).Rejection!;
+            Assert.Equal((RejectionKind.DocumentMissing, 2), (refused.Kind, refused.Operation));
+        }
+
+        Assert.Equal((long.MaxValue - 5, 1), (Read("users/1", "a"), Count()));
+    }
+
+    [Fact]
+    public void A_get_without_a_name_finds_nothing()
+    {
+        Assert.True(
+            TryParse(
+                """{"Documents":[{"DocumentId":"users/1","Operations":[{"Type":"Get","CounterName":null}]}]}""",
+                default,
+                out var command,
+                out _
+            )
+        );
+        Assert.Equal(OperationStatus.NotFound, _node.Propose(command!)[0].Status);
+    }
+
+    [Fact]
     public void A_repeated_request_increments_once_and_has_the_value_of_the_first()
     {
         var key = new IdempotencyKey(1, 2);
@@ -191,6 +224,31 @@ public sealed class CounterTests : IDisposable
         Assert.True(_node.Database("db").LastEtagForIndexes > etag);
     }
 
+    [Fact]
+    public void Refused_and_repeated_requests_make_no_index_stale()
+    {
+        var key = new IdempotencyKey(3, 4);
+        Propose(Body("users/1", ("Increment", "a", 1)), key);
+        long etag = _node.Database("db").LastEtagForIndexes;
+        Assert.Null(Propose(Body("users/1", ("Increment", "a", 1)), key).Rejection);
+        Assert.NotNull(Propose(Body("users/9", ("Increment", "a", 1))).Rejection);
+        Assert.Equal(etag, _node.Database("db").LastEtagForIndexes);
+    }
+
+    [Fact]
+    public void A_counter_that_a_request_creates_and_deletes_leaves_the_document_as_it_is()
+    {
+        long before = Etag("users/1");
+        Assert.Equal(before, Change("users/1", ("Increment", "x", 1), ("Delete", "x", 0))[1].Etag);
+        Increment("users/1", "a", 1);
+        before = Etag("users/1");
+        Change("users/1", ("Increment", "x", 1), ("Delete", "X", 0), ("Delete", "a", 0), ("Increment", "a", 3));
+        Assert.Equal((before, 1, 3L), (Etag("users/1"), Count(), Read("users/1", "a")));
+        Change("users/1", ("Delete", "a", 0), ("Increment", "A", 4));
+        Assert.True(Etag("users/1") > before);
+        Assert.Equal("""["A"]""", Metadata("users/1").GetProperty("@counters").GetRawText());
+    }
+
     [Theory]
     [InlineData("""{"Documents":[{"DocumentId":"a","Operations":[]}]}""", "no Operations")]
     [InlineData(
@@ -202,7 +260,7 @@ public sealed class CounterTests : IDisposable
         "whole number"
     )]
     [InlineData("""{"Documents":[{"DocumentId":"a","Operations":[{"Type":"Put","CounterName":"a"}]}]}""", "'Put'")]
-    [InlineData("""{"Documents":[{"DocumentId":"a","Operations":[{"Type":"Get","CounterName":""}]}]}""", "name")]
+    [InlineData("""{"Documents":[{"DocumentId":"a","Operations":[{"Type":"Delete","CounterName":""}]}]}""", "name")]
     [InlineData("""{"Documents":[{"Operations":[{"Type":"Get","CounterName":"a"}]}]}""", "id is empty")]
     [InlineData("""{"FromEtl":true,"Documents":[]}""", "FromEtl")]
     [InlineData("{}", "no Documents")]

@@ -33,7 +33,7 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id, bo
         var reader = new CommandReader(batch.Command.Written.Span);
         for (int i = 0; i < operations.Length; i++)
         {
-            operations[i] = Read(ref reader);
+            operations[i] = Read(ref reader, i == 0 ? default : operations[i - 1]);
             operations[i] = operations[i] with { MayBeRepeated = operations[i].MayBeRepeated && !batch.IsClusterWide };
         }
 
@@ -118,8 +118,10 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id, bo
         if (EndsGroup)
         {
             answer.Write("]},\"DocumentChangeVector\":"u8);
+            // Clients take this change vector for that of the version that they loaded. Told for a document that was
+            // not written, it would let them overwrite a version that they have not seen.
             answer.Write(
-                result.Etag == 0
+                result.High != OperationResult.Rewritten
                     ? "null"u8
                     : Encoding.ASCII.GetBytes($"\"{database.ChangeVectorOf(result.Etag)}\"").AsSpan()
             );
@@ -129,10 +131,11 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id, bo
         return isFirst;
     }
 
-    private static BatchOperation Read(ref CommandReader reader)
+    private static BatchOperation Read(ref CommandReader reader, in BatchOperation previous)
     {
         Invariant.Holds(reader.TryReadOperation(out var operation), "a batch has as many operations as it counts");
-        string id = Encoding.UTF8.GetString(operation.Id.Written);
+        bool isCounter = operation.Kind >= OperationKind.CounterIncrement;
+        string id = isCounter && !operation.StartsGroup ? previous.Id : Encoding.UTF8.GetString(operation.Id.Written);
         return new BatchOperation(
             operation.Kind,
             id,
@@ -140,10 +143,7 @@ internal readonly record struct BatchOperation(OperationKind Kind, string Id, bo
             RepeatableWrite.IsOperation(operation.Kind, id, operation.Expected)
         )
         {
-            Counter =
-                operation.Kind >= OperationKind.CounterIncrement
-                    ? Encoding.UTF8.GetString(operation.Counter.Written)
-                    : null,
+            Counter = isCounter ? Encoding.UTF8.GetString(operation.Counter.Written) : null,
             StartsGroup = operation.StartsGroup,
             EndsGroup = operation.EndsGroup,
         };
