@@ -78,7 +78,16 @@ public sealed class CoalescingClockTests
         ITimer? timer = null;
         int calls = 0;
         var created = new TaskCompletionSource();
-        await using var pace = Create(() => firings.Add(0), Step, Step);
+        using var steps = new SemaphoreSlim(0);
+        await using var pace = Create(
+            () =>
+            {
+                firings.Add(0);
+                steps.Release();
+            },
+            Step,
+            Step
+        );
         timer = Create(
             () =>
             {
@@ -92,7 +101,7 @@ public sealed class CoalescingClockTests
                     // The clock meets the firing while this runs.
                     for (int i = 0; i < 5; i++)
                     {
-                        Thread.Sleep(Step);
+                        steps.Wait();
                     }
                 }
             },

@@ -85,9 +85,9 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
     }
 
     /// <summary>
-    /// Checks an operation of a cluster-wide transaction: whether the document still has the change vector with which
-    /// the client read it; an empty one expects no document. A client that names none must not replace a document with
-    /// an atomic guard.
+    /// Checks an operation of a cluster-wide transaction. If the client names a change vector, the document must still
+    /// have it; an empty one expects that the document does not exist. If the client names none, the document must not
+    /// exist or must have no atomic guard (the compare-exchange value by which such transactions protect a document).
     /// </summary>
     /// <returns>The violation, or null.</returns>
     public ConcurrencyViolation? CheckInClusterTransaction(ApplyContext context, in Operation operation)
@@ -269,8 +269,8 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
         out OperationResult result
     )
     {
-        // Lets the script copy slightly more than the budget has left. A script that stops at this limit has then
-        // exceeded the budget, so Charge gives the reason for the refusal, not the script's number of steps.
+        // The script may copy slightly more than the budget has left. So a script that is stopped at its limit has
+        // exceeded the budget, and the client reads the refusal of Charge, not that the script took too many steps.
         const int BytesBeyondBudget = 1024;
         _patches.CopiedBytesLeft = context.Patches.CopiedBytesLeft + BytesBeyondBudget;
 

@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Buffers.Binary;
-using Rookery.Platform;
 using Rookery.Storage;
 
 namespace Rookery.Documents.Stored;
