@@ -76,6 +76,7 @@ public readonly ref struct DocumentView
             Id = Id,
             Collection = Collection,
             Metadata = Metadata,
+            ComputedMetadata = DocumentWriter.CountersMembers(this),
             Body = Body,
             LastModifiedTicks = LastModifiedTicks,
             ChangeVector = changeVector,

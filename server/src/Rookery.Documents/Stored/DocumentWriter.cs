@@ -94,6 +94,21 @@ public static class DocumentWriter
         output.Advance(FillTail(span, document, hasBody, etag, historyId));
     }
 
+    /// <summary>
+    /// Returns the members <c>"@counters":[…],"@flags":"HasCounters"</c> of the metadata; nothing without counters.
+    /// </summary>
+    internal static ReadOnlySpan<byte> CountersMembers(scoped in DocumentView document)
+    {
+        if (document.CounterNames.IsEmpty)
+        {
+            return default;
+        }
+
+        byte[] members = new byte[MaxCountersBytes(document.CounterNames)];
+        int length = FillCounters(members, written: 0, document.CounterNames);
+        return members.AsSpan(0, length - ",".Length);
+    }
+
     private static int FillTail(
         Span<byte> span,
         in DocumentView document,

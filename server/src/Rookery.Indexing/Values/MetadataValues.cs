@@ -20,7 +20,7 @@ internal static class MetadataValues
         where TVisitor : struct, IValueVisitor, allows ref struct
     {
         ReadOnlySpan<byte[]> steps = reader.Steps;
-        if (steps.IsEmpty)
+        if (steps.IsEmpty || IsOfCounters(document, steps[0]))
         {
             return ReadWhole(document, reader, ref visitor);
         }
@@ -31,6 +31,9 @@ internal static class MetadataValues
             ? reader.ReadMember(document.View.Metadata, FieldReader.BeforeMembers, step: 0, ref visitor)
             : reader.ReadFrom(buffer[..length], at: 0, step: 1, ref visitor);
     }
+
+    private static bool IsOfCounters(in QueriedDocument document, ReadOnlySpan<byte> name) =>
+        (name.SequenceEqual("@counters"u8) || name.SequenceEqual("@flags"u8)) && !document.View.CounterNames.IsEmpty;
 
     /// <summary>Writes a computed member as JSON and returns its length; 0 for any other name.</summary>
     private static int WriteComputed(in QueriedDocument document, ReadOnlySpan<byte> name, Span<byte> buffer)

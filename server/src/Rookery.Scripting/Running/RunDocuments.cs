@@ -45,6 +45,12 @@ internal sealed class RunDocuments
             _heap.Add((byte)',');
         }
 
+        if (!document.ComputedMetadata.IsEmpty)
+        {
+            _heap.Add(document.ComputedMetadata);
+            _heap.Add((byte)',');
+        }
+
         if (!document.Collection.IsEmpty)
         {
             AddTextMember("\"@collection\":\""u8, document.Collection);

@@ -14,6 +14,9 @@ public readonly ref struct ScriptDocument
     /// <summary>The user's metadata members, without braces.</summary>
     public required ReadOnlySpan<byte> Metadata { get; init; }
 
+    /// <summary>Further metadata members that the server computes, without braces; empty for none.</summary>
+    public ReadOnlySpan<byte> ComputedMetadata { get; init; }
+
     /// <summary>The body's members, without braces.</summary>
     public required ReadOnlySpan<byte> Body { get; init; }
 
