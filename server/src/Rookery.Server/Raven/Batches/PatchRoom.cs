@@ -47,8 +47,8 @@ internal static class PatchRoom
                 throw new RefusedException(
                     StatusCodes.Status413PayloadTooLarge,
                     RavenType.BadRequest,
-                    $"The patches of this request rewrite {actual} of documents, and at most {max} are allowed at "
-                        + "once. Nothing was stored; send several requests."
+                    $"The patches and counters of this request rewrite {actual} of documents, and at most {max} are "
+                        + "allowed at once. Nothing was stored; send several requests."
                 );
             }
 
@@ -72,7 +72,10 @@ internal static class PatchRoom
 
     private static long PatchedBytes(Database database, CommandBuffer command)
     {
+        // Shorter documents with counters are left out: to look for the counters of each would cost more.
+        const int ShortDocumentBytes = 4096;
         long bytes = 0;
+        long bytesOfGroup = 0; // of the document whose counters change, until they are added
         using var reader = database.OpenReader();
         var commands = new CommandReader(command.Written.Span);
         while (commands.TryReadOperation(out var operation))
@@ -82,8 +85,32 @@ internal static class PatchRoom
                 bytes += document.Length;
                 document.Dispose();
             }
+            else if (operation.Kind >= OperationKind.CounterIncrement)
+            {
+                if (operation.StartsGroup)
+                {
+                    bytesOfGroup = 0;
+                    if (reader.TryGetDocument(operation.Id.Written, out var counted))
+                    {
+                        bytesOfGroup = counted.Length < ShortDocumentBytes ? 0 : counted.Length;
+                        counted.Dispose();
+                    }
+                }
+
+                if (bytesOfGroup > 0 && ChangesNames(reader, operation))
+                {
+                    bytes += bytesOfGroup;
+                    bytesOfGroup = 0;
+                }
+            }
         }
 
         return bytes;
     }
+
+    // Apply rewrites a document whose counters come or go, once for all operations of a group.
+    private static bool ChangesNames(in DatabaseReader reader, in Operation operation) =>
+        operation.Kind != OperationKind.CounterGet
+        && reader.ReadCounter(operation.Id.Written, operation.Counter.Written, out _) is null
+            == (operation.Kind == OperationKind.CounterIncrement);
 }

@@ -1,6 +1,7 @@
 using System.Text;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents.Databases;
+using Rookery.Documents.Ids;
 using Rookery.Documents.Stored;
 using Rookery.Json;
 using Rookery.Queries.Answering;
@@ -59,10 +60,16 @@ internal static class CounterIncludes
     {
         answer.Write(",\"CounterIncludes\":{"u8);
         bool isFirst = true;
-        foreach (string id in ids.Distinct(StringComparer.OrdinalIgnoreCase))
+        var written = new HashSet<string>(StringComparer.Ordinal);
+        foreach (string id in ids)
         {
             await slices.YieldWhenDueAsync();
-            if (Find(reader.Current, id) is not { } document)
+            if (!written.Add(LowerId(id)))
+            {
+                continue;
+            }
+
+            if (Find(reader.Current, id, withNames: names is null) is not { } document)
             {
                 continue;
             }
@@ -102,8 +109,18 @@ internal static class CounterIncludes
         return tag;
     }
 
-    /// <summary>Finds a document; returns its id as stored and the names of its counters.</summary>
-    public static FoundDocument? Find(in DatabaseReader reader, string id)
+    // As the database compares ids; some that .NET takes for equal are two documents.
+    private static string LowerId(string id)
+    {
+        Span<byte> lower = stackalloc byte[DocumentId.MaxBytes];
+        byte[] bytes = Encoding.UTF8.GetBytes(id);
+        return DocumentId.TryValidate(bytes, out _)
+            ? Encoding.UTF8.GetString(lower[..DocumentId.ToLower(bytes, lower)])
+            : id;
+    }
+
+    /// <summary>Finds a document; returns its id as stored and, if wanted, the names of its counters.</summary>
+    public static FoundDocument? Find(in DatabaseReader reader, string id, bool withNames)
     {
         if (id.Length == 0 || !reader.TryGetDocument(Encoding.UTF8.GetBytes(id), out var document))
         {
@@ -114,7 +131,7 @@ internal static class CounterIncludes
         {
             var head = document.Head;
             var list = new List<byte[]>();
-            var names = new CounterNames(head.CounterNames);
+            var names = new CounterNames(withNames ? head.CounterNames : default);
             while (names.MoveNext())
             {
                 list.Add(names.Name.ToArray());

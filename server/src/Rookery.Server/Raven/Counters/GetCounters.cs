@@ -23,7 +23,7 @@ internal sealed class GetCounters(ServerContext context)
         using var answer = new DocumentResponse(http, context.LargeRequests);
         using (var reader = new AnswerReader(database, answer))
         {
-            names = isAll ? CounterIncludes.Find(reader.Current, id)?.Names ?? [] : names;
+            names = isAll ? CounterIncludes.Find(reader.Current, id, withNames: true)?.Names ?? [] : names;
             answer.Write("{\"Counters\":["u8);
             bool isFirst = true;
             foreach (byte[] name in names)
