@@ -157,13 +157,19 @@ internal static class ExportCommand
             progress: null,
             () => "The written file is incomplete, and an export cannot be resumed. Run the same command again."
         );
+        long counters = 0;
         foreach (var database in databases)
         {
+            using (var statistics = database.OpenReader())
+            {
+                counters += statistics.ReadStatistics().DocumentCounters;
+            }
+
             await ExportAsync(database, Tty.IsOutput ? Output.Visible : Output.Stream, gaps, cancellation);
         }
 
         return gaps.Count == 0
-            ? ExitCode.Success
+            ? await ExportDownload.EndAsync(counters)
             : await Refusal.WriteAsync(
                 $"{Amount.Of(gaps.Count, "range")} could not be read and is missing in the export; see above. "
                     + $"Everything else was exported.",

@@ -201,6 +201,7 @@ public sealed class DocumentParser : IDisposable
             CollectionChange = _metadata.CollectionChange,
             MetadataId = _metadata.Id,
             IsIdNotText = _metadata.IsIdNotText,
+            NamesCounters = _metadata.NamesCounters,
             ExpiresAtTicks = _metadata.ExpiresAtTicks,
             ExpiryChange = _metadata.ExpiryChange,
         };

@@ -62,6 +62,9 @@ internal sealed class MetadataReader
     /// <summary>Whether the id is neither a string nor null.</summary>
     public bool IsIdNotText { get; private set; }
 
+    /// <summary>Whether there is a list <c>@counters</c>.</summary>
+    public bool NamesCounters { get; private set; }
+
     /// <summary>Time at which the document expires, in UTC ticks; 0 if never.</summary>
     public long ExpiresAtTicks { get; private set; }
 
@@ -81,6 +84,7 @@ internal sealed class MetadataReader
         (_spanStart, _spanEnd, _isCopied) = (0, 0, false);
         (CollectionChange, ExpiryChange, ExpiresAtTicks) = (MemberChange.Unchanged, MemberChange.Unchanged, 0);
         IsIdNotText = false;
+        NamesCounters = false;
         Error = default;
     }
 
@@ -185,6 +189,7 @@ internal sealed class MetadataReader
             return true;
         }
 
+        NamesCounters |= text.SequenceEqual("@counters"u8) && scanner.Peek() == (byte)'[';
         keep = !IsComputed(text);
         return scanner.TrySkipValue(MaxValueDepth);
     }

@@ -28,6 +28,11 @@ public readonly ref struct ParsedDocument
     /// <summary>Whether <c>@metadata.@id</c> is invalid: neither a string nor null.</summary>
     public bool IsIdNotText { get; init; }
 
+    /// <summary>
+    /// Whether <c>@metadata.@counters</c> lists names of counters. They are not stored: the server computes the member.
+    /// </summary>
+    public bool NamesCounters { get; init; }
+
     /// <summary>Time of <c>@expires</c>, in UTC ticks; 0 if the document never expires.</summary>
     public long ExpiresAtTicks { get; init; }
 

@@ -18,6 +18,9 @@ internal static class ExportRoute
     /// <summary>Header with the number of documents, which is the number of lines.</summary>
     public const string CountHeader = "Rookery-Documents";
 
+    /// <summary>Header with the number of counters whose values are not in the export.</summary>
+    public const string LeftOutCountersHeader = "Rookery-Left-Out-Counters";
+
     private const string ContentType = "application/x-ndjson; charset=utf-8";
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
@@ -34,9 +37,11 @@ internal static class ExportRoute
         using var answer = new DocumentResponse(http, context.LargeRequests, ContentType);
         using (var reader = new AnswerReader(database, answer))
         {
-            http.Response.Headers[CountHeader] = reader
-                .Current.ReadStatistics()
-                .Documents.ToString(CultureInfo.InvariantCulture);
+            var statistics = reader.Current.ReadStatistics();
+            http.Response.Headers[CountHeader] = statistics.Documents.ToString(CultureInfo.InvariantCulture);
+            http.Response.Headers[LeftOutCountersHeader] = statistics.DocumentCounters.ToString(
+                CultureInfo.InvariantCulture
+            );
             await WriteAsync(answer, reader, new RequestTimeSlices(context, http));
         }
 

@@ -110,6 +110,11 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
             json.WriteNumber("Lines"u8, import.Line);
             json.WriteNumber("Stored"u8, import.Stored);
             json.WriteNumber("Bad"u8, import.Bad);
+            if (import.WithoutCounters > 0)
+            {
+                json.WriteNumber("WithoutCounters"u8, import.WithoutCounters);
+            }
+
             if (import.Rejection is { } rejection)
             {
                 json.WriteString("Error"u8, Explain(rejection).Message);

@@ -24,12 +24,15 @@ internal sealed class NdjsonImport : IDisposable
     private readonly StreamedRoom _room;
     private readonly TimeProvider _time;
     private readonly NdjsonReader _reader = new();
+    private readonly ReplacedNames _replaced;
     private BatchWriter _writer;
+    private long _rewrittenBytes; // of names of counters, by the current command
     private Task _inFlight = Task.CompletedTask;
 
     public NdjsonImport(Database database, IConsensus consensus, StreamedRoom room, TimeProvider time)
     {
         _database = database;
+        _replaced = new ReplacedNames(database);
         _consensus = consensus;
         _room = room;
         _time = time;
@@ -50,6 +53,9 @@ internal sealed class NdjsonImport : IDisposable
 
     /// <summary>Whether the import ended because a command was rejected.</summary>
     public bool IsWriteRefused { get; private set; }
+
+    /// <summary>Number of lines that list counters, which are not imported.</summary>
+    public long WithoutCounters { get; private set; }
 
     /// <summary>Number of invalid lines.</summary>
     public long Bad { get; private set; }
@@ -88,8 +94,11 @@ internal sealed class NdjsonImport : IDisposable
                 case StreamRead.Item when DocumentId.TryValidateForStore(document.MetadataId, out error):
                     MayBeRepeated &= document.MetadataId is [.., not ((byte)'/' or (byte)'|')];
                     _writer.Put(document.MetadataId, ExpectedChangeVector.None, document);
+                    WithoutCounters += document.NamesCounters ? 1 : 0;
+                    _rewrittenBytes += _replaced.NameBytesOf(document.MetadataId);
                     if (
-                        _writer.Length >= CommandBytes
+                        _rewrittenBytes >= ReplacedNames.MaxBytesOfCommand
+                        || _writer.Length >= CommandBytes
                         || _writer.Count >= CommandDocuments
                         || !_room.HasRoomForChunk(_writer.Length, CommandBytes)
                     )
@@ -120,6 +129,7 @@ internal sealed class NdjsonImport : IDisposable
         int count = _writer.Count;
         var command = _writer.Complete();
         _writer = Begin();
+        _rewrittenBytes = 0;
         _inFlight = StoreAsync(command, count, _reader.Line, cancellation);
         _room.RenewChunk();
     }

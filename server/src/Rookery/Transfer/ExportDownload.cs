@@ -15,6 +15,7 @@ namespace Rookery.Transfer;
 internal static class ExportDownload
 {
     private const string CountHeader = "Rookery-Documents";
+    private const string LeftOutCountersHeader = "Rookery-Left-Out-Counters";
 
     /// <summary>Writes the documents to stdout, or to a file that appears only when it is complete.</summary>
     /// <param name="client">The node.</param>
@@ -54,7 +55,7 @@ internal static class ExportDownload
             var shown = Tty.IsOutput ? Output.Visible : Output.Stream;
             long copied = await CopyAsync(client, database, answer, shown, progress, time);
             await Console.Error.WriteLineAsync($"{database}: {Amount.Of(copied, "document")}.");
-            return ExitCode.Success;
+            return await EndAsync(answer);
         }
 
         string path = Path.GetFullPath(to);
@@ -104,8 +105,22 @@ internal static class ExportDownload
         }
 
         await Console.Error.WriteLineAsync($"{database}: {Amount.Of(documents, "document")} in {path}.");
-        return ExitCode.Success;
+        return await EndAsync(answer);
     }
+
+    /// <summary>Returns the exit code of an export whose documents are all written.</summary>
+    /// <param name="counters">Number of counters, whose values are in no export.</param>
+    internal static async Task<int> EndAsync(long counters) =>
+        counters == 0
+            ? ExitCode.Success
+            : await Refusal.WriteAsync(
+                $"The values of {Amount.Of(counters, "counter")} are not in the export, which has only the names. All "
+                    + "documents were exported. A backup has the counters: `rookery backup`.",
+                ExitCode.Failure
+            );
+
+    private static Task<int> EndAsync(HttpResponseMessage answer) =>
+        EndAsync(NumberIn(answer, LeftOutCountersHeader) ?? 0);
 
     private static string DescribePartial(string? to, long documents, long expected)
     {
@@ -200,8 +215,10 @@ internal static class ExportDownload
     }
 
     // Nodes of earlier versions do not announce the count.
-    private static long? CountOf(HttpResponseMessage answer) =>
-        answer.Headers.TryGetValues(CountHeader, out var values)
+    private static long? CountOf(HttpResponseMessage answer) => NumberIn(answer, CountHeader);
+
+    private static long? NumberIn(HttpResponseMessage answer, string header) =>
+        answer.Headers.TryGetValues(header, out var values)
         && long.TryParse(values.First(), NumberStyles.None, CultureInfo.InvariantCulture, out long count)
             ? count
             : null;

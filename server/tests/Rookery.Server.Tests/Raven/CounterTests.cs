@@ -96,6 +96,48 @@ public sealed class CounterTests(RunningServer server) : IClassFixture<RunningSe
     }
 
     [Fact]
+    public async Task A_session_that_counts_overwrites_no_version_that_it_has_not_seen()
+    {
+        string db = await StartAsync();
+        await IncrementAsync(db, "users/1", "a", 1);
+        string loaded = await ChangeVectorAsync(db, "users/1");
+        await server.SendAsync("PUT", db + "/docs?id=users/1", """{"by":"another session"}""");
+
+        const string Increment =
+            """{"Commands":[{"Id":"users/1","Type":"Counters","Counters":{"Operations":[OPERATION]}}]}""";
+        async Task<string?> CountAsync(string operation, string key) =>
+            (
+                await server.SendAsync(
+                    "POST",
+                    $"{db}/bulk_docs?raft-request-id={key}",
+                    Increment.Replace("OPERATION", operation, StringComparison.Ordinal)
+                )
+            )
+                .Json.GetProperty("Results")[0]
+                .GetProperty("DocumentChangeVector")
+                .GetString();
+        const string Existing = """{"Type":"Increment","CounterName":"a","Delta":1}""";
+        const string Missing = """{"Type":"Increment","CounterName":"b","Delta":1}""";
+        string? told = await CountAsync(Existing, "6f9619ff-8b86-d011-b42d-00c04fc964f1");
+        Assert.Null(told);
+        Assert.Null(await CountAsync(Existing, "6f9619ff-8b86-d011-b42d-00c04fc964f1"));
+
+        // A client saves with what it was told, or with what it loaded.
+        var saved = await server.SendAsync(
+            "POST",
+            db + "/bulk_docs",
+            $$"""
+            {"Commands":[{"Id":"users/1","Type":"PUT","ChangeVector":"{{told ?? loaded}}","Document":{"by":"me"} }]}
+            """
+        );
+        Assert.Equal(409, saved.Status);
+
+        string? changed = await CountAsync(Missing, "6f9619ff-8b86-d011-b42d-00c04fc964f2");
+        Assert.Equal(await ChangeVectorAsync(db, "users/1"), changed);
+        Assert.Equal(changed, await CountAsync(Missing, "6f9619ff-8b86-d011-b42d-00c04fc964f2"));
+    }
+
+    [Fact]
     public async Task A_missing_document_and_an_overflow_have_their_own_errors_and_nothing_is_stored()
     {
         string db = await StartAsync();
@@ -207,6 +249,54 @@ public sealed class CounterTests(RunningServer server) : IClassFixture<RunningSe
         Assert.Equal(4, await server.CountAsync(db));
     }
 
+    [Fact]
+    public async Task An_export_says_how_many_counters_it_leaves_out_and_an_import_how_many_lines_list_some()
+    {
+        string db = await StartAsync();
+        await IncrementAsync(db, "users/1", "a", 1);
+        var export = await server.SendAsync("GET", db + "/export");
+        Assert.Equal("1", export.Headers.GetValues("Rookery-Left-Out-Counters").Single());
+        string other = await server.CreateDatabaseAsync();
+        var report = await server.SendAsync("POST", other + "/import", export.Body);
+        Assert.Contains("\"Stored\":2,\"Bad\":0,\"WithoutCounters\":1}", report.Body, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Queries_and_scripts_see_the_names_of_counters()
+    {
+        string db = await StartAsync();
+        await IncrementAsync(db, "users/1", "Likes", 1);
+        await IncrementAsync(db, "users/1", "Views", 1);
+        foreach (
+            string query in new[]
+            {
+                "from Users as u select { names: getMetadata(u)['@counters'], flags: getMetadata(u)['@flags'] }",
+                "from Users where @metadata.@counters = 'Likes' select @metadata.@counters as names, "
+                    + "@metadata.@flags as flags",
+            }
+        )
+        {
+            var answer = await server.SendAsync("POST", db + "/queries", $$"""{"Query":"{{query}}"}""");
+            var row = answer.Json.GetProperty("Results")[0];
+            Assert.Equal(
+                ("[\"Likes\",\"Views\"]", "HasCounters"),
+                (row.GetProperty("names").GetRawText(), row.GetProperty("flags").GetString())
+            );
+        }
+    }
+
+    [Fact]
+    public async Task Counters_without_a_name_are_null_however_they_are_read()
+    {
+        string db = await StartAsync();
+        Assert.Equal("[null]", await CountersAsync(db, "docId=users/1&counter="));
+        var answer = await PostAsync(
+            db,
+            """{"Documents":[{"DocumentId":"users/1","Operations":[{"Type":"Get","CounterName":null}]}]}"""
+        );
+        Assert.Equal("[null]", answer.Json.GetProperty("Counters").GetRawText());
+    }
+
     private async Task<string> StartAsync()
     {
         string db = await server.CreateDatabaseAsync();
@@ -233,4 +323,11 @@ public sealed class CounterTests(RunningServer server) : IClassFixture<RunningSe
 
     private async Task<string> CountersAsync(string db, string query) =>
         (await server.SendAsync("GET", $"{db}/counters?{query}")).Json.GetProperty("Counters").GetRawText();
+
+    private async Task<string> ChangeVectorAsync(string db, string id) =>
+        (await server.SendAsync("GET", $"{db}/docs?id={id}"))
+            .Json.GetProperty("Results")[0]
+            .GetProperty("@metadata")
+            .GetProperty("@change-vector")
+            .GetString()!;
 }
