@@ -379,16 +379,27 @@ public sealed class Applier : IDisposable
     {
         long stored = 0;
         long unchanged = 0;
+        Rejection? overflow = null; // reported last: see ApplyBatch
         for (int i = 0; command.TryReadOperation(out var operation); i++)
         {
             if (_documents.Apply(_context, operation, command.SkipUnchanged, out var result) is { } refusal)
             {
-                return new CommandOutcome(refusal with { Operation = i });
+                if (refusal.Kind != RejectionKind.CounterOverflow)
+                {
+                    return new CommandOutcome(refusal with { Operation = i });
+                }
+
+                overflow ??= refusal with { Operation = i };
             }
 
             stored += result.Status is OperationStatus.Stored or OperationStatus.Numbered ? 1 : 0;
             unchanged += result.Status == OperationStatus.NotModified ? 1 : 0;
             _context.Etag++;
+        }
+
+        if (overflow is not null)
+        {
+            return new CommandOutcome(overflow);
         }
 
         return new CommandOutcome(

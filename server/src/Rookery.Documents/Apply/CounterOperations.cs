@@ -145,7 +145,7 @@ internal sealed class CounterOperations : IDisposable
     /// command does not bound them.
     /// </summary>
     /// <returns>The reason to refuse the command, or null.</returns>
-    public static Rejection? Charge(ApplyContext context, in Document document)
+    public static Rejection? Charge(ApplyContext context, in Document document, bool isDelete)
     {
         if (context.Database.Counters.DocumentCounters == 0 || !document.Exists)
         {
@@ -153,7 +153,7 @@ internal sealed class CounterOperations : IDisposable
         }
 
         int bytes = document.Head.Counters.Stored.Length;
-        return bytes == 0 ? null : context.Patches.ChargeCounters(bytes, bytes);
+        return bytes == 0 ? null : context.Patches.ChargeCounters(isDelete ? 0 : bytes, bytes);
     }
 
     /// <summary>Writes the head of a document with counters, and what it stores about them.</summary>

@@ -56,7 +56,7 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
 
         // Puts, deletes and patches copy or remove the names of the document's counters. These names count against the
         // budget of the entry.
-        if (CounterOperations.Charge(context, previous) is { } tooLarge)
+        if (CounterOperations.Charge(context, previous, operation.Kind == OperationKind.Delete) is { } tooLarge)
         {
             result = default;
             return tooLarge with { DocumentId = Encoding.UTF8.GetString(Id) };
@@ -134,7 +134,7 @@ internal sealed class DocumentOperations(CompareExchangeOperations values) : IDi
             return null;
         }
 
-        if (CounterOperations.Charge(context, previous) is { } tooLarge)
+        if (CounterOperations.Charge(context, previous, isDelete: false) is { } tooLarge)
         {
             result = default;
             return tooLarge;

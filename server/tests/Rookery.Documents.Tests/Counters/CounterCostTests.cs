@@ -4,6 +4,7 @@ using Rookery.Documents.Consensus;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Nodes;
 using Rookery.Documents.Parsing;
+using Rookery.Documents.Tests.Backups;
 using Rookery.Documents.Tests.Nodes;
 using Rookery.Json;
 using Rookery.Simulation;
@@ -16,6 +17,7 @@ public sealed class CounterCostTests : IDisposable
     private readonly SimulatedDisk _disk = new("/data");
     private readonly SimulatedTimeProvider _time = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
     private SteppedNode _node;
+    private string _name = "db";
 
     public CounterCostTests()
     {
@@ -25,7 +27,7 @@ public sealed class CounterCostTests : IDisposable
 
     public void Dispose() => _node.Dispose();
 
-    private uint Database => _node.Database("db").Number;
+    private uint Database => _node.Database(_name).Number;
 
     [Theory]
     [InlineData("n")]
@@ -122,7 +124,7 @@ public sealed class CounterCostTests : IDisposable
             )
         );
         Assert.Equal(StreamRead.Item, reader.Read(out var id, out var document, out _));
-        using var gathered = new GatheredCounters(_node.Database("db"));
+        using var gathered = new GatheredCounters(_node.Database(_name));
         using var unused = new BatchWriter(CommandKind.BulkPut, Database);
         gathered.LimitTo(30, long.MaxValue);
         bool isWhole = reader.AddTo(unused, gathered, id, document);
@@ -175,7 +177,7 @@ public sealed class CounterCostTests : IDisposable
                 """
             )
         );
-        using var gathered = new GatheredCounters(_node.Database("db"));
+        using var gathered = new GatheredCounters(_node.Database(_name));
         using var command = new BatchWriter(CommandKind.BulkPut, Database);
         for (int i = 0; i < 2; i++)
         {
@@ -225,12 +227,48 @@ public sealed class CounterCostTests : IDisposable
         Assert.Equal((2L, 1L, 8L), (Read("a", "c0"), Read("a", "c7"), Count()));
     }
 
+    [Fact]
+    public void A_database_that_is_created_again_has_no_counters_of_the_one_before()
+    {
+        _node.Put("db", "a", "{}");
+        Increment("a", 3);
+        _node.Run(CommandEncoder.DeleteDatabases(["db"]));
+        _node.CreateDatabase("db");
+        _node.Put("db", "a", "{}");
+        Assert.Equal((null, 0L), (Read("a", "c1"), Count()));
+        Assert.Equal(1, Increment("a", 1)[0].Low);
+    }
+
+    [Fact]
+    public void A_restored_backup_has_the_counters_and_none_of_a_deleted_document()
+    {
+        var disk = new SimulatedDisk("/data", "/backups");
+        using (var source = BackedUp.NewNode(disk, documents: 10))
+        {
+            _node.Dispose();
+            _node = source;
+            _name = "Shop";
+            Increment("d/1", 3);
+            Increment("d/2", 3);
+            source.Run(End("d/2", "delete"));
+            source.Put("Shop", "d/2", "{}");
+            source.Flush();
+            Increment("d/1", 4);
+            BackedUp.Take(source, disk);
+        }
+
+        BackedUp.Restore(disk);
+        _node = SteppedNode.Open(disk, BackedUp.Restored);
+        Assert.Equal((2L, 1L, null, 4L), (Read("d/1", "c0"), Read("d/1", "c3"), Read("d/2", "c0"), Count()));
+        Assert.Equal(3, Increment("d/1", 1)[0].Low);
+    }
+
     private CommandBuffer End(string id, string how)
     {
         byte[] idBytes = Encoding.UTF8.GetBytes(id);
         if (how == "expire")
         {
-            using var reader = _node.Database("db").OpenReader();
+            using var reader = _node.Database(_name).OpenReader();
             Assert.True(reader.TryGetDocument(idBytes, out var document));
             using (document)
             {
@@ -263,13 +301,13 @@ public sealed class CounterCostTests : IDisposable
 
     private long? Read(string id, string name)
     {
-        using var reader = _node.Database("db").OpenReader();
+        using var reader = _node.Database(_name).OpenReader();
         return reader.ReadCounter(Encoding.UTF8.GetBytes(id), Encoding.UTF8.GetBytes(name), out _);
     }
 
     private long Count()
     {
-        using var reader = _node.Database("db").OpenReader();
+        using var reader = _node.Database(_name).OpenReader();
         return reader.ReadStatistics().DocumentCounters;
     }
 

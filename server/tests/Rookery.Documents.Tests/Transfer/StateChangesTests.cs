@@ -418,10 +418,32 @@ public sealed class StateChangesTests
                         )
                     );
                     break;
+                case < 24:
+                    Count(number, id);
+                    break;
                 default:
                     Put(database, number, id);
                     break;
             }
+        }
+
+        // Refused for a document that does not exist.
+        private void Count(uint number, string id)
+        {
+            var counters = new CounterOperationList(FormatLevel.Newest);
+            for (int i = random.Next(3); i >= 0; i--)
+            {
+                counters.Add(
+                    random.Next(3) == 0 ? OperationKind.CounterDelete : OperationKind.CounterIncrement,
+                    Encoding.UTF8.GetBytes($"c{random.Next(6)}"),
+                    delta: 1
+                );
+            }
+
+            using var writer = new BatchWriter(CommandKind.Batch, number);
+            writer.Counters(Encoding.UTF8.GetBytes(id), counters);
+            counters.Release();
+            node.Propose(writer.Complete());
         }
 
         private void Put(string database, uint number, string id)
