@@ -268,7 +268,7 @@ internal sealed class RandomCommands
             answer.AppendFormat(CultureInfo.InvariantCulture, result, last);
         }
 
-        bool changesNames = NamesOf(database, id) != namesBefore;
+        bool changesNames = !string.Equals(NamesOf(database, id), namesBefore, StringComparison.Ordinal);
         string ofLast = changesNames && document is not null ? results[^1].Replace("-0 ", "-1 ") : results[^1];
         last = changesNames && document is not null ? etag : last;
         answer.AppendFormat(CultureInfo.InvariantCulture, ofLast, last);

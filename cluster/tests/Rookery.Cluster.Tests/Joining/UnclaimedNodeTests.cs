@@ -84,7 +84,7 @@ public sealed class UnclaimedNodeTests
                 }
 
                 var card = new UnclaimedNodeTests();
-                card.Make();
+                card.FoundCluster();
                 card.Serve(
                     store =>
                     {
@@ -225,7 +225,7 @@ public sealed class UnclaimedNodeTests
             _ =>
             {
                 var card = new UnclaimedNodeTests();
-                card.Make();
+                card.FoundCluster();
                 card.Serve(static _ => { }, isFlushed: true);
                 card._disk.WriteNew($"{Directory}/claim-code", "CODE"u8);
                 var work = card._disk.AfterPowerLoss(seed: 0);

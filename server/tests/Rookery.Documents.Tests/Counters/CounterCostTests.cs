@@ -49,9 +49,9 @@ public sealed class CounterCostTests : IDisposable
         Assert.InRange(command.Length, 1, 2000 * 24);
         var reader = new CommandReader(command.Written.Span);
         var ids = new List<string>();
+        Span<byte> lower = stackalloc byte[DocumentId.MaxBytes];
         while (reader.TryReadOperation(out var operation))
         {
-            Span<byte> lower = stackalloc byte[DocumentId.MaxBytes];
             ids.Add(Encoding.UTF8.GetString(lower[..operation.Id.WriteLowerName(lower)]));
         }
 
@@ -266,7 +266,7 @@ public sealed class CounterCostTests : IDisposable
     private CommandBuffer End(string id, string how)
     {
         byte[] idBytes = Encoding.UTF8.GetBytes(id);
-        if (how == "expire")
+        if (string.Equals(how, "expire", StringComparison.Ordinal))
         {
             using var reader = _node.Database(_name).OpenReader();
             Assert.True(reader.TryGetDocument(idBytes, out var document));
@@ -279,7 +279,7 @@ public sealed class CounterCostTests : IDisposable
         }
 
         using var writer = new BatchWriter(
-            how == "delete" ? CommandKind.Batch : CommandKind.ClusterTransaction,
+            string.Equals(how, "delete", StringComparison.Ordinal) ? CommandKind.Batch : CommandKind.ClusterTransaction,
             Database
         );
         writer.Delete(idBytes, default);
