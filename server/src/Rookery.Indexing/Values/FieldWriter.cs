@@ -1,4 +1,5 @@
 using System.Buffers;
+using Rookery.Documents.Stored;
 using Rookery.Json;
 
 namespace Rookery.Indexing.Values;
@@ -48,6 +49,12 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
         )
         {
             return TryWriteMember(document.View.Metadata, output);
+        }
+
+        // The names of counters are an array too.
+        if (!steps.IsEmpty && document.IsStored && MetadataValues.IsOfCounters(document, steps[0]))
+        {
+            return TryWriteMember(DocumentWriter.CountersMembers(document.View), output);
         }
 
         // The visitor stops at the first value, so false means that a value exists.

@@ -32,7 +32,8 @@ internal static class MetadataValues
             : reader.ReadFrom(buffer[..length], at: 0, step: 1, ref visitor);
     }
 
-    private static bool IsOfCounters(in QueriedDocument document, ReadOnlySpan<byte> name) =>
+    /// <summary>Returns whether the document has counters, and the name is of a member that tells about them.</summary>
+    public static bool IsOfCounters(in QueriedDocument document, ReadOnlySpan<byte> name) =>
         (name.SequenceEqual("@counters"u8) || name.SequenceEqual("@flags"u8)) && !document.View.CounterNames.IsEmpty;
 
     /// <summary>Writes a computed member as JSON and returns its length; 0 for any other name.</summary>
