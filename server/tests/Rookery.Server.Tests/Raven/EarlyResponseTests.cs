@@ -13,7 +13,13 @@ public sealed class EarlyResponseTests(RunningServer server) : IClassFixture<Run
     private const int PieceBytes = 64 << 10;
 
     [Theory]
-    [InlineData("POST", "/bulk_insert", "[{\"Id\":\"a\",\"Type\":\"TimeSeriesBulkInsert\"},", "", "501 Not Implemented")]
+    [InlineData(
+        "POST",
+        "/bulk_insert",
+        "[{\"Id\":\"a\",\"Type\":\"TimeSeriesBulkInsert\"},",
+        "",
+        "501 Not Implemented"
+    )]
     [InlineData("POST", "/bulk_insert", "[x", "", "400 Bad Request")]
     [InlineData("POST", "/bulk_insert", "[", "Content-Encoding: br\r\n", "415 Unsupported Media Type")]
     [InlineData("POST", "/bulk_docs?surprise=1", "{", "", "501 Not Implemented")]
