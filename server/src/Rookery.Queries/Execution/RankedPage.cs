@@ -136,7 +136,7 @@ internal sealed class RankedPage(
         if (
             sort.RankSource is not { } order
             || candidates is not PostingsCursor { TestedTerm: { } term } postings
-            || !walk.IsWorthSorting(compiled.PageEnd, reader.Entries, postings.Count)
+            || !walk.IsWorthSorting(postings.Count)
         )
         {
             return false;

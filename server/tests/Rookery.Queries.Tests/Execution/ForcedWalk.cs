@@ -62,7 +62,7 @@ internal sealed class ForcedSort : OrderWalk
 
     public override long MaxSteps(EntryCursor candidates) => throw new InvalidOperationException("Nobody walks.");
 
-    public override bool IsWorthSorting(long wanted, int entries, long matches) => matches > 0;
+    public override bool IsWorthSorting(long matches) => matches > 0;
 
     public override void OnSortedFound() => Found++;
 }
