@@ -141,7 +141,7 @@ export class NamespacedCluster {
   trustAgain() {
     this.#authorities = authoritiesOf(this.members[0])
     for (const { node } of this.members) {
-      node.agent.options.ca = this.#authorities
+      node.useCredentials({ ca: this.#authorities })
     }
   }
 

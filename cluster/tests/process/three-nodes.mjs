@@ -57,7 +57,7 @@ export class ThreeNodes {
     this.token = (await this.command("claim")).trim()
     await this.command("cert", "create", "owner", "--access", "admin", "--to", this.#directory)
     this.credentials = { ...this.credentials, pfx: readFileSync(join(this.#directory, "owner.pfx")), passphrase: "" }
-    Object.assign(this.nodes[0].agent.options, this.credentials)
+    this.nodes[0].useCredentials(this.credentials)
   }
 
   async #keepFirstCard() {

@@ -166,7 +166,8 @@ export class NodeProcess {
     node.port = port
     node.url = `${credentials ? "https" : "http"}://${address}:${port}`
     listen ??= node.url
-    node.agent = new (credentials ? https : http).Agent({ keepAlive: true, maxSockets: 64, ...credentials })
+    // A node with little memory admits 64 connections of an address.
+    node.agent = new (credentials ? https : http).Agent({ keepAlive: true, maxSockets: 48, ...credentials })
     const [program, ...words] = [...within, binary, "serve", "--data", data, "--listen", listen, ...options]
     node.child = spawn(program, words, {
       stdio: ["ignore", "pipe", "pipe"],
@@ -200,6 +201,14 @@ export class NodeProcess {
     const node = await NodeProcess.serve(settings)
     test.after(() => node.kill())
     return node
+  }
+
+  /** Uses other credentials from now on. Connections of the old agent close, at once or after their answer: a node limits the connections of an address. */
+  useCredentials(credentials) {
+    const old = this.agent
+    this.agent = new https.Agent({ ...old.options, ...credentials })
+    old.keepAlive = false
+    Object.values(old.freeSockets).flat().forEach(socket => socket.destroy())
   }
 
   /** What it wrote to stdout and stderr. */
