@@ -131,19 +131,25 @@ internal sealed class RandomScript(Random random)
         "&&",
         "||",
         "??",
+        "&",
+        "|",
+        "^",
+        "<<",
+        ">>",
+        ">>>",
     ];
 
     private int _level;
 
     /// <summary>Returns random statements; some declare what others use.</summary>
     public string Statements(int count) =>
-        "function f(p, q) { let r = p; return r } let x = this.n, i = 0, r = 's'; "
+        "function f(p, q) { let r = p; return r } let x = this.n, r = 's'; var i = 0, k; "
         + string.Join("; ", Enumerable.Range(0, random.Next(1, count + 1)).Select(_ => Statement()));
 
     private string Statement()
     {
         _level++;
-        string statement = (_level > 3 ? 0 : random.Next(9)) switch
+        string statement = (_level > 3 ? 0 : random.Next(13)) switch
         {
             0 => $"{Target()} = {Expression()}",
             1 => $"{Target()} {Pick(["+=", "-=", "*=", "%="])} {Expression()}",
@@ -153,6 +159,10 @@ internal sealed class RandomScript(Random random)
             5 => $"delete {Pick(["this.a", "this.o.a", "this.l[3].q", "this[x]", "this.none.a"])}",
             6 => $"{Pick(["this.l", "this.o", "this.s"])}.{Method()}",
             7 => $"{{ let x = {Expression()}; {Statement()} }}",
+            8 => $"for (var i = 0; {Expression()}; i++) {{ {Statement()}; {Pick(["", "break", "continue"])} }}",
+            9 => $"do {{ {Statement()} }} while ({Expression()})",
+            10 => $"switch ({Expression()}) {{ case {Expression()}: {Statement()}; default: {Statement()} }}",
+            11 => $"for (var k in {Expression()}) {{ {Statement()} }}",
             _ => Expression() is var value && value.StartsWith('{') ? $"({value})" : value,
         };
         _level--;

@@ -24,9 +24,12 @@ internal sealed class ScopeScript(Random random)
 
     private string Statement(int depth, bool isFunction)
     {
-        int kind = random.Next(depth < 3 ? 12 : 7);
+        int kind = random.Next(depth < 3 ? 15 : 7);
         return kind switch
         {
+            12 => $"for ({Declaration()} {Name()} in {List()}) {{ {Several(depth + 1, isFunction)} }}",
+            13 => Steps(depth, isFunction),
+            14 => Choice(depth, isFunction),
             0 => $"let {Name()} = {Value(depth)}",
             1 => $"const {Name()} = {Value(depth)}",
             2 => $"var {Name()} = {Value(depth)}",
@@ -46,6 +49,38 @@ internal sealed class ScopeScript(Random random)
                     $"[1, 2].map({Name()} => {{ {Several(depth + 1, isFunction: false)}; return {Value(depth)} }})"
                 ),
         };
+    }
+
+    /// <summary>Returns a loop of two steps, whose counter has no name of the others.</summary>
+    private string Steps(int depth, bool isFunction)
+    {
+        string body = Several(depth + 1, isFunction);
+        string counter = $"i{depth}";
+        string jump = random.Next(4) switch
+        {
+            0 => "; break",
+            1 => "; continue",
+            _ => "",
+        };
+        return random.Next(3) switch
+        {
+            0 => $"for ({Declaration()} {counter} = 0, {Name()} = {Value(depth)}; {counter} < 2; {counter}++) "
+                + $"{{ {body}{jump} }}",
+            1 => $"{{ let {counter} = 0; while ({counter}++ < 2) {{ {body}{jump} }} }}",
+            _ => $"{{ let {counter} = 0; do {{ {body}{jump} }} while (++{counter} < 2) }}",
+        };
+    }
+
+    private string Choice(int depth, bool isFunction)
+    {
+        string[] clauses =
+        [
+            $"case {Value(depth)}: {Several(depth + 1, isFunction)}",
+            $"case {random.Next(3)}: {{ {Several(depth + 1, isFunction)} }} break",
+            $"default: {{ {Several(depth + 1, isFunction)} }}",
+        ];
+        random.Shuffle(clauses);
+        return $"switch ({Value(depth)}) {{ {string.Join("; ", clauses.Take(random.Next(4)))} }}";
     }
 
     private string Write(string value) => string.Create(CultureInfo.InvariantCulture, $"this.m{_members++} = {value}");

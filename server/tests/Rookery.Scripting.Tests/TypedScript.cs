@@ -156,6 +156,7 @@ internal sealed class TypedScript(Random random)
             () => $"({Any()} {Pick(["&&", "||"])} {Any()})",
             () => $"({Any()} ?? {Any()})",
             () => $"({Any()} + {Any()})",
+            () => $"({Any()}, {Any()})",
             () => _hasFunction ? $"f({Pick([Any(), $"{Any()}, {Any()}"])})" : Text(),
             () => $"({Array()})[{Pick([Number(), Text(), Any()])}]",
             () => $"({Object()})[{Pick(["'a'", "'b'", Text()])}]",
@@ -180,7 +181,9 @@ internal sealed class TypedScript(Random random)
             () => $"{Pick(["parseFloat", "Number", "Number.parseFloat"])}({Pick([Text(), Any()])})",
             () => $"(-{Any()})",
             () => $"(+{Any()})",
-            () => $"(1 / {Number()})"
+            () => $"(1 / {Number()})",
+            () => $"({Any()} {Pick(["&", "|", "^", "<<", ">>", ">>>"])} {Any()})",
+            () => $"(~{Any()})"
         );
 
     private string Text() =>
@@ -270,7 +273,7 @@ internal sealed class TypedScript(Random random)
     private string Statement()
     {
         _level++;
-        string statement = (_level > MaxLevels ? 0 : random.Next(14)) switch
+        string statement = (_level > MaxLevels ? 0 : random.Next(18)) switch
         {
             0 or 1 => $"this.{Pick(["a", "n", "s", "tags", "r"])} = {Any()}",
             2 => $"this.{Pick(["n", "s", "f"])} {Pick(["+=", "-=", "*=", "/=", "%="])} {Any()}",
@@ -283,6 +286,12 @@ internal sealed class TypedScript(Random random)
             9 => $"{{ let x = {Any()}; {Block(2)} }}",
             10 => $"x {Pick(["=", "+=", "-="])} {Any()}; this.x = x",
             11 => Declaration(),
+            13 => StepLoop(),
+            14 => $"switch ({Any()}) {{ case {Any()}: {Block(2)}; case {Any()}: {{ {Block(2)} }} break; "
+                + $"default: {{ {Block(2)} }} }}",
+            15 => $"this.{Pick(["n", "s", "o.a", "missing"])} {Pick(["&=", "|=", "^=", "<<=", ">>=", ">>>="])} {Any()}",
+            16 => $"{Pick(["this.n", "this.missing", "this['s']", "x", "y[0]", "y[9]"])} "
+                + $"{Pick(["??=", "||=", "&&="])} {Any()}; this.x = x; this.y = y",
             12 => $"y[{Pick(["0", "'0'", "1", "'1'", "y.length", "'length'"])}] = {Any()}; this.y = y",
             _ => $"this.none[{Any()}] = {Any()}",
         };
@@ -296,6 +305,21 @@ internal sealed class TypedScript(Random random)
         string name = Name(out string element);
         string end = Pick(["", "break", "continue", $"if ({Boolean()}) {{ continue }}; this.k = {Any()}"]);
         return $"for (const {name} of ({Array()}).slice()) {{ {Within(() => Block(2), element)}; {end} }}";
+    }
+
+    /// <summary>Returns a loop that ends after few steps, whatever its body does.</summary>
+    private string StepLoop()
+    {
+        string counter = Name(out string number);
+        string body = $"{Within(() => Block(2), number)}; {Pick(["", "break", $"if ({Boolean()}) {{ continue }}"])}";
+        return random.Next(4) switch
+        {
+            0 => $"for (let {counter} = 0; {counter} < 3; {counter}++) {{ {body} }}",
+            1 => $"{{ let {counter} = 0; while ({counter}++ < 3) {{ {body} }} }}",
+            2 => $"{{ let {counter} = 3; do {{ {body} }} while (--{counter} > 0 && {Any()}) }}",
+            _ =>
+                $"for (const {counter} in {Pick([Object(), $"({Array()}).slice()", Text(), "this.none"])}) {{ {body} }}",
+        };
     }
 
     private string Change() =>

@@ -33,6 +33,12 @@ public sealed record FormatLevel(int Level, string Program)
     /// <summary>From this level on patches may contain compiled scripts of any form.</summary>
     public const int Scripts = 2;
 
+    /// <summary>
+    /// From this level on compiled scripts of patches may be of the second version, which has bitwise operators,
+    /// <c>throw</c> and <c>for … in</c>.
+    /// </summary>
+    public const int ScriptsOfSecondVersion = 3;
+
     /// <summary>From this level on patches may be JSON Patches (RFC 6902).</summary>
     public const int JsonPatches = 3;
 

@@ -72,6 +72,17 @@ public static class PatchScript
             return false;
         }
 
+        if (formatLevel < FormatLevel.ScriptsOfSecondVersion && !script.IsOfFirstVersion)
+        {
+            error = new ScriptException(
+                ScriptFault.NotSupported,
+                "The members of this cluster do not all run this script yet: before an upgrade is ended with "
+                    + "'rookery cluster finalize-upgrade', patches have no bitwise operators, 'throw' and 'for … in'",
+                position: 0
+            ).ToInputError(text);
+            return false;
+        }
+
         error = default;
         var program = script.Bytes.Span;
         output.Advance(Varint.WriteBytes(output.Reserve(Varint.MaxBytes32 + program.Length), program));

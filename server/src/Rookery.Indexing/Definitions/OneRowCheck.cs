@@ -16,6 +16,9 @@ internal sealed class OneRowCheck
     private readonly Dictionary<string, List<Expression?>> _variables = new(StringComparer.Ordinal);
     private readonly HashSet<string> _visited = new(StringComparer.Ordinal);
 
+    // Number of the statements around the current one that may not run it.
+    private int _conditions;
+
     private OneRowCheck(string group) => _group = group;
 
     /// <summary>
@@ -82,28 +85,60 @@ internal sealed class OneRowCheck
         {
             case VariableStatement variable:
                 Record(variable.Name, variable.Value);
+                if (variable.IsVar && (_conditions > 0 || IsRead(variable.Name, returned)))
+                {
+                    // The function may read it without this value: its scope is the whole function.
+                    Record(variable.Name, value: null);
+                }
+
                 return false;
             case ExpressionStatement { Expression: AssignmentExpression { Target: NameExpression name } assignment }:
                 Record(name.Name, assignment.Operator is null ? assignment.Value : null);
                 return false;
+            case ExpressionStatement { Expression: SequenceExpression sequence }:
+                Collect(new ExpressionStatement(sequence.First, sequence.Position), returned);
+                Collect(new ExpressionStatement(sequence.Second, sequence.Position), returned);
+                return false;
             case BlockStatement block:
                 return Collect(block.Statements, returned);
             case IfStatement choice:
+                _conditions++;
                 bool then = Collect(choice.Then, returned);
-                return choice.Otherwise is { } otherwise && Collect(otherwise, returned) && then;
+                bool otherwise = choice.Otherwise is { } other && Collect(other, returned);
+                _conditions--;
+                return then && otherwise;
             case ForOfStatement loop:
                 Record(loop.Name, value: null);
-                Collect(loop.Body, returned);
-                return false;
+                goto default;
+            case ForStatement { Step: { } step }:
+                Collect(new ExpressionStatement(step, step.Position), returned);
+                goto default;
             case ReturnStatement { Value: { } value }:
                 returned.Add(value);
                 return true;
             case ReturnStatement:
                 throw NotOneRowError(statement.Position);
+            case ThrowStatement:
+                // The group gets an error instead of a row.
+                return true;
             default:
+                // A loop or 'switch' may run none of its statements.
+                _conditions++;
+                foreach (var inner in statement.Inner)
+                {
+                    Collect(inner, returned);
+                }
+
+                _conditions--;
                 return false;
         }
     }
+
+    /// <summary>Returns whether a value that was found so far is this variable.</summary>
+    private bool IsRead(string variable, IEnumerable<Expression> returned) =>
+        returned
+            .Concat(_variables.Values.SelectMany(static values => values))
+            .Any(value => value is NameExpression name && string.Equals(name.Name, variable, StringComparison.Ordinal));
 
     private void Record(string variable, Expression? value)
     {

@@ -88,23 +88,25 @@ internal sealed class ResultFields
             }:
                 Collect(new ExpressionStatement(value, value.Position), returned);
                 break;
-            case BlockStatement block:
-                returned.AddRange(Collect(block.Statements));
-                break;
-            case IfStatement choice:
-                Collect(choice.Then, returned);
-                if (choice.Otherwise is not null)
-                {
-                    Collect(choice.Otherwise, returned);
-                }
-
-                break;
-            case ForOfStatement each:
-                Record(each.Name, each.Values);
-                Collect(each.Body, returned);
+            case ExpressionStatement { Expression: SequenceExpression sequence }:
+                Collect(new ExpressionStatement(sequence.First, sequence.Position), returned);
+                Collect(new ExpressionStatement(sequence.Second, sequence.Position), returned);
                 break;
             case ReturnStatement { Value: { } value }:
                 returned.Add(value);
+                break;
+            case ForOfStatement { TakesNames: false } each:
+                Record(each.Name, each.Values);
+                goto default;
+            case ForStatement { Step: { } step } loop:
+                Collect(new ExpressionStatement(step, step.Position), returned);
+                goto default;
+            default:
+                foreach (var inner in statement.Inner)
+                {
+                    Collect(inner, returned);
+                }
+
                 break;
         }
     }

@@ -11,7 +11,7 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
     {
         switch (call.Callee)
         {
-            case NameExpression name when !context.Scope.TryFind(name.Name, name.Position, out _):
+            case NameExpression name when !context.Scope.TryFind(name.Name, out _):
                 EmitNamed(name.Name, name.Position, call.Arguments);
                 break;
             case NameExpression name:
@@ -19,7 +19,7 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
             case MemberExpression { Target: NameExpression owner } member
                 when FunctionCatalogue.HasOnlyFunctions(owner.Name)
                     && !context.Functions.ContainsKey(owner.Name)
-                    && !context.Scope.TryFind(owner.Name, owner.Position, out _):
+                    && !context.Scope.TryFind(owner.Name, out _):
                 EmitNamed($"{owner.Name}.{member.Name}", owner.Position, call.Arguments);
                 break;
             case MemberExpression member:

@@ -46,7 +46,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     /// <summary>The innermost scope.</summary>
     public Scope Scope { get; set; } = new(null, isFunction: true);
 
-    /// <summary>The innermost loop; null outside of loops.</summary>
+    /// <summary>The innermost loop or <c>switch</c>; null outside of both.</summary>
     public Loop? Loop { get; set; }
 
     /// <summary>
@@ -92,28 +92,38 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     }
 
     /// <summary>Declares a variable in the innermost scope and returns its number.</summary>
-    /// <exception cref="ScriptException">
-    /// The scope has a variable of this name, or the scope of a <c>var</c> is larger in JavaScript than here and the
-    /// script depends on that.
-    /// </exception>
-    public int Declare(string name, bool isConstant, int position, bool isVar = false)
+    /// <exception cref="ScriptException">The scope has a variable of this name.</exception>
+    public int Declare(string name, bool isConstant, int position)
     {
-        if (isVar)
-        {
-            Scope.Hoist(name, position);
-        }
-
         int local = NewLocal(position);
         return Scope.TryDeclare(name, local, isConstant)
             ? local
             : throw new ScriptException(ScriptFault.Syntax, $"'{name}' is declared twice", position);
     }
 
+    /// <summary>
+    /// Declares the <c>var</c> variables of a function in its outermost scope, and returns the numbers of those that
+    /// are no parameters. As in JavaScript, declarations of one name are one variable.
+    /// </summary>
+    public List<int> DeclareVars(IEnumerable<DeclaredVariable> variables)
+    {
+        var locals = new List<int>();
+        foreach (var (name, _, position) in variables)
+        {
+            if (!Scope.Declares(name))
+            {
+                locals.Add(Declare(name, isConstant: false, position));
+            }
+        }
+
+        return locals;
+    }
+
     /// <summary>Returns the number of a variable that may be assigned to.</summary>
     /// <exception cref="ScriptException">There is no such variable, or it is a constant.</exception>
     public int FindAssignable(NameExpression name)
     {
-        if (!Scope.TryFind(name.Name, name.Position, out var variable))
+        if (!Scope.TryFind(name.Name, out var variable))
         {
             throw TokenCursor.NotSupported($"the name '{name.Name}', which is not defined here", name.Position);
         }
@@ -127,7 +137,7 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
     public void EmitArguments()
     {
         Invariant.Holds(
-            Scope.TryFind(ArgumentsName, position: 0, out var variable),
+            Scope.TryFind(ArgumentsName, out var variable),
             "every function of a script with arguments is given them"
         );
         Builder.Emit(Opcode.LoadLocal, variable.Local);
@@ -168,7 +178,15 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
 /// <param name="Function">The parsed function.</param>
 internal readonly record struct DeclaredFunction(int Number, FunctionStatement Function);
 
-/// <summary>The jump targets of a loop.</summary>
-/// <param name="Next">The code that takes the next element.</param>
-/// <param name="End">The code after the loop.</param>
-internal sealed record Loop(JumpTarget Next, JumpTarget End);
+/// <summary>A variable that statements declare.</summary>
+/// <param name="Name">Its name.</param>
+/// <param name="IsVar">Whether <c>var</c> declares it, for the whole function.</param>
+/// <param name="Position">The offset of the declaration in the text, in characters.</param>
+internal readonly record struct DeclaredVariable(string Name, bool IsVar, int Position);
+
+/// <summary>The jump targets of a loop or <c>switch</c>.</summary>
+/// <param name="Next">
+/// The code to which <c>continue</c> jumps; null in a <c>switch</c> outside of loops.
+/// </param>
+/// <param name="End">The code after the loop or <c>switch</c>.</param>
+internal sealed record Loop(JumpTarget? Next, JumpTarget End);

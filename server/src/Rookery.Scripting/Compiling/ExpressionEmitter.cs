@@ -162,6 +162,11 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                 Emit(binary.Right);
                 context.Builder.Emit(binary.Operator);
                 break;
+            case SequenceExpression sequence:
+                Emit(sequence.First);
+                context.Builder.Emit(Opcode.Pop);
+                Emit(sequence.Second);
+                break;
             case LogicalExpression logical:
                 var end = context.NewTarget();
                 Emit(logical.Left);
@@ -171,6 +176,12 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                 break;
             case ConditionalExpression conditional:
                 EmitConditional(conditional);
+                break;
+            case AssignmentExpression
+            {
+                Operator: Opcode.JumpKeepingFalse or Opcode.JumpKeepingTrue or Opcode.JumpKeepingValue
+            } assignment:
+                EmitLogicalAssignment(assignment);
                 break;
             case AssignmentExpression assignment:
                 EmitAssignment(assignment.Target, assignment.Operator, assignment.Value);
@@ -198,7 +209,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
 
     private void EmitName(NameExpression name)
     {
-        if (context.Scope.TryFind(name.Name, name.Position, out var variable))
+        if (context.Scope.TryFind(name.Name, out var variable))
         {
             context.Builder.Emit(Opcode.LoadLocal, variable.Local);
         }
@@ -354,6 +365,59 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
         }
     }
 
+    /// <summary>
+    /// Emits <c>a ??= b</c>, which computes and assigns <c>b</c> only if the old value is not kept. The owner and the
+    /// key of a member are computed once, into locals.
+    /// </summary>
+    private void EmitLogicalAssignment(AssignmentExpression assignment)
+    {
+        var jump = assignment.Operator!.Value;
+        var end = context.NewTarget();
+        switch (assignment.Target)
+        {
+            case NameExpression name:
+                Emit(name);
+                context.Builder.Emit(jump, end);
+                EmitAssignment(name, operation: null, assignment.Value);
+                break;
+            case MemberExpression member:
+                int owner = EmitToLocal(member.Target);
+                context.Builder.Emit(Opcode.LoadLocal, owner);
+                context.Builder.Emit(Opcode.GetMember, member.Name);
+                context.Builder.Emit(jump, end);
+                RefuseMetadata(member);
+                context.Builder.Emit(Opcode.LoadLocal, owner);
+                Emit(assignment.Value);
+                context.Builder.Emit(Opcode.SetMember, member.Name);
+                break;
+            case ElementExpression element:
+                int container = EmitToLocal(element.Target);
+                int key = EmitToLocal(element.Index);
+                context.Builder.Emit(Opcode.LoadLocal, container);
+                context.Builder.Emit(Opcode.LoadLocal, key);
+                context.Builder.Emit(Opcode.GetElement);
+                context.Builder.Emit(jump, end);
+                RefuseMetadata(element);
+                context.Builder.Emit(Opcode.LoadLocal, container);
+                context.Builder.Emit(Opcode.LoadLocal, key);
+                Emit(assignment.Value);
+                context.Builder.Emit(Opcode.SetElement);
+                break;
+            default:
+                throw TokenCursor.NotSupported("this assignment", assignment.Target.Position);
+        }
+
+        context.Builder.Mark(end);
+    }
+
+    private int EmitToLocal(Expression expression)
+    {
+        int local = context.NewLocal(expression.Position);
+        Emit(expression);
+        context.Builder.Emit(Opcode.StoreLocal, local);
+        return local;
+    }
+
     private void EmitOperand(Opcode? operation, Expression value)
     {
         Emit(value);
@@ -440,7 +504,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
             member.Target is NameExpression { Name: var name }
             && FunctionCatalogue.HasOnlyFunctions(name)
             && !context.Functions.ContainsKey(name)
-            && !context.Scope.TryFind(name, member.Target.Position, out _)
+            && !context.Scope.TryFind(name, out _)
         )
         {
             throw TokenCursor.NotSupported($"'{name}.{member.Name}'", member.Target.Position);

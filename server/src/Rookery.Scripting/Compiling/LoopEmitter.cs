@@ -288,7 +288,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         {
             context.ReturnTarget = context.NewTarget();
             // In JavaScript, parameters and the body's variables are in one scope.
-            script.Statements.EmitBlock(callback.Body! with { OpensScope = false });
+            script.Statements.EmitCallbackBody(callback.Body!);
             context.Builder.Emit(Opcode.PushUndefined);
             context.Builder.Mark(context.ReturnTarget);
         }

@@ -116,4 +116,19 @@ internal enum Opcode : byte
 
     /// <summary>Operand: eight bytes of a double. Pushes a C# double.</summary>
     PushReal = 61,
+
+    // Programs of the first version (ScriptProgram) do not have the instructions from here on.
+    BitwiseAnd = 62,
+    BitwiseOr = 63,
+    BitwiseXor = 64,
+    BitwiseNot = 65,
+    ShiftLeft = 66,
+    ShiftRight = 67,
+    ShiftRightUnsigned = 68,
+
+    /// <summary>object, name → whether the object has a member of this name.</summary>
+    HasMember = 69,
+
+    /// <summary>Fails with the text of the value as the reason. value → .</summary>
+    Throw = 70,
 }

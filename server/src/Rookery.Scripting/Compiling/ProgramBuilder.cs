@@ -12,6 +12,7 @@ internal sealed class ProgramBuilder
     private readonly ArrayBufferWriter<byte> _code = new();
     private readonly Dictionary<string, int> _constants = new(StringComparer.Ordinal);
     private readonly List<FunctionEntry> _functions = [];
+    private byte _version = ScriptProgram.FirstVersion;
 
     /// <summary>Declares a function, to be written later, and returns its number.</summary>
     public int Declare()
@@ -30,6 +31,11 @@ internal sealed class ProgramBuilder
     /// <summary>Adds an instruction without operands.</summary>
     public void Emit(Opcode opcode)
     {
+        if (opcode >= Opcode.BitwiseAnd)
+        {
+            _version = ScriptProgram.SecondVersion;
+        }
+
         _code.GetSpan(1)[0] = (byte)opcode;
         _code.Advance(1);
     }
@@ -112,7 +118,7 @@ internal sealed class ProgramBuilder
         }
 
         var output = new PooledBytes();
-        output.Append(ScriptProgram.Version);
+        output.Append(_version);
         Add(output, _constants.Count);
         foreach (string text in _constants.Keys)
         {

@@ -104,7 +104,7 @@ internal sealed class ScriptEmitter
             .OfType<FunctionStatement>()
             .Select(static function => function.Name)
             .ToHashSet(StringComparer.Ordinal);
-        var variables = VariablesOf(statements, isInBlock: false);
+        var variables = LexicalVariablesOf(statements).Concat(VarsOf(statements));
         if (variables.FirstOrDefault(variable => functions.Contains(variable.Name)) is { Name: not null } variable)
         {
             throw variable.IsVar
@@ -116,29 +116,32 @@ internal sealed class ScriptEmitter
         }
     }
 
-    /// <summary>
-    /// Returns the variables that statements declare in their function: those outside of blocks, and each <c>var</c>.
-    /// </summary>
-    private static IEnumerable<(string Name, bool IsVar, int Position)> VariablesOf(
-        IEnumerable<Statement> statements,
-        bool isInBlock
-    ) =>
-        statements.SelectMany(statement =>
+    /// <summary>Returns the variables that <c>let</c> and <c>const</c> declare outside of blocks.</summary>
+    private static IEnumerable<DeclaredVariable> LexicalVariablesOf(IEnumerable<Statement> statements) =>
+        statements.SelectMany(static statement =>
             statement switch
             {
-                VariableStatement variable when variable.IsVar || !isInBlock =>
+                VariableStatement { IsVar: false } variable =>
                 [
-                    (variable.Name, variable.IsVar, variable.Position),
+                    new DeclaredVariable(variable.Name, IsVar: false, variable.Position),
                 ],
-                BlockStatement block => VariablesOf(block.Statements, isInBlock || block.OpensScope),
-                IfStatement choice => VariablesOf(
-                    choice.Otherwise is null ? [choice.Then] : [choice.Then, choice.Otherwise],
-                    isInBlock: true
-                ),
-                ForOfStatement { IsVar: true } each => VariablesOf([each.Body], isInBlock: true)
-                    .Prepend((each.Name, IsVar: true, each.Position)),
-                ForOfStatement each => VariablesOf([each.Body], isInBlock: true),
-                _ => Enumerable.Empty<(string, bool, int)>(),
+                BlockStatement { OpensScope: false } declarations => LexicalVariablesOf(declarations.Statements),
+                _ => Enumerable.Empty<DeclaredVariable>(),
+            }
+        );
+
+    /// <summary>Returns the variables that <c>var</c> declares in statements and in their blocks.</summary>
+    public static IEnumerable<DeclaredVariable> VarsOf(IEnumerable<Statement> statements) =>
+        statements.SelectMany(static statement =>
+            statement switch
+            {
+                VariableStatement { IsVar: true } variable =>
+                [
+                    new DeclaredVariable(variable.Name, IsVar: true, variable.Position),
+                ],
+                ForOfStatement { IsVar: true } each => VarsOf(each.Inner)
+                    .Prepend(new DeclaredVariable(each.Name, IsVar: true, each.Position)),
+                _ => VarsOf(statement.Inner),
             }
         );
 
@@ -164,11 +167,12 @@ internal sealed class ScriptEmitter
             throw new ScriptException(ScriptFault.Syntax, $"'{alias}' is named twice", position);
         }
 
-        if (_context.Scope.TryFind("args", position, out var variable))
+        if (_context.Scope.TryFind("args", out var variable))
         {
             _context.Scope.TryDeclare(EmitContext.ArgumentsName, variable.Local, isConstant: true);
         }
 
+        _context.DeclareVars(VarsOf(statements));
         foreach (var statement in statements)
         {
             Statements.Emit(statement);

@@ -6,7 +6,7 @@ namespace Rookery.Scripting.Compiling;
 /// A compiled script: constants, functions and instructions, encoded as bytes that a command of the log can contain.
 /// </summary>
 /// <remarks>
-/// <c>[version u8 = 1][count varint] constants: [length varint][UTF-8] … [count varint] functions: [parameters
+/// <c>[version u8][count varint] constants: [length varint][UTF-8] … [count varint] functions: [parameters
 /// varint][locals varint][start varint] … instructions</c>. The first function is the script itself.
 /// </remarks>
 public sealed class ScriptProgram
@@ -14,7 +14,9 @@ public sealed class ScriptProgram
     /// <summary>Maximum bytes of a program.</summary>
     public const int MaxBytes = 512 * 1024;
 
-    internal const byte Version = 1;
+    // Versions of the encoding. A program has the second one only if it needs instructions that the first lacks.
+    internal const byte FirstVersion = 1;
+    internal const byte SecondVersion = 2;
 
     private readonly byte[] _bytes;
 
@@ -27,6 +29,12 @@ public sealed class ScriptProgram
 
     /// <summary>The encoded program.</summary>
     public ReadOnlyMemory<byte> Bytes => _bytes;
+
+    /// <summary>
+    /// Whether members that know only the first version of the encoding can run the program. It is false for programs
+    /// with bitwise operators, <c>throw</c> or <c>for … in</c>.
+    /// </summary>
+    public bool IsOfFirstVersion => _bytes[0] == FirstVersion;
 
     /// <summary>Member names of the object that the script returns, as far as they are literals in its text.</summary>
     public IReadOnlyList<string> Fields { get; }

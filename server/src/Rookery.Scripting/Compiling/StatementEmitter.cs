@@ -30,15 +30,21 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
             case ForOfStatement loop:
                 EmitForOf(loop);
                 break;
-            case LoopStatement jump:
-                var around =
-                    context.Loop
-                    ?? throw new ScriptException(
-                        ScriptFault.Syntax,
-                        jump.IsBreak ? "'break' stands outside of a loop" : "'continue' stands outside of a loop",
-                        jump.Position
-                    );
-                context.Builder.Emit(Opcode.Jump, jump.IsBreak ? around.End : around.Next);
+            case ForStatement loop:
+                EmitFor(loop);
+                break;
+            case WhileStatement loop:
+                EmitWhile(loop);
+                break;
+            case SwitchStatement choice:
+                EmitSwitch(choice);
+                break;
+            case JumpStatement jump:
+                EmitJump(jump);
+                break;
+            case ThrowStatement failure:
+                script.Emit(failure.Value);
+                context.Builder.Emit(Opcode.Throw);
                 break;
             case ReturnStatement result:
                 EmitReturn(result);
@@ -60,13 +66,17 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
             );
         }
 
-        // In JavaScript, it keeps the value of an earlier iteration or block.
-        if (variable is { IsVar: true, Value: null } && !context.Scope.IsFunction)
+        if (variable.IsVar)
         {
-            throw TokenCursor.NotSupported(
-                $"'var {variable.Name}' without a value inside of a block (write 'let {variable.Name}')",
-                variable.Position
-            );
+            int local = context.Scope.FindVar(variable.Name, variable.Position).Local;
+            // Without a value, the variable keeps that of an earlier iteration or block.
+            if (variable.Value is not null)
+            {
+                script.Emit(variable.Value);
+                context.Builder.Emit(Opcode.StoreLocal, local);
+            }
+
+            return;
         }
 
         if (variable.Value is null)
@@ -83,10 +93,7 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
             RefuseEarlierUse(variable.Name, variable.Position);
         }
 
-        context.Builder.Emit(
-            Opcode.StoreLocal,
-            context.Declare(variable.Name, variable.IsConstant, variable.Position, variable.IsVar)
-        );
+        context.Builder.Emit(Opcode.StoreLocal, context.Declare(variable.Name, variable.IsConstant, variable.Position));
     }
 
     private void RefuseEarlierUse(string name, int position)
@@ -108,6 +115,21 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
         }
 
         context.Scope = outer;
+    }
+
+    /// <summary>
+    /// Compiles the body of a callback that is called in a loop. In JavaScript, its variables are in one scope with
+    /// the parameters, and each call begins with undefined variables.
+    /// </summary>
+    public void EmitCallbackBody(BlockStatement body)
+    {
+        foreach (int local in context.DeclareVars(ScriptEmitter.VarsOf(body.Statements)))
+        {
+            context.Builder.Emit(Opcode.PushUndefined);
+            context.Builder.Emit(Opcode.StoreLocal, local);
+        }
+
+        EmitBlock(body with { OpensScope = false });
     }
 
     private void EmitIf(IfStatement choice)
@@ -133,18 +155,172 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
         var outerLoop = context.Loop;
         context.Scope = new Scope(outer);
         script.Emit(loop.Values);
+        int? named = loop.TakesNames ? EmitNames(loop.Position) : null;
         int iteration = context.BeginIteration(loop.Position);
-        RefuseEarlierUse(loop.Name, loop.Position);
-        context.Loop = new Loop(context.NewTarget(), context.NewTarget());
-        int element = context.Declare(loop.Name, loop.IsConstant, loop.Position, loop.IsVar);
-        context.Builder.Mark(context.Loop.Next);
-        context.Builder.EmitNext(iteration, element, context.Loop.End);
+        JumpTarget next = context.NewTarget(),
+            end = context.NewTarget();
+        context.Loop = new Loop(next, end);
+        int element = DeclareElement(loop);
+        context.Builder.Mark(next);
+        context.Builder.EmitNext(iteration, element, end);
+        if (named is { } owner)
+        {
+            // A member that the loop deletes before it comes to it is skipped.
+            context.Builder.Emit(Opcode.LoadLocal, owner);
+            context.Builder.Emit(Opcode.LoadLocal, element);
+            context.Builder.Emit(Opcode.HasMember);
+            context.Builder.Emit(Opcode.JumpIfFalse, next);
+        }
+
         Emit(loop.Body);
-        context.Builder.Emit(Opcode.Jump, context.Loop.Next);
-        context.Builder.Mark(context.Loop.End);
+        context.Builder.Emit(Opcode.Jump, next);
+        context.Builder.Mark(end);
         context.Loop = outerLoop;
         context.Scope = outer;
     }
+
+    /// <summary>Emits the names of the members of the value on the stack, and keeps the value in a local.</summary>
+    private int EmitNames(int position)
+    {
+        int owner = context.NewLocal(position);
+        context.Builder.Emit(Opcode.StoreLocal, owner);
+        context.Builder.Emit(Opcode.LoadLocal, owner);
+        context.Builder.Emit(Opcode.Invoke, (int)ScriptFunction.Keys, second: 1);
+        return owner;
+    }
+
+    private int DeclareElement(ForOfStatement loop)
+    {
+        if (loop.IsVar)
+        {
+            return context.Scope.FindVar(loop.Name, loop.Position).Local;
+        }
+
+        RefuseEarlierUse(loop.Name, loop.Position);
+        return context.Declare(loop.Name, loop.IsConstant, loop.Position);
+    }
+
+    private void EmitFor(ForStatement loop)
+    {
+        var outer = context.Scope;
+        var outerLoop = context.Loop;
+        context.Scope = new Scope(outer);
+        JumpTarget test = context.NewTarget(),
+            next = context.NewTarget(),
+            end = context.NewTarget();
+        if (loop.Start is not null)
+        {
+            Emit(loop.Start);
+        }
+
+        context.Builder.Mark(test);
+        if (loop.Condition is not null)
+        {
+            script.Emit(loop.Condition);
+            context.Builder.Emit(Opcode.JumpIfFalse, end);
+        }
+
+        context.Loop = new Loop(next, end);
+        Emit(loop.Body);
+        context.Builder.Mark(next);
+        if (loop.Step is not null)
+        {
+            script.Emit(loop.Step);
+            context.Builder.Emit(Opcode.Pop);
+        }
+
+        context.Builder.Emit(Opcode.Jump, test);
+        context.Builder.Mark(end);
+        context.Loop = outerLoop;
+        context.Scope = outer;
+    }
+
+    private void EmitWhile(WhileStatement loop)
+    {
+        var outerLoop = context.Loop;
+        JumpTarget body = context.NewTarget(),
+            test = context.NewTarget(),
+            end = context.NewTarget();
+        if (loop.IsDo)
+        {
+            context.Builder.Emit(Opcode.Jump, body);
+        }
+
+        context.Builder.Mark(test);
+        script.Emit(loop.Condition);
+        context.Builder.Emit(Opcode.JumpIfFalse, end);
+        context.Builder.Mark(body);
+        context.Loop = new Loop(test, end);
+        Emit(loop.Body);
+        context.Builder.Emit(Opcode.Jump, test);
+        context.Builder.Mark(end);
+        context.Loop = outerLoop;
+    }
+
+    private void EmitSwitch(SwitchStatement choice)
+    {
+        var outer = context.Scope;
+        var outerLoop = context.Loop;
+        int value = context.NewLocal(choice.Position);
+        script.Emit(choice.Value);
+        context.Builder.Emit(Opcode.StoreLocal, value);
+        context.Scope = new Scope(outer);
+        var end = context.NewTarget();
+        context.Loop = new Loop(outerLoop?.Next, end);
+        var bodies = choice.Clauses.Select(_ => context.NewTarget()).ToList();
+        var chosenWithoutMatch = end;
+        foreach (var (clause, body) in choice.Clauses.Zip(bodies))
+        {
+            if (clause.Test is null)
+            {
+                chosenWithoutMatch = body;
+                continue;
+            }
+
+            var otherwise = context.NewTarget();
+            context.Builder.Emit(Opcode.LoadLocal, value);
+            script.Emit(clause.Test);
+            context.Builder.Emit(Opcode.StrictEqual);
+            context.Builder.Emit(Opcode.JumpIfFalse, otherwise);
+            context.Builder.Emit(Opcode.Jump, body);
+            context.Builder.Mark(otherwise);
+        }
+
+        context.Builder.Emit(Opcode.Jump, chosenWithoutMatch);
+        foreach (var (clause, body) in choice.Clauses.Zip(bodies))
+        {
+            context.Builder.Mark(body);
+            foreach (var statement in clause.Statements)
+            {
+                Emit(statement);
+            }
+        }
+
+        context.Builder.Mark(end);
+        context.Loop = outerLoop;
+        context.Scope = outer;
+    }
+
+    private void EmitJump(JumpStatement jump)
+    {
+        if (jump.IsBreak)
+        {
+            context.Builder.Emit(
+                Opcode.Jump,
+                context.Loop?.End ?? throw Misplaced("'break' stands outside of a loop and of 'switch'", jump.Position)
+            );
+        }
+        else
+        {
+            context.Builder.Emit(
+                Opcode.Jump,
+                context.Loop?.Next ?? throw Misplaced("'continue' stands outside of a loop", jump.Position)
+            );
+        }
+    }
+
+    private static ScriptException Misplaced(string message, int position) =>
+        new(ScriptFault.Syntax, message, position);
 
     private void EmitReturn(ReturnStatement result)
     {

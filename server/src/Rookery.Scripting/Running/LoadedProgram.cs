@@ -24,7 +24,7 @@ internal sealed class LoadedProgram
     /// <exception cref="ScriptFormatException">The bytes are no valid program.</exception>
     public void Read(ReadOnlySpan<byte> program, ScriptHeap heap)
     {
-        if (program.IsEmpty || program[0] != ScriptProgram.Version)
+        if (program.IsEmpty || program[0] is not (ScriptProgram.FirstVersion or ScriptProgram.SecondVersion))
         {
             throw ScriptProgram.Broken();
         }

@@ -71,6 +71,25 @@ internal static class Members
         return ScriptValue.Undefined;
     }
 
+    /// <summary>
+    /// Returns whether an object has a member, an array an element, or a text a UTF-16 unit of this name. The document
+    /// of a run does not count its metadata, which <c>Object.keys</c> does not list either.
+    /// </summary>
+    public static bool HasMember(this ScriptHeap heap, ScriptValue target, ScriptValue name)
+    {
+        var key = heap.Plain(heap.ToText(name));
+        return target.Kind switch
+        {
+            ValueKind.Object => heap.Containers.Find(target, heap.Span(key)) >= 0,
+            ValueKind.Array => IsIndex(IndexNamed(heap.Span(key)), heap.Containers.Count(target)),
+            ValueKind.Text or ValueKind.EscapedText => IsIndex(
+                IndexNamed(heap.Span(key)),
+                heap.LengthOf(heap.Plain(target))
+            ),
+            _ => false,
+        };
+    }
+
     /// <summary>Executes <c>target.name = value</c>.</summary>
     public static void SetMember(this ScriptHeap heap, ScriptValue target, ScriptValue name, ScriptValue value)
     {

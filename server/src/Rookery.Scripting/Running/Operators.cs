@@ -39,9 +39,40 @@ internal static class Operators
                 return ScriptValue.Of(!heap.AreEqual(left, right));
             case Opcode.Less or Opcode.LessOrEqual or Opcode.Greater or Opcode.GreaterOrEqual:
                 return ScriptValue.Of(IsOrdered(heap, opcode, left, right));
+            case Opcode.BitwiseAnd:
+                return ScriptValue.Of(heap.ToInt32(left) & heap.ToInt32(right));
+            case Opcode.BitwiseOr:
+                return ScriptValue.Of(heap.ToInt32(left) | heap.ToInt32(right));
+            case Opcode.BitwiseXor:
+                return ScriptValue.Of(heap.ToInt32(left) ^ heap.ToInt32(right));
+            case Opcode.ShiftLeft:
+                return ScriptValue.Of(heap.ToInt32(left) << heap.ToInt32(right));
+            case Opcode.ShiftRight:
+                return ScriptValue.Of(heap.ToInt32(left) >> heap.ToInt32(right));
+            case Opcode.ShiftRightUnsigned:
+                return ScriptValue.Of((uint)heap.ToInt32(left) >> heap.ToInt32(right));
+            case Opcode.HasMember:
+                return ScriptValue.Of(heap.HasMember(left, right));
             default:
                 throw ScriptProgram.Broken();
         }
+    }
+
+    /// <summary>
+    /// Returns the integer that bitwise operators compute with: the number without its fraction, modulo 2^32, or 0 for
+    /// NaN and infinities (ECMA-262, ToInt32).
+    /// </summary>
+    public static int ToInt32(this ScriptHeap heap, ScriptValue value)
+    {
+        const double Modulus = 4_294_967_296;
+        double number = heap.ToNumber(value);
+        if (!double.IsFinite(number))
+        {
+            return 0;
+        }
+
+        heap.SpendOnRemainder(number, Modulus);
+        return unchecked((int)(long)(Math.Truncate(number) % Modulus));
     }
 
     /// <summary>

@@ -213,6 +213,11 @@ internal sealed class StackMachine
             case Opcode.ToNumber:
                 _stack[_top - 1] = ScriptValue.Of(_heap.ToNumber(_stack[_top - 1]));
                 return;
+            case Opcode.BitwiseNot:
+                _stack[_top - 1] = ScriptValue.Of(~_heap.ToInt32(_stack[_top - 1]));
+                return;
+            case Opcode.Throw:
+                throw new ScriptFailure($"the script throws '{_heap.Shown(_heap.ToText(_stack[_top - 1]))}'");
             case Opcode.TypeOf:
                 _stack[_top - 1] = _heap.NewText(Conversions.TypeOf(_stack[_top - 1]));
                 return;

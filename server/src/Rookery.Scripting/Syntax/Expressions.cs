@@ -98,6 +98,9 @@ internal sealed record ConditionalExpression(Expression Condition, Expression Th
     public Expression? Shared { get; init; }
 }
 
+/// <summary><c>a, b</c>: computes both, and has the value of the second.</summary>
+internal sealed record SequenceExpression(Expression First, Expression Second, int Position) : Expression(Position);
+
 /// <summary>A function as an argument. Its body is either an expression or a block.</summary>
 internal sealed record LambdaExpression(
     IReadOnlyList<string> Parameters,
@@ -110,7 +113,9 @@ internal sealed record LambdaExpression(
     public bool MayResize { get; init; }
 }
 
-/// <summary><c>a = b</c>, <c>a += b</c>.</summary>
+/// <summary>
+/// <c>a = b</c>, <c>a += b</c>, <c>a ??= b</c>. The operator of the last is the jump that keeps the old value.
+/// </summary>
 internal sealed record AssignmentExpression(Expression Target, Opcode? Operator, Expression Value, int Position)
     : Expression(Position);
 

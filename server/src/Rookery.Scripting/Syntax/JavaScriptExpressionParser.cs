@@ -23,6 +23,12 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         ["*"] = Opcode.Multiply,
         ["/"] = Opcode.Divide,
         ["%"] = Opcode.Remainder,
+        ["&"] = Opcode.BitwiseAnd,
+        ["|"] = Opcode.BitwiseOr,
+        ["^"] = Opcode.BitwiseXor,
+        ["<<"] = Opcode.ShiftLeft,
+        [">>"] = Opcode.ShiftRight,
+        [">>>"] = Opcode.ShiftRightUnsigned,
     };
 
     /// <summary>Parses an expression, which may be an assignment.</summary>
@@ -48,27 +54,25 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         return result;
     }
 
-    /// <summary>Parses an expression, and refuses a comma operator after it.</summary>
+    /// <summary>Parses an expression, or several with commas between them.</summary>
     public Expression ParseSequence()
     {
         var expression = ParseExpression();
-        return parser.Cursor.Current.Is(",")
-            ? throw TokenCursor.NotSupported("the comma operator", parser.Cursor.Current.Position)
-            : expression;
+        while (parser.Cursor.Current.Is(","))
+        {
+            int at = parser.Cursor.Take().Position;
+            expression = new SequenceExpression(expression, ParseExpression(), at);
+        }
+
+        return expression;
     }
 
     private AssignmentExpression ParseAssignment(Expression target, Token mark)
     {
-        Opcode? compound = mark.Text switch
-        {
-            "=" => null,
-            "+=" => Opcode.Add,
-            "-=" => Opcode.Subtract,
-            "*=" => Opcode.Multiply,
-            "/=" => Opcode.Divide,
-            "%=" => Opcode.Remainder,
-            _ => throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position),
-        };
+        Opcode? compound =
+            mark.Text is "=" ? null
+            : Operators.TryGetValue(mark.Text[..^1], out var operation) ? operation
+            : throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position);
         RequireTarget(target, mark);
         parser.Cursor.Take();
         if (target is ElementExpression)
@@ -182,7 +186,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
                     token.Position
                 );
             case "~":
-                throw TokenCursor.NotSupported("the operator '~'", token.Position);
+                return new UnaryExpression(Opcode.BitwiseNot, ParseOperand(), token.Position);
             default:
                 return ParsePostfix();
         }

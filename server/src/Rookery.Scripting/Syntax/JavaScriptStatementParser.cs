@@ -75,6 +75,14 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
                 return ParseIf();
             case "for":
                 return ParseFor();
+            case "while":
+                return ParseWhile();
+            case "do":
+                return ParseDo();
+            case "switch":
+                return ParseSwitch();
+            case "throw":
+                return ParseThrow();
             case "break" or "continue":
                 parser.Cursor.Take();
                 if (parser.Cursor.Current is { Kind: TokenKind.Name, IsAfterNewLine: false })
@@ -83,7 +91,7 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
                 }
 
                 EndStatement();
-                return new LoopStatement(token.Text is "break", token.Position);
+                return new JumpStatement(token.Text is "break", token.Position);
             case "return":
                 parser.Cursor.Take();
                 bool isEmpty =
@@ -116,6 +124,14 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
 
     private BlockStatement ParseVariables()
     {
+        var variables = ParseDeclarations();
+        EndStatement();
+        return variables;
+    }
+
+    /// <summary>Parses <c>let a = b, c = d</c>, without the end of the statement.</summary>
+    private BlockStatement ParseDeclarations()
+    {
         var word = parser.Cursor.Take();
         var variables = new List<Statement>();
         do
@@ -137,41 +153,33 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
                 new VariableStatement(name, value, isConstant, token.Position) { IsHoisted = true, IsVar = isVar }
             );
         } while (parser.Cursor.TryTake(","));
-        EndStatement();
         return new BlockStatement(variables, OpensScope: false, word.Position);
     }
 
     private IfStatement ParseIf()
     {
         int at = parser.Cursor.Take().Position;
-        parser.Cursor.Expect("(");
-        var condition = parser.Expressions.ParseSequence();
-        parser.Cursor.Expect(")");
+        var condition = ParseCondition();
         var then = ParseBranch();
         parser.Cursor.TryTake(";");
         return new IfStatement(condition, then, parser.Cursor.TryTakeWord("else") ? ParseBranch() : null, at);
     }
 
-    /// <summary>Parses the statement after <c>if (…)</c>, <c>else</c> or <c>for (…)</c>.</summary>
+    /// <summary>Parses the statement that belongs to an <c>if</c>, <c>else</c> or loop.</summary>
     private Statement ParseBranch()
     {
         var token = parser.Cursor.Current;
-        return (ParseStatement(), token.Text) switch
-        {
-            (BlockStatement { OpensScope: false }, "var") => throw TokenCursor.NotSupported(
-                "a 'var' here: declare the variable before",
-                token.Position
-            ),
-            (BlockStatement { OpensScope: false }, "let" or "const") => throw new ScriptException(
+        var statement = ParseStatement();
+        return statement is BlockStatement { OpensScope: false } && token.Text is "let" or "const"
+            ? throw new ScriptException(
                 ScriptFault.Syntax,
                 $"{token.Quoted} stands where only a block or another statement may stand",
                 token.Position
-            ),
-            (var statement, _) => statement,
-        };
+            )
+            : statement;
     }
 
-    private ForOfStatement ParseFor()
+    private Statement ParseFor()
     {
         int at = parser.Cursor.Take().Position;
         if (parser.Cursor.Current.IsWord("await"))
@@ -180,25 +188,156 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
         }
 
         parser.Cursor.Expect("(");
-        if (
-            parser.Cursor.Current.Kind == TokenKind.Name
-            && parser.Cursor.Current.Text is "let" or "const" or "var"
-            && parser.Cursor.Ahead(2).IsWord("of")
-        )
+        var separator = parser.Cursor.Ahead(2);
+        bool declares =
+            parser.Cursor.Current.Kind == TokenKind.Name && parser.Cursor.Current.Text is "let" or "const" or "var";
+        return declares && (separator.IsWord("of") || separator.IsWord("in")) ? ParseForEach(at) : ParseForSteps(at);
+    }
+
+    /// <summary>Parses a loop over elements or names, from its variable on.</summary>
+    private ForOfStatement ParseForEach(int at)
+    {
+        string word = parser.Cursor.Take().Text;
+        string name = parser.Functions.ExpectVariable(isLexical: word is not "var");
+        bool takesNames = parser.Cursor.Take().Text is "in";
+        var values = takesNames ? parser.Expressions.ParseSequence() : parser.Expressions.ParseExpression();
+        parser.Cursor.Expect(")");
+        return new ForOfStatement(name, values, ParseBranch(), at)
         {
-            string word = parser.Cursor.Take().Text;
-            string name = parser.Functions.ExpectVariable(isLexical: word is not "var");
-            parser.Cursor.ExpectWord("of");
-            var values = parser.Expressions.ParseExpression();
-            parser.Cursor.Expect(")");
-            return new ForOfStatement(name, values, ParseBranch(), at)
-            {
-                IsVar = word is "var",
-                IsConstant = word is "const",
-            };
+            IsVar = word is "var",
+            IsConstant = word is "const",
+            TakesNames = takesNames,
+        };
+    }
+
+    /// <summary>Parses a loop <c>for (a; b; c)</c>, from <c>a</c> on.</summary>
+    private ForStatement ParseForSteps(int at)
+    {
+        var token = parser.Cursor.Current;
+        Statement? start =
+            token.Is(";") ? null
+            : token.Kind == TokenKind.Name && token.Text is "let" or "const" or "var" ? ParseDeclarations()
+            : new ExpressionStatement(parser.Expressions.ParseSequence(), token.Position);
+        if (parser.Cursor.Current.IsWord("of"))
+        {
+            throw TokenCursor.NotSupported("'for' with a variable that is declared before", at);
         }
 
-        throw TokenCursor.NotSupported("'for' loops other than 'for (const x of array)'", at);
+        parser.Cursor.Expect(";");
+        var condition = parser.Cursor.Current.Is(";") ? null : parser.Expressions.ParseSequence();
+        parser.Cursor.Expect(";");
+        var step = parser.Cursor.Current.Is(")") ? null : parser.Expressions.ParseSequence();
+        parser.Cursor.Expect(")");
+        return new ForStatement(start, condition, step, ParseBranch(), at);
+    }
+
+    private WhileStatement ParseWhile()
+    {
+        int at = parser.Cursor.Take().Position;
+        var condition = ParseCondition();
+        return new WhileStatement(condition, ParseBranch(), IsDo: false, at);
+    }
+
+    private WhileStatement ParseDo()
+    {
+        int at = parser.Cursor.Take().Position;
+        var body = ParseBranch();
+        parser.Cursor.ExpectWord("while");
+        var condition = ParseCondition();
+        parser.Cursor.TryTake(";");
+        return new WhileStatement(condition, body, IsDo: true, at);
+    }
+
+    private Expression ParseCondition()
+    {
+        parser.Cursor.Expect("(");
+        var condition = parser.Expressions.ParseSequence();
+        parser.Cursor.Expect(")");
+        return condition;
+    }
+
+    private SwitchStatement ParseSwitch()
+    {
+        int at = parser.Cursor.Take().Position;
+        var value = ParseCondition();
+        parser.Cursor.Expect("{");
+        var clauses = new List<SwitchClause>();
+        while (!parser.Cursor.TryTake("}"))
+        {
+            clauses.Add(ParseClause(hasDefault: clauses.Exists(static clause => clause.Test is null)));
+        }
+
+        return new SwitchStatement(value, clauses, at);
+    }
+
+    private SwitchClause ParseClause(bool hasDefault)
+    {
+        var word = parser.Cursor.Current;
+        Expression? test = null;
+        if (parser.Cursor.TryTakeWord("case"))
+        {
+            test = parser.Expressions.ParseSequence();
+        }
+        else if (hasDefault && word.IsWord("default"))
+        {
+            throw new ScriptException(ScriptFault.Syntax, "'switch' has two 'default'", word.Position);
+        }
+        else
+        {
+            parser.Cursor.ExpectWord("default");
+        }
+
+        parser.Cursor.Expect(":");
+        var statements = new List<Statement>();
+        while (
+            parser.Cursor.Current is var token && !token.Is("}") && !token.IsWord("case") && !token.IsWord("default")
+        )
+        {
+            if (!parser.Cursor.TryTake(";"))
+            {
+                statements.Add(ParseStatement());
+            }
+
+            // A jump to a later clause would skip the declaration, and JavaScript then refuses the variable.
+            if (
+                token.IsWord("const") || (token.IsWord("let") && statements[^1] is BlockStatement { OpensScope: false })
+            )
+            {
+                throw TokenCursor.NotSupported(
+                    $"{token.Quoted} in a clause of 'switch' without braces around its statements",
+                    token.Position
+                );
+            }
+        }
+
+        return new SwitchClause(test, statements);
+    }
+
+    private ThrowStatement ParseThrow()
+    {
+        int at = parser.Cursor.Take().Position;
+        if (parser.Cursor.Current.IsAfterNewLine)
+        {
+            throw parser.Cursor.Unexpected("the thrown value on the same line");
+        }
+
+        bool isError = parser.Cursor.Current.IsWord("new") && parser.Cursor.Ahead(1).IsWord("Error");
+        var value = isError ? ParseError() : parser.Expressions.ParseSequence();
+        EndStatement();
+        return new ThrowStatement(value, at);
+    }
+
+    /// <summary>Parses <c>new Error(a)</c>, and returns <c>'Error: ' + a</c>.</summary>
+    private Expression ParseError()
+    {
+        int at = parser.Cursor.Take().Position;
+        parser.Cursor.Take();
+        parser.Cursor.Expect("(");
+        var message = parser.Cursor.Current.Is(")") ? null : parser.Expressions.ParseExpression();
+        parser.Cursor.Expect(")");
+        return message is null
+            ? new TextLiteral("Error", at)
+            : new TemplateLiteral([new TextLiteral("Error: ", at), message], at);
     }
 
     private FunctionStatement ParseFunction()

@@ -2,7 +2,11 @@ namespace Rookery.Scripting.Syntax;
 
 /// <summary>A statement. JavaScript and C# are both translated to these types.</summary>
 /// <param name="Position">The offset in the text, in characters.</param>
-internal abstract record Statement(int Position);
+internal abstract record Statement(int Position)
+{
+    /// <summary>The statements inside of this one, without those of declared functions; empty for none.</summary>
+    public virtual IEnumerable<Statement> Inner => [];
+}
 
 /// <summary>An expression whose value is dropped.</summary>
 internal sealed record ExpressionStatement(Expression Expression, int Position) : Statement(Position);
@@ -22,11 +26,19 @@ internal sealed record VariableStatement(string Name, Expression? Value, bool Is
 
 /// <summary><c>{ … }</c>. Also several declarations of one statement, as a block that opens no scope.</summary>
 internal sealed record BlockStatement(IReadOnlyList<Statement> Statements, bool OpensScope, int Position)
-    : Statement(Position);
+    : Statement(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Statement> Inner => Statements;
+}
 
 /// <summary><c>if (a) b else c</c>.</summary>
 internal sealed record IfStatement(Expression Condition, Statement Then, Statement? Otherwise, int Position)
-    : Statement(Position);
+    : Statement(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Statement> Inner => Otherwise is null ? [Then] : [Then, Otherwise];
+}
 
 /// <summary><c>for (const a of b) c</c>.</summary>
 internal sealed record ForOfStatement(string Name, Expression Values, Statement Body, int Position)
@@ -37,10 +49,51 @@ internal sealed record ForOfStatement(string Name, Expression Values, Statement 
 
     /// <summary>Whether the variable is a <c>const</c>.</summary>
     public bool IsConstant { get; init; }
+
+    /// <summary>Whether this is <c>for (const a in b)</c>, whose variable has the names of the members.</summary>
+    public bool TakesNames { get; init; }
+
+    /// <inheritdoc/>
+    public override IEnumerable<Statement> Inner => [Body];
 }
 
+/// <summary><c>for (a; b; c) d</c>. Each of the three in brackets may be missing.</summary>
+internal sealed record ForStatement(
+    Statement? Start,
+    Expression? Condition,
+    Expression? Step,
+    Statement Body,
+    int Position
+) : Statement(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Statement> Inner => Start is null ? [Body] : [Start, Body];
+}
+
+/// <summary><c>while (a) b</c>, or <c>do b while (a)</c>, which runs the body before the first test.</summary>
+internal sealed record WhileStatement(Expression Condition, Statement Body, bool IsDo, int Position)
+    : Statement(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Statement> Inner => [Body];
+}
+
+/// <summary><c>switch (a) { case b: c }</c>. The clauses share one scope.</summary>
+internal sealed record SwitchStatement(Expression Value, IReadOnlyList<SwitchClause> Clauses, int Position)
+    : Statement(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Statement> Inner => Clauses.SelectMany(static clause => clause.Statements);
+}
+
+/// <summary><c>case a: b</c>; <c>default: b</c> if <paramref name="Test"/> is null.</summary>
+internal sealed record SwitchClause(Expression? Test, IReadOnlyList<Statement> Statements);
+
 /// <summary><c>break</c> or <c>continue</c>.</summary>
-internal sealed record LoopStatement(bool IsBreak, int Position) : Statement(Position);
+internal sealed record JumpStatement(bool IsBreak, int Position) : Statement(Position);
+
+/// <summary><c>throw a</c>.</summary>
+internal sealed record ThrowStatement(Expression Value, int Position) : Statement(Position);
 
 /// <summary><c>return a</c>.</summary>
 internal sealed record ReturnStatement(Expression? Value, int Position) : Statement(Position);

@@ -141,7 +141,7 @@ public class CompiledPatchTests
     [InlineData("// nothing", InputErrorKind.BadRequest, "empty")]
     [InlineData("this = args.v", InputErrorKind.BadRequest, "cannot be assigned to")]
     [InlineData("this.a = args.v this.b = args.v", InputErrorKind.BadRequest, "'this'")]
-    [InlineData("while (1) {}", InputErrorKind.NotSupported, "'while' loops")]
+    [InlineData("try { } catch (e) { }", InputErrorKind.NotSupported, "'try'")]
     public void Refusals_distinguish_wrong_scripts_from_unsupported_ones(
         string script,
         InputErrorKind kind,
@@ -151,6 +151,27 @@ public class CompiledPatchTests
         Assert.False(TryParse(script, FormatLevel.Scripts, out _, out var error));
         Assert.Equal(kind, error.Kind);
         Assert.Contains(part, error.What, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("this.n = args.v | 1")]
+    [InlineData("this.n = this.l.map(x => ~x)")]
+    [InlineData("for (const k in this) this.n++")]
+    [InlineData("function f() { throw 'x' } if (!this.n) f()")]
+    public void Instructions_of_the_second_version_wait_for_the_end_of_the_upgrade(string script)
+    {
+        Assert.False(TryParse(script, FormatLevel.Scripts, out _, out var error));
+        Assert.Equal(InputErrorKind.NotSupported, error.Kind);
+        Assert.Contains("finalize-upgrade", error.What, StringComparison.Ordinal);
+        Assert.True(TryParse(script, FormatLevel.ScriptsOfSecondVersion, out _, out error), error.ToString());
+    }
+
+    [Fact]
+    public void Loops_need_no_newer_format()
+    {
+        const string Script =
+            "for (let i = 0; i < 3; i++) { switch (i) { case 1: continue } do this.n ??= i; while (false) }";
+        Assert.True(TryParse(Script, FormatLevel.Scripts, out _, out var error), error.ToString());
     }
 
     [Fact]

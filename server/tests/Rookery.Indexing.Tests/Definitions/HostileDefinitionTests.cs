@@ -326,6 +326,7 @@ public sealed class HostileDefinitionTests
     [InlineData("docs.Users.Select(u => new { a = u.l.Aggregate(\"x\", (s, x) => s + s) })")]
     [InlineData("docs.Users.Select(u => new { a = u.l.Select(x => u.l.Distinct()).Distinct() })")]
     [InlineData("map('Users', u => { let s = 'x'; for (const a of u.l) { s = s + s; } return { s }; })")]
+    [InlineData("map('Users', u => { let s = 0; while (true) { s++; } return { s }; })")]
     [InlineData("map('Users', u => u.l.flatMap(a => u.l.flatMap(b => u.l.map(c => ({ c })))))")]
     public void An_endless_map_is_ended_with_the_reason(string text)
     {

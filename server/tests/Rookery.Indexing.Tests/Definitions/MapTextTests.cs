@@ -47,6 +47,12 @@ public sealed class MapTextTests
                     + "* l.price }) }); return rows; })",
                 "{\"p\":\"x\",\"v\":3}\n{\"p\":\"y\",\"v\":6}\n{\"p\":\"z\",\"v\":0}"
             },
+            {
+                "map('Users', u => { var rows = []; for (var i = 0; i < u.lines.length; i++) { switch (u.lines[i].p) { "
+                    + "case 'x': continue; default: rows.push({ p: u.lines[i].p, n: i }); } } return rows; })",
+                "{\"p\":\"y\",\"n\":1}\n{\"p\":\"z\",\"n\":2}"
+            },
+            { "map('Users', u => { let n = 0; for (const name in u.address) n++; return { n }; })", """{"n":2}""" },
             { "map('Users', u => { if (u.age < 18) return null; return { age: u.age }; })", """{"age":41}""" },
             { "map('Users', u => { if (u.age > 18) return null; return { age: u.age }; })", "" },
             { "map('Users', u => [{ a: 1 }, null, { b: 2 }])", "{\"a\":1}\n{\"b\":2}" },

@@ -121,6 +121,10 @@ public sealed class ReduceTrialTests
             + "k: g.key, n }; })"
     )]
     [InlineData(
+        "groupBy(x => x.k).aggregate(function (g) { var n = 0; for (var i = 0; i < g.values.length; i++) { "
+            + "n += g.values[i].n; } return { k: g.key, n: n }; })"
+    )]
+    [InlineData(
         "groupBy(x => x.k).aggregate(g => { const n = g.values.reduce((s, v) => s + v.n, 0), t = "
             + "g.values.reduce((s, v) => s + v.t, 0); return { k: g.key, n, t, average: t / n }; })"
     )]

@@ -405,10 +405,9 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         Assert.Equal("Patched", patched.Json.GetProperty("Status").GetString());
         Assert.True(patched.Json.TryGetProperty("ChangeVector", out _));
         Assert.Equal(404, (await server.SendAsync("PATCH", db + "/docs?id=b", Increment)).Status);
-        (await server.SendAsync("PATCH", db + "/docs?id=a", """{"Patch":{"Script":"while (true) {}"}}""")).IsRefusal(
-            501,
-            "script"
-        );
+        (
+            await server.SendAsync("PATCH", db + "/docs?id=a", """{"Patch":{"Script":"try {} catch (e) {}"}}""")
+        ).IsRefusal(501, "script");
 
         var merged = await server.SendAsync(
             "PATCH",
