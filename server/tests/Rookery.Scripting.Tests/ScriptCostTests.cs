@@ -36,6 +36,17 @@ public class ScriptCostTests
     }
 
     [Fact]
+    public void A_sort_by_a_function_takes_steps_for_comparisons_and_moves()
+    {
+        string descending =
+            $$"""{"a":[{{string.Join(',', Enumerable.Range(0, 4_096).Select(static n => 4_096 - n))}}]}""";
+        string sorted = Run("this.a.sort((a, b) => a - b)", descending, AmpleLimits, out long steps, out _);
+        Assert.StartsWith("{\"a\":[1,2,3,", sorted, StringComparison.Ordinal);
+        // About 11 comparisons of 12 steps for each element, and moves of half of the elements before it.
+        Assert.InRange(steps, 4_096 * 11 * 12, 4_096 * ((13 * 16) + (4_096 / 8)));
+    }
+
+    [Fact]
     public void Parameters_count_as_memory_and_exceeding_it_fails_only_the_script()
     {
         using var interpreter = new ScriptInterpreter();

@@ -218,6 +218,7 @@ internal sealed class TypedScript(Random random)
             () => $"({Text()} {Pick(Binary)} {Text()})",
             () => $"({Number()} {Pick(Binary)} {Pick([Number(), Text()])})",
             () => $"(!{Any()})",
+            () => $"({Any()} in {Pick([Object(), Array(), Any()])})",
             () => $"({Text()}).{Pick(["startsWith", "endsWith", "includes"])}({Pick([Text(), Any()])})",
             () => $"({Array()}).includes({Any()})",
             () => $"{Pick(["Array.isArray", "isNaN", "isFinite", "Number.isInteger", "Boolean"])}({Any()})"
@@ -237,6 +238,8 @@ internal sealed class TypedScript(Random random)
             () => $"({Array()}).concat({Any()}, {Any()})",
             () => $"({Array()}).flat()",
             () => $"({Array()}).slice().{Pick(["reverse()", "sort()", $"splice({Index()})"])}",
+            () => $"({Array()}).slice().sort({Lambda(Any, parameters: 2)})",
+            () => $"({Array()}).slice().sort({Lambda(Number, parameters: 2)})",
             () => $"({Array()}).slice().splice({Index()}, {Index()}, {Any()})",
             () => $"Object.{Pick(["keys", "values", "entries"])}({Pick([PlainObject(), Array(), Text(), Number()])})"
         );

@@ -77,7 +77,8 @@ public static class PatchScript
             error = new ScriptException(
                 ScriptFault.NotSupported,
                 "The members of this cluster do not all run this script yet: before an upgrade is ended with "
-                    + "'rookery cluster finalize-upgrade', patches have no bitwise operators, 'throw' and 'for … in'",
+                    + "'rookery cluster finalize-upgrade', patches have no bitwise operators, "
+                    + "'in', 'throw', 'for … in' and 'sort' with a function",
                 position: 0
             ).ToInputError(text);
             return false;

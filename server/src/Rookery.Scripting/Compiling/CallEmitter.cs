@@ -139,7 +139,10 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
                 );
                 break;
             case "sort" when arguments.Count > 0:
-                throw TokenCursor.NotSupported("'sort' with a function", method.Position);
+                LoopEmitter.RequireOne(method, arguments);
+                ExpressionEmitter.RefuseMetadata(method.Target);
+                script.Loops.EmitSort(method, script.Loops.ToCallback(arguments[0], parameters: 2));
+                break;
             default:
                 if (!FunctionCatalogue.TryFindMethod(method.Name, out var entry))
                 {

@@ -1,3 +1,4 @@
+using Rookery.Scripting.Functions;
 using Rookery.Scripting.Syntax;
 
 namespace Rookery.Scripting.Compiling;
@@ -250,10 +251,35 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
         context.Builder.Emit(Opcode.LoadLocal, result);
     }
 
+    /// <summary>Compiles <c>sort</c> with a comparison function.</summary>
+    public void EmitSort(MemberExpression method, LambdaExpression callback)
+    {
+        script.EmitTarget(method);
+        int sort = context.NewLocal(method.Position);
+        for (int more = 1; more < ComparedSorting.Locals; more++)
+        {
+            context.NewLocal(method.Position);
+        }
+
+        int first = context.NewLocal(method.Position),
+            second = context.NewLocal(method.Position);
+        JumpTarget next = context.NewTarget(),
+            end = context.NewTarget();
+        context.Builder.Emit(Opcode.BeginSort, sort);
+        context.Builder.Mark(next);
+        context.Builder.EmitComparison(sort, first, second, end);
+        EmitCallback(callback, [first, second], iteration: null);
+        context.Builder.Emit(Opcode.AddComparison, sort);
+        context.Builder.Emit(Opcode.Jump, next);
+        context.Builder.Mark(end);
+        context.Builder.Emit(Opcode.LoadLocal, sort);
+    }
+
     /// <summary>
-    /// Emits the callback's body. Its parameters are locals: the given ones, the index, the array, and undefined.
+    /// Emits the callback's body. Its parameters are locals: the given ones, then the index and the array of an
+    /// iteration, and undefined.
     /// </summary>
-    private void EmitCallback(LambdaExpression callback, ReadOnlySpan<int> parameters, int iteration)
+    private void EmitCallback(LambdaExpression callback, ReadOnlySpan<int> parameters, int? iteration)
     {
         var (outer, outerLoop, outerReturn) = (context.Scope, context.Loop, context.ReturnTarget);
         context.Scope = new Scope(outer, isFunction: true);
@@ -266,11 +292,11 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
                 case < 0:
                     context.Builder.Emit(Opcode.LoadLocal, parameters[index]);
                     break;
-                case 0:
-                    EmitIndex(iteration);
+                case 0 when iteration is { } position:
+                    EmitIndex(position);
                     break;
-                case 1:
-                    context.Builder.Emit(Opcode.LoadLocal, iteration);
+                case 1 when iteration is { } array:
+                    context.Builder.Emit(Opcode.LoadLocal, array);
                     break;
                 default:
                     context.Builder.Emit(Opcode.PushUndefined);

@@ -126,9 +126,25 @@ internal enum Opcode : byte
     ShiftRight = 67,
     ShiftRightUnsigned = 68,
 
-    /// <summary>object, name → whether the object has a member of this name.</summary>
+    /// <summary>name, object → whether the object, array or text has a member of this name; false for others.</summary>
     HasMember = 69,
 
     /// <summary>Fails with the text of the value as the reason. value → .</summary>
     Throw = 70,
+
+    /// <summary>The operator <c>in</c>: as <see cref="HasMember"/>, but fails unless the second is an object or
+    /// array.</summary>
+    In = 71,
+
+    /// <summary>Operand: the first local of a sort. Pops the array to sort by a function of the script.</summary>
+    BeginSort = 72,
+
+    /// <summary>
+    /// Operands: the first local of the sort, the two locals for the elements to compare, and the jump target at the
+    /// end.
+    /// </summary>
+    NextComparison = 73,
+
+    /// <summary>Operand: the first local of the sort. Pops the result of the comparison.</summary>
+    AddComparison = 74,
 }

@@ -101,6 +101,14 @@ internal sealed class ProgramBuilder
         AddTarget(end);
     }
 
+    /// <summary>Adds the step of a sort by a function.</summary>
+    public void EmitComparison(int sort, int first, int second, JumpTarget end)
+    {
+        Emit(Opcode.NextComparison, sort, first);
+        Add(second);
+        AddTarget(end);
+    }
+
     /// <summary>Sets a jump target to the current position.</summary>
     public void Mark(JumpTarget target) => target.Offset = _code.WrittenCount;
 

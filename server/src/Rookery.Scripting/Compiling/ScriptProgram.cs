@@ -32,7 +32,7 @@ public sealed class ScriptProgram
 
     /// <summary>
     /// Whether members that know only the first version of the encoding can run the program. It is false for programs
-    /// with bitwise operators, <c>throw</c> or <c>for … in</c>.
+    /// with bitwise operators, <c>in</c>, <c>throw</c>, <c>for … in</c> or <c>sort</c> with a function.
     /// </summary>
     public bool IsOfFirstVersion => _bytes[0] == FirstVersion;
 

@@ -166,8 +166,8 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
         if (named is { } owner)
         {
             // A member that the loop deletes before it comes to it is skipped.
-            context.Builder.Emit(Opcode.LoadLocal, owner);
             context.Builder.Emit(Opcode.LoadLocal, element);
+            context.Builder.Emit(Opcode.LoadLocal, owner);
             context.Builder.Emit(Opcode.HasMember);
             context.Builder.Emit(Opcode.JumpIfFalse, next);
         }

@@ -81,7 +81,8 @@ internal static class Members
         return target.Kind switch
         {
             ValueKind.Object => heap.Containers.Find(target, heap.Span(key)) >= 0,
-            ValueKind.Array => IsIndex(IndexNamed(heap.Span(key)), heap.Containers.Count(target)),
+            ValueKind.Array => heap.Span(key).SequenceEqual("length"u8)
+                || IsIndex(IndexNamed(heap.Span(key)), heap.Containers.Count(target)),
             ValueKind.Text or ValueKind.EscapedText => IsIndex(
                 IndexNamed(heap.Span(key)),
                 heap.LengthOf(heap.Plain(target))

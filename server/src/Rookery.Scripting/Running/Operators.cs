@@ -52,7 +52,13 @@ internal static class Operators
             case Opcode.ShiftRightUnsigned:
                 return ScriptValue.Of((uint)heap.ToInt32(left) >> heap.ToInt32(right));
             case Opcode.HasMember:
-                return ScriptValue.Of(heap.HasMember(left, right));
+                return ScriptValue.Of(heap.HasMember(right, left));
+            case Opcode.In:
+                return ScriptValue.Of(
+                    right.IsContainer
+                        ? heap.HasMember(right, left)
+                        : throw new ScriptFailure("the script looks by 'in' for a member of a value that is no object")
+                );
             default:
                 throw ScriptProgram.Broken();
         }

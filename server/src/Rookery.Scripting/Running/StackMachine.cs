@@ -137,6 +137,22 @@ internal sealed class StackMachine
                     int element = localsAt + ReadOperand(code, ref at);
                     at = TryNext(iteration, element) ? at + sizeof(int) : ReadTarget(code, at);
                     break;
+                case Opcode.BeginSort:
+                    var sort = SortAt(localsAt + ReadOperand(code, ref at));
+                    ComparedSorting.Begin(_heap, Pop(), sort);
+                    break;
+                case Opcode.NextComparison:
+                    sort = SortAt(localsAt + ReadOperand(code, ref at));
+                    int first = localsAt + ReadOperand(code, ref at);
+                    int second = localsAt + ReadOperand(code, ref at);
+                    at = ComparedSorting.TryNext(_heap, sort, out _stack[first], out _stack[second])
+                        ? at + sizeof(int)
+                        : ReadTarget(code, at);
+                    break;
+                case Opcode.AddComparison:
+                    sort = SortAt(localsAt + ReadOperand(code, ref at));
+                    ComparedSorting.AddComparison(_heap, Pop(), sort);
+                    break;
                 case Opcode.Call:
                     var function = _program.Functions[ReadOperand(code, ref at)];
                     // The number of arguments, which is always that of the parameters.
@@ -313,6 +329,8 @@ internal sealed class StackMachine
         _stack[iteration + 1] = ScriptValue.Of(position + 1);
         return true;
     }
+
+    private Span<ScriptValue> SortAt(int local) => _stack.AsSpan(local, ComparedSorting.Locals);
 
     private int JumpOrPop(bool keeps, ReadOnlySpan<byte> code, int at)
     {

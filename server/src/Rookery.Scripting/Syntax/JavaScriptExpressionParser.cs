@@ -29,6 +29,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
         ["<<"] = Opcode.ShiftLeft,
         [">>"] = Opcode.ShiftRight,
         [">>>"] = Opcode.ShiftRightUnsigned,
+        ["in"] = Opcode.In,
     };
 
     /// <summary>Parses an expression, which may be an assignment.</summary>

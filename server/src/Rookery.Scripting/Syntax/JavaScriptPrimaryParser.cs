@@ -152,6 +152,12 @@ internal sealed class JavaScriptPrimaryParser(JavaScriptParser parser)
                 throw TokenCursor.NotSupported("destructuring", token.Position);
             case TokenKind.Name when parser.Cursor.Current.Is("(") || parser.Cursor.Current.Is("*"):
             case TokenKind.Name when parser.Cursor.Current.Kind == TokenKind.Name:
+            case TokenKind.Name
+                when token.Text is "get" or "set" or "async"
+                    && (
+                        parser.Cursor.Current.Kind is TokenKind.Text or TokenKind.Number
+                        || parser.Cursor.Current.Is("[")
+                    ):
             case TokenKind.Mark when token.Text is "*":
                 throw TokenCursor.NotSupported("methods in object literals", token.Position);
             default:

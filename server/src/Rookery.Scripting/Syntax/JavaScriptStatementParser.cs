@@ -104,6 +104,8 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
                 return new ReturnStatement(value, token.Position);
             case "function":
                 return ParseFunction();
+            case "using" when parser.Cursor.Ahead(1) is { Kind: TokenKind.Name, IsAfterNewLine: false }:
+                throw TokenCursor.NotSupported("'using'", token.Position);
             default:
                 return JavaScriptParser.UnsupportedWords.TryGetValue(token.Text, out string? construct)
                         ? throw TokenCursor.NotSupported(construct, token.Position)

@@ -157,6 +157,8 @@ public class CompiledPatchTests
     [InlineData("this.n = args.v | 1")]
     [InlineData("this.n = this.l.map(x => ~x)")]
     [InlineData("for (const k in this) this.n++")]
+    [InlineData("this.b = 'n' in this")]
+    [InlineData("this.l.sort((a, b) => a - b)")]
     [InlineData("function f() { throw 'x' } if (!this.n) f()")]
     public void Instructions_of_the_second_version_wait_for_the_end_of_the_upgrade(string script)
     {
