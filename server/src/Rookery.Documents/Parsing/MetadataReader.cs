@@ -30,6 +30,10 @@ internal enum MemberChange : byte
 /// Reads a <c>@metadata</c> object: keeps the user's members, extracts collection and expiry, and drops members that
 /// the server computes.
 /// </summary>
+/// <remarks>
+/// Apply reads the metadata that a patch script left with it, so members that apply the same entry must read it alike: a
+/// change of the rules for <see cref="MetadataUse.Document"/> needs a new format level.
+/// </remarks>
 internal sealed class MetadataReader
 {
     // Values in the metadata are inside two objects: the document and @metadata.

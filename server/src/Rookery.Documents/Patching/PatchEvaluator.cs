@@ -22,6 +22,8 @@ public sealed class PatchEvaluator : IDisposable
     private readonly ScriptMachine _scripts = new();
     private readonly JsonPatchMachine _jsonPatches = new();
     private readonly ScriptInterpreter _interpreter = new();
+    private readonly MetadataReader _metadata = new();
+    private readonly ObjectKeys _metadataKeys = new();
     private readonly PooledBytes _content = new();
     private readonly PooledBytes _merged = new();
 
@@ -81,7 +83,7 @@ public sealed class PatchEvaluator : IDisposable
                 BeginCompiled(patch.Bytes[1..], out ReadOnlySpan<byte> program, out ReadOnlySpan<byte> arguments);
                 _interpreter.AddDocument(document.ToScript());
                 _interpreter.AddJson(arguments);
-                applied = TryRunCompiled(program, document.Collection, document.Metadata);
+                applied = TryRunCompiled(program, document.Id, document.Collection, document.Metadata);
                 break;
             case ProgramKind.JsonPatch:
                 applied = TryRunJsonPatch(patch.Bytes[1..], document);
@@ -146,7 +148,7 @@ public sealed class PatchEvaluator : IDisposable
                 BeginCompiled(partIfMissing[1..], out ReadOnlySpan<byte> program, out ReadOnlySpan<byte> arguments);
                 _interpreter.AddNewDocument();
                 _interpreter.AddJson(arguments);
-                return TryRunCompiled(program, collection: default, metadata: default)
+                return TryRunCompiled(program, id: default, collection: default, metadata: default)
                     ? PatchStatus.Created
                     : PatchStatus.Failed;
             case MissingKind.StoreDocument:
@@ -265,10 +267,28 @@ public sealed class PatchEvaluator : IDisposable
         _interpreter.Begin();
     }
 
-    private bool TryRunCompiled(ReadOnlySpan<byte> program, ReadOnlySpan<byte> collection, ReadOnlySpan<byte> metadata)
+    private bool TryRunCompiled(
+        ReadOnlySpan<byte> program,
+        ReadOnlySpan<byte> id,
+        ReadOnlySpan<byte> collection,
+        ReadOnlySpan<byte> metadata
+    )
     {
+        ReadOnlySpan<byte> changedMetadata = default;
+        bool ran = _interpreter.TryRun(program) && _interpreter.TryWriteMetadata(0, out changedMetadata);
+        if (ran && changedMetadata.IsEmpty)
+        {
+            AppendBytes(collection);
+            AppendBytes(metadata);
+        }
+        else if (ran && !TryAppendMetadata(changedMetadata, id, collection))
+        {
+            CopiedBytes = _interpreter.Steps * BytesPerStep;
+            return false;
+        }
+
         ReadOnlySpan<byte> body = default;
-        bool ran = _interpreter.TryRun(program) && _interpreter.TryWriteParameter(0, out body);
+        ran = ran && _interpreter.TryWriteParameter(0, out body);
         CopiedBytes = _interpreter.Steps * BytesPerStep;
         if (!ran)
         {
@@ -277,9 +297,44 @@ public sealed class PatchEvaluator : IDisposable
         }
 
         _interpreter.TrimValues();
-        AppendBytes(collection);
-        AppendBytes(metadata);
         return TryAppendBody(body);
+    }
+
+    /// <summary>
+    /// Appends the collection and the metadata that a script left. As in a PUT, members that the server computes are
+    /// dropped, and <c>@expires</c> is the expiry.
+    /// </summary>
+    private bool TryAppendMetadata(ReadOnlySpan<byte> json, ReadOnlySpan<byte> id, ReadOnlySpan<byte> collection)
+    {
+        _metadata.Clear();
+        var scanner = new JsonScanner(json, position: 0, _metadataKeys);
+        if (!_metadata.TryRead(ref scanner, MetadataUse.Document))
+        {
+            Failure =
+                scanner.Error == InputErrorCode.None
+                    ? $"the metadata that the script left is refused: {_metadata.Error.What}"
+                    : $"the metadata that the script left is nested deeper than {JsonLimits.MaxDepth} levels";
+            return false;
+        }
+
+        bool isNew = id.IsEmpty;
+        if (!isNew && !_metadata.Id.IsEmpty && !_metadata.Id.SequenceEqual(id))
+        {
+            Failure = "a script cannot change the id of a document";
+            return false;
+        }
+
+        bool hasCollection = _metadata.CollectionChange == MemberChange.Set;
+        if (!isNew && hasCollection && !_metadata.Collection.SequenceEqual(collection))
+        {
+            Failure = "a script cannot change the collection of a document";
+            return false;
+        }
+
+        AppendBytes(isNew && hasCollection ? _metadata.Collection : collection);
+        AppendBytes(_metadata.Members(json));
+        ExpiresAtTicks = _metadata.ExpiresAtTicks;
+        return true;
     }
 
     /// <summary>Appends the members of an object, unless the document would exceed its limits.</summary>

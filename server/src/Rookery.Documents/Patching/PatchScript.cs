@@ -74,11 +74,16 @@ public static class PatchScript
 
         if (formatLevel < FormatLevel.ScriptsOfSecondVersion && !script.IsOfFirstVersion)
         {
+            if (script.Older is { } older)
+            {
+                return TryWrite(older, text, arguments, formatLevel, output, out error);
+            }
+
             error = new ScriptException(
                 ScriptFault.NotSupported,
                 "The members of this cluster do not all run this script yet: before an upgrade is ended with "
                     + "'rookery cluster finalize-upgrade', patches have no bitwise operators, "
-                    + "'in', 'throw', 'for … in' and 'sort' with a function",
+                    + "'in', 'throw', 'for … in' and 'sort' with a function, and change no metadata",
                 position: 0
             ).ToInputError(text);
             return false;

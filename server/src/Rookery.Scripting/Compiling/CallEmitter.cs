@@ -57,6 +57,7 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
         else if (FunctionCatalogue.TryFindFunction(name, out var entry))
         {
             RequireCount(name, entry, arguments, position);
+            script.OpenMetadata(isMetadata: entry.Function == ScriptFunction.Metadata);
             EmitInvoke(entry.Function, arguments, position);
         }
         else
@@ -140,7 +141,7 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
                 break;
             case "sort" when arguments.Count > 0:
                 LoopEmitter.RequireOne(method, arguments);
-                ExpressionEmitter.RefuseMetadata(method.Target);
+                script.RefuseMetadata(method.Target);
                 script.Loops.EmitSort(method, script.Loops.ToCallback(arguments[0], parameters: 2));
                 break;
             default:
@@ -161,7 +162,7 @@ internal sealed class CallEmitter(EmitContext context, ScriptEmitter script)
                         or ScriptFunction.Sort
                 )
                 {
-                    ExpressionEmitter.RefuseMetadata(method.Target);
+                    script.RefuseMetadata(method.Target);
                 }
 
                 script.EmitTarget(method);

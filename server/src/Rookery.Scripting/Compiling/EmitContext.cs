@@ -8,7 +8,8 @@ namespace Rookery.Scripting.Compiling;
 /// </summary>
 /// <param name="use">The kind of script, which limits what it may do.</param>
 /// <param name="hasArguments">Whether the script receives <c>args</c>.</param>
-internal sealed class EmitContext(ScriptUse use, bool hasArguments)
+/// <param name="changesMetadata">Whether the script may change the metadata of its document.</param>
+internal sealed class EmitContext(ScriptUse use, bool hasArguments, bool changesMetadata)
 {
     /// <summary>An internal name of <c>args</c>, which no variable of a script can hide.</summary>
     public const string ArgumentsName = "\0args";
@@ -27,6 +28,9 @@ internal sealed class EmitContext(ScriptUse use, bool hasArguments)
 
     /// <summary>Whether the script receives <c>args</c>.</summary>
     public bool HasArguments => hasArguments;
+
+    /// <summary>Whether the script may change the metadata of its document.</summary>
+    public bool ChangesMetadata => changesMetadata;
 
     /// <summary>The program being built.</summary>
     public ProgramBuilder Builder { get; } = new();

@@ -124,6 +124,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                 EmitName(name);
                 break;
             case MemberExpression member:
+                OpenMetadata(isMetadata: member.Name is "@metadata");
                 RefuseFunctionObject(member);
                 EmitTarget(member.Target, member.IsSkipping);
                 if (member is { Name: "length", IsOptional: false } && context.Use != ScriptUse.Indexing)
@@ -324,6 +325,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
     private void EmitAssignment(Expression target, Opcode? operation, Expression value)
     {
         RefuseMetadata(target);
+        OpenMetadata(isMetadata: target is MemberExpression { Name: "@metadata" });
         switch (target)
         {
             case NameExpression name:
@@ -445,6 +447,7 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
     private void EmitDelete(DeleteExpression deletion)
     {
         RefuseMetadata(deletion.Target);
+        OpenMetadata(isMetadata: deletion.Target is MemberExpression { Name: "@metadata" });
         if (deletion.Target is MemberExpression member)
         {
             Emit(member.Target);
@@ -458,9 +461,27 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
         }
     }
 
-    /// <summary>Rejects an expression that would change metadata, of which a script has only a copy.</summary>
-    public static void RefuseMetadata(Expression target)
+    /// <summary>
+    /// Lets a patch that reads metadata change it too, because what it reads may be an array or object that it changes.
+    /// </summary>
+    public void OpenMetadata(bool isMetadata)
     {
+        if (isMetadata && context.ChangesMetadata)
+        {
+            context.Builder.Emit(Opcode.OpenMetadata);
+        }
+    }
+
+    /// <summary>
+    /// Rejects an expression that would change metadata, unless this kind of script may: others have only a copy.
+    /// </summary>
+    public void RefuseMetadata(Expression target)
+    {
+        if (context.ChangesMetadata)
+        {
+            return;
+        }
+
         for (var part = target; part is not null; )
         {
             if (

@@ -147,4 +147,7 @@ internal enum Opcode : byte
 
     /// <summary>Operand: the first local of the sort. Pops the result of the comparison.</summary>
     AddComparison = 74,
+
+    /// <summary>Lets the patch change the metadata of its document. Without it, metadata is read-only.</summary>
+    OpenMetadata = 75,
 }

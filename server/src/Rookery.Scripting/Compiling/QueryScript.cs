@@ -58,7 +58,7 @@ public sealed record QueryScript
     }
 
     /// <summary>
-    /// Compiles statements that change the document. Every cluster member runs them and must get the same result, so
+    /// Compiles statements that change the document and its metadata. Every cluster member runs them and must get the same result, so
     /// they cannot load documents. <see cref="Definitions"/> are not used.
     /// </summary>
     /// <exception cref="ScriptException">A part has a syntax error or uses something unsupported.</exception>
@@ -71,8 +71,28 @@ public sealed record QueryScript
         }
 
         ScriptEmitter.RefuseVariablesNamedAsFunctions(read);
-        return ScriptEmitter.Compile(ScriptUse.Patch, Parameters, [.. Functions.Select(Read), .. read], [], Alias);
+        Statement[] all = [.. Functions.Select(Read), .. read];
+        var program = Compile(all, changesMetadata: true);
+        if (program.IsOfFirstVersion)
+        {
+            return program;
+        }
+
+        // A script that only reads metadata needs nothing that older members lack.
+        try
+        {
+            program.Older = Compile(all, changesMetadata: false) is { IsOfFirstVersion: true } older ? older : null;
+        }
+        catch (ScriptException)
+        {
+            // It changes metadata.
+        }
+
+        return program;
     }
+
+    private ScriptProgram Compile(IReadOnlyList<Statement> statements, bool changesMetadata) =>
+        ScriptEmitter.Compile(ScriptUse.Patch, Parameters, statements, [], Alias, changesMetadata);
 
     private static Expression ReadExpression(ScriptPart part)
     {

@@ -23,9 +23,9 @@ internal sealed class ScriptEmitter
     private readonly EmitContext _context;
     private readonly ExpressionEmitter _expressions;
 
-    private ScriptEmitter(ScriptUse use, bool hasArguments)
+    private ScriptEmitter(ScriptUse use, bool hasArguments, bool changesMetadata)
     {
-        _context = new EmitContext(use, hasArguments);
+        _context = new EmitContext(use, hasArguments, changesMetadata);
         _expressions = new ExpressionEmitter(_context, this);
         Statements = new StatementEmitter(_context, this);
         Calls = new CallEmitter(_context, this);
@@ -47,15 +47,17 @@ internal sealed class ScriptEmitter
     /// <param name="statements">The statements of the script, including the functions that it declares.</param>
     /// <param name="fields">Member names of the object that the script returns.</param>
     /// <param name="alias">Another name of the first parameter; null for none.</param>
+    /// <param name="changesMetadata">Whether the script may change the metadata of its document.</param>
     public static ScriptProgram Compile(
         ScriptUse use,
         IReadOnlyList<string> parameters,
         IReadOnlyList<Statement> statements,
         IReadOnlyList<string> fields,
-        string? alias = null
+        string? alias = null,
+        bool changesMetadata = false
     )
     {
-        var emitter = new ScriptEmitter(use, parameters.Contains("args", StringComparer.Ordinal));
+        var emitter = new ScriptEmitter(use, parameters.Contains("args", StringComparer.Ordinal), changesMetadata);
         var context = emitter._context;
         int main = context.Builder.Declare();
         foreach (var statement in statements)
@@ -90,6 +92,12 @@ internal sealed class ScriptEmitter
 
     /// <summary>Compiles an expression.</summary>
     public void Emit(Expression expression) => _expressions.Emit(expression);
+
+    /// <inheritdoc cref="ExpressionEmitter.RefuseMetadata"/>
+    public void RefuseMetadata(Expression target) => _expressions.RefuseMetadata(target);
+
+    /// <inheritdoc cref="ExpressionEmitter.OpenMetadata"/>
+    public void OpenMetadata(bool isMetadata) => _expressions.OpenMetadata(isMetadata);
 
     /// <summary>Compiles the value whose method is called.</summary>
     public void EmitTarget(MemberExpression method) => _expressions.EmitTarget(method.Target, method.IsSkipping);

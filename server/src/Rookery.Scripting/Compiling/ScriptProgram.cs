@@ -32,9 +32,14 @@ public sealed class ScriptProgram
 
     /// <summary>
     /// Whether members that know only the first version of the encoding can run the program. It is false for programs
-    /// with bitwise operators, <c>in</c>, <c>throw</c>, <c>for … in</c> or <c>sort</c> with a function.
+    /// with bitwise operators, <c>in</c>, <c>throw</c>, <c>for … in</c>, <c>sort</c> with a function, or changes of metadata.
     /// </summary>
     public bool IsOfFirstVersion => _bytes[0] == FirstVersion;
+
+    /// <summary>
+    /// The same script as a program of the first version; null if it needs the second one, or if this is of the first.
+    /// </summary>
+    public ScriptProgram? Older { get; internal set; }
 
     /// <summary>Member names of the object that the script returns, as far as they are literals in its text.</summary>
     public IReadOnlyList<string> Fields { get; }

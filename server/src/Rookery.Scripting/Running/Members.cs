@@ -92,11 +92,12 @@ internal static class Members
     }
 
     /// <summary>Executes <c>target.name = value</c>.</summary>
-    public static void SetMember(this ScriptHeap heap, ScriptValue target, ScriptValue name, ScriptValue value)
+    public static void SetMember(this ScriptContext context, ScriptValue target, ScriptValue name, ScriptValue value)
     {
+        var heap = context.Heap;
         if (target.Kind == ValueKind.Array && !double.IsNaN(IndexNamed(heap.Span(name))))
         {
-            heap.SetElement(target, name, value);
+            context.SetElement(target, name, value);
             return;
         }
 
@@ -107,18 +108,20 @@ internal static class Members
 
         if (heap.Containers.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8))
         {
-            throw new ScriptFailure("the metadata cannot be changed by a script");
+            context.Documents.SetMetadata(target, value);
+            return;
         }
 
         heap.Containers.Set(target, name, value);
     }
 
     /// <summary>Executes <c>target[key] = value</c>.</summary>
-    public static void SetElement(this ScriptHeap heap, ScriptValue target, ScriptValue key, ScriptValue value)
+    public static void SetElement(this ScriptContext context, ScriptValue target, ScriptValue key, ScriptValue value)
     {
+        var heap = context.Heap;
         if (target.Kind != ValueKind.Array)
         {
-            heap.SetMember(target, heap.ToText(key), value);
+            context.SetMember(target, heap.ToText(key), value);
             return;
         }
 
@@ -143,8 +146,9 @@ internal static class Members
     }
 
     /// <summary>Executes <c>delete target[name]</c>. The result is always true.</summary>
-    public static ScriptValue Delete(this ScriptHeap heap, ScriptValue target, ScriptValue name)
+    public static ScriptValue Delete(this ScriptContext context, ScriptValue target, ScriptValue name)
     {
+        var heap = context.Heap;
         if (target.Kind == ValueKind.Array)
         {
             throw new ScriptFailure("deleting an element would leave a gap in its array: use splice");
@@ -154,7 +158,8 @@ internal static class Members
         {
             if (heap.Containers.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8))
             {
-                throw new ScriptFailure("the metadata cannot be changed by a script");
+                context.Documents.SetMetadata(target, heap.Containers.NewObject());
+                return ScriptValue.Of(true);
             }
 
             int index = heap.Containers.Find(target, heap.Span(name));

@@ -12,6 +12,7 @@ internal sealed class RunDocuments
     private readonly List<LoadEntry> _loads = [];
     private readonly ScriptDocumentReceiver _receive;
     private ScriptValue _received;
+    private bool _mayChangeMetadata;
 
     /// <summary>Makes an empty set.</summary>
     /// <param name="heap">The heap that documents are copied to.</param>
@@ -31,6 +32,7 @@ internal sealed class RunDocuments
     {
         _documents.Clear();
         _loads.Clear();
+        _mayChangeMetadata = false;
     }
 
     /// <summary>Copies a document to the heap: its metadata, as documents show it, and its body.</summary>
@@ -122,11 +124,46 @@ internal sealed class RunDocuments
         if (document.Metadata.Kind == ValueKind.Undefined)
         {
             document.Metadata = _heap.Containers.FromJson(document.MetadataStart, document.BodyStart);
-            _heap.Containers.Freeze(document.Metadata);
+            _heap.Containers.Freeze(document.Metadata, isFrozen: !_mayChangeMetadata);
         }
 
         return document.Metadata;
     }
+
+    /// <summary>Lets the run change metadata from now on.</summary>
+    public void OpenMetadata()
+    {
+        _mayChangeMetadata = true;
+        foreach (ref readonly var document in CollectionsMarshal.AsSpan(_documents))
+        {
+            if (document.Metadata.Kind == ValueKind.Object)
+            {
+                _heap.Containers.Freeze(document.Metadata, isFrozen: false);
+            }
+        }
+    }
+
+    /// <summary>Replaces the metadata of a document.</summary>
+    /// <exception cref="ScriptFailure">The run may not change metadata, or the value is no object.</exception>
+    public void SetMetadata(ScriptValue document, ScriptValue metadata)
+    {
+        if (!_mayChangeMetadata)
+        {
+            throw new ScriptFailure("the metadata cannot be changed by a script");
+        }
+
+        CollectionsMarshal.AsSpan(_documents)[_heap.Containers.DocumentOf(document)].Metadata =
+            metadata.Kind == ValueKind.Object && _heap.Containers.DocumentOf(metadata) < 0
+                ? metadata
+                : throw new ScriptFailure("the metadata can only be set to an object");
+    }
+
+    /// <summary>
+    /// Returns the metadata of a document as the run left it; undefined if the run did not read or set it, or may not
+    /// change it.
+    /// </summary>
+    public ScriptValue ChangedMetadataOf(ScriptValue document) =>
+        _mayChangeMetadata ? _documents[_heap.Containers.DocumentOf(document)].Metadata : ScriptValue.Undefined;
 
     /// <summary>
     /// Loads a document by id, or an array of documents by an array of ids. A second load of an id returns the same

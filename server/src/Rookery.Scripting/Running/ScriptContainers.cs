@@ -105,8 +105,8 @@ internal sealed class ScriptContainers(PooledBytes bytes, ScriptBudget budget)
         return start >= 0;
     }
 
-    /// <summary>Makes a container read-only.</summary>
-    public void Freeze(ScriptValue container) => _containers.Span[container.Start].IsFrozen = true;
+    /// <summary>Makes a container read-only, or changeable again.</summary>
+    public void Freeze(ScriptValue container, bool isFrozen) => _containers.Span[container.Start].IsFrozen = isFrozen;
 
     /// <summary>Returns the number of elements of an array, or of members of an object.</summary>
     public int Count(ScriptValue container)

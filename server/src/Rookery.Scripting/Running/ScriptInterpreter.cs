@@ -162,7 +162,7 @@ public sealed class ScriptInterpreter : IDisposable
     }
 
     /// <summary>
-    /// Adds a new document as the next parameter, to which the script adds members. Its metadata cannot be set.
+    /// Adds a new document as the next parameter, to which the script adds members.
     /// </summary>
     public void AddNewDocument() => _parameters.Add(_context.Documents.AddNew());
 
@@ -220,6 +220,17 @@ public sealed class ScriptInterpreter : IDisposable
 
     /// <summary>Writes a parameter as it is after the run.</summary>
     internal bool TryWriteParameter(int index, out ReadOnlySpan<byte> json) => TryWrite(_parameters[index], out json);
+
+    /// <summary>Writes the metadata of a document as it is after the run.</summary>
+    /// <param name="index">The number of the parameter that is the document.</param>
+    /// <param name="json">The object, valid until the next call; empty if the run did not use the metadata.</param>
+    /// <returns>False if a limit is exceeded, see <see cref="Failure"/>.</returns>
+    internal bool TryWriteMetadata(int index, out ReadOnlySpan<byte> json)
+    {
+        json = default;
+        var metadata = _context.Documents.ChangedMetadataOf(_parameters[index]);
+        return metadata.Kind == ValueKind.Undefined || TryWrite(metadata, out json);
+    }
 
     /// <summary>Loads an encoded program.</summary>
     internal void Load(ReadOnlySpan<byte> program)

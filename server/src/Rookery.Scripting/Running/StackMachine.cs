@@ -153,6 +153,9 @@ internal sealed class StackMachine
                     sort = SortAt(localsAt + ReadOperand(code, ref at));
                     ComparedSorting.AddComparison(_heap, Pop(), sort);
                     break;
+                case Opcode.OpenMetadata:
+                    _context.Documents.OpenMetadata();
+                    break;
                 case Opcode.Call:
                     var function = _program.Functions[ReadOperand(code, ref at)];
                     // The number of arguments, which is always that of the parameters.
@@ -198,7 +201,7 @@ internal sealed class StackMachine
                     break;
                 case Opcode.SetMember:
                     value = Pop();
-                    _heap.SetMember(_stack[_top - 1], _program.Constants[ReadOperand(code, ref at)], value);
+                    _context.SetMember(_stack[_top - 1], _program.Constants[ReadOperand(code, ref at)], value);
                     _stack[_top - 1] = value;
                     break;
                 case Opcode.AddMember:
@@ -206,7 +209,7 @@ internal sealed class StackMachine
                     _heap.Containers.Set(_stack[_top - 1], _program.Constants[ReadOperand(code, ref at)], value);
                     break;
                 case Opcode.DeleteMember:
-                    _stack[_top - 1] = _heap.Delete(_stack[_top - 1], _program.Constants[ReadOperand(code, ref at)]);
+                    _stack[_top - 1] = _context.Delete(_stack[_top - 1], _program.Constants[ReadOperand(code, ref at)]);
                     break;
                 default:
                     Operate(opcode);
@@ -269,11 +272,11 @@ internal sealed class StackMachine
                 return;
             case Opcode.SetElement:
                 key = Pop();
-                _heap.SetElement(_stack[_top - 1], key, right);
+                _context.SetElement(_stack[_top - 1], key, right);
                 _stack[_top - 1] = right;
                 return;
             case Opcode.DeleteElement:
-                _stack[_top - 1] = _heap.Delete(_stack[_top - 1], _heap.ToText(right));
+                _stack[_top - 1] = _context.Delete(_stack[_top - 1], _heap.ToText(right));
                 return;
             default:
                 _stack[_top - 1] = _context.Calculate(opcode, _stack[_top - 1], right);
