@@ -38,12 +38,25 @@ public class ScriptCostTests
     [Fact]
     public void A_sort_by_a_function_takes_steps_for_comparisons_and_moves()
     {
-        string descending =
-            $$"""{"a":[{{string.Join(',', Enumerable.Range(0, 4_096).Select(static n => 4_096 - n))}}]}""";
-        string sorted = Run("this.a.sort((a, b) => a - b)", descending, AmpleLimits, out long steps, out _);
-        Assert.StartsWith("{\"a\":[1,2,3,", sorted, StringComparison.Ordinal);
-        // About 11 comparisons of 12 steps for each element, and moves of half of the elements before it.
-        Assert.InRange(steps, 4_096 * 11 * 12, 4_096 * ((13 * 16) + (4_096 / 8)));
+        // Each element goes to the front, except the first two, which are a run in order.
+        string document = $$"""{"a":[0,1,{{string.Join(',', Enumerable.Range(0, 4_094).Select(static n => -n))}}]}""";
+        string sorted = Run("this.a.sort((a, b) => a - b)", document, AmpleLimits, out long steps, out _);
+        Assert.StartsWith("{\"a\":[-4093,-4092,", sorted, StringComparison.Ordinal);
+        const long MovesOfHalf = 4_096L * 4_096 / 2 / 8;
+        Assert.InRange(steps, MovesOfHalf + (4_096 * 10 * 9), MovesOfHalf + (4_096 * 13 * 16));
+    }
+
+    [Fact]
+    public void A_loop_over_names_takes_few_steps_for_each()
+    {
+        string members = string.Join(',', Enumerable.Range(0, 5_000).Select(static n => $"\"k{n}\":1"));
+        Run("let n = 0; for (const k in this) n++", $"{{{members}}}", AmpleLimits, out long steps, out _);
+        Assert.InRange(steps, 5_000 * 5, 5_000 * 40);
+        Run("for (const k in this) delete this[k]", $"{{{members}}}", AmpleLimits, out steps, out _);
+        Assert.InRange(steps, 5_000 * 5, 5_000L * 5_000);
+        string text = $$"""{"s":"{{new string('x', 5_000)}}\n"}""";
+        Run("let n = 0; for (const i in this.s) n++; this.n = n", text, AmpleLimits, out steps, out _);
+        Assert.InRange(steps, 5_000 * 5, 5_000 * 60);
     }
 
     [Fact]

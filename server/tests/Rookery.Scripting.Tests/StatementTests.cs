@@ -237,6 +237,42 @@ public class StatementTests
     )]
     [InlineData("function by(a, b, c) { return c ?? a - b } this.l.sort(by)", """{"l":[2,1]}""", """{"l":[1,2]}""")]
     [InlineData("if (this.n < 0) throw new Error('negative'); this.n--", """{"n":1}""", """{"n":0}""")]
+    [InlineData(
+        "for (var k in this.o) { delete this.o.b } this.k = k",
+        """{"o":{"a":1,"b":2}}""",
+        """{"o":{"a":1},"k":"a"}"""
+    )]
+    [InlineData(
+        "for (const k in this.o) { delete this.o[k]; this.n++ }",
+        """{"o":{"a":1,"b":2,"c":3},"n":0}""",
+        """{"o":{},"n":3}"""
+    )]
+    [InlineData(
+        "for (const k in this.o) { this.o['x' + k] = 1; delete this.o.b }",
+        """{"o":{"a":1,"b":2,"c":3}}""",
+        """{"o":{"a":1,"c":3,"xa":1,"xc":1}}"""
+    )]
+    [InlineData(
+        "this.n = 0; this.l.sort((a, b) => { this.n++; return a - b })",
+        """{"l":[1,2,3,4,5]}""",
+        """{"l":[1,2,3,4,5],"n":4}"""
+    )]
+    [InlineData(
+        "this.l.sort((a, b) => a.p - b.p)",
+        """{"l":[{},{"p":2},{},{"p":1}]}""",
+        """{"l":[{},{"p":2},{},{"p":1}]}"""
+    )]
+    [InlineData("this.a = `${1, 2}`", "{}", """{"a":"2"}""")]
+    [InlineData(
+        "this.l.forEach(x => { if (this.l.length < 6) this.l['2'] ??= 7 })",
+        """{"l":[1,2]}""",
+        """{"l":[1,2,7]}"""
+    )]
+    [InlineData(
+        "this.l.forEach(x => { if (this.l.length < 6) this.l[this.l.length]++ })",
+        """{"l":[1,2]}""",
+        """{"l":[1,2,null,null]}"""
+    )]
     public void A_script_changes_the_document(string script, string document, string result) =>
         Assert.Equal(result, Scripts.Patch(script, document, """{"v":7}"""));
 
@@ -254,6 +290,15 @@ public class StatementTests
     [InlineData("this['@metadata'] = 1", "{}", "metadata can only be set to an object")]
     [InlineData("this['@metadata'] = this", "{}", "metadata can only be set to an object")]
     [InlineData("this.a = this", "{}", "nested deeper")]
+    [InlineData("throw new Error('')", "{}", "the script throws 'Error'")]
+    [InlineData("throw new Error", "{}", "the script throws 'Error'")]
+    [InlineData("throw new Error('a',)", "{}", "the script throws 'Error: a'")]
+    [InlineData(
+        "throw 'The order of customer ACME is shipped already and cannot be changed, says the éditor'",
+        "{}",
+        "cannot be changed, says the éditor'"
+    )]
+    [InlineData("throw 'é'.repeat(300)", "{}", "éé…'")]
     [InlineData("this.l.sort((a, b) => a - b)", "{}", "calls sort on an array that does not exist")]
     [InlineData("this.l.sort((a, b) => a - b)", """{"l":5}""", "calls sort on a value that is no array")]
     [InlineData("this.a = 'b' in this.n", """{"n":5}""", "'in' for a member of a value that is no object")]
@@ -284,6 +329,12 @@ public class StatementTests
 
     [Theory]
     [InlineData("for (x of this.l) {}", "'for' with a variable that is declared before", 0)]
+    [InlineData("for (x in this.l) {}", "'for' with a variable that is declared before", 0)]
+    [InlineData("for (this.k in this.l) {}", "'for' with a variable that is declared before", 0)]
+    [InlineData("for (let k = 'x' in this; k; k = false) {}", "'for' with a variable", 0)]
+    [InlineData("throw new Error('a', { cause: 1 })", "'Error' with 2 arguments", 6)]
+    [InlineData("this.o?.b ??= 1", "an assignment after '?.'", 6)]
+    [InlineData("this.o?.b.c = 1", "an assignment after '?.'", 9)]
     [InlineData("switch (this.n) { case 1: let x = 1; case 2: this.a = x }", "'let' in a clause of 'switch'", 26)]
     [InlineData("this.a = new Date()", "'new'", 9)]
     [InlineData("this.a = /x/.test(this.b)", "regular expressions", 9)]

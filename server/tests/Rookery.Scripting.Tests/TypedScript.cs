@@ -240,6 +240,9 @@ internal sealed class TypedScript(Random random)
             () => $"({Array()}).slice().{Pick(["reverse()", "sort()", $"splice({Index()})"])}",
             () => $"({Array()}).slice().sort({Lambda(Any, parameters: 2)})",
             () => $"({Array()}).slice().sort({Lambda(Number, parameters: 2)})",
+            () =>
+                $"[{string.Join(", ", Enumerable.Range(0, random.Next(8, 60)).Select(_ => Number()))}]"
+                + $".sort({Pick(["(a, b) => a - b", "(a, b) => b - a", "(a, b) => a > b", "(a, b) => a % 3 - b % 3", "(a, b) => b > 1 ? -1 : a"])})",
             () => $"({Array()}).slice().splice({Index()}, {Index()}, {Any()})",
             () => $"Object.{Pick(["keys", "values", "entries"])}({Pick([PlainObject(), Array(), Text(), Number()])})"
         );

@@ -37,6 +37,9 @@ internal sealed class AddedMembers(IReadOnlyList<string> fields)
         return null;
     }
 
+    private static bool IsAssignment(string mark) =>
+        mark.EndsWith('=') && mark is not ("==" or "!=" or "===" or "!==" or "<=" or ">=");
+
     /// <summary>
     /// Returns whether the text may set a member of an object. In the values of templates, every equals sign counts as
     /// an assignment.
@@ -51,7 +54,7 @@ internal sealed class AddedMembers(IReadOnlyList<string> fields)
             {
                 TokenKind.Template => token.Text.AsSpan().ContainsAny("=+-"),
                 TokenKind.Mark when token.Text is "++" or "--" => true,
-                TokenKind.Mark when token.Text is "=" or "+=" or "-=" or "*=" or "/=" or "%=" => index > 0
+                TokenKind.Mark when IsAssignment(token.Text) => index > 0
                     && (
                         tokens[index - 1].Is("]")
                         || (index > 1 && (tokens[index - 2].Is(".") || tokens[index - 2].Is("?.")))

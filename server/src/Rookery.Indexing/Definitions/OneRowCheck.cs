@@ -16,6 +16,9 @@ internal sealed class OneRowCheck
     private readonly Dictionary<string, List<Expression?>> _variables = new(StringComparer.Ordinal);
     private readonly HashSet<string> _visited = new(StringComparer.Ordinal);
 
+    private readonly List<NameExpression> _names = [];
+    private readonly HashSet<AssignmentExpression> _recorded = new(ReferenceEqualityComparer.Instance);
+
     // Number of the statements around the current one that may not run it.
     private int _conditions;
 
@@ -47,7 +50,9 @@ internal sealed class OneRowCheck
     {
         var check = new OneRowCheck(row.Parameter);
         var returned = new List<Expression>();
+        check._names.AddRange(Statement.AllExpressions(row.Statements).OfType<NameExpression>());
         bool returns = check.Collect(row.Statements, returned);
+        check.RecordAssignmentsInside(row.Statements);
         foreach (var value in returned)
         {
             check.RequireObject(value);
@@ -85,7 +90,7 @@ internal sealed class OneRowCheck
         {
             case VariableStatement variable:
                 Record(variable.Name, variable.Value);
-                if (variable.IsVar && (_conditions > 0 || IsRead(variable.Name, returned)))
+                if (variable.IsVar && (_conditions > 0 || IsReadBefore(variable)))
                 {
                     // The function may read it without this value: its scope is the whole function.
                     Record(variable.Name, value: null);
@@ -94,10 +99,14 @@ internal sealed class OneRowCheck
                 return false;
             case ExpressionStatement { Expression: AssignmentExpression { Target: NameExpression name } assignment }:
                 Record(name.Name, assignment.Operator is null ? assignment.Value : null);
+                _recorded.Add(assignment);
                 return false;
             case ExpressionStatement { Expression: SequenceExpression sequence }:
-                Collect(new ExpressionStatement(sequence.First, sequence.Position), returned);
-                Collect(new ExpressionStatement(sequence.Second, sequence.Position), returned);
+                foreach (var part in sequence.Parts)
+                {
+                    Collect(new ExpressionStatement(part, part.Position), returned);
+                }
+
                 return false;
             case BlockStatement block:
                 return Collect(block.Statements, returned);
@@ -134,11 +143,26 @@ internal sealed class OneRowCheck
         }
     }
 
-    /// <summary>Returns whether a value that was found so far is this variable.</summary>
-    private bool IsRead(string variable, IEnumerable<Expression> returned) =>
-        returned
-            .Concat(_variables.Values.SelectMany(static values => values))
-            .Any(value => value is NameExpression name && string.Equals(name.Name, variable, StringComparison.Ordinal));
+    /// <summary>Returns whether the text has the name of a variable before its declaration.</summary>
+    private bool IsReadBefore(VariableStatement variable) =>
+        _names.Exists(name =>
+            name.Position < variable.Position && string.Equals(name.Name, variable.Name, StringComparison.Ordinal)
+        );
+
+    /// <summary>Records assignments inside of other expressions, such as <c>while ((row = null))</c>.</summary>
+    private void RecordAssignmentsInside(IReadOnlyList<Statement> statements)
+    {
+        foreach (var expression in Statement.AllExpressions(statements))
+        {
+            if (
+                expression is AssignmentExpression { Target: NameExpression name } assignment
+                && !_recorded.Contains(assignment)
+            )
+            {
+                Record(name.Name, value: null);
+            }
+        }
+    }
 
     private void Record(string variable, Expression? value)
     {

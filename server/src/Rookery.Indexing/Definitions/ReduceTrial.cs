@@ -44,7 +44,7 @@ internal sealed class ReduceTrial : IDisposable
     };
 
     // Increase it whenever the trial or the interpreter changes, so that marks of older versions do not count.
-    private const int Version = 1;
+    private const int Version = 2;
 
     // Kinds of values: positions in the result of ValuesFor.
     private const int Nothing = 0;

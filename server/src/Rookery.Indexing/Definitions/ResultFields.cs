@@ -14,6 +14,9 @@ internal sealed class ResultFields
 
     private readonly List<string> _names = [];
     private readonly Dictionary<string, List<Expression>> _values = new(StringComparer.Ordinal);
+
+    // The values assigned to elements of arrays in variables, as by `rows[i] = {…}`.
+    private readonly Dictionary<string, List<Expression>> _elements = new(StringComparer.Ordinal);
     private readonly Dictionary<string, List<AddedMember>> _added = new(StringComparer.Ordinal);
     private readonly HashSet<Expression> _visited = new(ReferenceEqualityComparer.Instance);
 
@@ -53,8 +56,13 @@ internal sealed class ResultFields
             case ExpressionStatement { Expression: AssignmentExpression { Target: NameExpression name } assignment }:
                 Record(name.Name, assignment.Value);
                 break;
-            case ExpressionStatement { Expression: AssignmentExpression { Target: var target } }:
+            case ExpressionStatement { Expression: AssignmentExpression { Target: var target } assignment }:
                 RecordMember(target);
+                if (target is ElementExpression { Target: NameExpression array, Index: not TextLiteral })
+                {
+                    Record(_elements, array.Name, assignment.Value);
+                }
+
                 break;
             case ExpressionStatement { Expression: UpdateExpression { Target: var target } }:
                 RecordMember(target);
@@ -89,8 +97,11 @@ internal sealed class ResultFields
                 Collect(new ExpressionStatement(value, value.Position), returned);
                 break;
             case ExpressionStatement { Expression: SequenceExpression sequence }:
-                Collect(new ExpressionStatement(sequence.First, sequence.Position), returned);
-                Collect(new ExpressionStatement(sequence.Second, sequence.Position), returned);
+                foreach (var part in sequence.Parts)
+                {
+                    Collect(new ExpressionStatement(part, part.Position), returned);
+                }
+
                 break;
             case ReturnStatement { Value: { } value }:
                 returned.Add(value);
@@ -111,11 +122,13 @@ internal sealed class ResultFields
         }
     }
 
-    private void Record(string variable, Expression value)
+    private void Record(string variable, Expression value) => Record(_values, variable, value);
+
+    private static void Record(Dictionary<string, List<Expression>> values, string variable, Expression value)
     {
-        if (!_values.TryGetValue(variable, out var known))
+        if (!values.TryGetValue(variable, out var known))
         {
-            _values.Add(variable, known = []);
+            values.Add(variable, known = []);
         }
 
         known.Add(value);
@@ -190,6 +203,13 @@ internal sealed class ResultFields
             case NameExpression name when _values.TryGetValue(name.Name, out var known):
                 AddAll(known);
                 AddSetMembers(name.Name, known);
+                if (
+                    known.Exists(static value => value is ArrayLiteral) && _elements.TryGetValue(name.Name, out var set)
+                )
+                {
+                    AddAll(set);
+                }
+
                 break;
             case InvokeExpression
             {

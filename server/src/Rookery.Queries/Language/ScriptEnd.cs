@@ -16,6 +16,9 @@ internal ref struct ScriptEnd
     private int _position;
     private ReadOnlySpan<char> _previous;
 
+    // Whether the previous token is the name of a member, such as `in` of `this.in`.
+    private bool _isMember;
+
     private ScriptEnd(string text, int open)
     {
         _text = text;
@@ -59,11 +62,15 @@ internal ref struct ScriptEnd
                 case '/' when IsOperandNext():
                     SkipRegularExpression(start);
                     break;
+                case '+' or '-' when _position < _text.Length && _text[_position] == current:
+                    _position++;
+                    break;
                 default:
                     SkipWord(current);
                     break;
             }
 
+            _isMember = _previous.SequenceEqual(".");
             _previous = _text.AsSpan(start, _position - start);
         }
 
@@ -74,6 +81,10 @@ internal ref struct ScriptEnd
     /// Returns whether an operand must follow. Then a slash begins a regular expression; otherwise it divides.
     /// </summary>
     private readonly bool IsOperandNext() =>
+        (!_isMember && IsWordBeforeOperand())
+        || (_previous.Length == 1 && BeforeOperand.Contains(_previous[0], StringComparison.Ordinal));
+
+    private readonly bool IsWordBeforeOperand() =>
         _previous
             is "return"
                 or "typeof"
@@ -85,8 +96,7 @@ internal ref struct ScriptEnd
                 or "throw"
                 or "new"
                 or "else"
-                or "do"
-        || (_previous.Length == 1 && BeforeOperand.Contains(_previous[0], StringComparison.Ordinal));
+                or "do";
 
     private void SkipWord(char first)
     {

@@ -164,9 +164,13 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                 context.Builder.Emit(binary.Operator);
                 break;
             case SequenceExpression sequence:
-                Emit(sequence.First);
-                context.Builder.Emit(Opcode.Pop);
-                Emit(sequence.Second);
+                foreach (var part in sequence.Parts.SkipLast(1))
+                {
+                    Emit(part);
+                    context.Builder.Emit(Opcode.Pop);
+                }
+
+                Emit(sequence.Parts[^1]);
                 break;
             case LogicalExpression logical:
                 var end = context.NewTarget();
@@ -383,24 +387,25 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
                 EmitAssignment(name, operation: null, assignment.Value);
                 break;
             case MemberExpression member:
-                int owner = EmitToLocal(member.Target);
-                context.Builder.Emit(Opcode.LoadLocal, owner);
+                int? owner = KeepUnlessThis(member.Target);
+                EmitKept(member.Target, owner);
                 context.Builder.Emit(Opcode.GetMember, member.Name);
                 context.Builder.Emit(jump, end);
                 RefuseMetadata(member);
-                context.Builder.Emit(Opcode.LoadLocal, owner);
+                OpenMetadata(isMetadata: member.Name is "@metadata");
+                EmitKept(member.Target, owner);
                 Emit(assignment.Value);
                 context.Builder.Emit(Opcode.SetMember, member.Name);
                 break;
             case ElementExpression element:
-                int container = EmitToLocal(element.Target);
+                int? container = KeepUnlessThis(element.Target);
                 int key = EmitToLocal(element.Index);
-                context.Builder.Emit(Opcode.LoadLocal, container);
+                EmitKept(element.Target, container);
                 context.Builder.Emit(Opcode.LoadLocal, key);
                 context.Builder.Emit(Opcode.GetElement);
                 context.Builder.Emit(jump, end);
                 RefuseMetadata(element);
-                context.Builder.Emit(Opcode.LoadLocal, container);
+                EmitKept(element.Target, container);
                 context.Builder.Emit(Opcode.LoadLocal, key);
                 Emit(assignment.Value);
                 context.Builder.Emit(Opcode.SetElement);
@@ -410,6 +415,25 @@ internal sealed class ExpressionEmitter(EmitContext context, ScriptEmitter scrip
         }
 
         context.Builder.Mark(end);
+    }
+
+    /// <summary>
+    /// Emits an expression that is used twice into a local, and returns the local; null for <c>this</c>, which a script
+    /// cannot assign.
+    /// </summary>
+    private int? KeepUnlessThis(Expression expression) =>
+        expression is NameExpression { Name: "this" } ? null : EmitToLocal(expression);
+
+    private void EmitKept(Expression expression, int? local)
+    {
+        if (local is { } kept)
+        {
+            context.Builder.Emit(Opcode.LoadLocal, kept);
+        }
+        else
+        {
+            Emit(expression);
+        }
     }
 
     private int EmitToLocal(Expression expression)

@@ -267,7 +267,7 @@ internal sealed class LoopEmitter(EmitContext context, ScriptEmitter script)
             end = context.NewTarget();
         context.Builder.Emit(Opcode.BeginSort, sort);
         context.Builder.Mark(next);
-        context.Builder.EmitComparison(sort, first, second, end);
+        context.Builder.Emit(Opcode.NextComparison, sort, first, second, end);
         EmitCallback(callback, [first, second], iteration: null);
         context.Builder.Emit(Opcode.AddComparison, sort);
         context.Builder.Emit(Opcode.Jump, next);

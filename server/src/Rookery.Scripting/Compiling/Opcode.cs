@@ -126,14 +126,16 @@ internal enum Opcode : byte
     ShiftRight = 67,
     ShiftRightUnsigned = 68,
 
-    /// <summary>name, object → whether the object, array or text has a member of this name; false for others.</summary>
-    HasMember = 69,
+    /// <summary>
+    /// Operands: the local of the iteration over the names of an object's members, the local of the object, the local
+    /// for the name, and the jump target at the end. Skips names that the object does not have any more.
+    /// </summary>
+    NextName = 69,
 
     /// <summary>Fails with the text of the value as the reason. value → .</summary>
     Throw = 70,
 
-    /// <summary>The operator <c>in</c>: as <see cref="HasMember"/>, but fails unless the second is an object or
-    /// array.</summary>
+    /// <summary>name, object → whether the object or array has a member of this name; fails for other values.</summary>
     In = 71,
 
     /// <summary>Operand: the first local of a sort. Pops the array to sort by a function of the script.</summary>

@@ -101,12 +101,12 @@ internal sealed class ProgramBuilder
         AddTarget(end);
     }
 
-    /// <summary>Adds the step of a sort by a function.</summary>
-    public void EmitComparison(int sort, int first, int second, JumpTarget end)
+    /// <summary>Adds an instruction with the numbers of three locals and a jump target.</summary>
+    public void Emit(Opcode opcode, int first, int second, int third, JumpTarget target)
     {
-        Emit(Opcode.NextComparison, sort, first);
-        Add(second);
-        AddTarget(end);
+        Emit(opcode, first, second);
+        Add(third);
+        AddTarget(target);
     }
 
     /// <summary>Sets a jump target to the current position.</summary>

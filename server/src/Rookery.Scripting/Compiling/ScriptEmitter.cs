@@ -153,6 +153,19 @@ internal sealed class ScriptEmitter
             }
         );
 
+    /// <summary>Emits a variable of its own for the alias: an assignment to it does not change <c>this</c>.</summary>
+    private void EmitAlias(string alias, int position)
+    {
+        int local = _context.NewLocal(position);
+        if (!_context.Scope.TryDeclare(alias, local, isConstant: false))
+        {
+            throw new ScriptException(ScriptFault.Syntax, $"'{alias}' is named twice", position);
+        }
+
+        _context.Builder.Emit(Opcode.LoadLocal, 0);
+        _context.Builder.Emit(Opcode.StoreLocal, local);
+    }
+
     private void EmitFunction(
         int number,
         IReadOnlyList<string> parameters,
@@ -170,9 +183,9 @@ internal sealed class ScriptEmitter
             }
         }
 
-        if (alias is not null && !_context.Scope.TryDeclare(alias, local: 0, isConstant: false))
+        if (alias is not null)
         {
-            throw new ScriptException(ScriptFault.Syntax, $"'{alias}' is named twice", position);
+            EmitAlias(alias, position);
         }
 
         if (_context.Scope.TryFind("args", out var variable))

@@ -162,14 +162,13 @@ internal sealed class StatementEmitter(EmitContext context, ScriptEmitter script
         context.Loop = new Loop(next, end);
         int element = DeclareElement(loop);
         context.Builder.Mark(next);
-        context.Builder.EmitNext(iteration, element, end);
         if (named is { } owner)
         {
-            // A member that the loop deletes before it comes to it is skipped.
-            context.Builder.Emit(Opcode.LoadLocal, element);
-            context.Builder.Emit(Opcode.LoadLocal, owner);
-            context.Builder.Emit(Opcode.HasMember);
-            context.Builder.Emit(Opcode.JumpIfFalse, next);
+            context.Builder.Emit(Opcode.NextName, iteration, owner, element, end);
+        }
+        else
+        {
+            context.Builder.EmitNext(iteration, element, end);
         }
 
         Emit(loop.Body);

@@ -3,18 +3,19 @@ using Rookery.Scripting.Running;
 namespace Rookery.Scripting.Functions;
 
 /// <summary>
-/// Sorts arrays by a comparison function of the script: a binary insertion sort in steps, because the interpreter does
-/// not call itself. Between two steps the function's code runs. The state is in <see cref="Locals"/> locals.
+/// Sorts arrays by a comparison function of the script, in steps, because the interpreter does not call itself. Between
+/// two steps the function's code runs. The state is in <see cref="Locals"/> locals.
 /// </summary>
 /// <remarks>
-/// As in JavaScript, the function gets elements of a copy, undefined elements go to the end without a comparison, and
-/// the array changes only at the end. The order of comparisons is that of V8 up to 32 elements, so that a function that
-/// contradicts itself has the same result there.
+/// As in JavaScript, a copy of the array is sorted, undefined elements go to the end without a comparison, and the array
+/// changes only at the end. First the elements at the beginning that are in order, or in reverse order, are found; then
+/// each of the others is inserted by binary search. V8 makes the same comparisons in arrays of less than 64 elements, so
+/// that a function that contradicts itself has the same result. Longer arrays V8 sorts in parts, which it merges.
 /// </remarks>
 internal static class ComparedSorting
 {
     /// <summary>Number of locals of a sort.</summary>
-    public const int Locals = 6;
+    public const int Locals = 7;
 
     // The locals.
     private const int Array = 0;
@@ -25,6 +26,14 @@ internal static class ComparedSorting
     private const int Inserted = 3;
     private const int Low = 4;
     private const int High = 5;
+
+    // One of the states below. Before Inserting, the inserted element is compared with the one before it.
+    private const int State = 6;
+
+    private const int Beginning = 0;
+    private const int Ascending = 1;
+    private const int Descending = 2;
+    private const int Inserting = 3;
 
     private const int MovesPerStep = 8;
 
@@ -56,6 +65,7 @@ internal static class ComparedSorting
         locals[Array] = array;
         locals[Copy] = copy;
         locals[Undefined] = ScriptValue.Of(count - heap.Containers.Count(copy));
+        locals[State] = ScriptValue.Of(Beginning);
         SetPlace(locals, inserted: 1, low: 0, high: 1);
     }
 
@@ -68,6 +78,19 @@ internal static class ComparedSorting
     )
     {
         int count = heap.Containers.Count(locals[Copy]);
+        if (IntegerOf(locals[State]) != Inserting)
+        {
+            int next = IntegerOf(locals[Inserted]);
+            if (next < count)
+            {
+                inserted = heap.Containers.Element(locals[Copy], next);
+                other = heap.Containers.Element(locals[Copy], next - 1);
+                return true;
+            }
+
+            EndRun(heap, locals, Math.Min(next, count));
+        }
+
         for (int at = IntegerOf(locals[Inserted]); at < count; at++)
         {
             int low = IntegerOf(locals[Low]);
@@ -91,8 +114,16 @@ internal static class ComparedSorting
     /// <summary>Uses the result of the function: below 0, the inserted element stands before the other one.</summary>
     public static void AddComparison(ScriptHeap heap, ScriptValue result, Span<ScriptValue> locals)
     {
+        bool isBefore = heap.ToNumber(result) < 0;
+        int state = IntegerOf(locals[State]);
+        if (state != Inserting)
+        {
+            AddToRun(heap, isBefore, state, locals);
+            return;
+        }
+
         int middle = MiddleOf(IntegerOf(locals[Low]), IntegerOf(locals[High]));
-        if (heap.ToNumber(result) < 0)
+        if (isBefore)
         {
             locals[High] = ScriptValue.Of(middle);
         }
@@ -100,6 +131,35 @@ internal static class ComparedSorting
         {
             locals[Low] = ScriptValue.Of(middle + 1);
         }
+    }
+
+    /// <summary>Lengthens the run at the beginning, or ends it before the compared element.</summary>
+    private static void AddToRun(ScriptHeap heap, bool isBefore, int state, Span<ScriptValue> locals)
+    {
+        int compared = IntegerOf(locals[Inserted]);
+        if (state == Beginning)
+        {
+            locals[State] = ScriptValue.Of(isBefore ? Descending : Ascending);
+        }
+        else if (isBefore != (state == Descending))
+        {
+            EndRun(heap, locals, compared);
+            return;
+        }
+
+        locals[Inserted] = ScriptValue.Of(compared + 1);
+    }
+
+    private static void EndRun(ScriptHeap heap, Span<ScriptValue> locals, int length)
+    {
+        if (IntegerOf(locals[State]) == Descending)
+        {
+            heap.Budget.Spend(length / MovesPerStep);
+            heap.Containers.Elements(locals[Copy])[..length].Reverse();
+        }
+
+        locals[State] = ScriptValue.Of(Inserting);
+        SetPlace(locals, inserted: length, low: 0, high: length);
     }
 
     /// <summary>Moves the last element to the front.</summary>

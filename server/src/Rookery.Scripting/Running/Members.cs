@@ -72,23 +72,43 @@ internal static class Members
     }
 
     /// <summary>
-    /// Returns whether an object has a member, an array an element, or a text a UTF-16 unit of this name. The document
-    /// of a run does not count its metadata, which <c>Object.keys</c> does not list either.
+    /// Returns whether an object has a member or an array an element of this name. The document of a run does not count
+    /// its metadata, which <c>Object.keys</c> does not list either.
     /// </summary>
     public static bool HasMember(this ScriptHeap heap, ScriptValue target, ScriptValue name)
     {
-        var key = heap.Plain(heap.ToText(name));
+        var key = heap.Span(heap.Plain(heap.ToText(name)));
         return target.Kind switch
         {
-            ValueKind.Object => heap.Containers.Find(target, heap.Span(key)) >= 0,
-            ValueKind.Array => heap.Span(key).SequenceEqual("length"u8)
-                || IsIndex(IndexNamed(heap.Span(key)), heap.Containers.Count(target)),
-            ValueKind.Text or ValueKind.EscapedText => IsIndex(
-                IndexNamed(heap.Span(key)),
-                heap.LengthOf(heap.Plain(target))
-            ),
+            ValueKind.Object => heap.Containers.Find(target, key) >= 0,
+            ValueKind.Array => key.SequenceEqual("length"u8) || IsIndex(IndexNamed(key), heap.Containers.Count(target)),
             _ => false,
         };
+    }
+
+    /// <summary>
+    /// Returns whether a value still has the member whose name is at an index of the names that it had before. If
+    /// members were only removed, and those before this one, the search looks at one place.
+    /// </summary>
+    public static bool HasNamed(this ScriptHeap heap, ScriptValue owner, ScriptValue names, int index)
+    {
+        if (!owner.IsContainer)
+        {
+            return true;
+        }
+
+        var name = heap.Containers.Element(names, index);
+        int count = heap.Containers.Count(owner);
+        int place = index - (heap.Containers.Count(names) - count);
+        return (owner.Kind == ValueKind.Object && place >= 0 && place < count && IsNamed(heap, owner, place, name))
+            || heap.HasMember(owner, name);
+    }
+
+    private static bool IsNamed(ScriptHeap heap, ScriptValue owner, int place, ScriptValue name)
+    {
+        var found = heap.Containers.Name(owner, place);
+        heap.Budget.Spend(1 + (found.Length / ScriptBudget.BytesPerStep));
+        return found.Kind == name.Kind && heap.Span(found).SequenceEqual(heap.Span(name));
     }
 
     /// <summary>Executes <c>target.name = value</c>.</summary>

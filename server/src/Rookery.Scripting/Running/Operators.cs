@@ -51,8 +51,6 @@ internal static class Operators
                 return ScriptValue.Of(heap.ToInt32(left) >> heap.ToInt32(right));
             case Opcode.ShiftRightUnsigned:
                 return ScriptValue.Of((uint)heap.ToInt32(left) >> heap.ToInt32(right));
-            case Opcode.HasMember:
-                return ScriptValue.Of(heap.HasMember(right, left));
             case Opcode.In:
                 return ScriptValue.Of(
                     right.IsContainer

@@ -12,6 +12,9 @@ internal sealed class StackMachine
     private const int MaxFrames = 100;
     private const int MaxStackValues = 16 * 1024;
 
+    // Bytes of a thrown text that the refusal shows.
+    private const int MaxThrownBytes = 500;
+
     // Values for which the stack keeps memory between runs.
     private const int IdleStack = 1024;
 
@@ -153,6 +156,12 @@ internal sealed class StackMachine
                     sort = SortAt(localsAt + ReadOperand(code, ref at));
                     ComparedSorting.AddComparison(_heap, Pop(), sort);
                     break;
+                case Opcode.NextName:
+                    iteration = localsAt + ReadOperand(code, ref at);
+                    int owner = localsAt + ReadOperand(code, ref at);
+                    element = localsAt + ReadOperand(code, ref at);
+                    at = TryNextName(iteration, owner, element) ? at + sizeof(int) : ReadTarget(code, at);
+                    break;
                 case Opcode.OpenMetadata:
                     _context.Documents.OpenMetadata();
                     break;
@@ -236,7 +245,9 @@ internal sealed class StackMachine
                 _stack[_top - 1] = ScriptValue.Of(~_heap.ToInt32(_stack[_top - 1]));
                 return;
             case Opcode.Throw:
-                throw new ScriptFailure($"the script throws '{_heap.Shown(_heap.ToText(_stack[_top - 1]))}'");
+                throw new ScriptFailure(
+                    $"the script throws '{_heap.Shown(_heap.Plain(_heap.ToText(_stack[_top - 1])), MaxThrownBytes)}'"
+                );
             case Opcode.TypeOf:
                 _stack[_top - 1] = _heap.NewText(Conversions.TypeOf(_stack[_top - 1]));
                 return;
@@ -331,6 +342,23 @@ internal sealed class StackMachine
         _stack[element] = _heap.Containers.Element(_stack[iteration], position);
         _stack[iteration + 1] = ScriptValue.Of(position + 1);
         return true;
+    }
+
+    private bool TryNextName(int iteration, int owner, int element)
+    {
+        int count = _heap.Containers.Count(_stack[iteration]);
+        for (int index = (int)_stack[iteration + 1].Double; index < count; index++)
+        {
+            _heap.Budget.Spend(1);
+            if (_heap.HasNamed(_stack[owner], _stack[iteration], index))
+            {
+                _stack[element] = _heap.Containers.Element(_stack[iteration], index);
+                _stack[iteration + 1] = ScriptValue.Of(index + 1);
+                return true;
+            }
+        }
+
+        return false;
     }
 
     private Span<ScriptValue> SortAt(int local) => _stack.AsSpan(local, ComparedSorting.Locals);

@@ -6,7 +6,11 @@ namespace Rookery.Scripting.Syntax;
 /// An expression. JavaScript and C# are both parsed to these types, whose meaning is that of JavaScript.
 /// </summary>
 /// <param name="Position">The offset in the text, in characters.</param>
-internal abstract record Expression(int Position);
+internal abstract record Expression(int Position)
+{
+    /// <summary>The expressions directly inside of this one; those in the body of a function are not.</summary>
+    public virtual IEnumerable<Expression> Operands => [];
+}
 
 /// <summary>A number literal.</summary>
 internal sealed record NumberLiteral(double Value, int Position) : Expression(Position)
@@ -28,7 +32,11 @@ internal sealed record TextLiteral(string Text, int Position) : Expression(Posit
 internal sealed record WordLiteral(Opcode Push, int Position) : Expression(Position);
 
 /// <summary>A template literal: texts alternating with values.</summary>
-internal sealed record TemplateLiteral(IReadOnlyList<Expression> Parts, int Position) : Expression(Position);
+internal sealed record TemplateLiteral(IReadOnlyList<Expression> Parts, int Position) : Expression(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => Parts;
+}
 
 /// <summary>A variable or parameter, or <c>this</c>.</summary>
 internal sealed record NameExpression(string Name, int Position) : Expression(Position);
@@ -38,6 +46,9 @@ internal sealed record NameExpression(string Name, int Position) : Expression(Po
 /// </summary>
 internal sealed record MemberExpression(Expression Target, string Name, int Position) : Expression(Position)
 {
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => [Target];
+
     /// <summary>Whether the chain contains a <c>?.</c> before this member.</summary>
     public bool IsOptional { get; init; }
 
@@ -48,17 +59,27 @@ internal sealed record MemberExpression(Expression Target, string Name, int Posi
 /// <summary><c>a[b]</c> or <c>a?.[b]</c>.</summary>
 internal sealed record ElementExpression(Expression Target, Expression Index, int Position) : Expression(Position)
 {
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => [Target, Index];
+
     /// <summary>Whether a <c>?.</c> stands directly before the bracket.</summary>
     public bool IsSkipping { get; init; }
 }
 
 /// <summary>A call of a function by name, or of a method if <paramref name="Callee"/> is a member.</summary>
 internal sealed record CallExpression(Expression Callee, IReadOnlyList<Expression> Arguments, int Position)
-    : Expression(Position);
+    : Expression(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => [Callee, .. Arguments];
+}
 
 /// <summary><c>[a, ...b]</c>.</summary>
 internal sealed record ArrayLiteral(IReadOnlyList<Expression> Elements, int Position) : Expression(Position)
 {
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => Elements;
+
     /// <summary>
     /// The type that C# text gives to the elements, as the function that converts to it; null if there is none.
     /// </summary>
@@ -69,37 +90,65 @@ internal sealed record ArrayLiteral(IReadOnlyList<Expression> Elements, int Posi
 }
 
 /// <summary><c>...a</c>, in array and object literals.</summary>
-internal sealed record SpreadExpression(Expression Inner, int Position) : Expression(Position);
+internal sealed record SpreadExpression(Expression Inner, int Position) : Expression(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => [Inner];
+}
 
 /// <summary>A member of an object literal. It has a name or a computed key; neither if its value is spread.</summary>
 internal sealed record ObjectMember(string? Name, Expression? Key, Expression Value);
 
 /// <summary><c>{ a: 1, b, ...c }</c>.</summary>
-internal sealed record ObjectLiteral(IReadOnlyList<ObjectMember> Members, int Position) : Expression(Position);
+internal sealed record ObjectLiteral(IReadOnlyList<ObjectMember> Members, int Position) : Expression(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands =>
+        Members.SelectMany(static member => member.Key is null ? [member.Value] : new[] { member.Key, member.Value });
+}
 
 /// <summary>An operator before its operand.</summary>
-internal sealed record UnaryExpression(Opcode Operator, Expression Operand, int Position) : Expression(Position);
+internal sealed record UnaryExpression(Opcode Operator, Expression Operand, int Position) : Expression(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => [Operand];
+}
 
 /// <summary>An operator between its operands.</summary>
 internal sealed record BinaryExpression(Opcode Operator, Expression Left, Expression Right, int Position)
-    : Expression(Position);
+    : Expression(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => [Left, Right];
+}
 
 /// <summary>
 /// An operator that may skip its right operand. <paramref name="Keep"/> is the jump that keeps the left operand.
 /// </summary>
 internal sealed record LogicalExpression(Opcode Keep, Expression Left, Expression Right, int Position)
-    : Expression(Position);
+    : Expression(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => [Left, Right];
+}
 
 /// <summary><c>a ? b : c</c>.</summary>
 internal sealed record ConditionalExpression(Expression Condition, Expression Then, Expression Otherwise, int Position)
     : Expression(Position)
 {
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => [Condition, Then, Otherwise];
+
     /// <summary>A part of this expression that may stand in it several times and is computed once; or null.</summary>
     public Expression? Shared { get; init; }
 }
 
-/// <summary><c>a, b</c>: computes both, and has the value of the second.</summary>
-internal sealed record SequenceExpression(Expression First, Expression Second, int Position) : Expression(Position);
+/// <summary><c>a, b</c>: computes the parts in order, and has the value of the last one.</summary>
+internal sealed record SequenceExpression(IReadOnlyList<Expression> Parts, int Position) : Expression(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => Parts;
+}
 
 /// <summary>A function as an argument. Its body is either an expression or a block.</summary>
 internal sealed record LambdaExpression(
@@ -109,6 +158,9 @@ internal sealed record LambdaExpression(
     int Position
 ) : Expression(Position)
 {
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => Value is null ? [] : [Value];
+
     /// <summary>Whether the function may add or remove elements of an array that it is called for.</summary>
     public bool MayResize { get; init; }
 }
@@ -117,19 +169,34 @@ internal sealed record LambdaExpression(
 /// <c>a = b</c>, <c>a += b</c>, <c>a ??= b</c>. The operator of the last is the jump that keeps the old value.
 /// </summary>
 internal sealed record AssignmentExpression(Expression Target, Opcode? Operator, Expression Value, int Position)
-    : Expression(Position);
+    : Expression(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => [Target, Value];
+}
 
 /// <summary><c>a++</c>, <c>--a</c>.</summary>
 internal sealed record UpdateExpression(Expression Target, Opcode Operator, bool IsPrefix, int Position)
-    : Expression(Position);
+    : Expression(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => [Target];
+}
 
 /// <summary><c>delete a.b</c>.</summary>
-internal sealed record DeleteExpression(Expression Target, int Position) : Expression(Position);
+internal sealed record DeleteExpression(Expression Target, int Position) : Expression(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => [Target];
+}
 
 /// <summary>A call of a built-in function. The receiver of a method is the first argument.</summary>
 internal sealed record InvokeExpression(ScriptFunction Function, IReadOnlyList<Expression> Arguments, int Position)
     : Expression(Position)
 {
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Operands => Arguments;
+
     /// <summary>Whether this is a cast of C# to a nullable type, such as <c>(int?)a</c>.</summary>
     public bool IsNullable { get; init; }
 }

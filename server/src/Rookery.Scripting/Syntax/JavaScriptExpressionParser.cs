@@ -58,14 +58,19 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
     /// <summary>Parses an expression, or several with commas between them.</summary>
     public Expression ParseSequence()
     {
-        var expression = ParseExpression();
-        while (parser.Cursor.Current.Is(","))
+        var first = ParseExpression();
+        if (!parser.Cursor.Current.Is(","))
         {
-            int at = parser.Cursor.Take().Position;
-            expression = new SequenceExpression(expression, ParseExpression(), at);
+            return first;
         }
 
-        return expression;
+        var parts = new List<Expression> { first };
+        while (parser.Cursor.TryTake(","))
+        {
+            parts.Add(ParseExpression());
+        }
+
+        return new SequenceExpression(parts, first.Position);
     }
 
     private AssignmentExpression ParseAssignment(Expression target, Token mark)
@@ -76,15 +81,31 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
             : throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position);
         RequireTarget(target, mark);
         parser.Cursor.Take();
-        if (target is ElementExpression)
+        CountResize(target);
+        return new AssignmentExpression(target, compound, ParseExpression(), mark.Position);
+    }
+
+    /// <summary>Counts an assignment that may append to an array.</summary>
+    private void CountResize(Expression target)
+    {
+        if (target is ElementExpression || (target is MemberExpression { Name: [>= '0' and <= '9', ..] }))
         {
             parser.Resizes++;
         }
-        return new AssignmentExpression(target, compound, ParseExpression(), mark.Position);
     }
 
     private static void RequireTarget(Expression target, Token mark)
     {
+        if (
+            target
+            is MemberExpression { IsOptional: true }
+                or MemberExpression { IsSkipping: true }
+                or ElementExpression { IsSkipping: true }
+        )
+        {
+            throw TokenCursor.NotSupported("an assignment after '?.'", target.Position);
+        }
+
         if (target is ArrayLiteral or ObjectLiteral)
         {
             throw TokenCursor.NotSupported("destructuring", target.Position);
@@ -180,6 +201,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
             case "++" or "--":
                 var target = ParseOperand();
                 RequireTarget(target, token);
+                CountResize(target);
                 return new UpdateExpression(
                     target,
                     token.Text is "++" ? Opcode.Add : Opcode.Subtract,
@@ -245,6 +267,7 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
                     break;
                 case "++" or "--" when !token.IsAfterNewLine:
                     RequireTarget(value, token);
+                    CountResize(value);
                     parser.Cursor.Take();
                     return new UpdateExpression(
                         value,
@@ -294,7 +317,8 @@ internal sealed class JavaScriptExpressionParser(JavaScriptParser parser)
             : new ElementExpression(target, index, at) { IsSkipping = isSkipping };
     }
 
-    private List<Expression> ParseArguments()
+    /// <summary>Parses <c>(a, b)</c>.</summary>
+    public List<Expression> ParseArguments()
     {
         parser.Cursor.Expect("(");
         var arguments = new List<Expression>();

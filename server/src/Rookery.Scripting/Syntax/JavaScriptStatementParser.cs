@@ -193,7 +193,13 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
         var separator = parser.Cursor.Ahead(2);
         bool declares =
             parser.Cursor.Current.Kind == TokenKind.Name && parser.Cursor.Current.Text is "let" or "const" or "var";
-        return declares && (separator.IsWord("of") || separator.IsWord("in")) ? ParseForEach(at) : ParseForSteps(at);
+        if (declares && (separator.IsWord("of") || separator.IsWord("in")))
+        {
+            return ParseForEach(at);
+        }
+
+        RefuseOtherLoopsOverValues(at);
+        return ParseForSteps(at);
     }
 
     /// <summary>Parses a loop over elements or names, from its variable on.</summary>
@@ -212,6 +218,38 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
         };
     }
 
+    /// <summary>
+    /// Refuses <c>for (a in b)</c> and <c>for (a of b)</c> where <c>a</c> is no declaration of one name. Such a word
+    /// outside of brackets is no operator before the first semicolon.
+    /// </summary>
+    private void RefuseOtherLoopsOverValues(int at)
+    {
+        int level = 0;
+        for (int ahead = 0; ; ahead++)
+        {
+            var token = parser.Cursor.Ahead(ahead);
+            bool isEnd = token.Kind == TokenKind.End || (level == 0 && (token.Is(";") || token.Is(")")));
+            if (isEnd)
+            {
+                return;
+            }
+
+            if (level == 0 && ahead > 0 && (token.IsWord("of") || token.IsWord("in")))
+            {
+                bool isMember = parser.Cursor.Ahead(ahead - 1).Is(".") || parser.Cursor.Ahead(ahead - 1).Is("?.");
+                if (!isMember)
+                {
+                    throw TokenCursor.NotSupported("'for' with a variable that is declared before", at);
+                }
+            }
+
+            level +=
+                token.Is("(") || token.Is("[") || token.Is("{") ? 1
+                : token.Is(")") || token.Is("]") || token.Is("}") ? -1
+                : 0;
+        }
+    }
+
     /// <summary>Parses a loop <c>for (a; b; c)</c>, from <c>a</c> on.</summary>
     private ForStatement ParseForSteps(int at)
     {
@@ -220,11 +258,6 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
             token.Is(";") ? null
             : token.Kind == TokenKind.Name && token.Text is "let" or "const" or "var" ? ParseDeclarations()
             : new ExpressionStatement(parser.Expressions.ParseSequence(), token.Position);
-        if (parser.Cursor.Current.IsWord("of"))
-        {
-            throw TokenCursor.NotSupported("'for' with a variable that is declared before", at);
-        }
-
         parser.Cursor.Expect(";");
         var condition = parser.Cursor.Current.Is(";") ? null : parser.Expressions.ParseSequence();
         parser.Cursor.Expect(";");
@@ -334,12 +367,13 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
     {
         int at = parser.Cursor.Take().Position;
         parser.Cursor.Take();
-        parser.Cursor.Expect("(");
-        var message = parser.Cursor.Current.Is(")") ? null : parser.Expressions.ParseExpression();
-        parser.Cursor.Expect(")");
-        return message is null
-            ? new TextLiteral("Error", at)
-            : new TemplateLiteral([new TextLiteral("Error: ", at), message], at);
+        var arguments = parser.Cursor.Current.Is("(") ? parser.Expressions.ParseArguments() : [];
+        return arguments switch
+        {
+            [] or [TextLiteral { Text: "" }] => new TextLiteral("Error", at),
+            [var message] => new TemplateLiteral([new TextLiteral("Error: ", at), message], at),
+            _ => throw TokenCursor.NotSupported($"'Error' with {arguments.Count} arguments", at),
+        };
     }
 
     private FunctionStatement ParseFunction()

@@ -6,15 +6,57 @@ internal abstract record Statement(int Position)
 {
     /// <summary>The statements inside of this one, without those of declared functions; empty for none.</summary>
     public virtual IEnumerable<Statement> Inner => [];
+
+    /// <summary>The expressions directly in this statement, without those of inner statements.</summary>
+    public virtual IEnumerable<Expression> Expressions => [];
+
+    /// <summary>
+    /// Returns all expressions of statements, of their inner statements and of functions inside of expressions, but not
+    /// of declared functions. Does not call itself, so a chain may be as long as a text can be.
+    /// </summary>
+    public static IEnumerable<Expression> AllExpressions(IEnumerable<Statement> statements)
+    {
+        var statementsLeft = new Stack<Statement>(statements);
+        var expressionsLeft = new Stack<Expression>();
+        while (statementsLeft.TryPop(out var statement))
+        {
+            Push(statementsLeft, statement.Inner);
+            Push(expressionsLeft, statement.Expressions);
+            while (expressionsLeft.TryPop(out var expression))
+            {
+                yield return expression;
+                Push(expressionsLeft, expression.Operands);
+                if (expression is LambdaExpression { Body: { } body })
+                {
+                    statementsLeft.Push(body);
+                }
+            }
+        }
+    }
+
+    private static void Push<T>(Stack<T> left, IEnumerable<T> more)
+    {
+        foreach (var item in more)
+        {
+            left.Push(item);
+        }
+    }
 }
 
 /// <summary>An expression whose value is dropped.</summary>
-internal sealed record ExpressionStatement(Expression Expression, int Position) : Statement(Position);
+internal sealed record ExpressionStatement(Expression Expression, int Position) : Statement(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Expressions => [Expression];
+}
 
 /// <summary><c>let a = b</c>: one declaration. A statement may have several.</summary>
 internal sealed record VariableStatement(string Name, Expression? Value, bool IsConstant, int Position)
     : Statement(Position)
 {
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Expressions => Value is null ? [] : [Value];
+
     /// <summary>
     /// Whether the name refers to this variable in the whole block, even before its declaration, as in JavaScript.
     /// </summary>
@@ -37,6 +79,9 @@ internal sealed record IfStatement(Expression Condition, Statement Then, Stateme
     : Statement(Position)
 {
     /// <inheritdoc/>
+    public override IEnumerable<Expression> Expressions => [Condition];
+
+    /// <inheritdoc/>
     public override IEnumerable<Statement> Inner => Otherwise is null ? [Then] : [Then, Otherwise];
 }
 
@@ -44,6 +89,9 @@ internal sealed record IfStatement(Expression Condition, Statement Then, Stateme
 internal sealed record ForOfStatement(string Name, Expression Values, Statement Body, int Position)
     : Statement(Position)
 {
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Expressions => [Values];
+
     /// <summary>Whether the variable is a <c>var</c>, whose scope is the whole function.</summary>
     public bool IsVar { get; init; }
 
@@ -67,6 +115,9 @@ internal sealed record ForStatement(
 ) : Statement(Position)
 {
     /// <inheritdoc/>
+    public override IEnumerable<Expression> Expressions => new[] { Condition, Step }.OfType<Expression>();
+
+    /// <inheritdoc/>
     public override IEnumerable<Statement> Inner => Start is null ? [Body] : [Start, Body];
 }
 
@@ -75,6 +126,9 @@ internal sealed record WhileStatement(Expression Condition, Statement Body, bool
     : Statement(Position)
 {
     /// <inheritdoc/>
+    public override IEnumerable<Expression> Expressions => [Condition];
+
+    /// <inheritdoc/>
     public override IEnumerable<Statement> Inner => [Body];
 }
 
@@ -82,6 +136,10 @@ internal sealed record WhileStatement(Expression Condition, Statement Body, bool
 internal sealed record SwitchStatement(Expression Value, IReadOnlyList<SwitchClause> Clauses, int Position)
     : Statement(Position)
 {
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Expressions =>
+        Clauses.Select(static clause => clause.Test).OfType<Expression>().Prepend(Value);
+
     /// <inheritdoc/>
     public override IEnumerable<Statement> Inner => Clauses.SelectMany(static clause => clause.Statements);
 }
@@ -93,10 +151,18 @@ internal sealed record SwitchClause(Expression? Test, IReadOnlyList<Statement> S
 internal sealed record JumpStatement(bool IsBreak, int Position) : Statement(Position);
 
 /// <summary><c>throw a</c>.</summary>
-internal sealed record ThrowStatement(Expression Value, int Position) : Statement(Position);
+internal sealed record ThrowStatement(Expression Value, int Position) : Statement(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Expressions => [Value];
+}
 
 /// <summary><c>return a</c>.</summary>
-internal sealed record ReturnStatement(Expression? Value, int Position) : Statement(Position);
+internal sealed record ReturnStatement(Expression? Value, int Position) : Statement(Position)
+{
+    /// <inheritdoc/>
+    public override IEnumerable<Expression> Expressions => Value is null ? [] : [Value];
+}
 
 /// <summary><c>function a(b) { … }</c>.</summary>
 internal sealed record FunctionStatement(

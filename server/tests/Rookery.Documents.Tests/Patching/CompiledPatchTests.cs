@@ -169,6 +169,21 @@ public class CompiledPatchTests
     }
 
     [Fact]
+    public void A_script_for_a_missing_document_waits_for_the_end_of_the_upgrade_too()
+    {
+        string request = """{"Patch":{"Script":"this.n++"},"PatchIfMissing":{"Script":"this.n = 1 | 2"}}""";
+        Assert.False(TryParseRequest(request, FormatLevel.Scripts, out _, out var error));
+        Assert.Contains("finalize-upgrade", error.What, StringComparison.Ordinal);
+        Assert.True(
+            TryParseRequest(request, FormatLevel.ScriptsOfSecondVersion, out var command, out error),
+            error.ToString()
+        );
+        using var evaluator = new PatchEvaluator();
+        Assert.Equal(PatchStatus.Created, evaluator.ApplyToMissing(Program(command)));
+        Assert.EndsWith("\"n\":3", Text(evaluator.Content), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Loops_need_no_newer_format()
     {
         const string Script =
@@ -192,6 +207,8 @@ public class CompiledPatchTests
                         "this.n++",
                         "this.tags = this.tags.filter(t => t != 'x')",
                         "if (this.n > 1) { this.name = args.v + this.n }",
+                        "for (const k in this) { if (k === 'n') this.n |= 8 } this.tags.sort((a, b) => a < b ? 1 : -1)",
+                        "this['@metadata'].owner = 'Ann'",
                     ]
             )
             {
@@ -267,10 +284,13 @@ public class CompiledPatchTests
         return batch.Command;
     }
 
-    private static bool TryParse(string script, int level, out CommandBuffer command, out InputError error)
+    private static bool TryParse(string script, int level, out CommandBuffer command, out InputError error) =>
+        TryParseRequest(Request(script), level, out command, out error);
+
+    private static bool TryParseRequest(string request, int level, out CommandBuffer command, out InputError error)
     {
         bool isParsed = BatchRequestParser.TryParsePatch(
-            Bytes(Request(script)),
+            Bytes(request),
             "x"u8,
             expected: default,
             skipOnMismatch: false,

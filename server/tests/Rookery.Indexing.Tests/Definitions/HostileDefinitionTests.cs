@@ -244,6 +244,16 @@ public sealed class HostileDefinitionTests
             )
         );
 
+    [Theory]
+    [InlineData("1,", 30_000)]
+    [InlineData("a,", 30_000)]
+    [InlineData("if(1)1;", 8_000)]
+    public void A_chain_of_statements_as_long_as_a_text_can_be_compiles(string link, int links)
+    {
+        string chain = string.Concat(Enumerable.Repeat(link, links));
+        IndexScript.CompileMap($"map('Users', u => {{ let a = 1; {chain} 1; return {{ a }} }})");
+    }
+
     [Fact]
     public void A_text_that_is_too_long_is_refused() =>
         Assert.Throws<ScriptException>(() =>

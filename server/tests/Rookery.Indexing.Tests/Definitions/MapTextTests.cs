@@ -53,6 +53,15 @@ public sealed class MapTextTests
                 "{\"p\":\"y\",\"n\":1}\n{\"p\":\"z\",\"n\":2}"
             },
             { "map('Users', u => { let n = 0; for (const name in u.address) n++; return { n }; })", """{"n":2}""" },
+            {
+                "map('Users', u => { const rows = []; for (let i = 0; i < u.lines.length; i++) "
+                    + "rows[i] = { p: u.lines[i].p }; return rows })",
+                "{\"p\":\"x\"}\n{\"p\":\"y\"}\n{\"p\":\"z\"}"
+            },
+            {
+                "map('Users', u => { const rows = [{ a: 1 }]; for (const r of rows) r.b ??= 1; return rows })",
+                "The map adds the member 'b' to a row, but the fields of an index have to be known before its documents: write it in the object, { b: … }."
+            },
             { "map('Users', u => { if (u.age < 18) return null; return { age: u.age }; })", """{"age":41}""" },
             { "map('Users', u => { if (u.age > 18) return null; return { age: u.age }; })", "" },
             { "map('Users', u => [{ a: 1 }, null, { b: 2 }])", "{\"a\":1}\n{\"b\":2}" },

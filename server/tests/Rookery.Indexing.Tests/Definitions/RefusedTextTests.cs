@@ -339,6 +339,18 @@ public sealed class RefusedTextTests
         "groupBy(r => r.o).aggregate(g => { let r = { o: g.key, c: 1 }; for (; g.key; r = null) { break; } return r; })",
         "nothing or several"
     )]
+    [InlineData(
+        "groupBy(r => r.o).aggregate(g => { const q = g.key ? r : r; var r = { o: g.key, c: 1 }; return q; })",
+        "nothing or several"
+    )]
+    [InlineData(
+        "groupBy(r => r.o).aggregate(g => { let r = { o: g.key, c: 1 }; while ((r = null)) { } return r; })",
+        "nothing or several"
+    )]
+    [InlineData(
+        "groupBy(r => r.o).aggregate(g => { let r = { o: g.key, c: 1 }; let a = (r = null, 1); return r; })",
+        "nothing or several"
+    )]
     [InlineData("groupBy(r => r.o).aggregate(g => g.key ? { o: g.key, c: 1 } : undefined)", "nothing or several")]
     [InlineData("groupBy(r => r.o).aggregate(g => g.key && { o: g.key, c: 1 })", "nothing or several")]
     [InlineData("groupBy(r => r.o).aggregate(g => g.values.map(v => ({ o: v.o, c: v.c })))", "nothing or several")]

@@ -19,6 +19,10 @@ public sealed class ChangeByQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("from Items where id() in ('items/3', 'items/none', 'ITEMS/3') update { this.by = 7 }", 1, 1)]
     [InlineData("from @all_docs where startsWith(id(), 'items/') and n = 4 update { this.by = 7 }", 1, 1)]
     [InlineData("from Items update { if (this.n % 2 == 0) { this.by = 7 } }", 10, 5)]
+    [InlineData("from Items as i update { for (var i = 0; i < 2; i++) this.by = 6 + i }", 10, 10)]
+    [InlineData("from Items as i update { i = 5; this.by = 7 }", 10, 10)]
+    [InlineData("from Items as i update { for (var i of [1, 2]) { } this.by = i + 5 }", 10, 10)]
+    [InlineData("from Items update { let i = 28; this.by = i++ / 4; this.in = this.by / 1 / 1 }", 10, 10)]
     [InlineData("from Items where n > 100 update { this.by = 7 }", 0, 0)]
     [InlineData("from Items update { this.by = 7 } limit 4", 4, 4)]
     public async Task A_patch_by_query_changes_what_it_finds(string query, int found, int changed)
