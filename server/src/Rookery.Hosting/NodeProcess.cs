@@ -35,7 +35,10 @@ public static class NodeProcess
         using var fatal = new FatalFailure(log);
         var disk = new PosixDisk();
         using var systemd = new SystemdNotifier(disk);
-        SettleRecovery(configuration, disk);
+        using (new StartInterruption(stop.Received, log, time, Environment.Exit))
+        {
+            SettleRecovery(configuration, disk);
+        }
 
         // A node that is admitted to a cluster while it serves stops, joins, and serves again as a member, all in this
         // process. It keeps its claim code, because a screen may show it.
@@ -52,10 +55,20 @@ public static class NodeProcess
             log,
             time
         );
-        while (
-            await FormedMember.JoinAsync(disk, configuration, systemd, log, time, stop.Received)
-            && await ServeAsync(setting, stop)
-        ) { }
+        while (await JoinAsync(setting, stop) && await ServeAsync(setting, stop)) { }
+    }
+
+    private static async Task<bool> JoinAsync(NodeSetting setting, StopSignal stop)
+    {
+        using var interruption = InterruptStart(setting, stop);
+        return await FormedMember.JoinAsync(
+            setting.Disk,
+            setting.Configuration,
+            setting.Systemd,
+            setting.Log,
+            setting.Time,
+            stop.Received
+        );
     }
 
     /// <summary>Serves until the process must stop or other nodes have admitted this one to their cluster.</summary>
@@ -64,7 +77,7 @@ public static class NodeProcess
     {
         await using var parts = new NodeParts();
         var admitted = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        var node = await ServedNode.StartAsync(setting, parts, admitted);
+        var node = await StartAsync(setting, stop, parts, admitted);
         bool isJoining = await Task.WhenAny(stop.Received, admitted.Task) == admitted.Task;
         using var deadline = new StopDeadline(setting.Log, setting.Time, Environment.Exit);
         if (!isJoining)
@@ -75,6 +88,20 @@ public static class NodeProcess
         await node.StopAsync(deadline);
         return isJoining;
     }
+
+    private static async Task<ServedNode> StartAsync(
+        NodeSetting setting,
+        StopSignal stop,
+        NodeParts parts,
+        TaskCompletionSource admitted
+    )
+    {
+        using var interruption = InterruptStart(setting, stop);
+        return await ServedNode.StartAsync(setting, parts, admitted);
+    }
+
+    private static StartInterruption InterruptStart(NodeSetting setting, StopSignal stop) =>
+        new(stop.Received, setting.Log, setting.Time, Environment.Exit);
 
     // Completes an interrupted `rookery cluster recover`, and refuses data of a newer program. Runs before the node's
     // identity is read.

@@ -132,15 +132,45 @@ function heldSyncs(directory) {
   } : null
 }
 
-test("A disk that does not answer holds a stop up until it does, and for a minute at most", { timeout: 240_000 }, async t => {
-  const directory = temporaryDirectory(t)
+/** The library that blocks syncs, in a directory of the test; null, after the test was skipped, without a compiler. */
+function heldSyncsOr(t, directory) {
   const disk = heldSyncs(directory)
   if (disk === null) {
     assert.ok(!process.env.CI, "needs cc (Debian: gcc, libc6-dev)")
     t.skip("needs cc (Debian: gcc, libc6-dev)")
-    return
   }
 
+  return disk
+}
+
+test("SIGTERM breaks off a start that waits for its disk, and loses nothing", { timeout: 120_000 }, async t => {
+  const directory = temporaryDirectory(t)
+  const disk = heldSyncsOr(t, directory)
+  if (disk === null) return
+  const settings = { data: join(directory, "data"), environment: disk.environment }
+  let node = await NodeProcess.serve(settings)
+  afterwards(t, () => node.kill())
+  await node.createDatabase("birds")
+  await node.expect(201, "PUT", "/databases/birds/docs?id=first", '{"n":1}')
+  await node.kill()
+
+  disk.hold()
+  node = NodeProcess.start({ ...settings, port: node.port })
+  await until(() => disk.isBlocked())
+  node.child.kill("SIGTERM")
+  assert.equal(await node.ended, 0, node.log)
+  assert.match(node.log, /told to stop while it started/)
+
+  disk.release()
+  node = await NodeProcess.serve(settings)
+  assert.equal((await node.expect(200, "GET", "/databases/birds/docs?id=first")).Results[0].n, 1)
+  assert.equal(await node.terminate(), 0, node.log)
+})
+
+test("A disk that does not answer holds a stop up until it does, and for a minute at most", { timeout: 240_000 }, async t => {
+  const directory = temporaryDirectory(t)
+  const disk = heldSyncsOr(t, directory)
+  if (disk === null) return
   const data = join(directory, "data")
   const serve = () => NodeProcess.serve({ data, environment: disk.environment })
   let node = await serve()

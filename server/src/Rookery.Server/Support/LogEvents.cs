@@ -192,6 +192,15 @@ public static class LogEvents
             "The status line could not be updated; logged once, until it works again."
         );
 
+    /// <summary>The node was told to stop while it started, and its start was broken off.</summary>
+    public static EventId StartInterrupted { get; } =
+        Add(
+            1514,
+            "start_interrupted",
+            LogLevel.Information,
+            "The node was told to stop while it started, and its start was broken off."
+        );
+
     /// <summary>An alert began.</summary>
     public static EventId AlertBegan { get; } =
         Add(1601, "alert_began", LogLevel.Warning, "An alert began, with its name and what to do.");
