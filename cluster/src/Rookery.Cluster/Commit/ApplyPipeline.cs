@@ -44,6 +44,19 @@ internal sealed class ApplyPipeline(
     /// </summary>
     public bool HasToApply => host.IsInDiagnosisMode ? Volatile.Read(ref _hasToRefuse) : host.Progress.HasNext;
 
+    /// <summary>Whether a caller waits for an entry that can be applied now.</summary>
+    public bool HasAwaited
+    {
+        get
+        {
+            lock (host.Gate)
+            {
+                return !host.Progress.IsBlocked
+                    && log.IsAnyAwaited(host.Progress.Applied + 1, host.Progress.ApplicableThrough);
+            }
+        }
+    }
+
     /// <summary>Whether applying may block until a flush ends.</summary>
     public bool MayWaitForFlush => store.Storage.Memtables.IsFlushBehind;
 

@@ -130,7 +130,10 @@ internal sealed class CommitThreads
     /// <summary>Releases the apply turn that <see cref="TryPauseApplying"/> took.</summary>
     public void ResumeApplying() => EndApplying();
 
-    /// <summary>Commits what is queued, ends both threads, and refuses proposals that arrive later.</summary>
+    /// <summary>
+    /// Commits what is queued, applies what callers wait for, ends both threads, and refuses proposals that arrive
+    /// later.
+    /// </summary>
     public void Stop()
     {
         _host.BeginShutdown();
@@ -298,7 +301,7 @@ internal sealed class CommitThreads
         }
 
         // As soon as a write waits for this thread, the apply thread applies the other entries.
-        while (_applies.ApplyOnce() && _queue.Count == 0 && !_writes.HasWork) { }
+        while (_applies.ApplyOnce() && _queue.Count == 0 && !_writes.HasWork && !Volatile.Read(ref _isStopping)) { }
 
         EndApplying();
     }
@@ -322,11 +325,23 @@ internal sealed class CommitThreads
                 _isApplyTurnTaken = true;
             }
 
-            while (_applies.ApplyOnce()) { }
+            bool mayEnd = MayEndApplying();
+            while (!mayEnd && _applies.ApplyOnce())
+            {
+                mayEnd = MayEndApplying();
+            }
 
             EndApplying();
+            if (mayEnd)
+            {
+                return;
+            }
         }
     }
+
+    // A node that stops applies only what callers wait for. A member may be thousands of entries behind the log, and
+    // applies them at its next start.
+    private bool MayEndApplying() => Volatile.Read(ref _writerEnded) && !_applies.HasAwaited;
 
     private void EndApplying()
     {

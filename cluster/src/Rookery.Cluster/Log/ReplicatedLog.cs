@@ -139,6 +139,24 @@ internal sealed class ReplicatedLog(RaftHost host, ProposalAnswers answers, long
     }
 
     /// <summary>
+    /// Whether callers wait for one of the cached entries from <paramref name="first"/> through
+    /// <paramref name="last"/>.
+    /// </summary>
+    public bool IsAnyAwaited(long first, long last)
+    {
+        last = Math.Min(last, Cache.LastIndex);
+        for (long index = Math.Max(first, Cache.FirstIndex); index <= last; index++)
+        {
+            if (Cache.TryGet(index, out var entry) && entry.ProposalCount > 0)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>
     /// After a lost leadership, answers the callers of uncommitted entries that the outcome is unknown, once they have
     /// waited long enough. Usually the next leader commits or replaces their entries earlier.
     /// </summary>
