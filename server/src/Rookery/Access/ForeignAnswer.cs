@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Rookery.Data;
 using Rookery.Hosting;
 using Rookery.Server.Configuration;
 
@@ -15,6 +16,8 @@ internal static class ForeignAnswer
 
     private const long MinBound = 64 << 20;
     private const long MaxBound = 256 << 20;
+    private const int PartBytes = 64 << 10;
+    private const int FirstBufferBytes = 1 << 20;
 
     /// <summary>
     /// The longest answer that is read into memory, in bytes: an eighth of the machine's memory, between 64 MiB and 256
@@ -84,31 +87,49 @@ internal static class ForeignAnswer
 
     /// <summary>Reads a whole body into memory.</summary>
     /// <exception cref="AdminException">
-    /// The body is longer than <paramref name="maxBytes"/>, or than <see cref="MaxBytes"/> if that is null.
+    /// The body is longer than <paramref name="maxBytes"/>, or than <see cref="MaxBytes"/> if that is null; or no part
+    /// of it came for <see cref="Silence.Longest"/>.
     /// </exception>
     /// <exception cref="HttpRequestException">The connection broke.</exception>
     public static async Task<byte[]> ReadAsync(
         HttpContent body,
         Uri address,
         CancellationToken cancellation,
-        long? maxBytes = null
+        long? maxBytes = null,
+        TimeProvider? time = null
     )
     {
         long bound = maxBytes ?? MaxBytes;
+        using var received = new MemoryStream((int)Math.Min(body.Headers.ContentLength ?? 0, FirstBufferBytes));
+        byte[] part = new byte[PartBytes];
         try
         {
-            await body.LoadIntoBufferAsync(bound, cancellation);
+            await using var stream = await body.ReadAsStreamAsync(cancellation);
+            while (received.Length <= bound)
+            {
+                int read = await Silence.BoundAsync(
+                    address,
+                    time ?? TimeProvider.System,
+                    ends => stream.ReadAsync(part, ends).AsTask(),
+                    cancellation
+                );
+                if (read == 0)
+                {
+                    return received.ToArray();
+                }
+
+                received.Write(part, 0, read);
+            }
         }
-        catch (HttpRequestException tooLong)
-            when (tooLong.HttpRequestError == HttpRequestError.ConfigurationLimitExceeded)
+        catch (IOException broken)
         {
-            throw new AdminException(
-                $"The answer of {address} is longer than the {bound >> 20} MiB that this command keeps at once. Ask "
-                    + $"for less, or for results one by one (`rookery query --ndjson`, `rookery export`).",
-                ExitCode.Failure
-            );
+            throw new HttpRequestException(broken.Message, broken);
         }
 
-        return await body.ReadAsByteArrayAsync(cancellation);
+        throw new AdminException(
+            $"The answer of {address} is longer than the {bound >> 20} MiB that this command keeps at once. Ask for "
+                + "less, or for results one by one (`rookery query --ndjson`, `rookery export`).",
+            ExitCode.Failure
+        );
     }
 }

@@ -26,7 +26,7 @@ internal static class NodeChoice
         {
             if (started < nodes.Count)
             {
-                attempts.Add(WhyNotAsync(nodes[started++], chosen.Token));
+                attempts.Add(WhySilentAsync(nodes[started++], chosen.Token));
             }
 
             var pause = started < nodes.Count ? HeadStart : Timeout.InfiniteTimeSpan;
@@ -48,8 +48,9 @@ internal static class NodeChoice
         throw new AdminException(string.Join(' ', reasons.Select(static reason => reason!.Trim())), ExitCode.Failure);
     }
 
-    /// <summary>Returns why a node does not answer, in a sentence; null when it answers.</summary>
-    private static async Task<string?> WhyNotAsync(NodeConnection node, CancellationToken cancellation)
+    /// <summary>Returns why a node does not answer a request for its liveness, in a sentence; null when it
+    /// answers.</summary>
+    public static async Task<string?> WhySilentAsync(NodeConnection node, CancellationToken cancellation)
     {
         using var client = node.NewClient(AnswerTimeout);
         try

@@ -9,7 +9,8 @@ namespace Rookery.Access;
 
 /// <summary>
 /// An HTTP client for documents, queries and indexes. Responses need not fit into memory. The response to a GET must
-/// begin within <see cref="Silence.Longest"/>; others may take any time, because a query or a write may be long.
+/// begin within <see cref="Silence.Longest"/>. Others may take longer while the node answers other requests
+/// (<see cref="Silence.BoundLongWorkAsync"/>), because a query or a write may be long.
 /// </summary>
 /// <param name="node">The node.</param>
 /// <param name="named">All nodes that the user named, including this one. A long operation may continue at another of
@@ -23,6 +24,7 @@ internal sealed class NodeClient(
 {
     private const long ExpectContinueFromBytes = 1 << 20;
 
+    private readonly TimeProvider _time = time ?? TimeProvider.System;
     private NodeConnection _node = node;
     private HttpClient _client = node.NewClient(Timeout.InfiniteTimeSpan);
 
@@ -66,11 +68,16 @@ internal sealed class NodeClient(
             return request.Method == HttpMethod.Get
                 ? await Silence.BoundBeginningAsync(
                     _node.Address,
-                    time ?? TimeProvider.System,
+                    _time,
                     ends => _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ends),
                     cancellation
                 )
-                : await _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, cancellation);
+                : await Silence.BoundLongWorkAsync(
+                    _node,
+                    _time,
+                    ends => _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ends),
+                    cancellation
+                );
         }
         catch (HttpRequestException failure)
         {
@@ -186,13 +193,23 @@ internal sealed class NodeClient(
         return request;
     }
 
+    /// <summary>Reads the whole body of a response, which must go on to arrive.</summary>
+    /// <exception cref="AdminException">The body is too long, or the node stopped sending.</exception>
+    /// <exception cref="HttpRequestException">The connection broke.</exception>
+    public Task<byte[]> ReadBodyAsync(HttpResponseMessage answer, CancellationToken cancellation = default) =>
+        ForeignAnswer.ReadAsync(answer.Content, _node.Address, cancellation, time: _time);
+
+    /// <summary>Opens the body of a response as a stream whose reads end if the node hangs.</summary>
+    public async Task<Stream> OpenBodyAsync(HttpResponseMessage answer) =>
+        new BoundedReads(await answer.Content.ReadAsStreamAsync(), _node, _time);
+
     /// <summary>Reads the JSON of a response.</summary>
     /// <exception cref="AdminException">The response is not JSON, or the connection broke.</exception>
     public async Task<JsonElement> ReadJsonAsync(HttpResponseMessage answer, CancellationToken cancellation = default)
     {
         try
         {
-            byte[] body = await ForeignAnswer.ReadAsync(answer.Content, _node.Address, cancellation);
+            byte[] body = await ReadBodyAsync(answer, cancellation);
             if (body.Length == 0)
             {
                 return default;

@@ -45,7 +45,8 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
         }
 
         using var body = new StringContent(lines.ToString());
-        await (await client.SendAsync(HttpMethod.Post, $"{_path}/import", body)).Content.ReadAsByteArrayAsync();
+        using var imported = await client.SendAsync(HttpMethod.Post, $"{_path}/import", body);
+        await client.ReadBodyAsync(imported);
         if (kind is BenchKind.Query)
         {
             using var query = PlannedQuery(age: 0, waits: true);
@@ -102,7 +103,7 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
             {
                 using var request = Request(number);
                 using var answer = await client.AskAsync(request);
-                await answer.Content.ReadAsByteArrayAsync();
+                await client.ReadBodyAsync(answer);
                 if (answer.IsSuccessStatusCode)
                 {
                     durations.Add((long)time.GetElapsedTime(sentAt).TotalMicroseconds);

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text;
 using Rookery.Access;
 
 namespace Rookery.Bench;
@@ -31,7 +32,7 @@ internal sealed record WrittenBytes(long Bytes, double? SyncSeconds)
 
         double bytes = 0;
         double? sync = null;
-        foreach (string line in (await answer.Content.ReadAsStringAsync()).Split('\n'))
+        foreach (string line in Encoding.UTF8.GetString(await client.ReadBodyAsync(answer)).Split('\n'))
         {
             if (
                 Array.Exists(

@@ -222,7 +222,7 @@ internal static class QueryCommand
             body
         );
         ForeignAnswer.RequireStream(answer, client.Address);
-        await using var stream = await answer.Content.ReadAsStreamAsync();
+        await using var stream = await client.OpenBodyAsync(answer);
         await using var output = new BufferedStream(Output.Visible, OutputBytes);
         try
         {

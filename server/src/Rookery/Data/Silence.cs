@@ -12,6 +12,9 @@ internal static class Silence
     /// <summary>The longest silence. It also bounds the wait for a disk that stalls.</summary>
     public static readonly TimeSpan Longest = TimeSpan.FromMinutes(2);
 
+    /// <summary>The longest silence of a node that works on one request and answers others.</summary>
+    public static readonly TimeSpan LongestWork = TimeSpan.FromHours(1);
+
     /// <summary>Awaits work at a node for at most <see cref="Longest"/>.</summary>
     /// <param name="address">The node's address, for the message.</param>
     /// <param name="time">The clock.</param>
@@ -51,6 +54,77 @@ internal static class Silence
                 + "was received. Check `rookery status` and the log on that node; try again, or use another node.",
             cancellation
         );
+
+    /// <summary>
+    /// Awaits a part of the response to a request that may take long, such as a query or a write: as long as the node
+    /// answers other requests, but for at most <see cref="LongestWork"/>. The node is asked after each
+    /// <see cref="Longest"/> of silence.
+    /// </summary>
+    /// <param name="node">The node.</param>
+    /// <param name="time">The clock.</param>
+    /// <param name="work">The work to await.</param>
+    /// <param name="cancellation">Cancels the work.</param>
+    /// <exception cref="AdminException">The node answers nothing, or sent nothing for too long.</exception>
+    public static Task<T> BoundLongWorkAsync<T>(
+        NodeConnection node,
+        TimeProvider time,
+        Func<CancellationToken, Task<T>> work,
+        CancellationToken cancellation = default
+    ) =>
+        BoundWhileAnsweringAsync(
+            node.Address,
+            time,
+            work,
+            async ends => await NodeChoice.WhySilentAsync(node, ends) is null,
+            cancellation
+        );
+
+    /// <summary>
+    /// As <see cref="BoundLongWorkAsync"/>, with the question whether the node answers other requests.
+    /// </summary>
+    internal static async Task<T> BoundWhileAnsweringAsync<T>(
+        Uri address,
+        TimeProvider time,
+        Func<CancellationToken, Task<T>> work,
+        Func<CancellationToken, Task<bool>> answersOthers,
+        CancellationToken cancellation
+    )
+    {
+        using var ends = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
+        var awaited = work(ends.Token);
+        long startedAt = time.GetTimestamp();
+        while (true)
+        {
+            try
+            {
+                return await awaited.WaitAsync(Longest, time, cancellation);
+            }
+            catch (TimeoutException) when (!awaited.IsCompleted)
+            {
+                // Asked below whether the node works at all.
+            }
+
+            bool isOverdue = time.GetElapsedTime(startedAt) >= LongestWork;
+            if (!isOverdue && await answersOthers(cancellation))
+            {
+                continue;
+            }
+
+            cancellation.ThrowIfCancellationRequested();
+            await ends.CancelAsync();
+            throw new AdminException(
+                $"The node at {address} accepted the request and has sent nothing for "
+                    + (
+                        isOverdue
+                            ? $"{LongestWork.TotalHours:0} h, so the command gives up. "
+                            : $"{Longest.TotalSeconds:0} s, and it answers no other request either: it hangs. "
+                    )
+                    + "If the request was a write, it may still be executed: look before you repeat it. Check "
+                    + "`rookery status` and the log on that node; try again, or use another node.",
+                ExitCode.Failure
+            );
+        }
+    }
 
     private static async Task<T> BoundAsync<T>(
         TimeProvider time,

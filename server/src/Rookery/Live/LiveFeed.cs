@@ -134,9 +134,7 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
         using var answer = await client.AskAsync(request, cancellation);
         var ready = await client.ReadJsonAsync(answer, cancellation);
         using var metrics = await client.SendAsync(HttpMethod.Get, "/metrics", cancellation: cancellation);
-        var now = MetricsPage.Read(
-            Encoding.UTF8.GetString(await ForeignAnswer.ReadAsync(metrics.Content, client.Address, cancellation))
-        );
+        var now = MetricsPage.Read(Encoding.UTF8.GetString(await client.ReadBodyAsync(metrics, cancellation)));
         double seconds = _previous is null ? 0 : time.GetElapsedTime(_previousAt).TotalSeconds;
         var view = ViewOf(ready, now, _previous, seconds);
         (_previous, _previousAt) = (now, time.GetTimestamp());

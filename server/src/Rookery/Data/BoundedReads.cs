@@ -1,0 +1,69 @@
+using Rookery.Access;
+
+namespace Rookery.Data;
+
+/// <summary>
+/// The body of a response that may pause long, such as that of a streamed query which reads many documents between two
+/// results. A read ends as <see cref="Silence.BoundLongWorkAsync"/> says if the node hangs.
+/// </summary>
+/// <param name="body">The body.</param>
+/// <param name="node">The node that sends the body.</param>
+/// <param name="time">The clock.</param>
+internal sealed class BoundedReads(Stream body, NodeConnection node, TimeProvider time) : Stream
+{
+    /// <inheritdoc/>
+    public override bool CanRead => true;
+
+    /// <inheritdoc/>
+    public override bool CanSeek => false;
+
+    /// <inheritdoc/>
+    public override bool CanWrite => false;
+
+    /// <inheritdoc/>
+    public override long Length => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override long Position
+    {
+        get => throw new NotSupportedException();
+        set => throw new NotSupportedException();
+    }
+
+    /// <inheritdoc/>
+    public override int Read(byte[] buffer, int offset, int count) =>
+        ReadAsync(buffer.AsMemory(offset, count)).AsTask().GetAwaiter().GetResult();
+
+    /// <inheritdoc/>
+    public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
+    {
+        // Most parts have arrived already.
+        var reading = body.ReadAsync(buffer, cancellationToken);
+        return reading.IsCompletedSuccessfully
+            ? reading.Result
+            : await Silence.BoundLongWorkAsync(node, time, _ => reading.AsTask(), cancellationToken);
+    }
+
+    /// <inheritdoc/>
+    public override void Flush() => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override void SetLength(long value) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    protected override void Dispose(bool disposing)
+    {
+        if (disposing)
+        {
+            body.Dispose();
+        }
+
+        base.Dispose(disposing);
+    }
+}
