@@ -200,6 +200,7 @@ internal sealed class ClusterReport(
                 ClockAheadSeconds = clock.Time.UtcTicks == 0 ? null : clock.OwnAheadSeconds,
                 IsClockSynchronised = clock.IsOwnSynchronised,
                 SpareBytes = store.Space.SpareBytes,
+                FullJournalDirectory = store.Space.FullJournalDirectory,
             };
         }
 

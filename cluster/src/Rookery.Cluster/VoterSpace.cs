@@ -97,13 +97,19 @@ internal sealed class VoterSpace(RaftHost host, NodeStore store, MemberRoster ro
                 ? null
                 : string.Create(
                     CultureInfo.InvariantCulture,
-                    $"{roster.NameAndTagOf(limiting.Node)} has {Amount.Bytes(-limiting.SpareBytes)} less free than "
-                        + $"it keeps in reserve. Not counting it, fewer than {majority} of {voterCount} voters have "
-                        + $"room, so writes that grow the data are refused. Deletes are still possible; free some "
-                        + $"space there, or replace its card by a larger one."
+                    $"{roster.NameAndTagOf(limiting.Node)} has {Amount.Bytes(-limiting.SpareBytes)} less free "
+                        + $"{DescribePlace(limiting.Node)}than it keeps in reserve. Not counting it, fewer than "
+                        + $"{majority} of {voterCount} voters have room, so writes that grow the data are refused. Deletes are still possible; free some "
+                        + $"space there, or replace the card, or its journal's device, by a larger one."
                 );
         return new ClusterCapacity(roster.TagOf(limiting.Node), limiting.SpareBytes, refusal);
     }
+
+    // Another member reports only how much it lacks.
+    private string DescribePlace(NodeId node) =>
+        node == host.Self && store.Space.FullJournalDirectory is { } directory
+            ? $"on the file system of its journal in {directory} "
+            : string.Empty;
 
     /// <summary>
     /// Transfers leadership when this node lacks space, because a full leader stops all writes. The target must have

@@ -65,6 +65,7 @@ internal static partial class KnownMetrics
         var node = new SecureServer
         {
             Board = watch,
+            JournalDirectory = "/journal",
             MachineNotes = static () =>
                 new MachineNotes(DateTimeOffset.UnixEpoch.AddYears(50), IsSlotOnTrial: false, HasSlotFallenBack: false),
         };

@@ -113,4 +113,10 @@ public sealed record MemberStatistics(
 
     /// <summary>The member's free bytes beyond its reserve; null if this node does not know.</summary>
     public long? SpareBytes { get; init; }
+
+    /// <summary>
+    /// The directory of the member's journal if only the file system of the journal is full; null if it is not, or if
+    /// the member is another one than this node.
+    /// </summary>
+    public string? FullJournalDirectory { get; init; }
 }

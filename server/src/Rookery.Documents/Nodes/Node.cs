@@ -178,6 +178,7 @@ public abstract class Node : IDisposable
             Overloaded = store.Admission.Refused,
             Recovery = store.Journal.Recovery.Sentence,
             Space = store.Space.Data,
+            JournalSpace = store.Space.Journal,
             Transfers = store.Transfers,
             Storage = store.Storage.Statistics(),
             Consensus = consensus?.ReadCluster(),

@@ -28,10 +28,20 @@ public sealed class NodeSpace
         _journalDirectory = options.JournalDirectory;
         if (_journalDirectory is not null)
         {
-            var rule = new ReserveRule((long)SegmentsInReserve * options.SegmentBytes, 0);
-            _journal = new SpaceReserve(disk, _journalDirectory, rule, Interval, time, () => journal.ReadyBytes);
+            _journal = new SpaceReserve(
+                disk,
+                _journalDirectory,
+                JournalReserveOf(options),
+                Interval,
+                time,
+                () => journal.ReadyBytes
+            );
         }
     }
+
+    /// <summary>Returns the reserve on the file system of a journal with its own directory.</summary>
+    internal static ReserveRule JournalReserveOf(NodeOptions options) =>
+        new((long)SegmentsInReserve * options.SegmentBytes, Fraction: 0);
 
     /// <summary>State of the data's file system.</summary>
     public ReserveState Data => _data.State;
@@ -48,6 +58,17 @@ public sealed class NodeSpace
             return _journal?.State is { } journal ? Math.Min(spare, journal.FreeBytes - journal.NeededBytes) : spare;
         }
     }
+
+    /// <summary>
+    /// State of the journal's own file system; null if the journal is in the data directory.
+    /// </summary>
+    public JournalSpace? Journal => _journal is null ? null : new JournalSpace(_journalDirectory!, _journal.State);
+
+    /// <summary>
+    /// The journal's own directory if its file system, and not the data's, is why writes that grow the data are
+    /// refused; otherwise null.
+    /// </summary>
+    public string? FullJournalDirectory => _data.State.GrowthAllowed && IsJournalLow ? _journalDirectory : null;
 
     /// <summary>Whether the journal's own file system is below its reserve; a flush releases segments there.</summary>
     public bool IsJournalLow => _journal is { State.GrowthAllowed: false };
@@ -73,3 +94,8 @@ public sealed class NodeSpace
             : null;
     }
 }
+
+/// <summary>The free space on the file system of a journal with its own directory.</summary>
+/// <param name="Directory">The directory.</param>
+/// <param name="State">The free space and the reserve.</param>
+public sealed record JournalSpace(string Directory, ReserveState State);

@@ -51,6 +51,11 @@ public sealed record NodeStatistics
     /// </summary>
     public required ReserveState Space { get; init; }
 
+    /// <summary>
+    /// Free space on the file system of a journal with its own directory; null if the journal is in the data directory.
+    /// </summary>
+    public JournalSpace? JournalSpace { get; init; }
+
     /// <summary>Figures of consensus; null on a node opened only to read damaged data.</summary>
     public ConsensusStatistics? Consensus { get; init; }
 

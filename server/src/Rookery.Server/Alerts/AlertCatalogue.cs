@@ -93,20 +93,31 @@ public static class AlertCatalogue
         {
             Name = "disk_full",
             Severity = AlertSeverity.Critical,
-            Expression = "rookery_disk_free_bytes < rookery_disk_reserve_bytes",
+            Expression =
+                "rookery_disk_free_bytes < rookery_disk_reserve_bytes or rookery_journal_disk_free_bytes < "
+                + "rookery_journal_disk_reserve_bytes",
             For = TimeSpan.FromMinutes(1),
             KeepFiring = TimeSpan.FromMinutes(5),
             Sentence =
-                "A card has less free space than the node's reserve: writes that add data are refused "
-                + "if no majority of the voters has more.",
+                "A card, or the device of a journal, has less free space than the node's reserve: writes that add "
+                + "data are refused if no majority of the voters has more.",
             Summary = "{{ $labels.instance }} has {{ $value | humanize1024 }}B free, less than its reserve.",
-            Fix = "Delete documents or databases that are not needed, or move the node to a larger card or drive.",
+            Fix =
+                "Delete documents or databases that are not needed, or move the node, or its journal, to a larger "
+                + "card or drive.",
             Judge = static facts =>
-                facts.Space is { } space && space.FreeBytes < space.NeededBytes
-                    ? $"{(facts.IsAlone ? "Nothing new can be written: this" : "This")} node's card is full; "
-                        + $"it has {Amount.Bytes(space.FreeBytes)} free, less than its reserve of "
-                        + $"{Amount.Bytes(space.NeededBytes)}."
-                    : null,
+                facts switch
+                {
+                    { Space: { GrowthAllowed: false } space } =>
+                        $"{(facts.IsAlone ? "Nothing new can be written: this" : "This")} node's card is full; "
+                            + $"it has {Amount.Bytes(space.FreeBytes)} free, less than its reserve of "
+                            + $"{Amount.Bytes(space.NeededBytes)}.",
+                    { JournalSpace: { State: { GrowthAllowed: false } space, Directory: var directory } } =>
+                        $"{(facts.IsAlone ? "Nothing new can be written: the" : "The")} file system of this node's "
+                            + $"journal, in {directory}, is full; it has {Amount.Bytes(space.FreeBytes)} free, less "
+                            + $"than its reserve of {Amount.Bytes(space.NeededBytes)}.",
+                    _ => null,
+                },
         },
         new()
         {

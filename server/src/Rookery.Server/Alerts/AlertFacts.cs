@@ -1,5 +1,6 @@
 using Rookery.Board;
 using Rookery.Documents.Consensus;
+using Rookery.Documents.Nodes;
 using Rookery.Platform;
 
 namespace Rookery.Server.Alerts;
@@ -24,6 +25,12 @@ public sealed record AlertFacts
 
     /// <summary>Free bytes and reserve of the file system of the data.</summary>
     public ReserveState? Space { get; init; }
+
+    /// <summary>
+    /// Free bytes and reserve of the file system of the journal, and its directory; null if the journal is with the
+    /// data.
+    /// </summary>
+    public JournalSpace? JournalSpace { get; init; }
 
     /// <summary>Number of places on disk whose checksum does not match.</summary>
     public int DamagedPlaces { get; init; }

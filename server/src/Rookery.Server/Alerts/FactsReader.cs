@@ -32,6 +32,7 @@ internal sealed class FactsReader(ServerContext context)
             NotServing = readiness.Reason ?? statistics?.Consensus?.Unready,
             Cluster = isHealthy ? statistics?.Consensus : null,
             Space = statistics?.Space,
+            JournalSpace = statistics?.JournalSpace,
             DamagedPlaces = statistics?.Storage.Damage.Count ?? 0,
             StorageTrouble = statistics?.Storage.Health,
             Board = context.Options.Board?.Reading,

@@ -20,14 +20,26 @@ internal static class GrowthRule
         return full.Length == 0 || answering < cluster.Majority || answering - full.Length >= cluster.Majority
             ? null
             : $"Nothing new can be written: {DescribeFullCards(cluster, voters, full)}. Documents can be read and "
-                + $"deleted; free some space, or give {(full.Length == 1 ? "it a larger card" : "them larger cards")}.";
+                + $"deleted; free some space, or give {DescribeRemedy(full)}.";
+    }
+
+    private static string DescribeRemedy(LiveNode[] full)
+    {
+        if (full.Length > 1)
+        {
+            return "them larger cards";
+        }
+
+        return full[0].FullJournalDirectory is null ? "it a larger card" : "the journal a larger device";
     }
 
     private static string DescribeFullCards(LiveCluster cluster, LiveNode[] voters, LiveNode[] full)
     {
         if (cluster.IsAlone)
         {
-            return "this node's card is full";
+            return full[0].FullJournalDirectory is { } directory
+                ? $"the file system of this node's journal, in {directory}, is full"
+                : "this node's card is full";
         }
 
         string others =
@@ -36,6 +48,11 @@ internal static class GrowthRule
                 : string.Empty;
         if (full.Length == voters.Length)
         {
+            if (voters is [{ FullJournalDirectory: { } own }])
+            {
+                return $"the file system of the journal of {full[0].DisplayName}, the only voter, in {own}, is full";
+            }
+
             if (voters.Length == 1)
             {
                 return $"the card of {full[0].DisplayName}, the only voter, is full";
@@ -47,6 +64,11 @@ internal static class GrowthRule
             }
 
             return $"all {voters.Length} cards are full";
+        }
+
+        if (full is [{ FullJournalDirectory: { } journal }])
+        {
+            return $"the file system of the journal of {full[0].DisplayName}, in {journal}, is full{others}";
         }
 
         return $"{(full.Length == 1 ? "the card of" : "the cards of")} {JoinNames(full)} "

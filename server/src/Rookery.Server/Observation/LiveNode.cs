@@ -41,6 +41,11 @@ internal sealed record LiveNode(string Tag, string Name, bool IsVoter, bool IsLe
     /// <summary>Free bytes beyond its reserve; negative below it; null if unknown.</summary>
     public long? SpareBytes { get; init; }
 
+    /// <summary>
+    /// The directory of the node's journal if only the file system of the journal is full; known of this node only.
+    /// </summary>
+    public string? FullJournalDirectory { get; init; }
+
     /// <summary>Why it does not serve documents; null if it does or if that is unknown.</summary>
     public string? Reason { get; init; }
 
@@ -172,6 +177,7 @@ internal sealed record LiveCluster(
             LagEntries = reported?.LagEntries ?? statistics.LagEntries,
             SyncP99Milliseconds = reported?.SyncP99Milliseconds ?? statistics.SyncMicroseconds / 1000.0,
             SpareBytes = reported?.SpareBytes ?? statistics.SpareBytes,
+            FullJournalDirectory = statistics.FullJournalDirectory,
         };
         if (string.Equals(member.Tag, self, StringComparison.Ordinal))
         {

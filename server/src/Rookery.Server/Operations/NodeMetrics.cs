@@ -40,6 +40,17 @@ internal static class NodeMetrics
             .Sample(statistics.Space.FreeBytes);
         text.Gauge("rookery_disk_reserve_bytes", "Free bytes below which writes that grow the data are refused.")
             .Sample(statistics.Space.NeededBytes);
+        if (statistics.JournalSpace is { State: var journal })
+        {
+            text.Gauge("rookery_journal_disk_free_bytes", "Free bytes on the journal's own file system.")
+                .Sample(journal.FreeBytes);
+            text.Gauge(
+                    "rookery_journal_disk_reserve_bytes",
+                    "Free bytes for the journal below which writes that grow the data are refused."
+                )
+                .Sample(journal.NeededBytes);
+        }
+
         if (statistics.Consensus is { } cluster)
         {
             ClusterHealth.Add(text, cluster);

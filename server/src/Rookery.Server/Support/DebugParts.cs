@@ -212,6 +212,12 @@ internal static class DebugParts
         json.WriteNumber("Sequence"u8, statistics.Sequence);
         json.WriteNumber("FreeBytes"u8, statistics.Space.FreeBytes);
         json.WriteNumber("ReserveBytes"u8, statistics.Space.NeededBytes);
+        if (statistics.JournalSpace is { State: var journal })
+        {
+            json.WriteNumber("JournalFreeBytes"u8, journal.FreeBytes);
+            json.WriteNumber("JournalReserveBytes"u8, journal.NeededBytes);
+        }
+
         var storage = statistics.Storage;
         json.WriteString("Health"u8, storage.Damage.Count == 0 ? storage.Health : "There is damage: see below.");
         json.WriteNumber("MemtableBytes"u8, storage.MemtableBytes);

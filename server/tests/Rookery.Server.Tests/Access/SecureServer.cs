@@ -37,7 +37,10 @@ public sealed class SecureServer : IAsyncLifetime
     public RecordedLog Log { get; } = new();
 
     /// <summary>The disk of the node.</summary>
-    public SimulatedDisk Disk { get; } = new();
+    public SimulatedDisk Disk { get; } = new("/data", "/journal");
+
+    /// <summary>The journal's own directory; null for one in the data directory.</summary>
+    public string? JournalDirectory { get; init; }
 
     /// <summary>The clock of the node and its routes.</summary>
     public SimulatedTimeProvider Time { get; init; } = new();
@@ -78,7 +81,12 @@ public sealed class SecureServer : IAsyncLifetime
         var io = new IoTimeline(TimeProvider.System, "memory");
         var memory = new MemoryBudget(256 << 20);
         _node = Node.Open(
-            new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 },
+            new NodeOptions
+            {
+                DataDirectory = "/data",
+                JournalDirectory = JournalDirectory,
+                SegmentBytes = 4 << 20,
+            },
             Disk,
             memory,
             io,

@@ -178,6 +178,21 @@ public sealed class UnplugRuleTests
     public void The_clusters_health_is_one_sentence(string nodes, string level, string sentence) =>
         Assert.Equal((level, sentence), HealthRule.Judge(ClusterOf(nodes, "B"), alerts: []));
 
+    [Theory]
+    [InlineData("L!", "the file system of this node's journal, in /mnt/j, is full")]
+    [InlineData("L! l+", "the file system of the journal of pi-A, the only voter, in /mnt/j, is full")]
+    [InlineData("L! v- v+", "the file system of the journal of pi-A, in /mnt/j, is full, and others do not answer")]
+    public void A_full_journal_device_is_named(string nodes, string place)
+    {
+        var cluster = ClusterOf(nodes, "B");
+        LiveNode[] known = [cluster.Nodes[0] with { FullJournalDirectory = "/mnt/j" }, .. cluster.Nodes.Skip(1)];
+        Assert.Equal(
+            $"Nothing new can be written: {place}. Documents can be read and deleted; free some space, or give the "
+                + "journal a larger device.",
+            GrowthRule.WhyRefused(cluster with { Nodes = known })
+        );
+    }
+
     [Fact]
     public void Health_reports_the_worst_alert_when_all_nodes_answer()
     {
