@@ -101,6 +101,11 @@ internal static class RestoreCommand
         await Console.Out.WriteLineAsync(
             $"Restored into {options.DataDirectory}, durable and checked. Start it with `rookery serve {start}`."
         );
+        if (restoration.WhyNoGrowth is { } shortage)
+        {
+            await Console.Error.WriteLineAsync(shortage);
+        }
+
         return ExitCode.Success;
     }
 }

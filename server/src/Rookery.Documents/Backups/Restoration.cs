@@ -31,6 +31,24 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
     /// <summary>Whether the data directory contains an unfinished restore.</summary>
     public bool IsUnfinished => DataDirectory.IsUnfinished(disk, Target);
 
+    /// <summary>
+    /// Why the restored node refuses writes that grow the data, for lack of space, in one sentence; null if it has
+    /// room.
+    /// </summary>
+    public string? WhyNoGrowth
+    {
+        get
+        {
+            var space = disk.SpaceOf(Target);
+            long reserve = options.Reserve.BytesOf(space.TotalBytes);
+            return space.FreeBytes >= reserve
+                ? null
+                : $"Only {Amount.Bytes(space.FreeBytes)} are free in {Target}, less than the {Amount.Bytes(reserve)} "
+                    + "that a node keeps in reserve: the node will accept deletes, and refuse writes that grow the "
+                    + "data until some space is free.";
+        }
+    }
+
     /// <summary>Restores a backup.</summary>
     /// <param name="from">Directory of the backup.</param>
     /// <param name="onlyDatabase">Name of the only database to keep; null for all.</param>
@@ -107,7 +125,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         string data = ExistingAbove(Target),
             journal = ExistingAbove(JournalTarget);
         long dataBytes = DataBytesOf(backup),
-            journalBytes = JournalBytesOf(backup);
+            journalBytes = Add(JournalBytesOf(backup), JournalReserve);
         if (string.Equals(disk.DeviceOf(data), disk.DeviceOf(journal), StringComparison.Ordinal))
         {
             RefuseUnlessFree(data, Target, Add(dataBytes, journalBytes));
@@ -117,6 +135,10 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         RefuseUnlessFree(data, Target, dataBytes);
         RefuseUnlessFree(journal, JournalTarget, journalBytes);
     }
+
+    // A journal with its own directory has its own reserve, in which the prepared segment counts as free.
+    private long JournalReserve =>
+        options.JournalDirectory is null ? 0 : NodeSpace.JournalReserveOf(options).Bytes - options.SegmentBytes;
 
     private void RefuseUnlessFree(string existing, string target, long needed)
     {

@@ -193,6 +193,45 @@ public class BackupTests
     }
 
     [Fact]
+    public void A_restored_node_with_its_own_journal_device_has_room_for_writes()
+    {
+        const int Step = 8 << 10;
+        var options = SteppedNode.Options(BackedUp.Restored) with { JournalDirectory = "/journal" };
+        var original = new SimulatedDisk("/data", "/backups", "/journal");
+        using (var node = BackedUp.NewNode(original))
+        {
+            BackedUp.Take(node, original);
+        }
+
+        bool wasRefused = false;
+        for (long room = 0; ; room += Step)
+        {
+            var disk = original.AfterPowerLoss(seed: 1);
+            disk.CapacityBytes = disk.UsedBytes + room;
+            try
+            {
+                new Restoration(
+                    disk,
+                    options,
+                    new MemoryBudget(16 << 20),
+                    NoRecorder.Instance,
+                    new SimulatedTimeProvider()
+                ).Run(BackedUp.Backup, onlyDatabase: null);
+            }
+            catch (BackupException refusal) when (refusal.Message.Contains("are free", StringComparison.Ordinal))
+            {
+                wasRefused = true;
+                continue;
+            }
+
+            using var restored = SteppedNode.Open(disk, options, new SimulatedTimeProvider());
+            Assert.False(restored.Core.Space.IsJournalLow);
+            Assert.True(wasRefused);
+            return;
+        }
+    }
+
+    [Fact]
     public void Only_one_backup_runs_at_a_time_and_an_interrupted_one_leaves_nothing()
     {
         using (var node = BackedUp.NewNode(_disk))
