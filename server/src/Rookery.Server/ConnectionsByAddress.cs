@@ -24,6 +24,35 @@ internal sealed class ConnectionsByAddress(int max, ILogger log, TimeProvider ti
     private readonly Lock _gate = new();
     private readonly Dictionary<IPAddress, int> _counts = [];
     private long? _warnedAt;
+    private long? _refusedAt;
+    private long _refused;
+
+    /// <summary>The connections that were closed on arrival since the start.</summary>
+    public long Refused
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _refused;
+            }
+        }
+    }
+
+    /// <summary>How long ago a connection was last closed on arrival; null if none was.</summary>
+    public TimeSpan? SinceLastRefusal
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _refusedAt is { } at ? time.GetElapsedTime(at) : null;
+            }
+        }
+    }
+
+    /// <summary>The connections that one address may have at once.</summary>
+    public int Max => max;
 
     /// <summary>
     /// Runs a new connection until it ends and counts it meanwhile; closes it at once if its address has too many.
@@ -68,6 +97,8 @@ internal sealed class ConnectionsByAddress(int max, ILogger log, TimeProvider ti
                 return true;
             }
 
+            _refused++;
+            _refusedAt = time.GetTimestamp();
             if (_warnedAt is { } at && time.GetElapsedTime(at) < BetweenWarnings)
             {
                 return false;
@@ -79,7 +110,8 @@ internal sealed class ConnectionsByAddress(int max, ILogger log, TimeProvider ti
         log.LogWarning(
             LogEvents.TooManyConnections,
             "{Address} has {Count} connections to this node, the maximum for one address: further ones are "
-                + "refused until some close.",
+                + "reset until some close. Let its programs share their connections, or give the node more memory "
+                + "(--memory), which raises the maximum.",
             host,
             max
         );

@@ -236,6 +236,7 @@ public static class RookeryServer
                     context.Log,
                     context.Time
                 );
+                context.Connections = byAddress;
                 endpoint.Use(next => connection => byAddress.RunAsync(connection, next));
                 if (options.IsSecure)
                 {

@@ -101,6 +101,9 @@ public sealed class ServerContext(
     /// <summary>Decides who may use which route.</summary>
     internal AccessGate Access => LazyInitializer.EnsureInitialized(ref _access, () => new AccessGate(this));
 
+    /// <summary>The connections by address; null for a server without sockets.</summary>
+    internal ConnectionsByAddress? Connections { get; set; }
+
     /// <summary>Bounds the size of all tokens and certificates.</summary>
     internal CredentialRoom CredentialRoom =>
         LazyInitializer.EnsureInitialized(ref _credentialRoom, () => new CredentialRoom(this, new SemaphoreSlim(1)));

@@ -28,6 +28,8 @@ public sealed class ConnectionsByAddressTests
         _time.Advance(TimeSpan.FromMinutes(1));
         Assert.True(Connect("192.168.1.66").IsRefused);
         Assert.Equal(2, _log.Lines.Count);
+        Assert.Equal(101, _connections.Refused);
+        Assert.Equal(TimeSpan.Zero, _connections.SinceLastRefusal);
         await first.EndAsync();
         Assert.False(Connect("192.168.1.66").IsRefused);
         Assert.True(Connect("192.168.1.66").IsRefused);

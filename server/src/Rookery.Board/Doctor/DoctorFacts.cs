@@ -87,7 +87,16 @@ public sealed record NodeFacts(
 
     /// <summary>How many other members the node names.</summary>
     public int OtherMembers { get; init; }
+
+    /// <summary>Connections that the node refused; null if it refused none.</summary>
+    public RefusedConnections? RefusedConnections { get; init; }
 }
+
+/// <summary>Connections that a node closed on arrival, because their address had too many.</summary>
+/// <param name="Count">Their number since the node started.</param>
+/// <param name="MaxPerAddress">The connections that one address may have at once.</param>
+/// <param name="SinceLast">How long ago the last one was refused.</param>
+public sealed record RefusedConnections(long Count, int MaxPerAddress, TimeSpan SinceLast);
 
 /// <summary>A port of a node that does not run.</summary>
 /// <param name="Port">The port number.</param>

@@ -19,6 +19,8 @@ public static class Judgement
     private const int SpareBlocksLow = 2;
     private const int SpareBlocksNearlyUsedUp = 3;
 
+    private static readonly TimeSpan RecentRefusal = TimeSpan.FromHours(1);
+
     private const string PowerFix =
         "Use the power supply that the board's maker recommends and a short, thick cable, and unplug USB devices "
         + "that draw much.";
@@ -28,6 +30,7 @@ public static class Judgement
     public static IReadOnlyList<Finding> Of(DoctorFacts facts) =>
         [
             .. OfNode(facts.Node),
+            .. OfConnections(facts.Node?.RefusedConnections),
             OfPower(facts),
             OfTemperature(facts),
             .. facts.Storage.Select(OfDevice),
@@ -40,6 +43,23 @@ public static class Judgement
             .. OfMdns(facts.Mdns, facts.Network),
             .. OfNetwork(facts.Network, facts.Node),
         ];
+
+    // The client sees only that its connection is reset.
+    private static IEnumerable<Finding> OfConnections(RefusedConnections? refused)
+    {
+        if (refused is not null)
+        {
+            yield return new(
+                "connections",
+                refused.SinceLast < RecentRefusal ? Severity.Warning : Severity.Notice,
+                $"The node reset {Amount.Of(refused.Count, "connection")} since it started, the last one "
+                    + $"{Amount.Time(refused.SinceLast)} ago, because one address already had {refused.MaxPerAddress}, "
+                    + "which is the maximum.",
+                "Let each program use one client object and share its connections, or give the node more memory "
+                    + "(--memory), which raises the maximum. The node's log names the address."
+            );
+        }
+    }
 
     private static IEnumerable<Finding> OfNode(NodeFacts? node)
     {

@@ -104,6 +104,19 @@ internal static class HealthRoutes
             json.WriteString("Forming"u8, forming);
         }
 
+        if (context.Connections is { } connections)
+        {
+            json.WriteStartObject("Connections"u8);
+            json.WriteNumber("MaxPerAddress"u8, connections.Max);
+            json.WriteNumber("Refused"u8, connections.Refused);
+            if (connections.SinceLastRefusal is { } since)
+            {
+                json.WriteNumber("LastRefusedSecondsAgo"u8, Math.Round(since.TotalSeconds));
+            }
+
+            json.WriteEndObject();
+        }
+
         CertificateHealth.Write(json, context);
         BoardHealth.Write(json, context.Options.Board);
         if (context.Readiness.Node is { } node && node.ReadStatistics() is { } statistics)

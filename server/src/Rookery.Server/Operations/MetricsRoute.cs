@@ -38,6 +38,15 @@ internal static class MetricsRoute
                 "Log lines about requests that exceeded the rate limit and were dropped."
             )
             .Sample(context.RequestLog.DroppedLines + context.FaultLog.DroppedLines);
+        if (context.Connections is { } connections)
+        {
+            text.Counter(
+                    "rookery_connections_refused_total",
+                    "Connections closed on arrival, because their address had as many as one may have."
+                )
+                .Sample(connections.Refused);
+        }
+
         AddIo(text, context.Io);
         AddMemory(text, context.Memory);
         CertificateHealth.Add(text, context);

@@ -159,6 +159,7 @@ internal static class FactGathering
                 Text(clock, "Doubt")
             )
             {
+                RefusedConnections = RefusedConnectionsIn(Member(status, "Connections")),
                 Forming = isUnclaimed ? Text(status, "Forming") : null,
                 OtherMembers = Member(cluster, "Members") is { ValueKind: JsonValueKind.Array } members
                     ? Math.Max(0, members.GetArrayLength() - 1)
@@ -183,6 +184,13 @@ internal static class FactGathering
                     },
         };
     }
+
+    private static RefusedConnections? RefusedConnectionsIn(JsonElement? connections) =>
+        Member(connections, "LastRefusedSecondsAgo") is { ValueKind: JsonValueKind.Number } since
+        && Member(connections, "Refused") is { ValueKind: JsonValueKind.Number } count
+        && Member(connections, "MaxPerAddress") is { ValueKind: JsonValueKind.Number } max
+            ? new RefusedConnections(count.GetInt64(), max.GetInt32(), TimeSpan.FromSeconds(since.GetDouble()))
+            : null;
 
     private static IEnumerable<OpenPortFacts> OpenPortsOf(ExaminedNode node, string sockets)
     {

@@ -91,6 +91,24 @@ public sealed class JudgementTests
                 }
             },
             {
+                "connections",
+                Severity.Warning,
+                "reset 12 connections since it started, the last one 30 s ago, because one address already had 64",
+                Well with
+                {
+                    Node = Well.Node! with { RefusedConnections = new(12, 64, TimeSpan.FromSeconds(30)) },
+                }
+            },
+            {
+                "connections",
+                Severity.Notice,
+                "reset 1 connection since it started",
+                Well with
+                {
+                    Node = Well.Node! with { RefusedConnections = new(1, 64, TimeSpan.FromHours(2)) },
+                }
+            },
+            {
                 "power",
                 Severity.Error,
                 "below 4.63 V now",
