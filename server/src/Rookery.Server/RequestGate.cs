@@ -117,7 +117,9 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
                 http,
                 StatusCodes.Status503ServiceUnavailable,
                 ErrorResponse.RavenException,
-                reason
+                endpoint?.Metadata.GetMetadata<RouteScope>() == RouteScope.Open
+                    ? context.PublicText.For(http, reason)!
+                    : reason
             );
         }
 

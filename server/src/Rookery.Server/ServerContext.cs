@@ -34,6 +34,7 @@ public sealed class ServerContext(
     private Observation.NodeObservation? _observation;
     private Observation.ForwardedRequests? _forwarding;
     private CredentialRoom? _credentialRoom;
+    private PublicText? _publicText;
 
     /// <summary>Options of the server.</summary>
     public ServerOptions Options => options;
@@ -103,6 +104,9 @@ public sealed class ServerContext(
 
     /// <summary>The connections by address; null for a server without sockets.</summary>
     internal ConnectionsByAddress? Connections { get; set; }
+
+    /// <summary>Sentences for callers without a credential.</summary>
+    internal PublicText PublicText => LazyInitializer.EnsureInitialized(ref _publicText, () => new PublicText(this));
 
     /// <summary>Bounds the size of all tokens and certificates.</summary>
     internal CredentialRoom CredentialRoom =>

@@ -375,7 +375,10 @@ internal sealed class AccessGate(ServerContext context)
 
     /// <summary>Returns the refusal of a node that may lack acknowledged access records: 503.</summary>
     public AccessRefusal CannotCheck() =>
-        new(StatusCodes.Status503ServiceUnavailable, $"Your credential cannot be checked now. {WhyUnavailable()}");
+        new(
+            StatusCodes.Status503ServiceUnavailable,
+            $"Your credential cannot be checked now. {context.PublicText.Of(WhyUnavailable())}"
+        );
 
     // A node whose disk failed after opening still has its records, so that its owner can see the reason.
     private Node? NodeWithRecords =>

@@ -80,7 +80,9 @@ internal static class DashboardRoutes
 
     private static Task AnswerWithoutDashboardAsync(HttpContext http, ServerContext context)
     {
-        string state = WebUtility.HtmlEncode(context.Readiness.Reason ?? "It serves documents.");
+        string state = WebUtility.HtmlEncode(
+            context.PublicText.For(http, context.Readiness.Reason) ?? "It serves documents."
+        );
         http.Response.ContentType = "text/html; charset=utf-8";
         return http.Response.WriteAsync(
             $"""

@@ -98,6 +98,7 @@ internal sealed class SessionRoutes(ServerContext context)
     private Task ShowAsync(HttpContext http)
     {
         var caller = context.Access.FindCaller(http, out var kind);
+        string? reason = context.PublicText.For(http, context.Readiness.Reason);
         http.Response.Headers.CacheControl = "no-store";
         return JsonResponse.SendAsync(
             http,
@@ -114,7 +115,7 @@ internal sealed class SessionRoutes(ServerContext context)
                 json.WriteString("NodeName"u8, context.Options.NodeName);
                 json.WriteString("ClusterName"u8, context.Options.ClusterName);
                 json.WriteString("Version"u8, ProductVersion.Text);
-                json.WriteString("Reason"u8, context.Readiness.Reason);
+                json.WriteString("Reason"u8, reason);
             }
         );
     }

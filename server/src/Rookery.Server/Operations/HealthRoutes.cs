@@ -32,25 +32,24 @@ internal static class HealthRoutes
         }
 
         http.Response.ContentType = "text/plain; charset=utf-8";
-        return http.Response.WriteAsync(
-            (reason ?? ((cluster?.Trouble ?? FindGrowthRefusal(context)) is { } trouble ? $"ok, but: {trouble}" : "ok"))
-                + "\n",
-            http.RequestAborted
-        );
+        string answer =
+            reason ?? ((cluster?.Trouble ?? FindGrowthRefusal(context)) is { } trouble ? $"ok, but: {trouble}" : "ok");
+        return http.Response.WriteAsync(context.PublicText.For(http, answer) + "\n", http.RequestAborted);
     }
 
     private static async Task AnswerVerboseAsync(HttpContext http, ServerContext context, string? reason, bool inWords)
     {
+        bool isTrusted = context.PublicText.IsTrusted(http);
         var body = new ArrayBufferWriter<byte>();
         await using (var json = new Utf8JsonWriter(body, new JsonWriterOptions { Indented = true }))
         {
-            // The answer names other machines and the cluster, so it needs the scope "metrics".
-            WriteVerbose(
-                json,
-                context,
-                reason,
-                context.Access.IsAllowed(http, RouteScope.Metrics) ? context.Options.Forming?.Invoke() : null
-            );
+            // What the node waits for while it forms a cluster names other machines.
+            WriteVerbose(json, context, reason, isTrusted ? context.Options.Forming?.Invoke() : null);
+        }
+
+        if (!isTrusted)
+        {
+            body = RewriteForEveryone(body.WrittenMemory, context.PublicText);
         }
 
         using var status = JsonDocument.Parse(body.WrittenMemory);
@@ -73,6 +72,43 @@ internal static class HealthRoutes
         {
             await http.Response.Body.WriteAsync(body.WrittenMemory, http.RequestAborted);
         }
+    }
+
+    // All texts, so that a sentence that is added later cannot be forgotten.
+    private static ArrayBufferWriter<byte> RewriteForEveryone(ReadOnlyMemory<byte> answer, PublicText text)
+    {
+        var body = new ArrayBufferWriter<byte>();
+        using var json = new Utf8JsonWriter(body, new JsonWriterOptions { Indented = true });
+        var reader = new Utf8JsonReader(answer.Span);
+        while (reader.Read())
+        {
+            switch (reader.TokenType)
+            {
+                case JsonTokenType.StartObject:
+                    json.WriteStartObject();
+                    break;
+                case JsonTokenType.EndObject:
+                    json.WriteEndObject();
+                    break;
+                case JsonTokenType.StartArray:
+                    json.WriteStartArray();
+                    break;
+                case JsonTokenType.EndArray:
+                    json.WriteEndArray();
+                    break;
+                case JsonTokenType.PropertyName:
+                    json.WritePropertyName(reader.GetString()!);
+                    break;
+                case JsonTokenType.String:
+                    json.WriteStringValue(text.Of(reader.GetString()));
+                    break;
+                default:
+                    json.WriteRawValue(reader.ValueSpan);
+                    break;
+            }
+        }
+
+        return body;
     }
 
     /// <summary>Returns why nothing that grows the data can be written; null if it can.</summary>

@@ -1,7 +1,10 @@
+using Microsoft.AspNetCore.Routing;
 using Rookery.Documents.Commands;
 using Rookery.Platform;
 using Rookery.Server.Access;
+using Rookery.Server.Configuration;
 using Rookery.Simulation;
+using static System.StringComparison;
 
 namespace Rookery.Server.Tests.Access;
 
@@ -52,6 +55,63 @@ public sealed class FailedDiskAccessTests : IAsyncLifetime
 
         // Other members may have revoked the caller's rights since, and they trust this node as a member.
         (await _server.SendAsync("GET", "/admin/logs?node=B", token)).IsRefusal(503, "forwards no requests");
+    }
+
+    [Fact]
+    public async Task Without_a_credential_no_answer_shows_a_path()
+    {
+        string metrics = await _server.GiveTokenAsync(["metrics"]);
+        await FailDiskAsync();
+        Assert.Contains("/data/", _server.Node.Diagnosis, StringComparison.Ordinal);
+        string[] ready = ["/readyz", "/readyz?verbose", "/readyz?words", "/session"];
+        foreach (string path in ready)
+        {
+            Assert.Contains("/data/", (await _server.SendAsync("GET", path, metrics)).Body, StringComparison.Ordinal);
+        }
+
+        var routes = ((IEndpointRouteBuilder)_server.App)
+            .DataSources.SelectMany(static source => source.Endpoints)
+            .OfType<RouteEndpoint>()
+            .SelectMany(static endpoint =>
+                (endpoint.Metadata.GetMetadata<HttpMethodMetadata>()?.HttpMethods ?? ["GET"]).Select(method =>
+                    (method, path: $"/{endpoint.RoutePattern.RawText!.TrimStart('/')}")
+                )
+            )
+            .Select(static route => (route.method, path: route.path.Replace("{database}", "Shop", Ordinal)));
+        foreach (var (method, path) in routes.Concat(ready.Select(static path => ("GET", path))))
+        {
+            foreach (string? token in (string?[])[null, AccessToken.Create()])
+            {
+                string body = (await _server.SendAsync(method, path, token)).Body;
+                Assert.False(body.Contains("/data/", Ordinal), $"{method} {path}: {body}");
+            }
+        }
+    }
+
+    [Theory]
+    [InlineData("Cannot write /srv/rookery data/journal/0.seg: full.", "Cannot write DATA/journal/0.seg: full.")]
+    [InlineData("Cannot read /mnt/ssd/j/segment-1.", "Cannot read JOURNAL/segment-1.")]
+    [InlineData("See \"/etc/rookery/phrase\", or /root/x; /a.", "See \"(a path)\", or (a path); (a path).")]
+    [InlineData("Ask http://10.0.0.1:8080/x with a/b, and/or 1/2.", "Ask http://10.0.0.1:8080/x with a/b, and/or 1/2.")]
+    public async Task A_sentence_for_everyone_names_no_place(string sentence, string shown)
+    {
+        var server = new SecureServer
+        {
+            Settings =
+            [
+                new ShownSetting("data", "/srv/rookery data", "option"),
+                new ShownSetting("journal", "/mnt/ssd/j", "option"),
+            ],
+        };
+        await server.InitializeAsync();
+        try
+        {
+            Assert.Equal(shown, new PublicText(server.Context).Of(sentence));
+        }
+        finally
+        {
+            await server.DisposeAsync();
+        }
     }
 
     private async Task FailDiskAsync()
