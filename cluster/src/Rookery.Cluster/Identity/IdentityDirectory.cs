@@ -28,8 +28,10 @@ public static class IdentityDirectory
     private const string AuthorityKeyName = "authority.key";
     private const string SealedKeyLabel = "ROOKERY SEALED KEY";
     private const string Remedy =
-        "Put the directory back from a backup of this node, or let the machine join anew with an empty data "
-        + "directory and remove its old id from the cluster.";
+        "Put the directory back from a copy of this data directory; `rookery backup` does not hold it. Without a copy: "
+        + "where other members run, let this machine join anew with an empty data directory and remove its old id from "
+        + "the cluster. The only member of its cluster keeps its documents: `rookery backup --data` copies them, "
+        + "`rookery restore` puts them into a new directory, and `rookery cluster init` makes a new identity there.";
 
     /// <summary>Returns the directory's path.</summary>
     public static string PathIn(string dataDirectory) => Path.Join(dataDirectory, DirectoryName);
@@ -50,10 +52,11 @@ public static class IdentityDirectory
         }
 
         var identity = Load(disk, path);
-        if ((identity.WhyInconsistent() ?? WhyForeign(disk, dataDirectory, identity)) is { } mismatch)
+        string? inconsistent = identity.WhyInconsistent() is { } why ? $"{why} {Remedy}" : null;
+        if ((inconsistent ?? WhyForeign(disk, dataDirectory, identity)) is { } mismatch)
         {
             identity.Dispose();
-            throw new IdentityException($"{path} cannot be used: {mismatch} {Remedy}");
+            throw new IdentityException($"{path} cannot be used: {mismatch}");
         }
 
         return identity;
@@ -162,8 +165,8 @@ public static class IdentityDirectory
     }
 
     /// <summary>
-    /// Returns why the identity does not belong to the data in its data directory; null when it does. They differ only
-    /// after a mistake in copying. Such a node would vouch for acknowledgements of another node.
+    /// Returns why the identity does not belong to the data in its data directory, and what to do; null when it does.
+    /// They differ only after a mistake in copying. Such a node would vouch for acknowledgements of another node.
     /// </summary>
     private static string? WhyForeign(IDisk disk, string dataDirectory, NodeIdentity identity)
     {
@@ -173,12 +176,13 @@ public static class IdentityDirectory
                 NodeIds.TryRead(disk, dataDirectory) is { } data
                 && data != new NodeIds(identity.NodeId, identity.ClusterId)
                 ? $"It is that of node {identity.NodeId} of cluster {identity.ClusterId}, and the data beside "
-                    + $"it are those of node {data.NodeId} of cluster {data.ClusterId}."
+                    + $"it are those of node {data.NodeId} of cluster {data.ClusterId}. {Remedy}"
                 : null;
         }
         catch (DataFormatException unreadable)
         {
-            return $"The ids of the data beside it cannot be read: {unreadable.Message}";
+            // With its own advice: the identity is in order.
+            return $"the ids of the data beside it cannot be read: {unreadable.Message}";
         }
     }
 
@@ -280,10 +284,10 @@ public static class IdentityDirectory
     {
         try
         {
-            return CheckedText.Decode(CheckedText.ReadBytes(disk, Path.Join(path, name)))
-                ?? throw new IdentityException(
-                    $"{Path.Join(path, name)} is damaged: its checksum does not match. {Remedy}"
-                );
+            byte[] content = CheckedText.ReadBytes(disk, Path.Join(path, name));
+            string trouble = content.Length == 0 ? "is empty" : "is damaged: its checksum does not match";
+            return CheckedText.Decode(content)
+                ?? throw new IdentityException($"{Path.Join(path, name)} {trouble}. {Remedy}");
         }
         catch (DiskException missing) when (missing.Error == Errno.NoEntry)
         {

@@ -140,7 +140,7 @@ public sealed class IdentityDirectoryTests : IDisposable
         var refused = Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data));
         Assert.StartsWith(
             $"/data/cluster/{name} is missing, and without it this node cannot show who it is. Put the "
-                + $"directory back from a backup",
+                + $"directory back from a copy",
             refused.Message,
             StringComparison.Ordinal
         );
@@ -167,6 +167,17 @@ public sealed class IdentityDirectoryTests : IDisposable
             );
             _disk.Rot(path, offset, mask: 0x11);
         }
+
+        using (var file = _disk.Open(path, DiskOpen.ReadWrite))
+        {
+            file.SetLength(0);
+        }
+
+        Assert.StartsWith(
+            path + " is empty. Put the directory back",
+            Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data)).Message,
+            StringComparison.Ordinal
+        );
     }
 
     [Fact]
@@ -188,11 +199,9 @@ public sealed class IdentityDirectoryTests : IDisposable
         IdentityDirectory.Create(_disk, Data, _identity);
         TestFormat.Write(_disk, Data, new NodeIds(NodeId, ClusterId));
         _disk.Rot("/data/format", offset: 3, mask: 1);
-        Assert.Contains(
-            "The ids of the data beside it cannot be read: ",
-            Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data)).Message,
-            StringComparison.Ordinal
-        );
+        string message = Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data)).Message;
+        Assert.Contains("the ids of the data beside it cannot be read: ", message, StringComparison.Ordinal);
+        Assert.DoesNotContain("Put the directory back", message, StringComparison.Ordinal);
     }
 
     [Fact]

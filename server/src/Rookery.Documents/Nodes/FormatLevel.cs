@@ -105,13 +105,23 @@ public sealed record FormatLevel(int Level, string Program)
 
         using var file = disk.Open(path, DiskOpen.Read);
         byte[] bytes = new byte[Math.Min(file.Length, MaxBytes)];
-        string[] lines = Encoding.ASCII.GetString(bytes, 0, file.Read(bytes, 0)).Split('\n');
+        string text = Encoding.ASCII.GetString(bytes, 0, file.Read(bytes, 0));
+        int check = text.LastIndexOf("check ", StringComparison.Ordinal);
+        if (
+            check < 0
+            || !string.Equals(text[check..], DataDirectory.CheckLine(text[..check]), StringComparison.Ordinal)
+        )
+        {
+            throw Damaged(path, text.Length == 0 ? "is empty" : "is damaged: its checksum does not match");
+        }
+
+        // With a right checksum, what this program cannot read was written by another one.
         return
-            lines is [var levelLine, var checkLine, ""]
+            text[..check].Split('\n') is [var levelLine, ""]
             && levelLine.StartsWith(Heading, StringComparison.Ordinal)
-            && string.Equals(checkLine + "\n", DataDirectory.CheckLine(levelLine + "\n"), StringComparison.Ordinal)
-            ? Parse(levelLine[Heading.Length..]) ?? throw Unreadable(path)
-            : throw Unreadable(path);
+            && Parse(levelLine[Heading.Length..]) is { } level
+            ? level
+            : throw Unknown(path);
     }
 
     /// <summary>Writes the level into the data directory, durably.</summary>
@@ -145,12 +155,23 @@ public sealed record FormatLevel(int Level, string Program)
             ? new FormatLevel(level, program)
             : null;
 
-    private static DataFormatException Unreadable(string path) =>
+    // Without the file, a node has the level of its cluster's record, or the first one. A new single node has no record
+    // until its upgrade is ended again.
+    private static DataFormatException Damaged(string path, string trouble) =>
         new(
-            $"{path} is damaged, or was written by a newer version of Rookery than {ProgramVersion}. Start "
-                + $"the newest version that this node ever ran; where that says the same, put the file back from a "
-                + $"backup, or on a member of a cluster replace the member, with `rookery cluster node replace "
-                + $"NAME` on another one."
+            $"{path} {trouble}, so the format level of the data is not known. Nothing was changed. Put the file back "
+                + $"from a copy of the directory. Without a copy, delete the file, if no newer version than "
+                + $"{ProgramVersion} ever ran on this node; otherwise install that version first. Then start the node, "
+                + "and run `rookery cluster finalize-upgrade`, which writes the file again."
+        )
+        {
+            IsOfDirectory = true,
+        };
+
+    private static DataFormatException Unknown(string path) =>
+        new(
+            $"{path} was written by a newer version of Rookery than {ProgramVersion}. Nothing was changed. Install the "
+                + "newest version that ever ran on this node."
         )
         {
             IsOfDirectory = true,

@@ -117,10 +117,11 @@ public sealed class FormatLevelTests
     }
 
     [Theory]
-    [InlineData("rookery format level 3 0.9.3\n")]
-    [InlineData("rookery format level 3 0.9.3\ncheck 00000000\n")]
-    [InlineData("")]
-    public void A_damaged_level_file_is_reported(string content)
+    [InlineData("rookery format level 3 0.9.3\n", "is damaged: its checksum does not match")]
+    [InlineData("rookery format level 3 0.9.3\ncheck 00000000\n", "is damaged: its checksum does not match")]
+    [InlineData("rookery format level 2 0.1.0\ncheck 6d6c5f4", "is damaged: its checksum does not match")]
+    [InlineData("", "is empty, so")]
+    public void A_damaged_level_file_is_reported(string content, string trouble)
     {
         Open(newest: 1).Dispose();
         using (var file = _disk.Open(Note, DiskOpen.CreateNew))
@@ -128,8 +129,27 @@ public sealed class FormatLevelTests
             file.Write(Encoding.ASCII.GetBytes(content), 0);
         }
 
+        string message = Assert.Throws<DataFormatException>(() => Open(newest: 1)).Message;
+        Assert.StartsWith($"/data/format-level {trouble}", message, StringComparison.Ordinal);
+        Assert.DoesNotContain("was written by a newer version", message, StringComparison.Ordinal);
+
+        // The advice holds: without the file, the node starts with its data.
+        _disk.Delete(Note);
+        Open(newest: 1).Dispose();
+    }
+
+    [Fact]
+    public void A_level_file_of_another_form_was_written_by_a_newer_version()
+    {
+        Open(newest: 1).Dispose();
+        const string Text = "rookery format levels 7 to 9\n";
+        using (var file = _disk.Open(Note, DiskOpen.CreateNew))
+        {
+            file.Write(Encoding.ASCII.GetBytes(Text + DataDirectory.CheckLine(Text)), 0);
+        }
+
         Assert.StartsWith(
-            "/data/format-level is damaged, or was written by a newer version",
+            "/data/format-level was written by a newer version of Rookery",
             Assert.Throws<DataFormatException>(() => Open(newest: 1)).Message,
             StringComparison.Ordinal
         );
