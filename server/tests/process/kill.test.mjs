@@ -6,6 +6,56 @@ import { afterwards, NodeProcess, temporaryDirectory } from "./node-process.mjs"
 
 const kills = Number(process.env.KILLS ?? 50)
 
+test(`Databases whose creation ${kills} kills interrupt are whole or absent`, { timeout: kills * 10_000 }, async t => {
+  const settings = { data: temporaryDirectory(t), options: ["--memory", "128M"] }
+  const acknowledged = new Set()
+  const checked = new Set()
+  let requested = 0
+  let node = await NodeProcess.serve(settings)
+  afterwards(t, () => node.kill())
+  for (let kill = 1; kill <= kills; kill++) {
+    const clients = Array.from({ length: 6 }, async () => {
+      for (;;) {
+        const name = `d${++requested}`
+        try {
+          await node.createDatabase(name)
+        } catch {
+          return // The kill.
+        }
+
+        acknowledged.add(name)
+      }
+    })
+    await new Promise(done => setTimeout(done, 20 + (kill * 37) % 300))
+    await node.kill()
+    await Promise.all(clients)
+
+    node = await NodeProcess.serve(settings)
+    const { Databases } = await node.expect(200, "GET", "/databases?pageSize=1000")
+    const present = new Set(Databases.map(database => database.Name))
+    assert.deepEqual([...acknowledged].filter(name => !present.has(name)), [], `after kill ${kill}`)
+    for (const name of present) {
+      if (acknowledged.has(name) && checked.size > 0) continue
+      assert.match(name, /^d\d+$/)
+      await node.expect(201, "PUT", `/databases/${name}/docs?id=a`, '{"n":1,"@metadata":{"@collection":"A"}}')
+      const answer = await node.expect(200, "POST", `/databases/${name}/queries`, '{"Query":"from A where n = 1"}')
+      assert.equal(answer.TotalResults, 1, name)
+      assert.equal((await node.expect(200, "GET", `/databases/${name}/stats`)).CountOfDocuments, 1, name)
+      checked.add(name)
+    }
+
+    // All are deleted, so that the next round begins anew.
+    const names = [...present]
+    if (names.length > 0) {
+      await node.expect(200, "DELETE", "/admin/databases", JSON.stringify({ DatabaseNames: names, HardDelete: true }))
+    }
+
+    acknowledged.clear()
+  }
+
+  t.diagnostic(`${requested} creations, ${checked.size} of them checked`)
+})
+
 test(`No acknowledged write is lost by ${kills} kills under load`, { timeout: kills * 10_000 }, async t => {
   const data = temporaryDirectory(t)
   const acknowledged = new Map()
