@@ -32,6 +32,9 @@ public sealed class IndexAnswer : IDisposable
     private StoredValues?[] _stored = [];
     private long? _limit;
 
+    // The number of results before the first entry, which were read and released.
+    private int _dropped;
+
     private IndexAnswer(
         IndexSnapshot snapshot,
         IndexedFields fields,
@@ -60,7 +63,7 @@ public sealed class IndexAnswer : IDisposable
 
     /// <summary>
     /// The documents, in order. Their ids are in lower case, and are read from the index on access. Gets longer by
-    /// <see cref="FindMore"/>.
+    /// <see cref="FindMore"/>, after which the documents before may no longer be accessed.
     /// </summary>
     public IReadOnlyList<ScannedDocument> Documents => _documents;
 
@@ -78,6 +81,12 @@ public sealed class IndexAnswer : IDisposable
 
     /// <summary>Number of field values read for <c>order by</c>.</summary>
     internal long SortKeysRead => _work.SortKeysRead;
+
+    /// <summary>
+    /// From so many results on, a further search keeps only those that it adds. A search for all would keep over 100
+    /// bytes for each result: 80,000 deleted documents before a page took all memory of queries.
+    /// </summary>
+    internal int MaxSearchedAgain { get; set; } = 16 * 1024;
 
     /// <summary>Answers a query.</summary>
     /// <param name="snapshot">The index's snapshot. Disposed with the answer, or here if this throws.</param>
@@ -134,7 +143,7 @@ public sealed class IndexAnswer : IDisposable
     /// <exception cref="IndexDamagedException">The index is damaged.</exception>
     public bool FindMore()
     {
-        int known = _entries.Count;
+        int known = _documents.Count;
         if (
             AreCandidates
             || _limit is not { } limit
@@ -146,42 +155,79 @@ public sealed class IndexAnswer : IDisposable
         }
 
         // Doubled, because a paused index may find any number of documents that were deleted since.
-        _limit = limit + Math.Max(limit, MinMore);
+        _limit = limit + Math.Max(MinMore, Math.Min(limit, MaxSearchedAgain));
         try
         {
-            // The search finds the known results again, so they are released: a query that searches 14 times for a
-            // page behind 100,000 deleted documents holds only the results of one search.
-            var last = known > 0 ? _entries[^1] : default;
-            _entries = [];
-            _documents.Replace([], new KeptIds(_work.Memory), []);
-            _work.Memory.ReleaseAll();
-            var longer = _compiled.WithLimit(_limit.Value);
-            var search = new IndexSearch(_snapshot.Segments, _fields, longer, _work, needsTotal: false, walk: _walk);
-            var (found, _, areCandidates) = search.Run();
-            if (areCandidates)
-            {
-                throw new QueryException(
-                    QueryFault.IndexUnavailable,
-                    $"The first {Amount.Number(limit)} results that the index found include documents that were "
-                        + "deleted or changed since, and the order of the results after them is only in their "
-                        + "documents. Try again when the index has caught up, or ask without `limit`."
-                );
-            }
-
-            // Entries with equal keys are in the order of etags, and those of one document in the order of entries.
-            Invariant.Holds(
-                found.Count >= known && (known == 0 || IsSame(found[known - 1], last)),
-                "a search of the same segments with a higher limit finds the same results first"
-            );
-            _entries = found;
-            _documents.Replace(search.Documents, search.Ids, found);
-            return found.Count > known;
+            return limit < MaxSearchedAgain ? SearchAgain(limit, known) : SearchAfter(limit, known);
         }
         catch (Exception damaged) when (IndexDamage.Is(damaged))
         {
             throw _damageFound(damaged);
         }
     }
+
+    /// <summary>Searches for the known results and more.</summary>
+    private bool SearchAgain(long limit, int known)
+    {
+        // The search finds the known results again, so they are released: a query that searches 11 times holds only the
+        // results of one search.
+        var last = known > 0 ? _entries[^1] : default;
+        ReleaseFound();
+        var search = Search(_compiled.WithLimit(_limit!.Value), after: null);
+        var found = RunOrRefuse(search, limit);
+
+        // Entries with equal keys are in the order of etags, and those of one document in the order of entries.
+        Invariant.Holds(
+            found.Count >= known && (known == 0 || IsSame(found[known - 1], last)),
+            "a search of the same segments with a higher limit finds the same results first"
+        );
+        Replace(search, found, dropped: 0);
+        return found.Count > known;
+    }
+
+    /// <summary>Searches for the results after the known ones, and drops those, which the caller has read.</summary>
+    private bool SearchAfter(long limit, int known)
+    {
+        var last = _entries[^1];
+        var place =
+            PlaceInOrder.Of(last, _snapshot.Segments[last.Segment], _fields, _compiled, _work)
+            ?? throw MakeOrderUnknown(limit);
+        ReleaseFound();
+        var search = Search(_compiled.ContinuedWith(_limit!.Value - limit), place);
+        var found = RunOrRefuse(search, limit);
+        Replace(search, found, dropped: known);
+        return found.Count > 0;
+    }
+
+    private IndexSearch Search(CompiledQuery compiled, PlaceInOrder? after) =>
+        new(_snapshot.Segments, _fields, compiled, _work, needsTotal: false, walk: _walk, after: after);
+
+    private static IReadOnlyList<FoundEntry> RunOrRefuse(IndexSearch search, long limit)
+    {
+        var (found, _, areCandidates) = search.Run();
+        return areCandidates ? throw MakeOrderUnknown(limit) : found;
+    }
+
+    private void ReleaseFound()
+    {
+        _entries = [];
+        _documents.Replace([], new KeptIds(_work.Memory), [], dropped: 0);
+        _work.Memory.ReleaseAll();
+    }
+
+    private void Replace(IndexSearch search, IReadOnlyList<FoundEntry> found, int dropped)
+    {
+        (_entries, _dropped) = (found, dropped);
+        _documents.Replace(search.Documents, search.Ids, found, dropped);
+    }
+
+    private static QueryException MakeOrderUnknown(long limit) =>
+        new(
+            QueryFault.IndexUnavailable,
+            $"The first {Amount.Number(limit)} results that the index found include documents that were deleted or "
+                + "changed since, and the order of the results after them is only in their documents. Try again when "
+                + "the index has caught up, or ask without `limit`."
+        );
 
     private static bool IsSame(in FoundEntry one, in FoundEntry other) =>
         (one.Segment, one.Entry) == (other.Segment, other.Entry);
@@ -219,7 +265,7 @@ public sealed class IndexAnswer : IDisposable
     /// <exception cref="IndexDamagedException">The index is damaged.</exception>
     public ReadOnlySpan<byte> ReadRow(int index)
     {
-        var found = _entries[index];
+        var found = _entries[index - _dropped];
         var (segment, entry) = (found.Segment, found.Entry);
         if (_stored.Length == 0)
         {
@@ -262,20 +308,25 @@ internal sealed class FoundDocuments(
     private DocumentTable[] _documents = documents;
     private KeptIds _ids = ids;
     private IReadOnlyList<FoundEntry> _found = found;
+    private int _dropped;
 
     /// <inheritdoc/>
-    public int Count => _found.Count;
+    public int Count => _dropped + _found.Count;
 
-    /// <summary>Replaces the entries by those of a search that found these entries and more.</summary>
-    public void Replace(DocumentTable[] documents, KeptIds ids, IReadOnlyList<FoundEntry> found) =>
-        (_documents, _ids, _found) = (documents, ids, found);
+    /// <summary>Replaces the entries by those of a search that found more.</summary>
+    /// <param name="documents">Reads the ids of each segment.</param>
+    /// <param name="ids">Ids that are already in memory.</param>
+    /// <param name="found">The entries.</param>
+    /// <param name="dropped">The number of entries before these, which can no longer be accessed.</param>
+    public void Replace(DocumentTable[] documents, KeptIds ids, IReadOnlyList<FoundEntry> found, int dropped) =>
+        (_documents, _ids, _found, _dropped) = (documents, ids, found, dropped);
 
     /// <inheritdoc/>
     public ScannedDocument this[int index]
     {
         get
         {
-            var (etag, segment, entry, score, id) = _found[index];
+            var (etag, segment, entry, score, id) = _found[index - _dropped];
             if (id != FoundEntry.NoId)
             {
                 return new ScannedDocument(etag, _ids.IdAt(id), score);
@@ -295,7 +346,7 @@ internal sealed class FoundDocuments(
     /// <inheritdoc/>
     public IEnumerator<ScannedDocument> GetEnumerator()
     {
-        for (int i = 0; i < Count; i++)
+        for (int i = _dropped; i < Count; i++)
         {
             yield return this[i];
         }

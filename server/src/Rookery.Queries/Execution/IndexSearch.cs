@@ -17,6 +17,7 @@ namespace Rookery.Queries.Execution;
 /// for an index of documents.</param>
 /// <param name="walk">Decides whether the page is found by walking the sort field's terms in order or by reading all
 /// matches; null to decide by cost.</param>
+/// <param name="after">The result after which the page begins; null for a page from the first result on.</param>
 internal sealed class IndexSearch(
     IReadOnlyList<LiveSegment> segments,
     IndexedFields fields,
@@ -24,7 +25,8 @@ internal sealed class IndexSearch(
     AnswerWork work,
     bool needsTotal,
     bool? areGroupsInOrder = null,
-    OrderWalk? walk = null
+    OrderWalk? walk = null,
+    PlaceInOrder? after = null
 )
 {
     private readonly SearchedSegments _segments = new(segments, work);
@@ -96,7 +98,7 @@ internal sealed class IndexSearch(
 
     private FoundEntry[]? FindSorted(Candidates[] opened, ConditionCursors[] conditions)
     {
-        var page = new SortedPage(_segments, fields, compiled, work, needsTotal, walk ?? OrderWalk.Default);
+        var page = new SortedPage(_segments, fields, compiled, work, needsTotal, walk ?? OrderWalk.Default, after);
         return page.Find(opened, conditions);
     }
 
@@ -125,7 +127,7 @@ internal sealed class IndexSearch(
 
                 lastEtag = etag;
                 _segments.CountResult();
-                if (oldest.WouldKeep(etag))
+                if (oldest.WouldKeep(etag) && after?.IsBefore([], etag, entry, compiled.Sort) is not false)
                 {
                     oldest.Add(new FoundEntry(etag, i, entry, Id: _segments.Ids.Keep(id)));
                 }

@@ -13,13 +13,15 @@ namespace Rookery.Queries.Execution;
 /// <param name="needsTotal">Whether results after the page are counted.</param>
 /// <param name="walk">Decides whether the page is found by walking the sort field's terms in order or by reading all
 /// matches.</param>
+/// <param name="after">The result after which the page begins; null for a page from the first result on.</param>
 internal sealed class SortedPage(
     SearchedSegments segments,
     IndexedFields fields,
     CompiledQuery compiled,
     AnswerWork work,
     bool needsTotal,
-    OrderWalk walk
+    OrderWalk walk,
+    PlaceInOrder? after = null
 )
 {
     // Ranks are not used for a longer page, which would be held twice: by rank and by key.
@@ -45,7 +47,7 @@ internal sealed class SortedPage(
                     return null;
                 }
 
-                bool isRanked = sort.RankedColumns > 0 && compiled.PageEnd is > 0 and <= MaxRankedPage;
+                bool isRanked = after is null && sort.RankedColumns > 0 && compiled.PageEnd is > 0 and <= MaxRankedPage;
                 if (isRanked && !compiled.JoinsRows && opened.Length == 1)
                 {
                     return ranked.TryFindPage(opened[i].Cursor, sort, conditions[i].Opened);
@@ -102,7 +104,10 @@ internal sealed class SortedPage(
             }
 
             documents.Read(entry, out long etag);
-            if (_heap.WouldKeep(_sortKey.Written, etag))
+            if (
+                _heap.WouldKeep(_sortKey.Written, etag)
+                && after?.IsBefore(_sortKey.Written, etag, entry, compiled.Sort) is not false
+            )
             {
                 var hit = new ScanHit
                 {
@@ -167,7 +172,11 @@ internal sealed class SortedPage(
 
     private void Offer(ScanHit? hit)
     {
-        if (hit is not null && _heap.WouldKeep(hit.SortKey, hit.Ordinal))
+        if (
+            hit is not null
+            && _heap.WouldKeep(hit.SortKey, hit.Ordinal)
+            && after?.IsBefore(hit.SortKey, hit.Etag, hit.Entry.Entry, compiled.Sort) is not false
+        )
         {
             _heap.Keep(hit, work.Memory);
         }

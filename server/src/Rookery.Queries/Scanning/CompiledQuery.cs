@@ -176,7 +176,7 @@ public sealed class CompiledQuery
     public bool HasNotes => Explains || Highlights.Count > 0;
 
     /// <summary>Results to skip.</summary>
-    public long Offset { get; }
+    public long Offset { get; private set; }
 
     /// <summary>Results to return, at most; null for all.</summary>
     public long? Limit { get; private set; }
@@ -232,6 +232,15 @@ public sealed class CompiledQuery
     {
         var other = (CompiledQuery)MemberwiseClone();
         other.Limit = limit;
+        return other;
+    }
+
+    /// <summary>Returns the same query for the results after others.</summary>
+    /// <param name="limit">Maximum number of results.</param>
+    internal CompiledQuery ContinuedWith(long limit)
+    {
+        var other = WithLimit(limit);
+        other.Offset = 0;
         return other;
     }
 

@@ -178,6 +178,7 @@ internal sealed class IndexExample : IDisposable
         if (!evaluated && compiled.Limit is not null)
         {
             AssertPageContinues(compiled, needsTotal, walk);
+            AssertPageContinues(compiled, needsTotal, walk, maxSearchedAgain: 1);
         }
 
         return (results, total, evaluated);
@@ -194,16 +195,26 @@ internal sealed class IndexExample : IDisposable
     }
 
     /// <summary>Asserts that a page is continued by the results that the query has without a limit.</summary>
-    private void AssertPageContinues(CompiledQuery compiled, bool needsTotal, OrderWalk? walk)
+    private void AssertPageContinues(
+        CompiledQuery compiled,
+        bool needsTotal,
+        OrderWalk? walk,
+        int? maxSearchedAgain = null
+    )
     {
         using var whole = Open(compiled.WithLimit(long.MaxValue));
         using var answer = Open(compiled, needsTotal: needsTotal, walk: walk);
+        answer.MaxSearchedAgain = maxSearchedAgain ?? answer.MaxSearchedAgain;
+        var ids = new List<string>();
         try
         {
-            while (answer.FindMore())
+            do
             {
-                // Each search finds more.
-            }
+                for (int place = ids.Count; place < answer.Documents.Count; place++)
+                {
+                    ids.Add(Encoding.UTF8.GetString(answer.Documents[place].Id.Span));
+                }
+            } while (answer.FindMore());
         }
         catch (QueryException refused)
         {
@@ -214,11 +225,8 @@ internal sealed class IndexExample : IDisposable
 
         if (!whole.AreCandidates)
         {
-            Assert.Equal(IdsOf(whole), IdsOf(answer));
+            Assert.Equal(whole.Documents.Select(static document => Encoding.UTF8.GetString(document.Id.Span)), ids);
         }
-
-        static string[] IdsOf(IndexAnswer answer) =>
-            [.. answer.Documents.Select(static document => Encoding.UTF8.GetString(document.Id.Span))];
     }
 
     private long ScanCandidates(IndexAnswer answer, CompiledQuery compiled, List<string> results)

@@ -1,0 +1,57 @@
+using Rookery.Indexing.Indexes;
+using Rookery.Platform;
+using Rookery.Queries.Scanning;
+using Rookery.Search.Segments.Store;
+
+namespace Rookery.Queries.Execution;
+
+/// <summary>The place of an entry in the order of a query: by sort key, then by etag, then by entry.</summary>
+/// <param name="SortKey">The sort key; empty without an order.</param>
+/// <param name="Etag">The etag of the entry's document.</param>
+/// <param name="Entry">The entry in its segment, which has all entries of the document.</param>
+internal sealed record PlaceInOrder(byte[] SortKey, long Etag, int Entry)
+{
+    /// <summary>Returns the place of an entry; null if its sort key is only in its document.</summary>
+    /// <param name="found">The entry.</param>
+    /// <param name="segment">The segment of the entry.</param>
+    /// <param name="fields">The numbers of the indexed fields.</param>
+    /// <param name="compiled">The compiled query.</param>
+    /// <param name="work">The answer's limits.</param>
+    public static PlaceInOrder? Of(
+        in FoundEntry found,
+        LiveSegment segment,
+        IndexedFields fields,
+        CompiledQuery compiled,
+        AnswerWork work
+    )
+    {
+        if (compiled.Sort.IsEmpty)
+        {
+            return new PlaceInOrder([], found.Etag, found.Entry);
+        }
+
+        var conditions = new ConditionCursors(segment.Reader, fields, work);
+        var sortKey = new PooledBytes();
+        try
+        {
+            return
+                SegmentSort.Open(compiled, segment.Reader, fields, conditions, work) is { } sort
+                && sort.TryWrite(found.Entry, sortKey)
+                ? new PlaceInOrder(sortKey.Written.ToArray(), found.Etag, found.Entry)
+                : null;
+        }
+        finally
+        {
+            sortKey.Release();
+        }
+    }
+
+    /// <summary>Returns whether this place comes before that of another entry.</summary>
+    public bool IsBefore(ReadOnlySpan<byte> sortKey, long etag, int entry, SortKeys order)
+    {
+        int compared = SortKey.Length == 0 ? 0 : order.Compare(SortKey, sortKey);
+        return compared != 0 ? compared < 0
+            : Etag != etag ? Etag < etag
+            : Entry < entry;
+    }
+}
