@@ -91,7 +91,7 @@ internal static class NodeComposition
                                 .Of(configuration.Listen)
                                 .Select(address => $"{(configuration.IsSecure ? "https" : "http")}://{address}"),
                         ],
-                    PeerPlaces = configuration.Peers,
+                    ConfiguredPeers = configuration.Peers,
                     Browse = AvahiBrowse.FindNodesAsync,
                     Forming = forming,
                     PublicUrl = configuration.PublicUrl,

@@ -12,7 +12,7 @@ internal static class CertificateLife
     /// The validity of a leaf: one day less than the longest that browsers accept from any authority (CA/Browser Forum
     /// ballot SC-31: 398 days).
     /// </summary>
-    public static readonly TimeSpan OfLeaf = TimeSpan.FromDays(397);
+    public static readonly TimeSpan LeafValidity = TimeSpan.FromDays(397);
 
     /// <summary>The earliest plausible time: this software did not exist earlier.</summary>
     public static readonly DateTimeOffset EarliestPlausible = new(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
@@ -33,7 +33,7 @@ internal static class CertificateLife
     public static (DateTimeOffset NotBefore, DateTimeOffset NotAfter) LeafFrom(DateTimeOffset now)
     {
         var notBefore = Plausible(now) - Backdating;
-        return (notBefore, notBefore + OfLeaf - TimeSpan.FromSeconds(1));
+        return (notBefore, notBefore + LeafValidity - TimeSpan.FromSeconds(1));
     }
 
     /// <summary>

@@ -2,7 +2,9 @@ using Rookery.Documents.Records;
 
 namespace Rookery.Cluster.Joining;
 
-/// <summary>The names, ids and letters that are taken by members.</summary>
+/// <summary>
+/// The seats of a cluster: one for each member, with its name, node id and letter, which no other member may have.
+/// </summary>
 internal sealed class Seats
 {
     /// <summary>

@@ -173,7 +173,7 @@ public sealed class ClusterMember : IAsyncDisposable
             _options.Note
         )
         {
-            Places = () => _whereabouts!.Facts.Addresses,
+            OwnAddresses = () => _whereabouts!.Facts.Addresses,
             NameOf = node => _consensus?.Roster.Of(node) is null ? null : _consensus.Roster.NameAndTagOf(node),
         };
         _consensus = RaftConsensus.Open(
@@ -224,7 +224,7 @@ public sealed class ClusterMember : IAsyncDisposable
             new Announcement(() => Identity, _recordStore, _time),
             Rotation,
             _whereabouts,
-            _options.PeerPlaces,
+            _options.ConfiguredPeers,
             _options.Browse,
             () => store.Storage.HasDamage,
             (member, cancellationToken) => RepairAsync(store, member, cancellationToken),

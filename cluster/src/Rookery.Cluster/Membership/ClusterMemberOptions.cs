@@ -30,11 +30,11 @@ public sealed record ClusterMemberOptions
     /// Additional addresses to dial for each other member, <c>host:port</c>, as configured by the operator.
     /// Certificates tell which member answers.
     /// </summary>
-    public IReadOnlyList<string> PeerPlaces { get; init; } = [];
+    public IReadOnlyList<string> ConfiguredPeers { get; init; } = [];
 
     /// <summary>
-    /// Returns the nodes that announce themselves in the local network, as hints like <see cref="PeerPlaces"/>. Takes
-    /// some seconds.
+    /// Returns the nodes that announce themselves in the local network, as hints like <see cref="ConfiguredPeers"/>.
+    /// Takes some seconds.
     /// </summary>
     public Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>> Browse { get; init; } =
         static _ => Task.FromResult<IReadOnlyList<AnnouncedNode>>([]);

@@ -43,7 +43,7 @@ internal sealed class MemberMaintenance(
         .ToLookup(static place => place, StringComparer.Ordinal);
 
     private readonly CancellationTokenSource _stopping = new();
-    private readonly SeatKeeper _seats = new(consensus, note);
+    private readonly MembershipUpkeep _upkeep = new(consensus, note);
     private readonly RepeatedDuty _duty = new("This node's records of its cluster could not be updated", log, time);
     private PeerAddress[] _peers = [];
     private Task? _loop;
@@ -99,7 +99,7 @@ internal sealed class MemberMaintenance(
             _proposing = ProposeAsync();
         }
 
-        _duty.Try(_seats.DoRound, _stopping.Token);
+        _duty.Try(_upkeep.DoRound, _stopping.Token);
         _duty.Try(WatchForLeader, _stopping.Token);
         _roundsWithDamage = hasDamage() ? _roundsWithDamage + 1 : 0;
         if (_roundsWithDamage % RoundsBetweenRepairs == 1 && _repairing.IsCompleted)

@@ -251,7 +251,7 @@ public sealed class MembershipService(
 
         if (
             configuration.Voters.Length
-            <= SeatRule.VotersOf(configuration.Voters.Length + configuration.Learners.Length)
+            <= VoterRule.VotersOf(configuration.Voters.Length + configuration.Learners.Length)
         )
         {
             return "A cluster of so many members has at least as many voters as now: a demoted member would get its "
@@ -454,7 +454,7 @@ public sealed class MembershipService(
     private string ToleranceOf(Configuration configuration)
     {
         int voters = configuration.Voters.Length;
-        bool isFollowed = voters > 1 && SeatRule.VotersOf(voters + configuration.Learners.Length) > voters;
+        bool isFollowed = voters > 1 && VoterRule.VotersOf(voters + configuration.Learners.Length) > voters;
         return MemberListing.Tolerance(voters)
             + (
                 isFollowed

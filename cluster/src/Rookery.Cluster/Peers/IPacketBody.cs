@@ -78,18 +78,18 @@ internal readonly struct RefusalBody(PeerRefusal refusal) : IPacketBody
         };
 }
 
-internal readonly struct PlacesBody(IReadOnlyList<string> places) : IPacketBody
+internal readonly struct AddressesBody(IReadOnlyList<string> addresses) : IPacketBody
 {
-    public PacketKind Kind => PacketKind.Places;
+    public PacketKind Kind => PacketKind.Addresses;
 
-    public long SizeInBytes => places.Sum(static place => (long)WireWriter.SizeOf(place));
+    public long SizeInBytes => addresses.Sum(static address => (long)WireWriter.SizeOf(address));
 
     public void Write(Span<byte> destination)
     {
         var writer = new WireWriter(destination);
-        foreach (string place in places)
+        foreach (string address in addresses)
         {
-            writer.PutText(place);
+            writer.PutText(address);
         }
     }
 }

@@ -28,8 +28,8 @@ internal sealed class IncomingLink(
             case PacketKind.ForwardInTerm or PacketKind.Forward or PacketKind.ForwardForReceipt:
                 _forwarded.Propose(kind, body.Span);
                 break;
-            case PacketKind.Places:
-                connection.Places = PeerPlaces.Read(body.Span, connection.From);
+            case PacketKind.Addresses:
+                connection.AnnouncedAddresses = AnnouncedAddresses.Read(body.Span, connection.From);
                 onAnnouncement(connection);
                 break;
             default:

@@ -28,7 +28,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     public async Task AcceptAsync(IncomingStream incoming, CancellationToken cancellationToken)
     {
         using var reader = new PacketReader(incoming.Stream, PeerProtocol.MaxControlPacketBytes, context.Memory);
-        Action<string> log = incoming.Verdict.NodeId is null ? context.OfStrangers.Report : context.Log.Report;
+        Action<string> log = incoming.Verdict.NodeId is null ? context.UnknownPeersLog.Report : context.Log.Report;
         try
         {
             if (await GreetAsync(incoming, reader, log, cancellationToken) is not { } remote)
@@ -79,12 +79,14 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         }
     }
 
-    /// <summary>Closes connections that are dead or no longer admitted. Called every second.</summary>
-    public void Watch()
+    /// <summary>
+    /// Pings where a ping is due, and closes connections that are dead or no longer admitted. Called every second.
+    /// </summary>
+    public void CheckConnections()
     {
         foreach (var connection in All())
         {
-            connection.Watch(always: context.Gate.Starts.IsChallenged(connection.Remote));
+            connection.CheckLiveness(alwaysPing: context.Gate.Starts.IsChallenged(connection.Remote));
             if (context.Gate.Recheck(connection.Remote, connection.Answered) is { } refusal)
             {
                 connection.Close(refusal.Sentence);
@@ -96,23 +98,23 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     public IEnumerable<PeerAddress> Callers() =>
         from connection in All()
         where connection.Remote.Kind == LinkKind.Control
-        let places = PlacesOf(connection)
-        where places.Length > 0
-        select new PeerAddress(connection.Remote.Member, places);
+        let addresses = DialAddressesOf(connection)
+        where addresses.Length > 0
+        select new PeerAddress(connection.Remote.Member, addresses);
 
     /// <summary>
     /// Returns the addresses at which to dial a member that dialled this node: first its source address with the port
     /// from its hello, then the addresses that it announced. The source address is certain to be the member's, and
     /// dialling fails fast if it does not listen there.
     /// </summary>
-    public static string[] PlacesOf(PeerConnection connection)
+    public static string[] DialAddressesOf(PeerConnection connection)
     {
         var (from, port) = (connection.From, connection.Remote.Port);
         string[] source =
             from is null || port == 0
                 ? []
                 : [new IPEndPoint(from.IsIPv4MappedToIPv6 ? from.MapToIPv4() : from, port).ToString()];
-        return [.. source.Union(connection.Places, StringComparer.Ordinal)];
+        return [.. source.Union(connection.AnnouncedAddresses, StringComparer.Ordinal)];
     }
 
     /// <summary>Closes all connections and accepts no more.</summary>

@@ -15,10 +15,10 @@ internal sealed record LinkContext(
     TimeProvider Time,
     RepeatedLog Log,
     RepeatedLog Notes,
-    UnknownPeerLog OfStrangers,
+    UnknownPeerLog UnknownPeersLog,
     MemoryShare? Memory,
     Action<string> Excluded,
-    Func<IReadOnlyList<string>> Places,
+    Func<IReadOnlyList<string>> OwnAddresses,
     Func<NodeId, string?> NameOf
 )
 {
@@ -136,11 +136,11 @@ internal sealed class OutgoingLink : IAsyncDisposable
     /// <summary>
     /// Checks the connection: pings, and closes it when it is dead or no longer admitted. Called every second.
     /// </summary>
-    public void Watch()
+    public void CheckConnection()
     {
         if (Volatile.Read(ref _open) is { } open)
         {
-            open.Connection.Watch(always: _context.Gate.Starts.IsChallenged(open.Connection.Remote));
+            open.Connection.CheckLiveness(alwaysPing: _context.Gate.Starts.IsChallenged(open.Connection.Remote));
             if (_context.Gate.Recheck(open.Connection.Remote, open.Connection.Answered) is { } refusal)
             {
                 open.Connection.Close(refusal.Sentence);
@@ -258,7 +258,9 @@ internal sealed class OutgoingLink : IAsyncDisposable
         _context.Gate.Starts.CountConnected(connection.Remote);
         if (_kind == LinkKind.Control && connection.Remote.FeatureLevel >= PeerProtocol.PlacesSince)
         {
-            connection.Queue.TryPut(new PlacesBody([.. _context.Places().Take(PeerPlaces.MaxPlaces)]));
+            connection.Queue.TryPut(
+                new AddressesBody([.. _context.OwnAddresses().Take(AnnouncedAddresses.MaxAddresses)])
+            );
         }
 
         string? end = await connection.RunAsync(open.Forwards);

@@ -46,10 +46,10 @@ internal sealed class OutgoingPeer
     }
 
     /// <summary>Checks both links. Called every second.</summary>
-    public void Watch()
+    public void CheckConnections()
     {
-        Control.Watch();
-        Bulk.Watch();
+        Control.CheckConnection();
+        Bulk.CheckConnection();
     }
 
     /// <summary>Closes both links.</summary>

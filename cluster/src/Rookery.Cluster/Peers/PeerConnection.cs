@@ -68,7 +68,7 @@ internal sealed class PeerConnection : IDisposable
     public IPAddress? From { get; init; }
 
     /// <summary>The addresses at which the other end listens; empty until it announces them.</summary>
-    public IReadOnlyList<string> Places { get; set; } = [];
+    public IReadOnlyList<string> AnnouncedAddresses { get; set; } = [];
 
     /// <summary>The refusal with which the other end closed the connection; null when it gave none.</summary>
     public PeerRefusal? Refusal { get; private set; }
@@ -121,14 +121,14 @@ internal sealed class PeerConnection : IDisposable
     /// Pings when a ping is due, and closes the connection when the other end has been silent too long. Called every
     /// second.
     /// </summary>
-    /// <param name="always">Whether to ping even if bytes just arrived.</param>
-    public void Watch(bool always)
+    /// <param name="alwaysPing">Whether to ping even if bytes just arrived.</param>
+    public void CheckLiveness(bool alwaysPing)
     {
         if (_liveness.IsDead())
         {
             Close($"It has been silent for more than {_liveness.Limit.TotalSeconds:0} s.");
         }
-        else if (_liveness.TakeDuePing(always) is var question and not 0)
+        else if (_liveness.TakeDuePing(alwaysPing) is var question and not 0)
         {
             Queue.TryPut(new PingBody(PacketKind.Ping, question));
         }

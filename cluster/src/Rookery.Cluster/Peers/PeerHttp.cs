@@ -21,7 +21,7 @@ internal static class PeerHttp
     /// <summary>
     /// Makes a client for one member; the caller disposes it. Each connection tries the addresses in order until the
     /// member answers. Some may be unreachable from here, or belong to other machines. The client sets no time limit
-    /// for responses; <see cref="Transfer.Silence"/> sets one for each request.
+    /// for responses; <see cref="Transfer.ResponseTimeout"/> sets one for each request.
     /// </summary>
     /// <param name="trust">This node's certificate, and the rule for members' certificates.</param>
     /// <param name="member">The member that must answer.</param>

@@ -168,6 +168,6 @@ public static class PeerListener
 }
 
 /// <summary>A connection feature of the port for members: the identity of the other end.</summary>
-/// <param name="Verdict">The node that the certificate proves, or why it proves none. Whether that node still is a
-/// member is checked elsewhere.</param>
+/// <param name="Verdict">The node that the certificate proves, or why it proves none. <see cref="PeerGate"/> checks
+/// whether that node is still a member.</param>
 public sealed record ProvenPeer(PeerVerdict Verdict);

@@ -79,7 +79,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// Returns the addresses at which this node listens for members, <c>host:port</c>, most likely first. Called from
     /// any thread.
     /// </summary>
-    public Func<IReadOnlyList<string>> Places { get; set; } = static () => [];
+    public Func<IReadOnlyList<string>> OwnAddresses { get; set; } = static () => [];
 
     /// <summary>Returns a member's name; null when it is not known. Called from any thread.</summary>
     public Func<NodeId, string?> NameOf { get; set; } = static _ => null;
@@ -110,12 +110,12 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
                 _strangerLog,
                 _memory,
                 sentence => Excluded?.Invoke(sentence),
-                () => Places(),
+                () => OwnAddresses(),
                 node => NameOf(node)
             );
             Volatile.Write(ref _incoming, new IncomingLinks(_self, _context, LearnAddresses));
             _watch = _time.CreateTimer(
-                static network => ((PeerNetwork)network!).Watch(),
+                static network => ((PeerNetwork)network!).CheckConnections(),
                 this,
                 WatchInterval,
                 WatchInterval
@@ -263,10 +263,10 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
             // announced.
             if (
                 connection.Remote.Kind == LinkKind.Control
-                && IncomingLinks.PlacesOf(connection) is { Length: > 0 } places
+                && IncomingLinks.DialAddressesOf(connection) is { Length: > 0 } addresses
             )
             {
-                peer.Route.RecordAnnounced(places, areAll: connection.Places.Count > 0);
+                peer.Route.RecordAnnounced(addresses, areAll: connection.AnnouncedAddresses.Count > 0);
             }
 
             peer.Wake();
@@ -292,25 +292,25 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         return true;
     }
 
-    private void Watch()
+    private void CheckConnections()
     {
         foreach (var peer in Volatile.Read(ref _peers))
         {
-            RunAndLogFailure(peer.Watch);
+            RunAndLogFailure(peer.CheckConnections);
         }
 
-        RunAndLogFailure(() => Volatile.Read(ref _incoming)?.Watch());
+        RunAndLogFailure(() => Volatile.Read(ref _incoming)?.CheckConnections());
     }
 
     /// <summary>
     /// Runs one check, and logs its failure, for example because records cannot be read. An exception that left the
     /// timer's callback would end the process.
     /// </summary>
-    private void RunAndLogFailure(Action watch)
+    private void RunAndLogFailure(Action check)
     {
         try
         {
-            watch();
+            check();
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {

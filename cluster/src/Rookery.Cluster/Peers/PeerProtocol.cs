@@ -19,7 +19,7 @@ internal static class PeerProtocol
     public const int FeatureLevel = 3;
 
     /// <summary>
-    /// The lowest feature level that accepts <see cref="PacketKind.Places"/>. An unknown packet closes a connection.
+    /// The lowest feature level that accepts <see cref="PacketKind.Addresses"/>. An unknown packet closes a connection.
     /// </summary>
     public const int PlacesSince = 2;
 
@@ -86,9 +86,9 @@ internal enum PacketKind : byte
     RefusalOfNoMember = 10,
 
     /// <summary>
-    /// The addresses at which the dialler listens, on control connections: see <see cref="PeerPlaces"/>.
+    /// The addresses at which the dialler listens, on control connections: see <see cref="AnnouncedAddresses"/>.
     /// </summary>
-    Places = 11,
+    Addresses = 11,
 
     /// <summary>
     /// A forwarded command for the leader of a term: <c>[i64 number][i64 term][u8 whether the outcome must carry a

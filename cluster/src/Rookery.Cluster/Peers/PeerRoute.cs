@@ -61,16 +61,21 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     }
 
     /// <summary>Records the addresses of a member that dialled this node.</summary>
-    /// <param name="places">The addresses.</param>
-    /// <param name="areAll">Whether <paramref name="places"/> include the addresses that the member announced. If not,
+    /// <param name="addresses">The addresses.</param>
+    /// <param name="areAll">Whether <paramref name="addresses"/> include the addresses that the member announced. If not,
     /// earlier announced addresses are kept.</param>
-    public void RecordAnnounced(IReadOnlyList<string> places, bool areAll)
+    public void RecordAnnounced(IReadOnlyList<string> addresses, bool areAll)
     {
         lock (_gate)
         {
             _callerAddresses = areAll
-                ? places
-                : [.. places.Union(_callerAddresses, StringComparer.Ordinal).Take(PeerPlaces.MaxPlaces + 1)];
+                ? addresses
+                :
+                [
+                    .. addresses
+                        .Union(_callerAddresses, StringComparer.Ordinal)
+                        .Take(AnnouncedAddresses.MaxAddresses + 1),
+                ];
         }
     }
 }

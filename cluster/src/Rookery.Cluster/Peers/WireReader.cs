@@ -3,7 +3,10 @@ using System.Text;
 
 namespace Rookery.Cluster.Peers;
 
-/// <summary>Reads values from the body of a packet, and checks that it is long enough for each.</summary>
+/// <summary>
+/// Reads values from the body of a packet, in the order in which <see cref="WireWriter"/> wrote them. Throws a
+/// <see cref="PeerProtocolException"/> if the body ends within a value.
+/// </summary>
 internal ref struct WireReader(ReadOnlySpan<byte> body)
 {
     private readonly ReadOnlySpan<byte> _body = body;
@@ -46,6 +49,8 @@ internal ref struct WireReader(ReadOnlySpan<byte> body)
         return length < 0 ? null : Encoding.UTF8.GetString(Take(length));
     }
 
+    /// <summary>Reads this many bytes, without copying.</summary>
+    /// <exception cref="PeerProtocolException">Fewer bytes are left.</exception>
     public ReadOnlySpan<byte> Take(int count)
     {
         if (count > Remaining)

@@ -32,14 +32,13 @@ internal sealed class SnapshotProvider(RaftHost host, NodeStore store)
             return null;
         }
 
-        var (offer, write) = await store.Background.DoAsync(() =>
-            since is { } etag
-                ? (store.Offers.MakeSince(etag, out var toWrite, through), toWrite)
-                : (store.Offers.Make(through), null)
+        Action? writeFiles = null;
+        var offer = await store.Background.DoAsync(() =>
+            since is { } etag ? store.Offers.MakeSince(etag, out writeFiles, through) : store.Offers.Make(through)
         );
-        if (write is not null)
+        if (writeFiles is not null)
         {
-            host.Options.RunInBackground(write);
+            host.Options.RunInBackground(writeFiles);
         }
 
         // Read the term after making the offer, so that all its entries were committed in this term or earlier.

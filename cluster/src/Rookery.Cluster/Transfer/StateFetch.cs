@@ -145,8 +145,8 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     {
         try
         {
-            using var answer = await Silence.RunAsync(
-                Silence.BeforeOffer,
+            using var answer = await ResponseTimeout.RunAsync(
+                ResponseTimeout.BeforeOffer,
                 time,
                 ended => member.GetAsync(path, HttpCompletionOption.ResponseHeadersRead, ended),
                 cancellationToken
@@ -163,8 +163,8 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                 );
             }
 
-            byte[] body = await Silence.RunAsync(
-                Silence.BetweenPieces,
+            byte[] body = await ResponseTimeout.RunAsync(
+                ResponseTimeout.BetweenPieces,
                 time,
                 answer.Content.ReadAsByteArrayAsync,
                 cancellationToken
@@ -264,8 +264,8 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         HttpResponseMessage? answer = null;
         try
         {
-            answer = await Silence.RunAsync(
-                Silence.BetweenPieces,
+            answer = await ResponseTimeout.RunAsync(
+                ResponseTimeout.BetweenPieces,
                 time,
                 ended => member.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ended),
                 cancellationToken
@@ -343,8 +343,8 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     {
         try
         {
-            return await Silence.RunAsync(
-                Silence.BetweenPieces,
+            return await ResponseTimeout.RunAsync(
+                ResponseTimeout.BetweenPieces,
                 time,
                 ended => body.ReadAsync(buffer, ended).AsTask(),
                 cancellationToken

@@ -54,8 +54,8 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
     {
         try
         {
-            using var answer = await Silence.RunAsync(
-                Silence.BeforeFlushed,
+            using var answer = await ResponseTimeout.RunAsync(
+                ResponseTimeout.BeforeFlushed,
                 time,
                 ended => member.GetAsync(RowsQuery.PathOf(request), HttpCompletionOption.ResponseHeadersRead, ended),
                 cancellationToken
@@ -92,8 +92,8 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
     }
 
     private Task<int> ReadAsync(Stream body, byte[] buffer, CancellationToken cancellationToken) =>
-        Silence.RunAsync(
-            Silence.BetweenPieces,
+        ResponseTimeout.RunAsync(
+            ResponseTimeout.BetweenPieces,
             time,
             ended => body.ReadAsync(buffer, ended).AsTask(),
             cancellationToken

@@ -11,14 +11,15 @@ namespace Rookery.Cluster.Transfer;
 
 /// <summary>
 /// HTTP routes through which members fetch this node's state.
-/// <para><c>GET /state/offer</c> returns an offer as JSON: of the changes when <c>since=ETAG</c> is given and they are
-/// much less than everything, otherwise of everything. 202: the offer is being written, or this node's tables have not
-/// reached <c>through=INDEX</c>. 409: this node offers none, with the reason.</para>
+/// <para><c>GET /state/offer</c> returns an offer as JSON. It offers the changes after <c>since=ETAG</c> if that is
+/// given and they are much smaller than the whole state; otherwise the whole state. 202: the offer is being written, or
+/// this node's tables have not reached <c>through=INDEX</c>; ask again. 409: this node offers none; the body says
+/// why.</para>
 /// <para><c>GET /state/OFFER/FILE</c> returns a file of the offer, from the byte that <c>Range: bytes=N-</c> names.
 /// 410: the offer no longer exists, ask for another.</para>
 /// <para><c>GET /state/rows?group=N&amp;from=HEX&amp;to=HEX</c> returns the rows of a key range as a run, for a member
 /// that lost them, with their log position in headers.</para>
-/// <para>503: the node is stopping. The port decides who may ask.</para>
+/// <para>503: the node is stopping. The port has already checked that the caller is a member.</para>
 /// </summary>
 /// <param name="offers">This node's offers.</param>
 /// <param name="makeOffer">Makes an offer or returns the open one. Receives the etag through which the member has all
@@ -41,6 +42,8 @@ public sealed class StateRoutes(
     private const int RestsPerRead = 3;
 
     private static readonly TimeSpan LongestRest = TimeSpan.FromSeconds(1);
+
+    // How long the receiver may take for one piece.
     private static readonly TimeSpan Timeout = TimeSpan.FromMinutes(1);
 
     /// <summary>Cancelled when the node stops. Running transfers, which may take minutes, are then aborted.</summary>
@@ -55,7 +58,7 @@ public sealed class StateRoutes(
             return;
         }
 
-        await using var end = Stopping.UnsafeRegister(static fetch => ((HttpContext)fetch!).Abort(), http);
+        await using var end = Stopping.UnsafeRegister(static context => ((HttpContext)context!).Abort(), http);
         await AnswerAsync(http);
     }
 
@@ -85,7 +88,7 @@ public sealed class StateRoutes(
         byte[] json;
         try
         {
-            if (await makeOffer(NumberIn(http, "since"), NumberIn(http, "through") ?? 0) is not { } offer)
+            if (await makeOffer(QueryNumber(http, "since"), QueryNumber(http, "through") ?? 0) is not { } offer)
             {
                 http.Response.StatusCode = StatusCodes.Status202Accepted;
                 return;
@@ -233,7 +236,7 @@ public sealed class StateRoutes(
         }
     }
 
-    private static long? NumberIn(HttpContext http, string name) =>
+    private static long? QueryNumber(HttpContext http, string name) =>
         long.TryParse(http.Request.Query[name], NumberStyles.None, CultureInfo.InvariantCulture, out long number)
             ? number
             : null;

@@ -98,7 +98,7 @@ public sealed class MembershipServiceTests
         Assert.Equal((3, "3 members"), VotersAndNote(cluster));
         Order(cluster, MemberOrder.Remove, "c");
         cluster.RunFor(milliseconds: 1_000);
-        SeatRule.PromoteNext(cluster.Leader!.Consensus!);
+        VoterRule.PromoteNext(cluster.Leader!.Consensus!);
         Assert.True(
             cluster.A.Consensus!.ReadState().Configuration.IsVoter(cluster.Members[3].Id),
             "it took the place of the one that was removed"
@@ -421,7 +421,7 @@ public sealed class MembershipServiceTests
         for (int second = 0; second < 10; second++)
         {
             cluster.RunFor(milliseconds: 1000);
-            SeatRule.PromoteNext(cluster.Leader!.Consensus!);
+            VoterRule.PromoteNext(cluster.Leader!.Consensus!);
         }
     }
 

@@ -127,7 +127,7 @@ public sealed class PeerNetworkTests : IDisposable
             listen: IPAddress.Parse("127.0.0.2")
         );
         string address = $"127.0.0.2:{port}";
-        moved.Network.Places = () => [address];
+        moved.Network.OwnAddresses = () => [address];
         if (isKnown)
         {
             stayed.Network.SetPeers([new PeerAddress(moved.Node, [$"127.0.0.1:{TestMember.FreePort()}"])]);
@@ -158,7 +158,7 @@ public sealed class PeerNetworkTests : IDisposable
         await using var c = await StartAsync("C3");
         foreach (var member in new[] { a, b, c })
         {
-            member.Network.Places = () => member.Address.Addresses;
+            member.Network.OwnAddresses = () => member.Address.Addresses;
         }
 
         a.Network.SetPeers([
@@ -209,7 +209,7 @@ public sealed class PeerNetworkTests : IDisposable
             TestMember.TrustOf(_authority, "newer"),
             port
         );
-        newer.Network.Places = () => ["127.0.0.2:9443"];
+        newer.Network.OwnAddresses = () => ["127.0.0.2:9443"];
         newer.Network.SetPeers([older.Address]);
         await Eventually.HoldsAsync(
             () =>

@@ -7,42 +7,42 @@ namespace Rookery.Cluster.Peers;
 /// The packet in which a dialling member announces the addresses at which it listens. A machine with several networks
 /// may dial from one network and listen on another. Layout: <c>[text …]</c>, each <c>host:port</c>.
 /// </summary>
-internal static class PeerPlaces
+internal static class AnnouncedAddresses
 {
     /// <summary>
     /// The maximum number of addresses. Even with the longest names they fit into a packet of a control connection.
     /// </summary>
-    public const int MaxPlaces = 8;
+    public const int MaxAddresses = 8;
 
     /// <summary>Reads a packet. Returns the addresses that can lead to a caller at <paramref name="from"/>.</summary>
     /// <exception cref="PeerProtocolException">The packet is malformed.</exception>
     public static string[] Read(ReadOnlySpan<byte> body, IPAddress? from)
     {
-        List<string> places = [];
+        List<string> addresses = [];
         var reader = new WireReader(body);
         while (reader.Remaining > 0)
         {
-            if (reader.TakeText() is { } place && places.Count < MaxPlaces && LeadsTo(place, from))
+            if (reader.TakeText() is { } address && addresses.Count < MaxAddresses && LeadsTo(address, from))
             {
-                places.Add(place);
+                addresses.Add(address);
             }
         }
 
-        return [.. places];
+        return [.. addresses];
     }
 
     /// <summary>
     /// Whether an address can lead to the dialling member. A loopback address can only if the member dialled from
     /// loopback. A link-local address cannot, because it names no interface of this machine.
     /// </summary>
-    private static bool LeadsTo(string place, IPAddress? from)
+    private static bool LeadsTo(string address, IPAddress? from)
     {
-        if (!MemberAddress.IsValid(place))
+        if (!MemberAddress.IsValid(address))
         {
             return false;
         }
 
-        if (!IPAddress.TryParse(place.AsSpan(0, place.LastIndexOf(':')), out var host))
+        if (!IPAddress.TryParse(address.AsSpan(0, address.LastIndexOf(':')), out var host))
         {
             return true; // a name
         }

@@ -7,7 +7,7 @@ namespace Rookery.Cluster.Membership;
 /// waits for more disks. Two voters tolerate no failure, so the second of two members is a standby, unless the operator
 /// chose a mirror at its join or promotes it.
 /// </summary>
-internal static class SeatRule
+internal static class VoterRule
 {
     /// <summary>Returns the default number of voters among this many members.</summary>
     public static int VotersOf(int members) =>

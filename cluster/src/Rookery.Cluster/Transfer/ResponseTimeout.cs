@@ -4,7 +4,7 @@ namespace Rookery.Cluster.Transfer;
 /// Time limits for responses of another member. If a member loses power after it acknowledged a request, TCP has
 /// nothing to retransmit and would wait for the response for ever.
 /// </summary>
-internal static class Silence
+internal static class ResponseTimeout
 {
     /// <summary>The limit between pieces of a response, and before a response that needs no preparation.</summary>
     public static readonly TimeSpan BetweenPieces = TimeSpan.FromSeconds(30);

@@ -3,12 +3,12 @@ using Rookery.Raft;
 namespace Rookery.Cluster.Membership;
 
 /// <summary>
-/// Makes the changes of members that a leader makes without an order, at most one a round: completes interrupted
-/// admissions, and promotes learners.
+/// Changes that the leader makes to the members by itself, at most one a round: completes interrupted admissions, and
+/// promotes learners. An operator orders all other changes.
 /// </summary>
 /// <param name="consensus">This node's consensus.</param>
 /// <param name="log">Receives a sentence for each change.</param>
-internal sealed class SeatKeeper(RaftConsensus consensus, Action<string> log)
+internal sealed class MembershipUpkeep(RaftConsensus consensus, Action<string> log)
 {
     /// <summary>
     /// The number of rounds, one a second, before the leader completes an admission. A join usually completes within
@@ -18,6 +18,7 @@ internal sealed class SeatKeeper(RaftConsensus consensus, Action<string> log)
 
     private readonly Dictionary<NodeId, int> _incomplete = [];
 
+    /// <summary>Makes at most one change. Called every second; does nothing unless this node is the leader.</summary>
     public void DoRound()
     {
         if (!consensus.IsLeader)
@@ -27,8 +28,8 @@ internal sealed class SeatKeeper(RaftConsensus consensus, Action<string> log)
         }
 
         if (
-            !CompleteSeat(consensus.ReadState().Configuration)
-            && SeatRule.PromoteNext(consensus) is { IsNone: false } promoted
+            !CompleteAdmission(consensus.ReadState().Configuration)
+            && VoterRule.PromoteNext(consensus) is { IsNone: false } promoted
         )
         {
             log(
@@ -40,10 +41,10 @@ internal sealed class SeatKeeper(RaftConsensus consensus, Action<string> log)
 
     /// <summary>
     /// Makes a node a learner that has a record but is not in the configuration, because the leader that admitted it
-    /// stopped in between. Excludes nodes that were ever started: they were learners and have been removed since.
+    /// stopped before it added the learner. Skips nodes that were ever started: these were learners and were removed.
     /// </summary>
     /// <returns>Whether a node was made a learner.</returns>
-    private bool CompleteSeat(Configuration configuration)
+    private bool CompleteAdmission(Configuration configuration)
     {
         RosterEntry[] incomplete =
         [

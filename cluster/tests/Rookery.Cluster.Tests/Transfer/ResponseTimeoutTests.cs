@@ -4,7 +4,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Transfer;
 
-public sealed class SilenceTests : IDisposable
+public sealed class ResponseTimeoutTests : IDisposable
 {
     private readonly SimulatedTimeProvider _time = new();
     private readonly StateNode _receiver = new();
@@ -19,7 +19,7 @@ public sealed class SilenceTests : IDisposable
     {
         var fetching = new StateFetch(_member, _receiver.Core.Inbox, _time).RunAsync(CancellationToken.None);
         Assert.False(fetching.IsCompleted);
-        _time.Advance(Silence.BeforeFlushed);
+        _time.Advance(ResponseTimeout.BeforeFlushed);
         Assert.Contains(
             "silent",
             (await Assert.ThrowsAsync<StateTransferException>(() => fetching)).Message,

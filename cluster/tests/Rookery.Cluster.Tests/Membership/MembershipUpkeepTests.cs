@@ -6,7 +6,7 @@ using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Membership;
 
-public sealed class SeatKeeperTests
+public sealed class MembershipUpkeepTests
 {
     private readonly List<string> _log = [];
 
@@ -18,7 +18,7 @@ public sealed class SeatKeeperTests
         cluster.Change(MemberChange.Learner, cluster.B);
         cluster.Change(MemberChange.Learner, cluster.C);
         Assert.Null(cluster.Do(cluster.A, CommandEncoder.CreateDatabase("db", SteppedCluster.HistoryId)).Rejection);
-        var keeper = new SeatKeeper(cluster.A.Consensus!, _log.Add);
+        var keeper = new MembershipUpkeep(cluster.A.Consensus!, _log.Add);
         cluster.RunUntil(
             () => cluster.A.Consensus!.Report.ReadPeers().Any(peer => peer.Node == cluster.B.Id && peer.IsCaughtUp),
             "the standby has caught up"
@@ -53,8 +53,8 @@ public sealed class SeatKeeperTests
         using var cluster = Begin();
         WriteRecord(cluster, 'b', new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"));
         WriteRecord(cluster, 'c', storeId: null);
-        var keeper = new SeatKeeper(cluster.A.Consensus!, _log.Add);
-        for (int round = 0; round < SeatKeeper.RoundsUntilCompleted; round++)
+        var keeper = new MembershipUpkeep(cluster.A.Consensus!, _log.Add);
+        for (int round = 0; round < MembershipUpkeep.RoundsUntilCompleted; round++)
         {
             keeper.DoRound();
         }

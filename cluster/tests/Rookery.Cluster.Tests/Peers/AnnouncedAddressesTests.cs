@@ -6,7 +6,7 @@ using Rookery.Cluster.Peers;
 namespace Rookery.Cluster.Tests.Peers;
 
 /// <summary>Which announced addresses are accepted.</summary>
-public sealed class PeerPlacesTests
+public sealed class AnnouncedAddressesTests
 {
     [Fact]
     public void Addresses_are_read_as_they_were_sent() =>
@@ -51,7 +51,7 @@ public sealed class PeerPlacesTests
     [Fact]
     public void Only_the_first_addresses_are_accepted() =>
         Assert.Equal(
-            PeerPlaces.MaxPlaces,
+            AnnouncedAddresses.MaxAddresses,
             Read(
                 "192.168.1.7",
                 [
@@ -70,7 +70,7 @@ public sealed class PeerPlacesTests
             + ":65535";
         Assert.True(MemberAddress.IsValid(longest));
         Assert.False(MemberAddress.IsValid("a" + longest));
-        var body = new PlacesBody([.. Enumerable.Repeat(longest, PeerPlaces.MaxPlaces)]);
+        var body = new AddressesBody([.. Enumerable.Repeat(longest, AnnouncedAddresses.MaxAddresses)]);
         Assert.InRange(body.SizeInBytes + PeerProtocol.PacketHeadBytes, 0, PeerProtocol.MaxControlPacketBytes);
     }
 
@@ -84,7 +84,7 @@ public sealed class PeerPlacesTests
             try
             {
                 Assert.All(
-                    PeerPlaces.Read(mangled, IPAddress.Loopback),
+                    AnnouncedAddresses.Read(mangled, IPAddress.Loopback),
                     place => Assert.True(MemberAddress.IsValid(place), $"seed {seed}")
                 );
             }
@@ -96,11 +96,11 @@ public sealed class PeerPlacesTests
     }
 
     private static string[] Read(string from, params string[] places) =>
-        PeerPlaces.Read(Encode(places), IPAddress.Parse(from));
+        AnnouncedAddresses.Read(Encode(places), IPAddress.Parse(from));
 
     private static byte[] Encode(params string[] places)
     {
-        var body = new PlacesBody(places);
+        var body = new AddressesBody(places);
         byte[] bytes = new byte[body.SizeInBytes];
         body.Write(bytes);
         return bytes;
