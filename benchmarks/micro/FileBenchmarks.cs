@@ -71,7 +71,8 @@ public class FileBenchmarks
             _entry.Clear();
             for (int field = 0; field < 3; field++)
             {
-                BinaryPrimitives.WriteInt64BigEndian(term, document % (10 << (4 * field)));
+                int distinctTerms = 10 << (4 * field); // 10, 160 and 2,560
+                BinaryPrimitives.WriteInt64BigEndian(term, document % distinctTerms);
                 _entry.Add(field, term);
             }
 

@@ -6,7 +6,7 @@ namespace Rookery.Peers;
 
 /// <summary>
 /// Rookery's journal and storage without consensus and documents: each batch is one entry of the journal, written and
-/// synced once, then applied. A thread of the background flushes and merges, as in a node.
+/// synced once, then applied. A background thread flushes and merges, as in a node.
 /// </summary>
 internal sealed class RookeryStore : IStore
 {
@@ -64,7 +64,7 @@ internal sealed class RookeryStore : IStore
         _storage.Apply(batch, sequence);
         if (index % 256 == 0)
         {
-            _work.Set(); // prepares a segment of the journal if none is ready
+            _work.Set(); // now and then, so that the background thread prepares a spare segment of the journal
         }
     }
 

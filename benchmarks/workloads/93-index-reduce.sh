@@ -38,7 +38,7 @@ reduce_rows() { # DATABASE COLLECTION KEY NUMBER
     row index-reduce "$1, round $round" "first build / 1,000 edits, CPU" "$(ratio "$cpu" "$edits_cpu")"
     row index-reduce "$1, round $round" "1,000 x GROUP BY / 1,000 edits" "$(awk -v a="$postgres" -v b="$edits_cpu" 'BEGIN { printf "%.0f", (b > 0 ? 1000 * a / b : 0) }')"
   done
-  # Drop the index now, because the next drop would wait for this one's folder.
+  # Dropped here, so that the next database does not wait until this index's folder is deleted.
   drop_indexes "$1"
 }
 reduce_rows icons Icons prefix height

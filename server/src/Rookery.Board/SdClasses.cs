@@ -39,11 +39,14 @@ public sealed record SdClasses(int? Speed, int? Uhs, int? Video, int? Applicatio
             return null;
         }
 
+        int uhs = register[UhsByte] >> 4;
+        int video = register[VideoByte];
+        int application = register[ApplicationByte] & 0xf;
         return new SdClasses(
             SpeedOf(register[SpeedByte]),
-            register[UhsByte] >> 4 is var uhs and (0 or 1 or 3) ? uhs : null,
-            register[VideoByte] is var video and (0 or 6 or 10 or 30 or 60 or 90) ? video : null,
-            (register[ApplicationByte] & 0xf) is var application and <= 2 ? application : null
+            uhs is 0 or 1 or 3 ? uhs : null,
+            video is 0 or 6 or 10 or 30 or 60 or 90 ? video : null,
+            application <= 2 ? application : null
         );
     }
 

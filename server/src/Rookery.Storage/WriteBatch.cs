@@ -195,7 +195,10 @@ public sealed unsafe class WriteBatch
             "a key has a database, a table and at most its limit of bytes"
         );
         byte table = key[MemtableNode.KeyspaceBytes - 1];
-        Invariant.Holds(table < TableMap.Released && State.Sources.Tables.Knows(table), "rows belong to a known table");
+        Invariant.Holds(
+            table < TableMap.Released && State.Sources.Tables.Contains(table),
+            "rows belong to a known table"
+        );
         Add(key, sequence, kind, head, tail);
     }
 

@@ -90,14 +90,14 @@ internal sealed class BackgroundMerges
 
         foreach (MergeJob job in unfinished.ToArray())
         {
-            if (job.PlaceIn(runs).Equals(default))
+            if (job.FindIn(runs).Equals(default))
             {
                 unfinished.Clear();
             }
         }
 
         // Runs newer than all inputs of unfinished jobs.
-        int newerRuns = unfinished.TryPeek(out MergeJob? newest) ? newest.PlaceIn(runs).Start.Value : runs.Length;
+        int newerRuns = unfinished.TryPeek(out MergeJob? newest) ? newest.FindIn(runs).Start.Value : runs.Length;
         int usable = 0;
         while (usable < newerRuns && !IsDamaged(runs[usable]))
         {
@@ -152,7 +152,7 @@ internal sealed class BackgroundMerges
             _emptyMemtable,
             job.Group,
             job.Inputs,
-            runs[job.PlaceIn(runs).End.Value..]
+            runs[job.FindIn(runs).End.Value..]
         );
         if (part.Linked.Count == 0 && !merge.Run(part.ToExclusive.Span))
         {
@@ -180,7 +180,7 @@ internal sealed class BackgroundMerges
     {
         SortedRun[]?[] changed = _context.Published.Current.Runs.ToArrays();
         SortedRun[] ofGroup = changed[job.Group] ?? [];
-        Range place = job.PlaceIn(ofGroup);
+        Range place = job.FindIn(ofGroup);
         if (place.Equals(default))
         {
             return false; // a deleted range removed an input: the output is discarded

@@ -13,10 +13,10 @@ namespace Rookery.Storage.Engine;
 internal sealed record MergeJob(byte Group, SortedRun[] Inputs, SortedRun? Output)
 {
     /// <summary>
-    /// Returns the positions of inputs and output among the group's runs. Empty if one of them is missing, because a
-    /// deleted range removed it; the job must then end.
+    /// Returns the positions of inputs and output among the group's runs. Empty if one of them was removed by a range
+    /// deletion; the job must then end.
     /// </summary>
-    public Range PlaceIn(ReadOnlySpan<SortedRun> runs)
+    public Range FindIn(ReadOnlySpan<SortedRun> runs)
     {
         SortedRun[] all = Output is null ? Inputs : [.. Inputs, Output];
         for (int start = 0; start + all.Length <= runs.Length; start++)

@@ -24,8 +24,8 @@ public sealed class FileRepair
     }
 
     /// <summary>
-    /// Returns the requests for all known damage. Requests for the oldest runs come first, because repairing a newer
-    /// run reads the older ones. Reads the damaged files whole. On the background thread.
+    /// Reads the damaged files whole and returns the requests for all damage in them. Requests for the oldest runs come
+    /// first, because repairing a newer run reads the older ones. Called by the background thread.
     /// </summary>
     public IReadOnlyList<RepairRequest> Find()
     {
@@ -49,7 +49,9 @@ public sealed class FileRepair
         return requests;
     }
 
-    /// <summary>Writes the applied rows of a range into a file, for a node that lost them. Any thread.</summary>
+    /// <summary>
+    /// Writes the applied rows of a range into a file, for a node that lost them. Callable from any thread.
+    /// </summary>
     /// <param name="request">The request; its file is the other node's.</param>
     /// <param name="path">The path of a new file, which the caller deletes.</param>
     /// <exception cref="ReceivedStateException">The range has too many rows; a full snapshot is faster.</exception>
@@ -58,7 +60,9 @@ public sealed class FileRepair
     public RepairRows Write(RepairRequest request, string path) =>
         new RangeExport(_context).Write(path, request.Group, request.From.Span, request.ToExclusive.Span);
 
-    /// <summary>Rewrites a damaged file with the rows of another node. On the background thread.</summary>
+    /// <summary>
+    /// Rewrites a damaged file with the rows of another node. Called by the background thread.
+    /// </summary>
     /// <param name="request">The request, from <see cref="Find"/>.</param>
     /// <param name="rows">The rows of another node, as of an index not above <see cref="StorageEngine.Durable"/>: a
     /// replay after a crash must not find rows of entries that it applies again.</param>
@@ -126,12 +130,8 @@ public sealed class FileRepair
         }
 
         SortedRun repaired = ofGroup[place].Replace(damaged, [.. output.Finish()]);
-        changed[request.Group] =
-        [
-            .. ofGroup[..place],
-            .. repaired.Files.Length > 0 ? (ReadOnlySpan<SortedRun>)[repaired] : [],
-            .. ofGroup[(place + 1)..],
-        ];
+        SortedRun[] replacement = repaired.Files.Length > 0 ? [repaired] : [];
+        changed[request.Group] = [.. ofGroup[..place], .. replacement, .. ofGroup[(place + 1)..]];
         Install(changed, output, damaged.Summary.LargestSequence);
         return true;
 

@@ -64,11 +64,11 @@ internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
             if (
                 offset > ushort.MaxValue
                 || !Varint.TryRead(ref at, end, out ulong suffixLength)
-                || !Varint.TryRead(ref at, end, out ulong valueAndKind)
+                || !Varint.TryRead(ref at, end, out ulong lengthAndKind)
                 || !Varint.TryRead(ref at, end, out _)
                 || suffixLength > (ulong)(end - at)
-                || (valueAndKind >> 2) > (ulong)(end - at) - suffixLength
-                || (valueAndKind & 3) > (ulong)RowKind.LargeReference
+                || ValueLength(lengthAndKind) > (ulong)(end - at) - suffixLength
+                || Kind(lengthAndKind) > RowKind.LargeReference
             )
             {
                 return false;
@@ -76,7 +76,7 @@ internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
 
             Heads[row] = KeyHead.Of4(new ReadOnlySpan<byte>(at, (int)suffixLength));
             Offsets[row] = (ushort)offset;
-            at += suffixLength + (valueAndKind >> 2);
+            at += suffixLength + ValueLength(lengthAndKind);
         }
 
         return at == end && rows > 0;
@@ -128,18 +128,24 @@ internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
     {
         byte* at = raw + Offsets[row];
         int suffixLength = (int)Varint.ReadChecked(ref at);
-        ulong valueAndKind = Varint.ReadChecked(ref at);
+        ulong lengthAndKind = Varint.ReadChecked(ref at);
         // The block's smallest sequence follows the two bytes of the prefix length.
         long sequence = Unsafe.ReadUnaligned<long>(raw + 2) + (long)Varint.ReadChecked(ref at);
         return new BlockRow(
             at,
             suffixLength,
             at + suffixLength,
-            (int)(valueAndKind >> 2),
+            (int)ValueLength(lengthAndKind),
             sequence,
-            (RowKind)(valueAndKind & 3)
+            Kind(lengthAndKind)
         );
     }
 
+    // A row's second number contains the length of its value and, in the two lowest bits, its kind.
+    private static ulong ValueLength(ulong lengthAndKind) => lengthAndKind >> 2;
+
+    private static RowKind Kind(ulong lengthAndKind) => (RowKind)(lengthAndKind & 3);
+
+    // The next multiple of 4, so that the heads are aligned.
     private static int DirectoryOffset(int rawLength) => (rawLength + 3) & ~3;
 }

@@ -18,8 +18,11 @@ internal sealed record RunDamage(string Path, long Offset, long Length, string R
     /// <summary>Names of the tables whose rows share the file; empty while only the file is known.</summary>
     public string Tables { get; init; } = "";
 
-    /// <summary>Returns the damage with the key range and the tables of a file in a manifest.</summary>
-    public RunDamage Within(RunEntry file, string tables) =>
+    /// <summary>
+    /// Returns the damage with the names of the file's tables; where a bound of the damaged keys is not known, with the
+    /// bound of the file.
+    /// </summary>
+    public RunDamage WithFile(RunEntry file, string tables) =>
         this with
         {
             From = From.IsEmpty ? file.FirstKey.ToArray() : From,
@@ -27,7 +30,7 @@ internal sealed record RunDamage(string Path, long Offset, long Length, string R
             Tables = tables,
         };
 
-    /// <summary>Returns the event to report; call <see cref="Within"/> first.</summary>
+    /// <summary>Returns the event to report; call <see cref="WithFile"/> first.</summary>
     public DamageEvent ToEvent() => new(Path, Offset, Tables, From, ToExclusive, Reason);
 
     /// <summary>Returns one sentence for the operator.</summary>

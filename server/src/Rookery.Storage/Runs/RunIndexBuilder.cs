@@ -2,7 +2,10 @@ using Rookery.Platform;
 
 namespace Rookery.Storage.Runs;
 
-/// <summary>Builds the index of a run while its blocks are written.</summary>
+/// <summary>
+/// Builds the index of a run while its blocks are written: the offset of the first block, then the size and the
+/// separator of every block (<see cref="RunFormat"/>).
+/// </summary>
 internal sealed class RunIndexBuilder
 {
     private readonly byte[] _lastKey = new byte[RunWriter.KeyLimitBytes];
@@ -11,7 +14,7 @@ internal sealed class RunIndexBuilder
 
     public RunIndexBuilder() => _bytes.AppendVarint(RunFormat.HeaderBytes);
 
-    /// <summary>Length of the index so far.</summary>
+    /// <summary>Length of the index so far, in bytes.</summary>
     public int Length => _bytes.Length;
 
     public uint Blocks { get; private set; }
@@ -21,7 +24,8 @@ internal sealed class RunIndexBuilder
     /// <summary>Adds the block that was just written.</summary>
     public void Add(ReadOnlySpan<byte> firstKey, ReadOnlySpan<byte> blockLastKey, int bytesOnDisk)
     {
-        // The first separator is the whole first key: keys below it are surely absent.
+        // A separator is above all keys of the earlier blocks and not above the block's first key: the shortest prefix
+        // of that key suffices. The first separator is the whole key: keys below it are surely absent.
         int separatorLength =
             Blocks == 0 ? firstKey.Length : _lastKey.AsSpan(0, _lastKeyLength).CommonPrefixLength(firstKey) + 1;
         _bytes.AppendVarint((ulong)bytesOnDisk);

@@ -25,8 +25,8 @@ internal sealed class DamageRegistry(Action<DamageEvent> damageFound)
     }
 
     /// <summary>
-    /// Returns known damage that may affect keys in [from, toExclusive) of these tables, named as in
-    /// <see cref="Note"/>; null if there is none.
+    /// Returns known damage that may affect keys in [from, toExclusive) of a group's tables; null if there is none.
+    /// <paramref name="tables"/> are the names from <see cref="TableMap.NamesOf"/>.
     /// </summary>
     public DamageEvent? Find(string tables, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
     {
@@ -51,7 +51,7 @@ internal sealed class DamageRegistry(Action<DamageEvent> damageFound)
     /// <summary>Registers damage of a run and returns the exception to throw for it.</summary>
     public DamagedException Note(RunDamage damage, RunEntry file, string tables)
     {
-        DamageEvent noted = damage.Within(file, tables).ToEvent();
+        DamageEvent noted = damage.WithFile(file, tables).ToEvent();
         bool isNew;
         lock (_gate)
         {

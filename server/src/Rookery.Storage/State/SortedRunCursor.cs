@@ -125,7 +125,7 @@ internal sealed class SortedRunCursor(
 
     private void Note(RunDamage damage)
     {
-        Damage = damage.Within(files[_fileIndex], tables);
+        Damage = damage.WithFile(files[_fileIndex], tables);
         _ = registry.Note(Damage, files[_fileIndex], tables);
     }
 }

@@ -50,7 +50,7 @@ internal sealed class TableMap
     public bool IsLookedUp(byte group) => _isLookedUp[group];
 
     /// <summary>Returns whether a table is known.</summary>
-    public bool Knows(byte table) => _nameOf[table] is not null;
+    public bool Contains(byte table) => _nameOf[table] is not null;
 
     /// <summary>Returns the tables of a group.</summary>
     public IEnumerable<byte> TablesOf(byte group) =>

@@ -23,6 +23,7 @@ internal static class ForeignAnswer
     /// The longest answer that is read into memory, in bytes: an eighth of the machine's memory, between 64 MiB and 256
     /// MiB.
     /// </summary>
+    /// <remarks><see cref="MemorySize.DefaultBytes"/> is a quarter of the machine's memory.</remarks>
     public static long MaxBytes { get; } = Math.Clamp(MemorySize.DefaultBytes() / 2, MinBound, MaxBound);
 
     /// <summary>Runs work that reads a node's answers.</summary>

@@ -27,8 +27,8 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     public bool IsFoundByData { get; init; }
 
     /// <summary>
-    /// A sentence on what to check or to name if no node answers; empty for none. It depends on how the address was
-    /// named, and proposes no option that was given.
+    /// What the user can check or name if no node answers, as a sentence; empty for none. It never proposes an option
+    /// that the user has given.
     /// </summary>
     public string IfSilent { get; init; } = string.Empty;
 

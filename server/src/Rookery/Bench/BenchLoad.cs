@@ -22,6 +22,7 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
     /// <summary>The approximate size of a document, in bytes.</summary>
     public const int DocumentBytes = 200;
 
+    // A query finds 1 % of the documents.
     private const int Ages = 100;
 
     private readonly string _path = NodeClient.PathOf(database);
@@ -102,15 +103,15 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
             try
             {
                 using var request = Request(number);
-                using var answer = await client.AskAsync(request);
-                await client.ReadBodyAsync(answer);
-                if (answer.IsSuccessStatusCode)
+                using var response = await client.AskAsync(request);
+                await client.ReadBodyAsync(response);
+                if (response.IsSuccessStatusCode)
                 {
                     durations.Add((long)time.GetElapsedTime(sentAt).TotalMicroseconds);
                 }
                 else
                 {
-                    Fail($"status {(int)answer.StatusCode}");
+                    Fail($"status {(int)response.StatusCode}");
                 }
             }
             catch (Exception failure) when (failure is AdminException or HttpRequestException or IOException)

@@ -9,7 +9,7 @@ internal sealed class MetricSamples
 
     private MetricSamples(string? silence) => Silence = silence;
 
-    /// <summary>Why there are no samples; null if there are some.</summary>
+    /// <summary>Why the node sent no samples, for the object rookerySilence; null if it sent some.</summary>
     public string? Silence { get; }
 
     /// <summary>Creates the result without samples, with its reason.</summary>
@@ -72,12 +72,9 @@ internal sealed class MetricSamples
     {
         string prefix = label + "=\"";
         return (_families.TryGetValue(name, out var family) ? family : [])
-            .Select(sample =>
-                sample.Labels.IndexOf(prefix, StringComparison.Ordinal) is >= 0 and var start
-                    ? sample.Labels[(start + prefix.Length)..].Split('"')[0]
-                    : null
-            )
-            .OfType<string>()
+            .Select(sample => sample.Labels.Split(prefix, 2))
+            .Where(static parts => parts.Length == 2)
+            .Select(static parts => parts[1].Split('"')[0])
             .Distinct(StringComparer.Ordinal)
             .Order(StringComparer.Ordinal);
     }

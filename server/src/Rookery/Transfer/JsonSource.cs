@@ -23,12 +23,15 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
     /// </summary>
     public static bool IsOne(ByteSource bytes)
     {
-        for (bool isEnd = false; ; isEnd = !bytes.Fill())
+        bool isEnd = false;
+        while (true)
         {
-            if (Judge(bytes.Window.Span, isEnd) is { } isOne)
+            if (IsJsonDocuments(bytes.Window.Span, isEnd) is { } isJson)
             {
-                return isOne;
+                return isJson;
             }
+
+            isEnd = !bytes.Fill();
         }
     }
 
@@ -62,8 +65,12 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
         return true;
     }
 
-    /// <summary>Decides by the beginning of the input; returns null if that is too short.</summary>
-    private static bool? Judge(ReadOnlySpan<byte> input, bool isEnd)
+    /// <summary>
+    /// Recognizes the format by the beginning of the input; returns null if more input is needed to decide.
+    /// </summary>
+    /// <param name="input">The beginning of the input.</param>
+    /// <param name="isEnd">Whether <paramref name="input"/> is the whole input.</param>
+    private static bool? IsJsonDocuments(ReadOnlySpan<byte> input, bool isEnd)
     {
         bool mayHaveMark =
             input.Length < NdjsonSource.ByteOrderMark.Length && NdjsonSource.ByteOrderMark.StartsWith(input);
@@ -99,16 +106,11 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
                 return after[0] != '\n';
             }
 
-            if (isEnd)
-            {
-                return false;
-            }
-
-            return null;
+            return isEnd ? false : null;
         }
         catch (JsonException)
         {
-            // The input has lines of JSON, of which this one is invalid.
+            // The input has lines of JSON, and the first one is invalid.
             return false;
         }
     }
@@ -122,7 +124,9 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
         }
     }
 
-    /// <summary>Takes a value as one line; newlines occur only between JSON tokens.</summary>
+    /// <summary>
+    /// Reads a value as one line. Replaces its newlines with spaces: in JSON they occur only between tokens.
+    /// </summary>
     private ImportRecord ReadRecord()
     {
         var value = _json.TakeValue();
