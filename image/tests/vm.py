@@ -72,6 +72,7 @@ class Card:
         """How far the preparation of the data partition has come: "as flashed", "grown", or its mark "formatting" or "formatted"."""
         table = json.loads(subprocess.run(["sfdisk", "--json", self.path], check=True, capture_output=True).stdout)["partitiontable"]["partitions"]
         with open(self.path, "rb") as file:
+            # Sector 18, where the preparation writes its mark.
             file.seek(18 * 512)
             mark = file.read(512).rstrip(b"\0").decode().strip()
         return mark.removeprefix("rookery: ") or ("grown" if table[3]["size"] > 32768 else "as flashed")

@@ -88,17 +88,16 @@ internal sealed class MemberDiagnosis(
         string[] disowning = [.. answers.Where(IsNoMember).Select(answer => roster.NameAndTagOf(answer.Node))];
         if (disowning.Length > 0)
         {
-            return $"No leader is known here, and {NameList.Of(disowning)} {(disowning.Length == 1 ? "says" : "say")} "
-                + $"that this node is no member of the cluster. That alone does not make it one that was "
-                + $"removed: "
-                + (
-                    state.Configuration.Voters.Length > 2
-                        ? "most of the other voters would say it. Keep its data, and see that the other "
-                            + "voters run and can be reached."
-                        : "it may be an old card that says so. Keep the data of both, and look on both, with "
-                            + "`rookery export`, for what was stored last before the card was changed: how much "
-                            + "each has proves nothing, if an old card served since."
-                );
+            string verb = disowning.Length == 1 ? "says" : "say";
+            string advice =
+                state.Configuration.Voters.Length > 2
+                    ? "most of the other voters would say it. Keep its data, and see that the other "
+                        + "voters run and can be reached."
+                    : "it may be an old card that says so. Keep the data of both, and look on both, with "
+                        + "`rookery export`, for what was stored last before the card was changed: how much "
+                        + "each has proves nothing, if an old card served since.";
+            return $"No leader is known here, and {NameList.Of(disowning)} {verb} that this node is no member of the "
+                + $"cluster. That alone does not make it one that was removed: {advice}";
         }
 
         if (
@@ -106,8 +105,9 @@ internal sealed class MemberDiagnosis(
             { Refusal: { } refusalOfPeer } refusing
         )
         {
-            return $"{(roster.Of(refusing.Node) is null ? "Another member" : roster.NameAndTagOf(refusing.Node))} does "
-                + $"not let this node in: {refusalOfPeer.Sentence}{DescribeSilent(answers, state.Configuration)}";
+            string member = roster.Of(refusing.Node) is null ? "Another member" : roster.NameAndTagOf(refusing.Node);
+            return $"{member} does not let this node in: {refusalOfPeer.Sentence}"
+                + DescribeSilent(answers, state.Configuration);
         }
 
         if (state.Configuration.Voters.IsEmpty)
@@ -146,6 +146,7 @@ internal sealed class MemberDiagnosis(
         int voters = configuration.Voters.Length;
         int connected = voters - unreached.Count;
         string needed = voters == 2 ? "both voters" : $"{configuration.Majority} of {voters} voters";
+        string withItself = configuration.IsVoter(host.Self) ? "with itself " : string.Empty;
         string unreachedClause =
             unreached.Count == 0
                 ? "."
@@ -156,7 +157,7 @@ internal sealed class MemberDiagnosis(
                 ? $"No leader is known here: {needed} have to see each other to choose one, and this node does "
                     + $"not reach {names}. Switch on what is off, or see to the network: writing goes on by itself "
                     + $"then."
-                : $"No leader is known here yet: {(configuration.IsVoter(host.Self) ? "with itself " : "")}this "
+                : $"No leader is known here yet: {withItself}this "
                     + $"node sees {connected} of {voters} voters, which is enough to choose "
                     + $"one{unreachedClause}";
         return $"{why} Documents can be read here meanwhile.{DescribeStrangers(unreached)}";

@@ -4,7 +4,7 @@ namespace Rookery.Raft;
 internal sealed class LeadershipTransfer(MemberState state, ProgressTracker tracker, Outbox outbox)
 {
     private NodeId _target;
-    private long _ends;
+    private long _ends; // in microseconds, as MemberState.Now
     private bool _stepsDownUnlessDone;
 
     public bool IsActive => !_target.IsNone;
@@ -35,12 +35,12 @@ internal sealed class LeadershipTransfer(MemberState state, ProgressTracker trac
         if (!IsActive)
         {
             (_target, _ends) = (target, state.Now + state.ElectionTimeoutMicroseconds);
-            Finish();
+            StartCampaignIfCaughtUp();
         }
     }
 
     /// <summary>Tells the target to campaign at once, if it has the whole log durably.</summary>
-    public void Finish()
+    public void StartCampaignIfCaughtUp()
     {
         if (state.IsLeader && tracker.Find(_target) is { } peer && peer.Match == state.Log.Entries.LastIndex)
         {

@@ -128,7 +128,7 @@ internal sealed class Member
         HealDamage();
         _follower.Acknowledge();
         Replication.AdvanceCommit();
-        Transfer.Finish();
+        Transfer.StartCampaignIfCaughtUp();
     }
 
     /// <summary>Handles the report that a fetched snapshot is installed.</summary>

@@ -247,7 +247,7 @@ internal sealed class Replication(
         {
             peer.CountRound(_log.Entries.LastIndex, state.Now, state.ElectionTimeoutMicroseconds);
             AdvanceCommit();
-            transfer.Finish();
+            transfer.StartCampaignIfCaughtUp();
         }
     }
 

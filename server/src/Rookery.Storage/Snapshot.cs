@@ -69,23 +69,22 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
     public bool TryLoadAhead(ReadOnlySpan<byte> key, out Row row) => Lookup.TryGetAhead(_state, key, out row);
 
     /// <summary>
-    /// Throws if known damage may affect rows of a range. For a later batch whose keys are not known yet. Reads nothing
-    /// from disk.
+    /// Throws if known damage may affect rows of a range. A batch whose keys are not known yet checks its range this
+    /// way before it is written. Reads nothing from disk.
     /// </summary>
     /// <param name="from">The first key.</param>
     /// <param name="toExclusive">The first key after the range; its table must be in the same group.</param>
     /// <exception cref="DamagedException">A damaged run, or damaged part of a run, may contain such rows.</exception>
     public void ThrowIfDamaged(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
     {
-        if (
-            !_state.Sources.Damage.IsEmpty
-            && _state.Sources.Damage.Find(
-                _state.Sources.Tables.NamesOf(_state.Sources.Tables.GroupOf(from[MemtableNode.KeyspaceBytes - 1])),
-                from,
-                toExclusive
-            )
-                is { } damage
-        )
+        if (_state.Sources.Damage.IsEmpty)
+        {
+            return;
+        }
+
+        byte table = from[MemtableNode.KeyspaceBytes - 1];
+        byte group = _state.Sources.Tables.GroupOf(table);
+        if (_state.Sources.Damage.Find(_state.Sources.Tables.NamesOf(group), from, toExclusive) is { } damage)
         {
             throw new DamagedException(damage);
         }

@@ -59,7 +59,7 @@ internal static class CommandLine
 
     private static async Task<int> InvokeAsync(string[] arguments, TextWriter error)
     {
-        var parsed = Tree(arguments).Parse(arguments);
+        var parsed = CreateCommands(arguments).Parse(arguments);
 
         // Report an unknown word first, because it causes other errors, such as a missing command or value. The library
         // reads an unknown option as a positional argument.
@@ -73,7 +73,7 @@ internal static class CommandLine
         if (parsed.Errors.Count > 0 && unknown is null && parsed.CommandResult is { Command.Subcommands.Count: > 0 })
         {
             // Only the subcommand is missing: the help lists the subcommands.
-            await Tree(arguments)
+            await CreateCommands(arguments)
                 .Parse([.. arguments, "--help"])
                 .InvokeAsync(new InvocationConfiguration { Output = error });
             return ExitCode.Configuration;
@@ -97,7 +97,7 @@ internal static class CommandLine
     /// Creates the commands. If the first argument names a command, only that one is created, because creating all
     /// takes longer than most commands run.
     /// </summary>
-    public static RootCommand Tree(string[] arguments)
+    public static RootCommand CreateCommands(string[] arguments)
     {
         var root = new RootCommand("Rookery, a document database for small machines.");
         var named =
@@ -141,15 +141,18 @@ internal static class CommandLine
             ?.Name;
 
     /// <summary>Returns the name of the first argument or option with an empty value, which is never valid.</summary>
-    private static string? FindEmpty(CommandResult command) =>
-        command.Children.FirstOrDefault(static child =>
+    private static string? FindEmpty(CommandResult command)
+    {
+        var withEmptyValue = command.Children.FirstOrDefault(static child =>
             child.Tokens.Any(static token => token.Value.Length == 0)
-        ) switch
+        );
+        return withEmptyValue switch
         {
             OptionResult option => option.Option.Name,
             ArgumentResult argument => argument.Argument.Name,
             _ => null,
         };
+    }
 
     private static string PathOf(CommandResult result)
     {

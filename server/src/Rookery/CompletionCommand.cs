@@ -26,7 +26,7 @@ internal static class CompletionCommand
             (parsed, _) =>
                 Refusal.GuardAsync(() =>
                 {
-                    var nodes = Collect(CommandLine.Tree([]), string.Empty).ToList();
+                    var nodes = Collect(CommandLine.CreateCommands([]), string.Empty).ToList();
                     Output.Lines(
                         parsed.GetValue(shell)! switch
                         {

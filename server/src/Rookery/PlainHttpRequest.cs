@@ -53,7 +53,13 @@ internal static unsafe partial class PlainHttpRequest
     /// <param name="request">The bytes to send.</param>
     /// <param name="timeout">The time limit of the connection, and then of the whole response.</param>
     /// <param name="length">The number of bytes received.</param>
-    public static byte[]? Ask(uint address, ushort port, ReadOnlySpan<byte> request, TimeSpan timeout, out int length)
+    public static byte[]? Exchange(
+        uint address,
+        ushort port,
+        ReadOnlySpan<byte> request,
+        TimeSpan timeout,
+        out int length
+    )
     {
         length = 0;
         int socket = Open(Internet, StreamAndCloseOnExec, protocol: 0);
@@ -64,6 +70,7 @@ internal static unsafe partial class PlainHttpRequest
 
         try
         {
+            // struct sockaddr_in: u16 family, then port and address in network order, then zeros.
             byte* to = stackalloc byte[AddressBytes];
             var written = new Span<byte>(to, AddressBytes);
             written.Clear();
@@ -137,11 +144,12 @@ internal static unsafe partial class PlainHttpRequest
 
     private static bool SetTimeout(int socket, int option, long milliseconds)
     {
+        // struct timeval: seconds and microseconds.
         long* time = stackalloc long[] { milliseconds / 1000, milliseconds % 1000 * 1000 };
         return SetOption(socket, SocketLevel, option, time, 2 * sizeof(long)) == 0;
     }
 
-    /// <summary>Reads a number and the character after it, and moves the position behind both.</summary>
+    /// <summary>Reads a number and the character after it, and moves the position past both.</summary>
     /// <param name="text">The text.</param>
     /// <param name="position">Where to read.</param>
     /// <param name="end">The character that must follow; '\0' stands for the end of the text.</param>
@@ -158,8 +166,14 @@ internal static unsafe partial class PlainHttpRequest
 
         // Leading zeros are refused, because other programs read them as octal numbers.
         bool isNumber = position > begin && value <= maximum && (text[begin] != '0' || position == begin + 1);
-        bool isEnd = end == '\0' ? position == text.Length : position < text.Length && text[position++] == end;
-        return isNumber && isEnd;
+        if (end == '\0')
+        {
+            return isNumber && position == text.Length;
+        }
+
+        bool isFollowedByEnd = position < text.Length && text[position] == end;
+        position++;
+        return isNumber && isFollowedByEnd;
     }
 
     [LibraryImport("libc", EntryPoint = "socket")]

@@ -12,7 +12,7 @@ namespace Rookery;
 /// </summary>
 internal static class QuickStatus
 {
-    // After this time <see cref="StatusCommand"/> takes over, which waits longer and reports what it waited for.
+    // After this time StatusCommand takes over, which waits longer and reports what it waited for.
     private static readonly TimeSpan Timeout = TimeSpan.FromSeconds(5);
 
     /// <summary>Runs the command if this fast path can handle it.</summary>
@@ -77,7 +77,8 @@ internal static class QuickStatus
     /// </summary>
     private static string? AddressOf(string? url)
     {
-        bool isNamed = (url ??= Environment.GetEnvironmentVariable("ROOKERY_URL")) is { Length: > 0 };
+        url ??= Environment.GetEnvironmentVariable("ROOKERY_URL");
+        bool isNamed = !string.IsNullOrEmpty(url);
         var settings = UserSettings.Read();
         if (
             settings.Token is not null
@@ -115,7 +116,7 @@ internal static class QuickStatus
                 + "\r\n\r\n"
         );
         code = ExitCode.Failure;
-        if (PlainHttpRequest.Ask(address, port, request, Timeout, out int length) is not { } answer)
+        if (PlainHttpRequest.Exchange(address, port, request, Timeout, out int length) is not { } answer)
         {
             return null;
         }
@@ -134,7 +135,7 @@ internal static class QuickStatus
             return null;
         }
 
-        // Control characters are left to <see cref="StatusCommand"/>, which escapes them.
+        // Text with control characters is left to StatusCommand, which escapes them.
         foreach (byte letter in whole[(end + 4)..])
         {
             if (letter is not ((byte)'\n' or (>= (byte)' ' and < 0x7f)))

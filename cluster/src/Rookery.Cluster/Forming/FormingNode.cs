@@ -44,18 +44,17 @@ internal sealed class FormingNode(
         }
     }
 
-    /// <summary>Returns the call for a node.</summary>
+    /// <summary>Returns the call to send to a node. It contains the vow if this node vowed to that node.</summary>
     public FormingCall CallTo(string nodeId)
     {
         var note = Note;
-        bool isFounder =
-            note.Step == FormingStep.Vowed && string.Equals(note.Founder, nodeId, StringComparison.Ordinal);
+        bool hasVowedToIt = note.Step == FormingStep.Vowed && IsSame(note.Founder, nodeId);
         return new FormingCall
         {
             NodeId = self.NodeId,
             Name = self.Name,
             Expect = self.Expect,
-            Vow = isFounder ? note.Candidacy : null,
+            Vow = hasVowedToIt ? note.Candidacy : null,
         };
     }
 
@@ -121,6 +120,7 @@ internal sealed class FormingNode(
                 case FormingStep.Open
                 or FormingStep.Candidate
                     when Array.Find(sameSize, static answer => answer.Step == FormingStep.Founded) is { } founder:
+                    // Another node has founded a cluster.
                     JoinOrLeave(founder);
                     break;
                 case FormingStep.Open:
@@ -131,6 +131,7 @@ internal sealed class FormingNode(
                         sameSize,
                         answer => answer.Step == FormingStep.Candidate && IsBefore(answer.NodeId)
                     ):
+                    // Of two candidates, the one with the higher id gives up its candidacy.
                     Write(FormingNote.Open);
                     _vows.Clear();
                     break;
@@ -170,29 +171,29 @@ internal sealed class FormingNode(
                         .OfType<string>()
                         .Select(static trouble => " " + trouble)
                 );
-            string aim = $"the cluster {self.ClusterName} of {self.Expect}";
+            string cluster = $"the cluster {self.ClusterName} of {self.Expect}";
             int agreeing = _lastAnswers.Count(answer => answer.Expect == self.Expect && answer.Step != FormingStep.Out);
             return _note.Step switch
             {
-                FormingStep.Open => $"This node waits to form {aim}. It sees {Names(_lastAnswers.Select(Named))}"
+                FormingStep.Open => $"This node waits to form {cluster}. It sees {Names(_lastAnswers.Select(Named))}"
                     + $"{Missing(self.Expect - 1 - agreeing)}.{others}",
-                FormingStep.Candidate => $"This node founds {aim} when all have promised to join: "
+                FormingStep.Candidate => $"This node founds {cluster} when all have promised to join: "
                     + $"{Names(FreshVows().Select(static vow => vow.Name))} "
                     + $"did{Missing(self.Expect - 1 - FreshVows().Count)}.{others}",
                 FormingStep.Vowed
                     when _lastAnswers.FirstOrDefault(answer => IsSame(answer.NodeId, _note.Founder)) is { } founder =>
-                    $"This node has promised to join {_note.FounderName} in {aim}, which has {founder.Vows} of "
+                    $"This node has promised to join {_note.FounderName} in {cluster}, which has {founder.Vows} of "
                         + $"{self.Expect - 1} promises.{others}",
                 FormingStep.Vowed =>
-                    $"This node has promised to join {_note.FounderName} in {aim}, which does not answer. It "
+                    $"This node has promised to join {_note.FounderName} in {cluster}, which does not answer. It "
                         + $"goes on when that is back. If its card is gone for good, stop this node, delete "
                         + $"{FormingNote.PathIn(dataDirectory)}, and start it again.{others}",
-                FormingStep.Founded when notYetJoined.Count == 0 => $"This node has founded {aim}.",
+                FormingStep.Founded when notYetJoined.Count == 0 => $"This node has founded {cluster}.",
                 FormingStep.Founded =>
-                    $"This node has founded {aim}. {Names(notYetJoined)} promised to join and did not yet: a card that "
-                        + $"is off joins when it is on; in place of one that is gone for good another joins with a "
+                    $"This node has founded {cluster}. {Names(notYetJoined)} promised to join and did not yet: a card "
+                        + $"that is off joins when it is on; in place of one that is gone for good another joins with a "
                         + $"token of `rookery cluster token create`.",
-                FormingStep.Admitted => $"This node joins {aim}.",
+                FormingStep.Admitted => $"This node joins {cluster}.",
                 _ => _note.Why!,
             };
         }
@@ -246,6 +247,7 @@ internal sealed class FormingNode(
         }
     }
 
+    /// <summary>Explains why a caller's vow does not count; null if it counts.</summary>
     private string? WhyNotCounted(FormingCall call)
     {
         if (call.Expect != self.Expect)

@@ -40,24 +40,25 @@ internal sealed record IdentityText(
             Array
                 .Find(lines, line => line is [var first, _] && string.Equals(first, word, StringComparison.Ordinal))
                 ?[1];
-        return
-            text.StartsWith(Heading, StringComparison.Ordinal)
-            && (ValueOf("cluster"), ValueOf("cluster-name"), ValueOf("node"), ValueOf("node-name"), ValueOf("tag"))
-                is ({ } cluster, { } clusterName, { } node, { } nodeName, { } tag)
-            ? new IdentityText(
-                cluster,
-                clusterName,
-                node,
-                nodeName,
-                tag,
-                [.. lines.Where(line => line is ["peer", _, ..]).Select(line => new KnownPeer(line[1], line[2..]))]
-            )
-            {
-                ConfiguredAddresses = Array.Find(lines, static line => line is ["reached-at", ..])?[1..] ?? [],
-                ConfiguredUrl = ValueOf("clients-at"),
-                IsMirror = ValueOf("chosen") is "mirror",
-            }
-            : null;
+        if (
+            !text.StartsWith(Heading, StringComparison.Ordinal)
+            || ValueOf("cluster") is not { } cluster
+            || ValueOf("cluster-name") is not { } clusterName
+            || ValueOf("node") is not { } node
+            || ValueOf("node-name") is not { } nodeName
+            || ValueOf("tag") is not { } tag
+        )
+        {
+            return null;
+        }
+
+        var peers = lines.Where(line => line is ["peer", _, ..]).Select(line => new KnownPeer(line[1], line[2..]));
+        return new IdentityText(cluster, clusterName, node, nodeName, tag, [.. peers])
+        {
+            ConfiguredAddresses = Array.Find(lines, static line => line is ["reached-at", ..])?[1..] ?? [],
+            ConfiguredUrl = ValueOf("clients-at"),
+            IsMirror = ValueOf("chosen") is "mirror",
+        };
     }
 
     public override string ToString()

@@ -332,11 +332,8 @@ public sealed class ClusterMember : IAsyncDisposable
 
         // Members learn of the next leader from its first heartbeat. Until then they forward commands to this node,
         // which must answer them before it stops.
-        for (
-            int quietRounds = 0, rounds = 0;
-            quietRounds < RoundsWithoutForwards && rounds < HandOverAttempts;
-            rounds++
-        )
+        int quietRounds = 0;
+        for (int round = 0; round < HandOverAttempts && quietRounds < RoundsWithoutForwards; round++)
         {
             await Task.Delay(HandOverInterval, _time);
             quietRounds = consensus.Intake.ForwardedInFlight == 0 ? quietRounds + 1 : 0;
@@ -520,26 +517,34 @@ public sealed class ClusterMember : IAsyncDisposable
     private void ConfigureHttp(IApplicationBuilder app)
     {
         var routes = new JoinRoutes(new Registrar(() => Identity, _recordStore!, _time));
-        app.Use(next =>
-            http =>
-                Volatile.Read(ref _whyRetired) is { } reason
-                    ? AnswerAsync(http, StatusCodes.Status503ServiceUnavailable, reason)
-                    : http.Request.Path.Value switch
-                    {
-                        JoinRoutes.AuthorityPath when HttpMethods.IsGet(http.Request.Method) =>
-                            routes.ListAuthoritiesAsync(http),
-                        JoinRoutes.JoinPath when HttpMethods.IsPost(http.Request.Method) => routes.JoinAsync(http),
-                        FormingRoute.Path when HttpMethods.IsPost(http.Request.Method) && _forming is { } forming =>
-                            forming.Route.AnswerAsync(http),
-                        { } path when path.StartsWith(StateRoutes.Prefix, StringComparison.Ordinal) =>
-                            AnswerMemberAsync(http, _state!.InvokeAsync),
-                        { } path when path.StartsWith(MembershipService.Prefix, StringComparison.Ordinal) =>
-                            AnswerMemberAsync(http, Membership!.AnswerMemberAsync),
-                        { } path
-                            when path.StartsWith(ObservePrefix, StringComparison.Ordinal)
-                                && _options.AnswerMember is { } answer => AnswerMemberAsync(http, answer),
-                        _ => next(http),
-                    }
-        );
+        app.Use(next => http => RouteAsync(http, routes, next));
+    }
+
+    private Task RouteAsync(HttpContext http, JoinRoutes routes, RequestDelegate next)
+    {
+        if (Volatile.Read(ref _whyRetired) is { } reason)
+        {
+            return AnswerAsync(http, StatusCodes.Status503ServiceUnavailable, reason);
+        }
+
+        return http.Request.Path.Value switch
+        {
+            JoinRoutes.AuthorityPath when HttpMethods.IsGet(http.Request.Method) => routes.ListAuthoritiesAsync(http),
+            JoinRoutes.JoinPath when HttpMethods.IsPost(http.Request.Method) => routes.JoinAsync(http),
+            FormingRoute.Path when HttpMethods.IsPost(http.Request.Method) && _forming is { } forming =>
+                forming.Route.AnswerAsync(http),
+            { } path when path.StartsWith(StateRoutes.Prefix, StringComparison.Ordinal) => AnswerMemberAsync(
+                http,
+                _state!.InvokeAsync
+            ),
+            { } path when path.StartsWith(MembershipService.Prefix, StringComparison.Ordinal) => AnswerMemberAsync(
+                http,
+                Membership!.AnswerMemberAsync
+            ),
+            { } path
+                when path.StartsWith(ObservePrefix, StringComparison.Ordinal) && _options.AnswerMember is { } answer =>
+                AnswerMemberAsync(http, answer),
+            _ => next(http),
+        };
     }
 }

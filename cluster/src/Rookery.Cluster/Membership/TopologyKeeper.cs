@@ -63,7 +63,7 @@ internal sealed class TopologyKeeper(
     /// <summary>
     /// Records changes of the topology, if this node leads. A write that fails is repeated at the next check.
     /// </summary>
-    public async ValueTask KeepAsync(CancellationToken cancellationToken)
+    public async ValueTask RecordChangesAsync(CancellationToken cancellationToken)
     {
         // A new leader waits here until it may write, so that clients learn of it without waiting for the next check.
         if (
@@ -89,26 +89,20 @@ internal sealed class TopologyKeeper(
             topology = withOldHealth;
         }
 
-        bool healthChanged = !topology.Repeats(withOldHealth);
-        bool mustRecord =
-            !withOldHealth.Repeats(known)
-            || (
-                healthChanged && (_healthWrittenAt is not { } written || time.GetElapsedTime(written) >= HealthInterval)
-            );
+        bool healthChanged = !topology.EqualsExceptEtag(withOldHealth);
+        bool mayWriteHealth = _healthWrittenAt is not { } written || time.GetElapsedTime(written) >= HealthInterval;
+        bool mustRecord = !withOldHealth.EqualsExceptEtag(known) || (healthChanged && mayWriteHealth);
         if (!mustRecord || topology.Members.Count == 0)
         {
             return;
         }
 
         var updated = topology with { Etag = Math.Max((known?.Etag ?? 0) + 1, view.EtagBefore) + 1 };
-        if (
-            await recordStore.ChangeAsync(
-                [new RecordChange(TopologyRecord.Key, updated.ToJson(), stored?.Version ?? ClusterRecord.Absent)],
-                cancellationToken
-            )
-                is null
-            && healthChanged
-        )
+        var rejection = await recordStore.ChangeAsync(
+            [new RecordChange(TopologyRecord.Key, updated.ToJson(), stored?.Version ?? ClusterRecord.Absent)],
+            cancellationToken
+        );
+        if (rejection is null && healthChanged)
         {
             _healthWrittenAt = time.GetTimestamp();
         }
@@ -131,7 +125,7 @@ internal sealed class TopologyKeeper(
         {
             await foreach (bool _ in _wakes.Reader.ReadAllAsync(_stopping.Token))
             {
-                await _duty.TryAsync(async () => await KeepAsync(_stopping.Token), _stopping.Token);
+                await _duty.TryAsync(async () => await RecordChangesAsync(_stopping.Token), _stopping.Token);
             }
         }
         catch (OperationCanceledException)

@@ -28,7 +28,7 @@ internal sealed record TopologyRecord
     public byte[] ToJson() => JsonSerializer.SerializeToUtf8Bytes(this, ClusterJson.Default.TopologyRecord);
 
     /// <summary>Whether the two topologies are equal except for their etags.</summary>
-    public bool Repeats(TopologyRecord? other) =>
+    public bool EqualsExceptEtag(TopologyRecord? other) =>
         other is not null && (this with { Etag = other.Etag }).ToJson().AsSpan().SequenceEqual(other.ToJson());
 
     /// <summary>

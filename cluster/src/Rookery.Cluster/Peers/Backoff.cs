@@ -15,8 +15,10 @@ internal sealed class Backoff(Random random)
     private int _milliseconds = ShortestMilliseconds;
     private int _minimumMilliseconds = ShortestMinimumMilliseconds;
 
-    /// <summary>Returns the next delay: the minimum, and the remainder that a wake cuts short.</summary>
-    public (TimeSpan Beginning, TimeSpan Remainder) Next()
+    /// <summary>
+    /// Returns the next delay in two parts: the minimum, and the remainder, which a wake cuts short.
+    /// </summary>
+    public (TimeSpan Minimum, TimeSpan Remainder) Next()
     {
         int longest = _milliseconds;
         _milliseconds = Math.Min(2 * _milliseconds, LongestMilliseconds);

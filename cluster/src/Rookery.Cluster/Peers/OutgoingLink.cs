@@ -287,10 +287,10 @@ internal sealed class OutgoingLink : IAsyncDisposable
 
     private async Task WaitBeforeRetryAsync()
     {
-        var (beginning, remainder) = _backoff.Next();
+        var (minimum, remainder) = _backoff.Next();
         try
         {
-            await Task.Delay(beginning, _context.Time, _stopping.Token);
+            await Task.Delay(minimum, _context.Time, _stopping.Token);
             await _wake.Task.WaitAsync(remainder, _context.Time, _stopping.Token);
             Volatile.Write(ref _wake, NewWake());
             _backoff.RecordWake();

@@ -6,7 +6,7 @@ namespace Rookery.Cluster.Peers;
 internal sealed class RepeatedLog(Action<string> log, TimeProvider time)
 {
     private const int MaxSentences = 256;
-    private static readonly TimeSpan Silence = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan RepeatInterval = TimeSpan.FromMinutes(1);
     private readonly Lock _gate = new();
     private readonly Dictionary<string, long> _loggedAt = new(StringComparer.Ordinal);
 
@@ -15,13 +15,14 @@ internal sealed class RepeatedLog(Action<string> log, TimeProvider time)
     {
         lock (_gate)
         {
-            if (_loggedAt.TryGetValue(sentence, out long at) && time.GetElapsedTime(at) < Silence)
+            if (_loggedAt.TryGetValue(sentence, out long at) && time.GetElapsedTime(at) < RepeatInterval)
             {
                 return;
             }
 
             if (_loggedAt.Count >= MaxSentences)
             {
+                // Bounds the memory. Sentences may then be repeated earlier.
                 _loggedAt.Clear();
             }
 

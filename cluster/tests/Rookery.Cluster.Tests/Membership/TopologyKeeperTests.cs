@@ -161,7 +161,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
     /// <summary>Runs one check, and returns the recorded topology.</summary>
     private async Task<TopologyRecord> KeepAsync()
     {
-        await _keeper.KeepAsync(CancellationToken.None);
+        await _keeper.RecordChangesAsync(CancellationToken.None);
         return TopologyRecord.Parse(_recordStore.Find(TopologyRecord.Key)!.Value.Span)!;
     }
 

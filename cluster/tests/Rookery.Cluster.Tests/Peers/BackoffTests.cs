@@ -20,10 +20,10 @@ public sealed class BackoffTests
     {
         var backoff = new Backoff(new Random(1));
         AttemptsIn(Minute, backoff, isWoken: false);
-        Assert.Equal(TimeSpan.FromMilliseconds(20), backoff.Next().Beginning);
+        Assert.Equal(TimeSpan.FromMilliseconds(20), backoff.Next().Minimum);
         AttemptsIn(Minute, backoff, isWoken: true);
         backoff.Reset();
-        Assert.Equal(TimeSpan.FromMilliseconds(20), backoff.Next().Beginning);
+        Assert.Equal(TimeSpan.FromMilliseconds(20), backoff.Next().Minimum);
     }
 
     [Fact]

@@ -68,6 +68,8 @@ internal static class ManifestCodec
         }
 
         EncodeOrigins(manifest, target);
+        Write(target, manifest.Pending?.Number ?? 0);
+        Write(target, manifest.Pending?.Note ?? default);
         Write(target, manifest.DroppedThrough);
         Write(target, manifest.Since ?? -1);
         Write(target, manifest.PastRangeTombstones);
@@ -111,9 +113,9 @@ internal static class ManifestCodec
             pending = mark == 0 ? null : new InstallMark(mark, note);
         }
 
-        bool isCounted = !bytes.IsEmpty;
-        long droppedThrough = isCounted ? ReadLong(ref bytes) : position.Sequence;
-        long since = isCounted ? ReadLong(ref bytes) : -1;
+        bool hasDeletions = !bytes.IsEmpty;
+        long droppedThrough = hasDeletions ? ReadLong(ref bytes) : position.Sequence;
+        long since = hasDeletions ? ReadLong(ref bytes) : -1;
 
         return new ManifestRecord
         {
@@ -123,7 +125,7 @@ internal static class ManifestCodec
             NextFileId = nextFileId,
             Groups = groups,
             RangeTombstones = tombstones,
-            PastRangeTombstones = isCounted ? ReadRanges(ref bytes) : [],
+            PastRangeTombstones = hasDeletions ? ReadRanges(ref bytes) : [],
             DroppedThrough = droppedThrough,
             Since = since < 0 ? null : since,
             StoreId = storeId.Length == 0 ? Guid.Empty : new Guid(storeId),
@@ -133,6 +135,7 @@ internal static class ManifestCodec
 
     private static bool IsFromAnotherNode(ManifestFile file) => file.WrittenAs != file.Summary.FileId;
 
+    // Encodes the numbers in the checksums of files that another node wrote.
     private static void EncodeOrigins(ManifestRecord manifest, IBufferWriter<byte> target)
     {
         ManifestFile[] foreign = [.. manifest.Files.Where(IsFromAnotherNode).DistinctBy(file => file.Summary.FileId)];
@@ -142,9 +145,6 @@ internal static class ManifestCodec
             Write(target, file.Summary.FileId);
             Write(target, file.WrittenAs);
         }
-
-        Write(target, manifest.Pending?.Number ?? 0);
-        Write(target, manifest.Pending?.Note ?? default);
     }
 
     private static ManifestGroup[] DecodeOrigins(ManifestGroup[] groups, ref ReadOnlySpan<byte> bytes)
@@ -155,30 +155,12 @@ internal static class ManifestCodec
             writtenAs.Add(ReadLong(ref bytes), ReadLong(ref bytes));
         }
 
-        return
-        [
-            .. groups.Select(group =>
-                group with
-                {
-                    SortedRuns =
-                    [
-                        .. group.SortedRuns.Select(run =>
-                            (IReadOnlyList<ManifestFile>)
-                                [
-                                    .. run.Select(file =>
-                                        writtenAs.TryGetValue(file.Summary.FileId, out long number)
-                                            ? file with
-                                            {
-                                                WrittenAs = number,
-                                            }
-                                            : file
-                                    ),
-                                ]
-                        ),
-                    ],
-                }
-            ),
-        ];
+        return [.. groups.Select(group => group with { SortedRuns = [.. group.SortedRuns.Select(WithOrigins)] })];
+
+        IReadOnlyList<ManifestFile> WithOrigins(IReadOnlyList<ManifestFile> run) => [.. run.Select(WithOrigin)];
+
+        ManifestFile WithOrigin(ManifestFile file) =>
+            writtenAs.TryGetValue(file.Summary.FileId, out long number) ? file with { WrittenAs = number } : file;
     }
 
     private static void Encode(ManifestFile file, IBufferWriter<byte> target)

@@ -59,7 +59,11 @@ internal sealed unsafe class RunContents : IDisposable
         try
         {
             var contents = LoadParts(file, fileId, footer, memory, out damage);
-            memory = contents is null ? memory : null;
+            if (contents is not null)
+            {
+                memory = null; // the contents dispose it
+            }
+
             return contents;
         }
         finally

@@ -16,7 +16,7 @@ internal sealed class JsonElements(ByteSource bytes)
     /// <summary>Options to parse a value of <see cref="TakeValue"/>.</summary>
     public static JsonDocumentOptions Parsing => new() { MaxDepth = DeepestLevel };
 
-    /// <summary>Skips white space and returns the next byte without taking it.</summary>
+    /// <summary>Skips white space and returns the next byte, which stays the next one.</summary>
     /// <exception cref="BadInputException">The input ends.</exception>
     public byte Peek() =>
         TryPeek(out byte first)
@@ -25,7 +25,7 @@ internal sealed class JsonElements(ByteSource bytes)
                 $"The input is cut off: it ends at byte {bytes.Position}, before the end of its JSON."
             );
 
-    /// <summary>Skips white space and reads the next byte without taking it.</summary>
+    /// <summary>Skips white space and reads the next byte, which stays the next one.</summary>
     /// <returns>False at the end of the input.</returns>
     public bool TryPeek(out byte first)
     {
@@ -162,8 +162,9 @@ internal sealed class JsonElements(ByteSource bytes)
     }
 
     /// <summary>Returns the reader's message without its position, which is not the position in the input.</summary>
-    private static string SentenceOf(JsonException malformed) =>
-        malformed.Message.IndexOf(" LineNumber:", StringComparison.Ordinal) is >= 0 and var place
-            ? malformed.Message[..place]
-            : malformed.Message;
+    private static string SentenceOf(JsonException malformed)
+    {
+        int end = malformed.Message.IndexOf(" LineNumber:", StringComparison.Ordinal);
+        return end < 0 ? malformed.Message : malformed.Message[..end];
+    }
 }

@@ -420,7 +420,7 @@ public sealed class DownloadTests
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
         var asking = Task.Run(() =>
-            PlainHttpRequest.Ask(
+            PlainHttpRequest.Exchange(
                 address: 0x7f000001,
                 (ushort)((IPEndPoint)listener.LocalEndpoint).Port,
                 "GET / HTTP/1.0\r\n\r\n"u8,

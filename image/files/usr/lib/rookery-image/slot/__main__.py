@@ -72,24 +72,24 @@ def write_metrics(fell_back: bool = False) -> None:
 
 
 def status(arguments: argparse.Namespace) -> None:
-    now, running = state.read(disk()), running_slot()
+    stored, running = state.read(disk()), running_slot()
     if arguments.json:
-        print(json.dumps({"Running": running, "Default": now.slot, "Trial": now.trial, "TriesLeft": now.tries}))
+        print(json.dumps({"Running": running, "Default": stored.slot, "Trial": stored.trial, "TriesLeft": stored.tries}))
         return
-    print(f"Slot {running} runs; slot {now.slot} is started by default.")
-    if now.trial == running:
-        print(f"Slot {running} is on trial: if it is not committed, slot {now.slot} is started after {now.tries} more starts.")
-    elif now.trial is not None and now.tries > 0:
-        print(f"Slot {now.trial} is tried at the next start.")
-    elif now.trial is not None:
-        print(f"Slot {now.trial} was on trial and did not come up, so the previous slot runs.")
+    print(f"Slot {running} runs; slot {stored.slot} is started by default.")
+    if stored.trial == running:
+        print(f"Slot {running} is on trial: if it is not committed, slot {stored.slot} is started after {stored.tries} more starts.")
+    elif stored.trial is not None and stored.tries > 0:
+        print(f"Slot {stored.trial} is tried at the next start.")
+    elif stored.trial is not None:
+        print(f"Slot {stored.trial} was on trial and did not come up, so the previous slot runs.")
 
 
 def install(arguments: argparse.Namespace) -> None:
     import bundle  # pylint: disable=import-outside-toplevel
 
-    now, running = state.read(disk()), running_slot()
-    if now.trial == running:
+    stored, running = state.read(disk()), running_slot()
+    if stored.trial == running:
         raise Refusal(f"Slot {running} is on trial, so the other slot must be kept to fall back to. Run `rookery-slot commit` first, or restart.")
     keys = sorted(key for directory in KEY_DIRECTORIES for key in directory.glob("*.pem"))
     archive, manifest = bundle.open_checked(arguments.bundle, keys)
@@ -97,7 +97,7 @@ def install(arguments: argparse.Namespace) -> None:
         raise Refusal(f"{arguments.bundle} is for {manifest.architecture}, and this machine is {architecture()}.")
     target = other(running)
     # No start may choose the target slot before it is complete.
-    if now.trial is not None or now.slot != running:
+    if stored.trial is not None or stored.slot != running:
         state.write(disk(), SlotState(running))
     bundle.write_slot(archive, manifest, arguments.bundle, partition(target), show_progress)
     state.write(disk(), SlotState(running, target, state.TRIES))
@@ -110,8 +110,8 @@ def show_progress(done_bytes: int, total_bytes: int) -> None:
 
 
 def commit(_: argparse.Namespace) -> None:
-    now, running = state.read(disk()), running_slot()
-    if now.trial is None and now.slot == running:
+    stored, running = state.read(disk()), running_slot()
+    if stored.trial is None and stored.slot == running:
         print(f"Slot {running} is already the default.")
         return
     state.write(disk(), SlotState(running))
@@ -120,14 +120,14 @@ def commit(_: argparse.Namespace) -> None:
 
 
 def rollback(_: argparse.Namespace) -> None:
-    now, running = state.read(disk()), running_slot()
-    target = now.slot if now.trial == running else other(running)
+    stored, running = state.read(disk()), running_slot()
+    target = stored.slot if stored.trial == running else other(running)
     with open(partition(target), "rb") as device:
         device.seek(1024 + 56)
         # The magic number of ext4 (s_magic). A slot that is empty or incomplete does not have it.
         if device.read(2) != b"\x53\xef":
             raise Refusal(f"Slot {target} holds no complete system to roll back to.")
-    if now.trial == running:
+    if stored.trial == running:
         state.write(disk(), SlotState(target))
         print(f"Slot {target} is now the default and runs after the next start.")
         return
@@ -138,14 +138,14 @@ def rollback(_: argparse.Namespace) -> None:
 
 def judge(_: argparse.Namespace) -> None:
     """Runs at each boot: commits a slot on trial once its node serves, or restarts the machine if it does not within HEALTH_WAIT_SECONDS."""
-    now, running = state.read(disk()), running_slot()
+    stored, running = state.read(disk()), running_slot()
     # A slot that is installed but not tried yet has all its tries left.
-    write_metrics(fell_back=now.trial not in (None, running) and now.tries < state.TRIES)
-    if now.trial is None or (now.trial != running and now.tries == state.TRIES):
+    write_metrics(fell_back=stored.trial not in (None, running) and stored.tries < state.TRIES)
+    if stored.trial is None or (stored.trial != running and stored.tries == state.TRIES):
         return
-    if now.trial != running:
+    if stored.trial != running:
         # Tries are left, so U-Boot skipped the slot because it could not load its kernel.
-        print(f"Slot {now.trial} {f'did not come up in {state.TRIES} starts' if now.tries == 0 else 'cannot be loaded'}; slot {running} stays the default.")
+        print(f"Slot {stored.trial} {f'did not come up in {state.TRIES} starts' if stored.tries == 0 else 'cannot be loaded'}; slot {running} stays the default.")
         state.write(disk(), SlotState(running))
         return
     # Imported here, because `judge` runs at every boot and seldom gets here.
@@ -163,8 +163,8 @@ def judge(_: argparse.Namespace) -> None:
 
 def overdue(_: argparse.Namespace) -> None:
     """Runs long after boot: restarts the machine if the running slot is still on trial, because then `judge` hangs or never ran."""
-    now, running = state.read(disk()), running_slot()
-    if now.trial == running:
+    stored, running = state.read(disk()), running_slot()
+    if stored.trial == running:
         print(f"Slot {running} is on trial and was not judged: the machine restarts.", flush=True)
         # --force, because a normal reboot would wait for the unit that hangs.
         subprocess.run(["systemctl", "reboot", "--force"], check=True)
