@@ -46,12 +46,10 @@ internal static class Feed
                             }
 
                             byte[] document = documents[number % documents.Length];
-                            // Random updates: every eighth write stores a new document, the others replace an earlier
-                            // one.
-                            long id =
-                                order is "random" && number % 8 != 0
-                                    ? random.NextInt64(Math.Max(1, number / 8)) * 8
-                                    : number;
+                            // Random updates: every eighth write stores a new document, whose id is a multiple of 8.
+                            // The others replace one of those.
+                            bool isUpdate = order is "random" && number % 8 != 0;
+                            long id = isUpdate ? random.NextInt64(Math.Max(1, number / 8)) * 8 : number;
                             using var content = new ByteArrayContent(document);
                             content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
                             using var response = await client.PutAsync(
@@ -93,6 +91,7 @@ internal static class Feed
 
     private static byte[] Incompressible(int length, int seed)
     {
+        // The text around the noise takes 60 bytes, and Base64 writes 3 bytes as 4 characters.
         byte[] noise = new byte[Math.Max(8, (length - 60) * 3 / 4)];
         new Random(seed).NextBytes(noise);
         return Encoding.UTF8.GetBytes(

@@ -32,7 +32,7 @@ internal sealed class ReadIndexService(RaftHost host)
     public bool HasEverCaughtUp => CaughtUpTerm != 0;
 
     /// <summary>Ends all present and future waits with false, because the node is stopping.</summary>
-    public void EndAllForStop()
+    public void EndPresentAndFuture()
     {
         lock (host.Gate)
         {
@@ -200,8 +200,8 @@ internal sealed class ReadIndexService(RaftHost host)
         await round.Task;
     }
 
-    /// <summary>Ends all waits with false, because the node is halted or disposed.</summary>
-    public void EndAll()
+    /// <summary>Ends all present waits with false, because the node is halted or disposed.</summary>
+    public void EndPresent()
     {
         lock (host.Gate)
         {

@@ -64,7 +64,7 @@ internal sealed class StepHandler(
     /// </summary>
     public void RefuseAllWaiting()
     {
-        reads.EndAll();
+        reads.EndPresent();
         threads.WakeToRefuse();
     }
 

@@ -55,7 +55,7 @@ internal sealed class ClusterClock(SafetyRules rules)
 
     /// <summary>Returns the reading of a clock with a known difference; the default when it is unknown.</summary>
     public static ClockReading ReadingOf((long Difference, bool IsSure)? clock, long now) =>
-        clock is var (difference, isSure) ? new ClockReading(TicksAt(difference, now), isSure) : default;
+        clock is { } known ? new ClockReading(TicksAt(known.Difference, now), known.IsSure) : default;
 
     /// <summary>Returns the cluster's time; the default when it is unknown.</summary>
     public ClockReading At(long now) => _isKnown ? new ClockReading(TicksAt(_difference, now), IsSure) : default;

@@ -42,7 +42,9 @@ internal sealed class HeapCharge
         AfterCollection.Begin(_current);
     }
 
-    /// <summary>Renews the charge, and makes caches yield what the budget is exceeded by. Not thread-safe.</summary>
+    /// <summary>
+    /// Renews the charge. If the budget is then exceeded, caches yield the difference. Not thread-safe.
+    /// </summary>
     public void Renew()
     {
         // Shares whose memory is on the heap are charged already.

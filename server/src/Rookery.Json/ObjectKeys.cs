@@ -234,12 +234,13 @@ public sealed class ObjectKeys
         _tableCount = 0;
         for (int frame = 0; frame < _frameCount && _tableCount < entries; frame++)
         {
+            if (!_frameHasTable[frame])
+            {
+                continue;
+            }
+
             int frameEnd = frame + 1 < _frameCount ? _frames[frame + 1] : end;
-            for (
-                int index = _frames[frame];
-                _frameHasTable[frame] && index < frameEnd && _tableCount < entries;
-                index++
-            )
+            for (int index = _frames[frame]; index < frameEnd && _tableCount < entries; index++)
             {
                 Insert(index);
             }

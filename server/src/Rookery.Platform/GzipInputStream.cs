@@ -156,7 +156,9 @@ public sealed class GzipInputStream : ReadOnlyStream
         return bytes.Length;
     }
 
-    /// <summary>Skips what the window contains of a member's beginning or end.</summary>
+    /// <summary>
+    /// Skips one part of a member other than its data: the magic number, a header field or the trailer.
+    /// </summary>
     private Step Advance() =>
         _part switch
         {
@@ -318,9 +320,12 @@ public sealed class GzipInputStream : ReadOnlyStream
     /// <summary>The decompressor's input: the bytes of the window, then those of the input after them.</summary>
     private sealed class Feeder(GzipInputStream reader) : ReadOnlyStream
     {
+        private bool IsWindowEmpty => reader._start == reader._end;
+
         public override int Read(Span<byte> buffer)
         {
-            if (IsWindowRead())
+            ForgetLastRead();
+            if (IsWindowEmpty)
             {
                 reader.Add(reader._packed.Read(reader.MakeRoom().Span));
             }
@@ -335,7 +340,8 @@ public sealed class GzipInputStream : ReadOnlyStream
             CancellationToken cancellationToken = default
         )
         {
-            if (IsWindowRead())
+            ForgetLastRead();
+            if (IsWindowEmpty)
             {
                 reader.Add(await reader._packed.ReadAsync(reader.MakeRoom(), cancellationToken));
             }
@@ -350,11 +356,8 @@ public sealed class GzipInputStream : ReadOnlyStream
             CancellationToken cancellationToken
         ) => ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
-        private bool IsWindowRead()
-        {
-            reader._lastRead = reader._start;
-            return reader._start == reader._end;
-        }
+        // The decompressor asks for more bytes, so the member does not end within those that it read last.
+        private void ForgetLastRead() => reader._lastRead = reader._start;
 
         private int CopyFromWindow(Span<byte> buffer)
         {

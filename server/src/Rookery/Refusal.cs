@@ -40,7 +40,7 @@ internal static class Refusal
         {
             return await WriteAsync(
                 failure.Message,
-                IsOfConfiguration(failure) ? ExitCode.Configuration : ExitCode.Failure
+                IsConfigurationFault(failure) ? ExitCode.Configuration : ExitCode.Failure
             );
         }
     }
@@ -53,10 +53,10 @@ internal static class Refusal
     }
 
     /// <summary>
-    /// Returns whether another path or user would help. That is not so for a failing card, whose file system the kernel
-    /// makes read-only.
+    /// Returns whether another path or user would help. Neither helps against a failing card, whose file system the
+    /// kernel makes read-only.
     /// </summary>
-    private static bool IsOfConfiguration(IOException failure) =>
+    private static bool IsConfigurationFault(IOException failure) =>
         failure
             is DirectoryNotEmptyException
                 or DataDirectoryInUseException

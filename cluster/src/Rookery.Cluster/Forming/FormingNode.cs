@@ -190,9 +190,9 @@ internal sealed class FormingNode(
                         + $"{FormingNote.PathIn(dataDirectory)}, and start it again.{others}",
                 FormingStep.Founded when notYetJoined.Count == 0 => $"This node has founded {cluster}.",
                 FormingStep.Founded =>
-                    $"This node has founded {cluster}. {Names(notYetJoined)} promised to join and did not yet: a card "
-                        + $"that is off joins when it is on; in place of one that is gone for good another joins with a "
-                        + $"token of `rookery cluster token create`.",
+                    $"This node has founded {cluster}. {Names(notYetJoined)} promised to join and did not yet: a "
+                        + $"card that is off joins when it is on; in place of one that is gone for good another "
+                        + $"joins with a token of `rookery cluster token create`.",
                 FormingStep.Admitted => $"This node joins {cluster}.",
                 _ => _note.Why!,
             };

@@ -65,15 +65,15 @@ public static class UpgradeEnd
         ];
         if (older.Length + silent.Length > 0)
         {
+            string runs = older.Length == 1 ? "runs a program" : "run programs";
             string ofOlder =
                 older.Length > 0
-                    ? $" {NameList.Of(older)} {(older.Length == 1 ? "runs a program" : "run programs")} that "
-                        + $"cannot write at level {newest}: upgrade first."
+                    ? $" {NameList.Of(older)} {runs} that cannot write at level {newest}: upgrade first."
                     : string.Empty;
+            var (has, it) = silent.Length == 1 ? ("has", "it") : ("have", "they");
             string ofSilent =
                 silent.Length > 0
-                    ? $" {NameList.Of(silent)} {(silent.Length == 1 ? "has" : "have")} not said yet what "
-                        + $"{(silent.Length == 1 ? "it" : "they")} can write: start first, or remove."
+                    ? $" {NameList.Of(silent)} {has} not said yet what {it} can write: start first, or remove."
                     : string.Empty;
             return new MemberAnswer(
                 StatusCodes.Status409Conflict,

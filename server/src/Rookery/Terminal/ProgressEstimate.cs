@@ -9,6 +9,9 @@ internal sealed class ProgressEstimate(TimeProvider time)
     // Samples are taken at most this often.
     private static readonly TimeSpan Step = TimeSpan.FromMilliseconds(250);
 
+    // A longer remaining time, about four months, is no estimate.
+    private const double MaxSecondsLeft = 1e7;
+
     private readonly Queue<(long At, double Done)> _past = [];
     private (long At, double Done) _last = (time.GetTimestamp(), 0);
 
@@ -49,11 +52,20 @@ internal sealed class ProgressEstimate(TimeProvider time)
     }
 
     /// <summary>The remaining time; null if it cannot be estimated.</summary>
-    // More than 1e7 seconds, about four months, is no estimate.
-    public TimeSpan? Left =>
-        Total is { } total && PerSecond is > 0 and var pace && (total - Done) / pace is < 1e7 and var seconds
-            ? TimeSpan.FromSeconds(Math.Max(0, seconds))
-            : null;
+    public TimeSpan? Left
+    {
+        get
+        {
+            double rate = PerSecond;
+            if (Total is not { } total || rate <= 0)
+            {
+                return null;
+            }
+
+            double seconds = (total - Done) / rate;
+            return seconds < MaxSecondsLeft ? TimeSpan.FromSeconds(Math.Max(0, seconds)) : null;
+        }
+    }
 
     /// <summary>Starts at an amount that was done earlier. It does not count for the rate.</summary>
     public void BeginAt(double done)
