@@ -65,11 +65,14 @@ internal static class StoreMeasure
         Console.WriteLine($"gets/s {gets / Stopwatch.GetElapsedTime(begun).TotalSeconds:0}");
     }
 
-    // Eight bytes whose order is that of no counter.
+    // An odd factor (2^64 divided by the golden ratio) gives every number another key, and consecutive numbers keys
+    // that are far apart.
+    private const long KeyFactor = -7046029254386353131;
+
     private static byte[] KeyOf(long number)
     {
         byte[] key = new byte[8];
-        BinaryPrimitives.WriteInt64BigEndian(key, unchecked(number * -7046029254386353131));
+        BinaryPrimitives.WriteInt64BigEndian(key, unchecked(number * KeyFactor));
         return key;
     }
 

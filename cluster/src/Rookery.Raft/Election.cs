@@ -84,9 +84,11 @@ internal sealed class Election(MemberState state, Outbox outbox, StartingPoint s
     /// <summary>Records the end of this node's leadership, which counts as contact with a leader.</summary>
     public void RecordLeadershipEnd() => _leaderHeardAt = state.Now;
 
-    /// <summary>Keeps this node from campaigning after its disk stalled.</summary>
-    public void KeepAwayAfterStall() =>
-        (_banEnds, _syncsUntilCampaign) = (state.Now + BanMicroseconds, SyncsAfterStall);
+    /// <summary>
+    /// Prevents campaigns of this node after its disk stalled, for <see cref="BanMicroseconds"/> or until enough syncs
+    /// were good.
+    /// </summary>
+    public void BanAfterStall() => (_banEnds, _syncsUntilCampaign) = (state.Now + BanMicroseconds, SyncsAfterStall);
 
     public void CountGoodSync()
     {

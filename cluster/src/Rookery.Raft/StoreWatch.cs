@@ -35,7 +35,7 @@ internal sealed class StoreWatch(
         }
 
         _stallHandledAt = state.Now;
-        election.KeepAwayAfterStall();
+        election.BanAfterStall();
         outbox.Output.Report(CoreEvent.LeaderStoreStalled, state.Self);
         var successor = tracker.BestSuccessor();
         if (successor.IsNone)

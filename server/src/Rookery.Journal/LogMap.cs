@@ -45,6 +45,8 @@ internal sealed class LogMap
         private set
         {
             field = value;
+
+            // The log may now contain the lost entries again, or newer ones.
             Lost = Lost.IsLaterThan(End) ? Lost : default;
         }
     }

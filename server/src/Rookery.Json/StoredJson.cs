@@ -33,7 +33,7 @@ public static class StoredJson
     }
 
     /// <summary>Reads the member at <paramref name="at"/>, after a comma if there is one.</summary>
-    /// <param name="json">The text; the members end with it or with a closing brace.</param>
+    /// <param name="json">The text. The members end at its end or at a closing brace.</param>
     /// <param name="at">The offset of the member or its comma; set to the offset after its value.</param>
     /// <param name="name">The name of the member.</param>
     /// <param name="valueStart">The offset of the value.</param>

@@ -3,8 +3,8 @@ using System.Security.Cryptography.X509Certificates;
 namespace Rookery.Cluster.Identity;
 
 /// <summary>
-/// Verifies client certificates: accepts unexpired ones that an authority of this cluster signed for a client. The
-/// client's permissions are checked elsewhere. Immutable.
+/// Verifies client certificates: accepts unexpired ones that an authority of this cluster signed for a client. Does not
+/// check what the client may do. Immutable.
 /// </summary>
 /// <param name="authorities">The trusted authorities: one or, during a rotation, two.</param>
 /// <param name="clusterId">This cluster's id.</param>

@@ -24,12 +24,12 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
     /// <summary>
     /// Whether one of this node's certificates must be renewed (<see cref="CertificateLife.NeedsRenewal"/>). Cheap.
     /// </summary>
-    public bool NeedsRenewal(DateTimeOffset now) =>
-        Current is var self
-        && (
-            CertificateLife.NeedsRenewal(self.Certificate, now)
-            || CertificateLife.NeedsRenewal(self.CertificateForClients, now)
-        );
+    public bool NeedsRenewal(DateTimeOffset now)
+    {
+        var self = Current;
+        return CertificateLife.NeedsRenewal(self.Certificate, now)
+            || CertificateLife.NeedsRenewal(self.CertificateForClients, now);
+    }
 
     /// <summary>
     /// Signs this node's certificate again when it <see cref="NeedsRenewal"/> or does not cover the node's names and

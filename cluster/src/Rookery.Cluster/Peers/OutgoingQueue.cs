@@ -85,7 +85,9 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
                 _fillingBytes += bytes;
                 _fillingCharge += charge;
                 _fillingMark = Math.Max(_fillingMark, mark);
-                (wakes, _senderWaits, isPut) = (_senderWaits, false, true);
+                isPut = true;
+                wakes = _senderWaits;
+                _senderWaits = false;
             }
         }
 
@@ -167,7 +169,8 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
         lock (_gate)
         {
             _isClosed = true;
-            (wakes, _senderWaits) = (_senderWaits, false);
+            wakes = _senderWaits;
+            _senderWaits = false;
         }
 
         if (wakes)

@@ -119,10 +119,11 @@ internal static class PeerHttp
                             or OperationCanceledException
                 )
             {
-                bool isSilent = trouble is OperationCanceledException;
-                troubles.Add(
-                    $"{address}: {(isSilent ? $"silent for {ConnectTimeout.TotalSeconds} s." : trouble.Message)}"
-                );
+                string reason =
+                    trouble is OperationCanceledException
+                        ? $"silent for {ConnectTimeout.TotalSeconds} s."
+                        : trouble.Message;
+                troubles.Add($"{address}: {reason}");
             }
         }
 

@@ -62,8 +62,8 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
 
     /// <summary>Records the addresses of a member that dialled this node.</summary>
     /// <param name="addresses">The addresses.</param>
-    /// <param name="areAll">Whether <paramref name="addresses"/> include the addresses that the member announced. If not,
-    /// earlier announced addresses are kept.</param>
+    /// <param name="areAll">Whether <paramref name="addresses"/> include the addresses that the member announced. If
+    /// not, earlier announced addresses are kept.</param>
     public void RecordAnnounced(IReadOnlyList<string> addresses, bool areAll)
     {
         lock (_gate)

@@ -40,8 +40,8 @@ internal sealed class SnapshotInstaller(
     private long _fetchedThrough;
 
     /// <summary>
-    /// Why the last fetch failed, in sentences; null when no fetch failed since the last success, and once the missing
-    /// entries have arrived otherwise.
+    /// Why the last fetch failed, in sentences; null when no fetch failed since the last success, and once the leader
+    /// has sent the missing entries after all.
     /// </summary>
     public string? Trouble =>
         host.Progress.Applied < Volatile.Read(ref _fetchedThrough) ? Volatile.Read(ref _trouble) : null;
@@ -71,7 +71,7 @@ internal sealed class SnapshotInstaller(
     {
         if (!_isFetching)
         {
-            // The missing entries of the last fetch may have arrived otherwise.
+            // Keeps the trouble only while the entries that the last fetch should have brought are still missing.
             Volatile.Write(ref _trouble, Trouble);
             _isFetching = true;
             Volatile.Write(ref _fetchedThrough, through);
@@ -109,10 +109,11 @@ internal sealed class SnapshotInstaller(
         {
             await ApplyOwnAsync();
             var fetched = await fetch(from, _stopping.Token);
-            bool? isInstalled;
-            while ((isInstalled = await store.Background.DoAsync(() => Install(fetched))) is null)
+            var isInstalled = await store.Background.DoAsync(() => Install(fetched));
+            while (isInstalled is null)
             {
                 await Task.Delay(ApplyInterval, _time, _stopping.Token);
+                isInstalled = await store.Background.DoAsync(() => Install(fetched));
             }
 
             if (isInstalled == false && host.Progress.IsBlocked && !host.IsHalted)
@@ -156,7 +157,7 @@ internal sealed class SnapshotInstaller(
         {
             if (host.Progress.Applied >= _fetchedThrough)
             {
-                // The entries arrived otherwise meanwhile.
+                // Meanwhile the leader has sent the entries.
                 return;
             }
 
@@ -182,12 +183,16 @@ internal sealed class SnapshotInstaller(
     /// </summary>
     private async Task ApplyOwnAsync()
     {
-        for (
-            long before = -1;
-            applies.HasToApply && host.Progress.Applied is var applied && applied > before;
-            before = applied
-        )
+        long appliedBefore = -1;
+        while (applies.HasToApply)
         {
+            long applied = host.Progress.Applied;
+            if (applied <= appliedBefore)
+            {
+                return;
+            }
+
+            appliedBefore = applied;
             await Task.Delay(ApplyInterval, _time, _stopping.Token);
         }
     }

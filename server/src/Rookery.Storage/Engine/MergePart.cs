@@ -24,7 +24,7 @@ internal readonly record struct MergePart(IReadOnlyList<RunEntry> Linked, ReadOn
 
         files.Sort(static (left, right) => left.FirstKey.SequenceCompareTo(right.FirstKey));
         var linked = new List<RunEntry>();
-        ReadOnlyMemory<byte> reached = default;
+        ReadOnlyMemory<byte> reached = default; // the highest key of the files before the current one
         for (int i = 0; i < files.Count; i++)
         {
             bool isAlone =
@@ -34,6 +34,7 @@ internal readonly record struct MergePart(IReadOnlyList<RunEntry> Linked, ReadOn
             {
                 if (linked.Count < i)
                 {
+                    // Merges the files before it; the next part links it.
                     return new MergePart([], files[i].FirstKey.ToArray());
                 }
 

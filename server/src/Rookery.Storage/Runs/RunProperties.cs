@@ -24,10 +24,13 @@ internal static unsafe class RunProperties
         return [.. bytes];
     }
 
-    /// <summary>Decodes the output of <see cref="Encode"/>. Returns false if it is inconsistent.</summary>
+    /// <summary>
+    /// Decodes the output of <see cref="Encode"/>. Returns false if it is inconsistent or does not contain
+    /// <paramref name="expectedTombstones"/>.
+    /// </summary>
     public static bool TryDecode(
         ReadOnlySpan<byte> encoded,
-        long pieces,
+        long expectedTombstones,
         out byte[] smallestKey,
         out byte[] largestKey,
         out RangeTombstoneSet tombstones
@@ -60,7 +63,7 @@ internal static unsafe class RunProperties
             }
 
             tombstones = read.Count == 0 ? RangeTombstoneSet.Empty : new RangeTombstoneSet(read);
-            return tombstones.Pieces.Count == pieces;
+            return tombstones.Pieces.Count == expectedTombstones;
         }
     }
 

@@ -133,18 +133,12 @@ internal sealed class DumpSource : IRecordSource
     /// <summary>Skips a member, enters an array, or reaches the end of the dump.</summary>
     private void AdvanceToElements()
     {
-        if (_isAtFirstMember ? _json.Peek() == '}' : !_json.TakeCommaOr('}'))
+        if (!TryTakeSeparator())
         {
-            if (_isAtFirstMember)
-            {
-                _json.Take('}');
-            }
-
             _isOver = true;
             return;
         }
 
-        _isAtFirstMember = false;
         string name = _json.TakeText();
         _json.Take(':');
         if (_json.Peek() != '[')
@@ -169,6 +163,25 @@ internal sealed class DumpSource : IRecordSource
         {
             _section = name;
         }
+    }
+
+    /// <summary>Takes the comma before a member, if it is not the first, or the brace at the end.</summary>
+    /// <returns>Whether a member follows.</returns>
+    private bool TryTakeSeparator()
+    {
+        if (!_isAtFirstMember)
+        {
+            return _json.TakeCommaOr('}');
+        }
+
+        _isAtFirstMember = false;
+        if (_json.Peek() != '}')
+        {
+            return true;
+        }
+
+        _json.Take('}');
+        return false;
     }
 
     private void ReadSingle(string name)

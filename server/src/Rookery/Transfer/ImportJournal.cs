@@ -50,7 +50,7 @@ internal sealed record ImportJournal
     /// <exception cref="AdminException">The file has another form.</exception>
     public static ImportJournal Read(string path)
     {
-        // To open a named pipe waits for its writer, for ever if there is none.
+        // Opening a named pipe would wait for its writer, for ever if there is none.
         if (SpecialFile.Is(path))
         {
             throw NotValid(path);
