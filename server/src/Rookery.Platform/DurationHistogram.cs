@@ -48,6 +48,8 @@ internal sealed class DurationHistogram
         return 0;
     }
 
+    // The first eight buckets contain one duration each. After them, each power of two from 8 on has eight buckets,
+    // selected by the three bits after the highest one.
     private static int BucketOf(long microseconds)
     {
         if (microseconds < SubBuckets)
@@ -56,8 +58,8 @@ internal sealed class DurationHistogram
         }
 
         int power = BitOperations.Log2((ulong)microseconds);
-        int bucket = ((power - SubBits + 1) * SubBuckets) + (int)(microseconds >> (power - SubBits)) - SubBuckets;
-        return Math.Min(bucket, Buckets - 1);
+        int part = (int)(microseconds >> (power - SubBits)) - SubBuckets;
+        return Math.Min(((power - SubBits + 1) * SubBuckets) + part, Buckets - 1);
     }
 
     private static long UpperBoundOf(int bucket)

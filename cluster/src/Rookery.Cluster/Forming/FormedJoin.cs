@@ -6,8 +6,8 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Forming;
 
 /// <summary>
-/// The join of a node that a founder admitted to the cluster that it formed. Runs while the node is stopped. Puts away
-/// the old identity and joins with the stored token. Can be repeated after a power cut at any point.
+/// The join of a node that a founder admitted to its newly formed cluster. Runs while the node is stopped: moves the
+/// old identity aside, and joins with the stored token. Can be repeated after a power cut at any point.
 /// </summary>
 /// <param name="Token">The token that admits the node.</param>
 /// <param name="NodeName">The node's name.</param>
@@ -21,7 +21,7 @@ public sealed record FormedJoin(JoinToken Token, string NodeName)
             ? new FormedJoin(token, note.Name!)
             : null;
 
-    /// <summary>Puts away the old identity.</summary>
+    /// <summary>Moves the old identity aside, unless the node has joined already.</summary>
     /// <returns>Why the old identity is kept, in sentences; the node then forms no cluster any more. Null when it may
     /// join.</returns>
     /// <exception cref="IOException">The data directory is in use, or cannot be read.</exception>

@@ -27,13 +27,13 @@ public sealed class AuthorityRotation(
     /// running.
     /// </summary>
     public (RotationStage Stage, IReadOnlyList<string> WaitsFor)? Status =>
-        Find() is var (rotation, _)
+        Find() is { } found
             ? (
-                rotation.Stage,
+                found.Rotation.Stage,
                 [
                     .. MemberRecord
                         .All(recordStore)
-                        .Where(member => !HasAcknowledged(rotation, member.NodeId))
+                        .Where(member => !HasAcknowledged(found.Rotation, member.NodeId))
                         .Select(member => member.Record.Name),
                 ]
             )
@@ -88,17 +88,19 @@ public sealed class AuthorityRotation(
             return NoLeaderKnown;
         }
 
-        if (Find() is not var (rotation, version))
+        if (Find() is not { } found)
         {
             return Conflict("There is no old authority to retire. `rookery cluster ca rotate` makes a new one first.");
         }
 
+        var (rotation, version) = found;
+
         string[] missing = [.. Status?.WaitsFor ?? []];
+        string waitsFor = missing.Length > 0 ? string.Join(", ", missing) : "they are about to";
         if (rotation.Stage == RotationStage.Trusting || (rotation.Stage == RotationStage.Signing && missing.Length > 0))
         {
             return Conflict(
-                $"Not every member shows a certificate of the new authority yet: "
-                    + $"{(missing.Length > 0 ? string.Join(", ", missing) : "they are about to")}. Start them, or "
+                $"Not every member shows a certificate of the new authority yet: {waitsFor}. Start them, or "
                     + $"remove those that are gone for good, and try again."
             );
         }
@@ -120,10 +122,12 @@ public sealed class AuthorityRotation(
     /// opened.</exception>
     public async ValueTask StepAsync(CancellationToken cancellationToken)
     {
-        if (Find() is not var (rotation, version))
+        if (Find() is not { } found)
         {
             return;
         }
+
+        var (rotation, version) = found;
 
         string self = identity().NodeId;
         change(current => NextIdentity(current, rotation));
@@ -192,25 +196,22 @@ public sealed class AuthorityRotation(
 
         var next = rotation.Load();
         X509Certificate2[] others = [.. self.Authorities.Where(authority => !IsNewAuthority(rotation, authority))];
-        return rotation.Stage switch
+        if (rotation.Stage == RotationStage.Trusting)
         {
-            RotationStage.Trusting => self.With(
-                [.. others, next],
-                self.SealedAuthorityKey,
-                self.Certificate,
-                earlierCertificate: null
-            ),
-            _ when !IsSignedBy(self, next) => rotation.Keys.TryGetValue(self.NodeId, out byte[]? key)
+            return self.With([.. others, next], self.SealedAuthorityKey, self.Certificate, earlierCertificate: null);
+        }
+
+        if (!IsSignedBy(self, next))
+        {
+            // A member that joined meanwhile has no key until another member seals it.
+            return rotation.Keys.TryGetValue(self.NodeId, out byte[]? key)
                 ? SignWithNewAuthority(self, next, key, others)
-                : null,
-            RotationStage.Retiring => self.With(
-                [next],
-                self.SealedAuthorityKey,
-                self.Certificate,
-                earlierCertificate: null
-            ),
-            _ => null,
-        };
+                : null;
+        }
+
+        return rotation.Stage == RotationStage.Retiring
+            ? self.With([next], self.SealedAuthorityKey, self.Certificate, earlierCertificate: null)
+            : null;
     }
 
     private NodeIdentity SignWithNewAuthority(

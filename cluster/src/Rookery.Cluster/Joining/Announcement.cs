@@ -85,10 +85,10 @@ public sealed record MemberFacts(
     /// <summary>Returns the names and addresses by which members and clients reach a node.</summary>
     /// <param name="name">The node's name.</param>
     /// <param name="clusterName">The cluster's name.</param>
-    /// <param name="places">Addresses, <c>host:port</c>, and URLs.</param>
-    internal static NodeNames NamesOf(string name, string clusterName, IEnumerable<string> places)
+    /// <param name="addresses">Addresses, <c>host:port</c>, and URLs.</param>
+    internal static NodeNames NamesOf(string name, string clusterName, IEnumerable<string> addresses)
     {
-        string[] hosts = [.. places.Select(HostOf).OfType<string>().Distinct(StringComparer.Ordinal)];
+        string[] hosts = [.. addresses.Select(HostOf).OfType<string>().Distinct(StringComparer.Ordinal)];
         return new NodeNames(
             name,
             clusterName,
@@ -104,9 +104,9 @@ public sealed record MemberFacts(
     }
 
     // The host in lower case, without the brackets and the zone of an IPv6 address.
-    private static string? HostOf(string place) =>
+    private static string? HostOf(string address) =>
         Uri.TryCreate(
-            place.Contains("://", StringComparison.Ordinal) ? place : $"https://{place}",
+            address.Contains("://", StringComparison.Ordinal) ? address : $"https://{address}",
             UriKind.Absolute,
             out var url
         )
@@ -172,7 +172,8 @@ public sealed class Announcement(Func<NodeIdentity> identity, IJoinRecordStore r
             }
 
             // Announce the mirror only once, so that a later demotion by the operator prevails.
-            bool? isMirror = known is { StoreId: null, IsMirror: null } && identity().IsMirror ? true : known.IsMirror;
+            bool isFirstAnnouncement = known is { StoreId: null, IsMirror: null };
+            bool? isMirror = isFirstAnnouncement && identity().IsMirror ? true : known.IsMirror;
             var updated = known with
             {
                 StoreId = facts.StoreId,

@@ -112,8 +112,9 @@ internal static class MemberListing
         {
             // The number of further voters that may be off.
             int more = ((voters - 1) / 2) - off;
-            return $"{voters} members vote, and {off} of them {(off == 1 ? "is" : "are")} off: "
-                + $"{(more > 0 ? $"with {more} more off, writes go on." : "when another is off, nothing is written.")}";
+            string consequence =
+                more > 0 ? $"with {more} more off, writes go on." : "when another is off, nothing is written.";
+            return $"{voters} members vote, and {off} of them {(off == 1 ? "is" : "are")} off: {consequence}";
         }
 
         if (members.Count != 2 || voters == 0)

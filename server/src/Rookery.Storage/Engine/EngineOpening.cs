@@ -63,6 +63,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         }
         finally
         {
+            // The published state holds its own reference.
             runs?.Release();
         }
     }

@@ -6,7 +6,9 @@ using Rookery.Storage.State;
 
 namespace Rookery.Storage.Install;
 
-/// <summary>Verifies every byte of a received snapshot and syncs its files. Any thread, without a lock.</summary>
+/// <summary>
+/// Verifies every byte of a received snapshot and syncs its files. Runs on any thread and takes no lock.
+/// </summary>
 internal sealed class ReceivedStateCheck(EngineContext context, string directory)
 {
     private const long StepBytes = 256 * 1024;

@@ -49,7 +49,7 @@ public sealed class StateChanges : IDisposable
                 .DistinctBy(file => file.Summary.FileId)
                 .Sum(file => file.Summary.FileBytes * ShareOf(file.Summary));
 
-    /// <summary>Writes the changes. Any thread, once.</summary>
+    /// <summary>Writes the changes. Callable from any thread, once.</summary>
     /// <param name="directory">A missing or empty directory. After a failure it contains files without a
     /// manifest.</param>
     /// <param name="maxBytes">Length beyond which writing stops.</param>

@@ -16,7 +16,7 @@ internal sealed unsafe class CachedBlock(int number)
     private const int Free = 1 << 30;
     private const byte FrequencyLimit = 3;
 
-    private int _state = Free;
+    private int _state = Free; // the number of pins, and the flag Free
     private int _block;
     private RunReader? _owner;
 
@@ -91,7 +91,8 @@ internal sealed unsafe class CachedBlock(int number)
         Frequency = 0;
         LastRequested = trimNumber;
 
-        // Not a plain store: readers with an outdated number may change the count meanwhile.
+        // Adds a pin and removes the flag. Not a plain store: readers with an outdated number may change the count
+        // meanwhile.
         Interlocked.Add(ref _state, 1 - Free);
     }
 

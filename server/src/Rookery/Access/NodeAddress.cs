@@ -232,7 +232,7 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
             throw new AdminException($"\"{named[0]}\" is not an address such as {DefaultUrl}.", ExitCode.Configuration);
         }
 
-        bool areFromSettings = !isDefault && Settings.Urls.Count > 0 && Settings.Knows(addresses);
+        bool areFromSettings = !isDefault && Settings.Urls.Count > 0 && Settings.ContainsAll(addresses);
         string? token = TokenOf(parsed, addresses, isDefault, areFromSettings);
         string? pem =
             parsed.GetValue(_authority)

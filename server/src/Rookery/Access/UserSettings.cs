@@ -111,7 +111,7 @@ internal sealed record UserSettings(IReadOnlyList<string> Urls, string? Token, s
     }
 
     /// <summary>Returns whether all of these addresses are in the file.</summary>
-    public bool Knows(IEnumerable<Uri> addresses)
+    public bool ContainsAll(IEnumerable<Uri> addresses)
     {
         Uri[] own = [.. Urls.Select(static url => new Uri(url))];
         return addresses.All(address => own.Contains(address));

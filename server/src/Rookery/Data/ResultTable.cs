@@ -63,7 +63,7 @@ internal static class ResultTable
     /// <summary>
     /// Formats a number for people: digits after the fifteenth are rounding noise of binary fractions.
     /// </summary>
-    internal static string Figure(string written) =>
+    internal static string FormatNumber(string written) =>
         written.Contains('.', StringComparison.Ordinal)
         && written.Count(char.IsAsciiDigit) > DigitsOfDouble
         && double.TryParse(written, NumberStyles.Float, CultureInfo.InvariantCulture, out double value)
@@ -71,13 +71,19 @@ internal static class ResultTable
             : written;
 
     /// <summary>Formats a member of a result as a cell; empty if the result does not have it.</summary>
-    internal static string FormatCell(JsonElement result, string name) =>
-        result.ValueKind != JsonValueKind.Object || !result.TryGetProperty(name, out var value)
-            ? string.Empty
-            : Table.Cut(
-                value.ValueKind == JsonValueKind.String ? value.GetString()!
-                    : value.ValueKind == JsonValueKind.Number ? Figure(value.GetRawText())
-                    : value.GetRawText(),
-                WidestCell
-            );
+    internal static string FormatCell(JsonElement result, string name)
+    {
+        if (result.ValueKind != JsonValueKind.Object || !result.TryGetProperty(name, out var value))
+        {
+            return string.Empty;
+        }
+
+        string text = value.ValueKind switch
+        {
+            JsonValueKind.String => value.GetString()!,
+            JsonValueKind.Number => FormatNumber(value.GetRawText()),
+            _ => value.GetRawText(),
+        };
+        return Table.Cut(text, WidestCell);
+    }
 }

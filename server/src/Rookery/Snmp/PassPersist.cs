@@ -51,11 +51,15 @@ internal sealed class PassPersist(Func<CancellationToken, Task<IReadOnlyList<Snm
 
     private async Task AnswerAsync(string? idText, TextWriter output, bool isNext, CancellationToken cancellationToken)
     {
-        var result = ObjectId.TryParse(idText ?? string.Empty, out var id)
-            ? (await read(cancellationToken)).FirstOrDefault(candidate =>
-                isNext ? candidate.Id.OrderTo(id) > 0 : candidate.Id.OrderTo(id) == 0
-            )
-            : null;
+        SnmpObject? result = null;
+        if (ObjectId.TryParse(idText ?? string.Empty, out var id))
+        {
+            var objects = await read(cancellationToken);
+            result = isNext
+                ? objects.FirstOrDefault(candidate => candidate.Id.OrderTo(id) > 0)
+                : objects.FirstOrDefault(candidate => candidate.Id.OrderTo(id) == 0);
+        }
+
         await output.WriteLineAsync(result is null ? None : $"{result.Id}\n{result.Type}\n{result.Value}");
     }
 }

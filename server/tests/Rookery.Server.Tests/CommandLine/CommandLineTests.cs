@@ -20,7 +20,7 @@ public sealed class CommandLineTests
     [InlineData("12.50", "12.50")]
     [InlineData("9007199254740993", "9007199254740993")]
     public void A_number_in_a_table_has_at_most_fifteen_digits(string written, string shown) =>
-        Assert.Equal(shown, ResultTable.Figure(written));
+        Assert.Equal(shown, ResultTable.FormatNumber(written));
 
     [Theory]
     [InlineData("", " [command] [options]", "status")]
@@ -288,7 +288,7 @@ public sealed class CommandLineTests
     {
         var settings = UserSettings.Parse("config.json", text);
         Assert.Equal(addresses, settings.Urls.Count);
-        Assert.True(settings.Knows([new Uri("http://a:1/")]));
-        Assert.False(settings.Knows([new Uri("http://a:1/"), new Uri("http://c/")]));
+        Assert.True(settings.ContainsAll([new Uri("http://a:1/")]));
+        Assert.False(settings.ContainsAll([new Uri("http://a:1/"), new Uri("http://c/")]));
     }
 }
