@@ -1,24 +1,24 @@
 namespace Rookery.Platform;
 
 /// <summary>
-/// The system's clock, whose periodic timers of a few seconds fire together, on threads of the clock. Each firing of a
-/// timer of the runtime wakes the runtime's timer thread twice, one or two threads of the pool, and three times the
-/// thread that watches the pool. An idle node woke the processor nine times a second for timers that are not in step.
-/// Timers with a period from <see cref="Step"/> to <see cref="LongestPeriod"/> fire at common instants, one step apart,
-/// and so up to one step after they are due; a delay below one step is exact. All other timers are the runtime's.
+/// The system's clock, whose periodic timers of a few seconds fire together, on threads of the clock. Timers with a
+/// period from <see cref="Step"/> to <see cref="LongestPeriod"/> fire at common instants, one step apart, so up to one
+/// step after they are due; a delay below one step is exact. All other timers are the runtime's. One firing of a
+/// runtime timer wakes threads six or seven times, and an idle node woke the processor nine times a second for timers
+/// that fired at different instants.
 /// </summary>
 /// <remarks>
-/// A timer does not fire while its callback runs. Each callback that hangs delays the others by one step: before a
-/// thread calls callbacks, it leaves the waiting for the next instant to another thread, which then also calls the
-/// callbacks that the first one left. Callbacks run without the execution context of their creator. The threads end
-/// with the process, so a process creates one clock.
+/// A timer does not fire while its callback runs. Before a thread calls callbacks, another thread takes over the wait
+/// for the next instant. If a callback hangs, the other thread calls the remaining callbacks one step later. Callbacks
+/// run without the execution context of their creator. The threads end with the process, so a process creates one
+/// clock.
 /// </remarks>
 public sealed class CoalescingClock : TimeProvider
 {
     private readonly long _started;
     private readonly LinkedList<SharedTimer> _timers = []; // linked, so that a timer is removed at once
 
-    // The lock of all fields but the last. The thread that waits for the next instant waits on it, and no other.
+    // The lock of all fields except _isTurn. Only the thread that waits for the next instant waits on it.
     private readonly object _access = new();
     private readonly Queue<SharedTimer> _queue = new(); // the due timers whose callbacks were not called yet
     private TimeSpan _queuedAt;
@@ -26,7 +26,7 @@ public sealed class CoalescingClock : TimeProvider
     private bool _hasThread;
     private bool _hasSpare;
 
-    // The lock of the last field. The spare thread waits on it, until it is its turn to wait for the next instant.
+    // The lock of _isTurn. The spare thread waits on it until it must wait for the next instant.
     private readonly object _turn = new();
     private bool _isTurn;
 

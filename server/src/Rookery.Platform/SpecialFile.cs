@@ -8,8 +8,8 @@ public static class SpecialFile
     private const int RegularType = 0x8000;
 
     /// <summary>
-    /// Returns whether a path, or what its symbolic link names, is a device, a pipe or a socket. To read one may wait
-    /// forever or never end, and to rename a file over one takes it from the machine. False if nothing is there.
+    /// Returns whether a path, or the target of its symbolic link, is a device, a pipe or a socket. Reading one may
+    /// wait for ever or never end, and renaming a file over one would delete it. False if nothing is there.
     /// </summary>
     public static unsafe bool Is(string path)
     {

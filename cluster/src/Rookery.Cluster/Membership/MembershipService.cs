@@ -63,6 +63,9 @@ public sealed class MembershipService(
         await http.Response.WriteAsync(answer.Text, http.RequestAborted);
     }
 
+    private bool IsBecomingLeader() =>
+        consensus.Leader == consensus.Self && !consensus.IsLeader && consensus.Refusal is null;
+
     private async Task<MemberAnswer> AskAsync(
         MemberOrder order,
         string? name,
@@ -71,14 +74,7 @@ public sealed class MembershipService(
     )
     {
         // A new leader first applies the entries of earlier terms.
-        for (
-            int attempt = 0;
-            attempt < Attempts
-                && consensus.Leader == consensus.Self
-                && !consensus.IsLeader
-                && consensus.Refusal is null;
-            attempt++
-        )
+        for (int attempt = 0; attempt < Attempts && IsBecomingLeader(); attempt++)
         {
             await Task.Delay(RetryDelay, time, cancellationToken);
         }

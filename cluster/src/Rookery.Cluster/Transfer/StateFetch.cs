@@ -134,11 +134,8 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
     }
 
     private static string PathOfOffer(long through, long? since) =>
-        string.Create(
-            CultureInfo.InvariantCulture,
-            $"{StateRoutes.Prefix}/offer?through={through}"
-                + $"{(since is { } etag ? string.Create(CultureInfo.InvariantCulture, $"&since={etag}") : "")}"
-        );
+        string.Create(CultureInfo.InvariantCulture, $"{StateRoutes.Prefix}/offer?through={through}")
+        + (since is { } etag ? string.Create(CultureInfo.InvariantCulture, $"&since={etag}") : string.Empty);
 
     // Null while the other member is writing the changes, or has not applied far enough.
     private async Task<SnapshotOffer?> AskAsync(string path, CancellationToken cancellationToken)

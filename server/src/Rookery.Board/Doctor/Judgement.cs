@@ -93,42 +93,42 @@ public static class Judgement
     private static Finding OfPower(DoctorFacts facts)
     {
         var (now, ever) = (facts.Reading.Now, facts.Reading.Now | facts.Reading.Before);
-        return MarkIfSimulated(
-            facts,
-            facts.Reading.KnownFlags == Throttling.None ? Unknown(facts, "power", "under-voltage and throttling")
-                : Has(now, Throttling.UnderVoltage)
-                    ? new(
-                        "power",
-                        Severity.Error,
-                        "The supply voltage is below 4.63 V now: the board may stop at any moment.",
-                        PowerFix
-                    )
-                : Has(now, Throttling.Throttled | Throttling.FrequencyCapped)
-                    ? new(
-                        "power",
-                        Severity.Warning,
-                        "The firmware throttles the processor now, because of heat or low power.",
-                        $"{HeatFix} {PowerFix}"
-                    )
-                : Has(ever, Throttling.UnderVoltage)
-                    ? new(
-                        "power",
-                        Severity.Warning,
-                        "The supply voltage fell below 4.63 V since the machine was booted.",
-                        PowerFix
-                    )
-                : Has(ever, Throttling.Throttled | Throttling.FrequencyCapped)
-                    ? new(
-                        "power",
-                        Severity.Notice,
-                        "The firmware throttled the processor since the machine was booted, because of heat or low "
-                            + "power.",
-                        HeatFix
-                    )
-                : !Has(facts.Reading.KnownFlags, Throttling.Throttled)
-                    ? new("power", Severity.Ok, "No under-voltage was seen; this kernel does not report throttling.")
-                : new("power", Severity.Ok, "No under-voltage and no throttling since the machine was booted.")
-        );
+        const Throttling slowed = Throttling.Throttled | Throttling.FrequencyCapped;
+        Finding finding = facts.Reading.KnownFlags switch
+        {
+            Throttling.None => Unknown(facts, "power", "under-voltage and throttling"),
+            _ when Has(now, Throttling.UnderVoltage) => new(
+                "power",
+                Severity.Error,
+                "The supply voltage is below 4.63 V now: the board may stop at any moment.",
+                PowerFix
+            ),
+            _ when Has(now, slowed) => new(
+                "power",
+                Severity.Warning,
+                "The firmware throttles the processor now, because of heat or low power.",
+                $"{HeatFix} {PowerFix}"
+            ),
+            _ when Has(ever, Throttling.UnderVoltage) => new(
+                "power",
+                Severity.Warning,
+                "The supply voltage fell below 4.63 V since the machine was booted.",
+                PowerFix
+            ),
+            _ when Has(ever, slowed) => new(
+                "power",
+                Severity.Notice,
+                "The firmware throttled the processor since the machine was booted, because of heat or low power.",
+                HeatFix
+            ),
+            var known when !Has(known, Throttling.Throttled) => new(
+                "power",
+                Severity.Ok,
+                "No under-voltage was seen; this kernel does not report throttling."
+            ),
+            _ => new("power", Severity.Ok, "No under-voltage and no throttling since the machine was booted."),
+        };
+        return MarkIfSimulated(facts, finding);
     }
 
     private static Finding OfTemperature(DoctorFacts facts) =>

@@ -119,15 +119,12 @@ internal static class JoinCommand
         }
 
         var disk = new PosixDisk();
-        if (
-            (
-                ClusterCommand.WhyInvalidName(node.Name)
-                ?? WhyNotReached(node)
-                ?? JoinClient.WhyNot(disk, directory, token)
-                ?? WhyKept(disk, directory, token)
-            ) is
-            { } reason
-        )
+        string? reason =
+            ClusterCommand.WhyInvalidName(node.Name)
+            ?? WhyNotReached(node)
+            ?? JoinClient.WhyNot(disk, directory, token)
+            ?? TryMoveNodeAside(disk, directory, token);
+        if (reason is not null)
         {
             return await Refusal.WriteAsync(reason, ExitCode.Configuration);
         }
@@ -143,7 +140,7 @@ internal static class JoinCommand
         );
         if (joined.Members is [var first])
         {
-            await ChooseOfTwoAsync(
+            await ChooseRoleAsync(
                 disk,
                 directory,
                 first,
@@ -174,10 +171,10 @@ internal static class JoinCommand
     }
 
     /// <summary>
-    /// Puts away the identity of a node without an owner. Returns why another node is kept; null if the directory is
+    /// Moves the identity of a node without an owner aside. Returns why another node is kept; null if the directory is
     /// free now.
     /// </summary>
-    private static string? WhyKept(PosixDisk disk, string directory, JoinToken token)
+    private static string? TryMoveNodeAside(PosixDisk disk, string directory, JoinToken token)
     {
         if (!IdentityDirectory.ExistsIn(disk, directory))
         {
@@ -201,7 +198,7 @@ internal static class JoinCommand
     /// if not, only when the first is off. The question comes after the join: if the terminal closes, the node stays a
     /// standby.
     /// </summary>
-    private static async Task ChooseOfTwoAsync(
+    private static async Task ChooseRoleAsync(
         PosixDisk disk,
         string directory,
         string first,

@@ -11,9 +11,10 @@ namespace Rookery.Data;
 /// <summary>`rookery db`: lists, creates and deletes databases.</summary>
 internal static class DatabaseCommand
 {
-    public static Command Create() => new("db", "List, create and delete databases.") { List(), Make(), Remove() };
+    public static Command Create() =>
+        new("db", "List, create and delete databases.") { MakeListCommand(), MakeCreateCommand(), MakeRemoveCommand() };
 
-    private static Command List()
+    private static Command MakeListCommand()
     {
         var address = new NodeAddress();
         var command = address.AddTo(
@@ -59,7 +60,7 @@ internal static class DatabaseCommand
         return command;
     }
 
-    private static Command Make()
+    private static Command MakeCreateCommand()
     {
         var address = new NodeAddress();
         var name = new Argument<string>("NAME") { Description = "The database's name." };
@@ -109,7 +110,7 @@ internal static class DatabaseCommand
         return await client.GetJsonAsync(HttpMethod.Delete, "/admin/databases", body);
     }
 
-    private static Command Remove()
+    private static Command MakeRemoveCommand()
     {
         var address = new NodeAddress();
         var name = new Argument<string>("NAME") { Description = "The database's name." };

@@ -196,7 +196,7 @@ internal static class IoCommand
             long now = ClockOf(answer);
             if (now < since - ClockToleranceMicroseconds)
             {
-                // The node's clock was set back: nothing would be later than the last operation for as long.
+                // The node's clock was set back. Until it passes the last operation again, nothing would be printed.
                 since = now - ((long)PollInterval.TotalMicroseconds * 2);
                 continue;
             }

@@ -51,20 +51,17 @@ internal sealed class CsvSource : IRecordSource
             throw new BadInputException("The heading in line 1 is not valid UTF-8. Save the table as UTF-8.");
         }
 
-        if (
-            _fields is [var only]
-            && only.IndexOfAny([',', ';', '\t']) is >= 0 and var position
-            && only[position] != options.Separator
-        )
+        if (_fields is [var only] && FindOtherSeparator(only) is { } other)
         {
             throw new BadInputException(
                 $"The heading of the table has one column, \"{VisibleText.OfLine(only)}\", so the separator is another "
-                    + $"character. Pass --separator {(only[position] == '\t' ? "tab" : $"'{only[position]}'")}."
+                    + $"character. Pass --separator {(other == '\t' ? "tab" : $"'{other}'")}."
             );
         }
 
         _names = [.. _fields.Select(static name => name.Trim())];
-        if (Array.FindIndex(_names, static name => name.Length == 0) is >= 0 and var nameless)
+        int nameless = Array.FindIndex(_names, static name => name.Length == 0);
+        if (nameless >= 0)
         {
             throw new BadInputException($"Column {nameless + 1} has no name in the table's heading. Give it one.");
         }
@@ -163,6 +160,15 @@ internal sealed class CsvSource : IRecordSource
 
         record = new ImportRecord(_json.WrittenMemory, _reader.Line);
         return true;
+    }
+
+    /// <summary>
+    /// Returns the first usual separator in a field; null if there is none, or if it is the chosen one.
+    /// </summary>
+    private char? FindOtherSeparator(string field)
+    {
+        int position = field.IndexOfAny([',', ';', '\t']);
+        return position < 0 || field[position] == _options.Separator ? null : field[position];
     }
 
     private bool HasUndecodable() => _fields.Exists(static field => field.Contains(Undecodable));

@@ -82,7 +82,7 @@ internal static class ImportCommand
         StoredRest stored;
         try
         {
-            await import.RunAsync(source, () => input.Read);
+            await import.RunAsync(source, () => input.CompressedBytesRead);
             await TakeIdentitiesAsync(source);
             stored = dump is null
                 ? new StoredRest(Identities: 0, Indexes: 0, Refused: 0)
@@ -134,7 +134,7 @@ internal static class ImportCommand
             var batch = (from as DumpSource)?.TakeIdentities() ?? [];
             await upload.SeedAsync(batch);
             identities += batch.Length;
-            progress.Report(progress.Items, input.Read);
+            progress.Report(progress.Items, input.CompressedBytesRead);
         }
     }
 

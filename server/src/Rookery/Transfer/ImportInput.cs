@@ -23,7 +23,7 @@ internal sealed class ImportInput : IDisposable
     public Stream Stream => _unpacked;
 
     /// <summary>Bytes read from the compressed input.</summary>
-    public long Read => _raw.Count;
+    public long CompressedBytesRead => _raw.Count;
 
     /// <summary>Opens a file, or stdin for `-`. Compression is recognised by the first bytes.</summary>
     /// <exception cref="Access.AdminException">The file cannot be read.</exception>
