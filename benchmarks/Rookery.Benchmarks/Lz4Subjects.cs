@@ -77,6 +77,7 @@ internal static partial class Lz4Subjects
     private static double Rate(Subject subject, Blocks blocks, bool isDecompression, double seconds, out long allocated)
     {
         blocks.Pack(subject);
+        // Lets the just-in-time compiler optimise the code before it is measured.
         for (int i = 0; i < 200; i++)
         {
             blocks.Do(subject, i, isDecompression);

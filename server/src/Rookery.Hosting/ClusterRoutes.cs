@@ -298,11 +298,11 @@ internal sealed class ClusterRoutes(ILogger log)
                     }
 
                     json.WriteEndArray();
-                    if (rotation.Status is var (stage, waitsFor))
+                    if (rotation.Status is { } running)
                     {
-                        json.WriteString("Rotation"u8, stage.ToString());
+                        json.WriteString("Rotation"u8, running.Stage.ToString());
                         json.WriteStartArray("WaitsFor"u8);
-                        foreach (string name in waitsFor)
+                        foreach (string name in running.WaitsFor)
                         {
                             json.WriteStringValue(name);
                         }

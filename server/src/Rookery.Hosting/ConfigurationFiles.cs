@@ -23,8 +23,14 @@ public static class ConfigurationFiles
             using var file = File.OpenHandle(path);
             using var bytes = new MemoryStream();
             byte[] part = new byte[16 << 10];
-            for (int read; (read = RandomAccess.Read(file, part, bytes.Length)) > 0; )
+            while (true)
             {
+                int read = RandomAccess.Read(file, part, bytes.Length);
+                if (read == 0)
+                {
+                    return bytes.ToArray();
+                }
+
                 bytes.Write(part.AsSpan(0, read));
                 if (bytes.Length > MaxBytes)
                 {
@@ -33,8 +39,6 @@ public static class ConfigurationFiles
                     );
                 }
             }
-
-            return bytes.ToArray();
         }
         catch (Exception unreadable) when (unreadable is IOException or UnauthorizedAccessException)
         {

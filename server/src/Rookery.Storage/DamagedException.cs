@@ -34,9 +34,15 @@ public sealed record DamageEvent(
 )
 {
     /// <summary>One sentence for the operator: which file is damaged, where, and which rows are affected.</summary>
-    public string Sentence =>
-        $"{File} is damaged{(Offset < 0 ? "" : $" at byte {Offset}")}: {Reason}; rows of {Tables} from key "
-        + $"{Describe(FirstKey.Span)} to before {Describe(ToExclusive.Span)} cannot be read on this node.";
+    public string Sentence
+    {
+        get
+        {
+            string place = Offset < 0 ? string.Empty : $" at byte {Offset}";
+            return $"{File} is damaged{place}: {Reason}; rows of {Tables} from key {Describe(FirstKey.Span)} to before "
+                + $"{Describe(ToExclusive.Span)} cannot be read on this node.";
+        }
+    }
 
     private static string Describe(ReadOnlySpan<byte> key)
     {

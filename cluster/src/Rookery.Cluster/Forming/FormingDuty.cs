@@ -281,10 +281,8 @@ internal sealed class FormingDuty : IAsyncDisposable
                         or OperationCanceledException
             )
         {
-            return (
-                null,
-                $"{address}: {(trouble is OperationCanceledException ? "it is silent" : trouble.Message.TrimEnd('.'))}."
-            );
+            string reason = trouble is OperationCanceledException ? "it is silent" : trouble.Message.TrimEnd('.');
+            return (null, $"{address}: {reason}.");
         }
     }
 

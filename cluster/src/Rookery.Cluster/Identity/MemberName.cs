@@ -14,6 +14,9 @@ public static class MemberName
     /// <summary>The rule for names, as a sentence for users.</summary>
     public const string Rule = "A name is lower-case letters, digits and hyphens, as in a host name, 63 at most.";
 
+    // RFC 1035 2.3.4: 255 bytes on the wire, of which a length byte and the root's byte are not in the text.
+    private const int MaxDomainCharacters = 253;
+
     private static readonly SearchValues<char> Allowed = SearchValues.Create("abcdefghijklmnopqrstuvwxyz0123456789-");
 
     /// <summary>Whether a text is a valid name.</summary>
@@ -25,7 +28,7 @@ public static class MemberName
 
     /// <summary>Whether a text is a valid DNS name or domain of one or more labels.</summary>
     public static bool IsValidDomain(string? domain) =>
-        domain is { Length: > 0 and <= 253 } && Array.TrueForAll(domain.Split('.'), IsValid);
+        domain is { Length: > 0 and <= MaxDomainCharacters } && Array.TrueForAll(domain.Split('.'), IsValid);
 
     /// <summary>
     /// Makes a name from the machine's host name: its first label in lower case, or <c>node</c> if that is no valid

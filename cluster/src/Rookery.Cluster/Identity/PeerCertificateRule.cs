@@ -6,8 +6,8 @@ namespace Rookery.Cluster.Identity;
 
 /// <summary>
 /// Verifies members' certificates: accepts those that an authority of this cluster signed and whose URI names a node of
-/// this cluster. Expiry is ignored, so that a cluster works after two years off, or with its clock at 1970. Whether the
-/// node still is a member is checked elsewhere. Immutable.
+/// this cluster. Expiry is ignored, so that a cluster works after two years off, or with its clock at 1970. Does not
+/// check whether the node is still a member. Immutable.
 /// </summary>
 /// <param name="authorities">The trusted authorities: one or, during a rotation, two.</param>
 /// <param name="clusterId">This cluster's id.</param>

@@ -62,14 +62,17 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
     public static string? WhyUnfinished(IDisk disk, string dataDirectory)
     {
         bool isPutAway = IdentityDirectory.IsPutAwayIn(disk, dataDirectory);
-        return (isPutAway || JoinAttempt.IsIn(disk, dataDirectory)) && !IdentityDirectory.ExistsIn(disk, dataDirectory)
-            ? $"A join of a cluster began in {dataDirectory} and has not ended, so the node is not served "
-                + $"alone: the cluster may count it as a member already. Order the same join again, with the same "
-                + $"token or another of that cluster. "
-                + $"To begin a node alone here instead, delete "
-                + $"{(isPutAway ? $"everything in {dataDirectory}" : JoinAttempt.PathIn(dataDirectory))}; and "
-                + $"if the cluster's `rookery cluster node ls` shows the node, remove it there."
-            : null;
+        bool hasBegun = isPutAway || JoinAttempt.IsIn(disk, dataDirectory);
+        if (!hasBegun || IdentityDirectory.ExistsIn(disk, dataDirectory))
+        {
+            return null;
+        }
+
+        string remains = isPutAway ? $"everything in {dataDirectory}" : JoinAttempt.PathIn(dataDirectory);
+        return $"A join of a cluster began in {dataDirectory} and has not ended, so the node is not served "
+            + $"alone: the cluster may count it as a member already. Order the same join again, with the same "
+            + $"token or another of that cluster. To begin a node alone here instead, delete {remains}; and "
+            + $"if the cluster's `rookery cluster node ls` shows the node, remove it there.";
     }
 
     /// <summary>Joins the cluster.</summary>

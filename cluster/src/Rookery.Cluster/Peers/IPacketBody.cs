@@ -44,6 +44,7 @@ internal readonly struct PingBody(PacketKind kind, long question = 0) : IPacketB
         body.Length == sizeof(long) ? BinaryPrimitives.ReadInt64LittleEndian(body) : 0;
 }
 
+/// <summary>A hello, the first packet of each end of a connection.</summary>
 internal readonly struct HelloBody(PeerHello hello) : IPacketBody
 {
     public PacketKind Kind => PacketKind.Hello;
@@ -53,6 +54,7 @@ internal readonly struct HelloBody(PeerHello hello) : IPacketBody
     public void Write(Span<byte> destination) => hello.Write(destination);
 }
 
+/// <summary>The refusal of the other end, before the connection is closed.</summary>
 internal readonly struct RefusalBody(PeerRefusal refusal) : IPacketBody
 {
     public PacketKind Kind =>
@@ -78,6 +80,7 @@ internal readonly struct RefusalBody(PeerRefusal refusal) : IPacketBody
         };
 }
 
+/// <summary>The addresses at which the dialling member listens; see <see cref="AnnouncedAddresses"/>.</summary>
 internal readonly struct AddressesBody(IReadOnlyList<string> addresses) : IPacketBody
 {
     public PacketKind Kind => PacketKind.Addresses;
@@ -94,6 +97,7 @@ internal readonly struct AddressesBody(IReadOnlyList<string> addresses) : IPacke
     }
 }
 
+/// <summary>A message of consensus with its frames.</summary>
 internal readonly ref struct MessageBody(Message message, ReadOnlySpan<JournalFrame> frames) : IPacketBody
 {
     private readonly Message _message = message;
@@ -106,6 +110,7 @@ internal readonly ref struct MessageBody(Message message, ReadOnlySpan<JournalFr
     public void Write(Span<byte> destination) => MessageCodec.Write(destination, _message, _frames);
 }
 
+/// <summary>A command that is forwarded to the leader: its number on the connection, then the command.</summary>
 internal readonly struct ForwardBody(long number, CommandBuffer command) : IPacketBody
 {
     /// <summary>The bytes before the command.</summary>
@@ -138,6 +143,7 @@ internal readonly struct OldForwardBody(long number, CommandBuffer command) : IP
     }
 }
 
+/// <summary>The outcome of a forwarded command, with the command's number.</summary>
 internal readonly struct OutcomeBody(long number, CommandOutcome outcome) : IPacketBody
 {
     public PacketKind Kind => PacketKind.Outcome;

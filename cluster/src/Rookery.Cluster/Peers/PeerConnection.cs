@@ -127,8 +127,11 @@ internal sealed class PeerConnection : IDisposable
         if (_liveness.IsDead())
         {
             Close($"It has been silent for more than {_liveness.Limit.TotalSeconds:0} s.");
+            return;
         }
-        else if (_liveness.TakeDuePing(alwaysPing) is var question and not 0)
+
+        long question = _liveness.TakeDuePing(alwaysPing);
+        if (question != 0)
         {
             Queue.TryPut(new PingBody(PacketKind.Ping, question));
         }

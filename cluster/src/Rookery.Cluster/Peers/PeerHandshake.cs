@@ -58,7 +58,7 @@ internal static class PeerHandshake
         };
 
     private static PeerRefusal? ParseRefusal((PacketKind Kind, ReadOnlyMemory<byte> Body)? packet) =>
-        packet is var (kind, body) ? RefusalBody.TryRead(kind, body.Span) : null;
+        packet is { } read ? RefusalBody.TryRead(read.Kind, read.Body.Span) : null;
 
     /// <summary>Reads the next packet, valid until the next read; null at the end of the stream.</summary>
     private static async Task<(PacketKind Kind, ReadOnlyMemory<byte> Body)?> ReadAsync(

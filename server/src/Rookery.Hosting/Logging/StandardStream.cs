@@ -230,8 +230,11 @@ public sealed partial class StandardStream : Stream
 
     // If a standard descriptor is closed, a file of .NET can have its number. Such files have the flag close-on-exec,
     // and inherited descriptors do not.
-    private static bool IsInherited(int descriptor) =>
-        Control(descriptor, GetDescriptorFlags) is >= 0 and var flags && (flags & ClosesOnExecute) == 0;
+    private static bool IsInherited(int descriptor)
+    {
+        int flags = Control(descriptor, GetDescriptorFlags);
+        return flags >= 0 && (flags & ClosesOnExecute) == 0;
+    }
 
     [LibraryImport("libc", EntryPoint = "fcntl")]
     private static partial int Control(int descriptor, int command);

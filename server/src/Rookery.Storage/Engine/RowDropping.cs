@@ -67,8 +67,8 @@ internal sealed class RowDropping : IDisposable
     public long DroppedThrough { get; private set; }
 
     /// <summary>
-    /// Returns whether a row may be dropped; it must be the newest of its key among the inputs. False if damage
-    /// elsewhere prevents the decision.
+    /// Returns whether a row may be dropped; it must be the newest of its key among the inputs. False if damage of
+    /// another row prevents the decision.
     /// </summary>
     public bool MayDrop(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {

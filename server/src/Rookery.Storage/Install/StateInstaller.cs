@@ -75,7 +75,7 @@ public sealed class StateInstaller
         _memtables.ClearFlush();
     }
 
-    /// <summary>Removes the mark, after the journal was reset. On the background thread.</summary>
+    /// <summary>Removes the mark, after the journal was reset. Called by the background thread.</summary>
     /// <exception cref="DiskException">The mark remains for now. The next start resets the journal again, which does no
     /// harm.</exception>
     public void Complete()

@@ -22,7 +22,7 @@ internal sealed unsafe class SkipList
     private readonly nint[] _before = new nint[MaximumHeight];
     private readonly nint[] _after = new nint[MaximumHeight];
     private int _height = 1;
-    private ulong _random = 0x9E3779B97F4A7C15;
+    private ulong _random = 0x9E3779B97F4A7C15; // any number except 0
 
     /// <summary>Creates an empty list for one keyspace.</summary>
     public SkipList(ulong keyspace, Arena arena)
@@ -188,7 +188,8 @@ internal sealed unsafe class SkipList
         }
     }
 
-    // Adds a level with probability 1/4 each: two more trailing zero bits of a random number (xorshift64).
+    // Adds a level with probability 1/4 each: two more trailing zero bits of a random number (xorshift64). The added
+    // bit limits their count to 62.
     private int DrawHeight()
     {
         _random ^= _random << 13;

@@ -19,7 +19,7 @@ internal sealed unsafe class BlockMemory : IDisposable
     private const int KeptDivisor = 4;
     private const int EvictionsBeforeClearingSegment = 8;
 
-    // A slot records the number of evictions so far in its lower 30 bits.
+    // The slot of a block that left the small queue contains -1 minus the number of evictions until then, modulo 2^30.
     private const int GhostMask = 0x3fff_ffff;
 
     private readonly Lock _gate = new();
@@ -87,8 +87,11 @@ internal sealed unsafe class BlockMemory : IDisposable
     /// Returns whether a slot's value means that the block left the small queue so recently that it should enter the
     /// main queue.
     /// </summary>
-    public bool IsGhost(int slot) =>
-        slot < 0 && ((Volatile.Read(ref _evictions) + slot + 1) & GhostMask) < Volatile.Read(ref _frameCount);
+    public bool IsGhost(int slot)
+    {
+        int evictionsSince = (Volatile.Read(ref _evictions) + slot + 1) & GhostMask;
+        return slot < 0 && evictionsSince < Volatile.Read(ref _frameCount);
+    }
 
     /// <summary>Returns a pinned frame with memory for a block. Evicts others if necessary.</summary>
     public CachedBlock Take(int memoryBytes, int rawLength, int rows, int trimNumber, bool intoMain)

@@ -53,11 +53,12 @@ internal sealed class ReadableCursor(
 
     public void Dispose() => _rows?.Dispose();
 
-    // Moves to the first row, at or after the current one, that this cursor returns. The parameter says whether there
-    // is a current row.
+    // Moves to the first row, at or after the current one, that this cursor returns. hasRow: whether there is a current
+    // row.
     private bool FindReturnable(bool hasRow)
     {
-        while (_isOnRow = FindInRanges(hasRow))
+        _isOnRow = FindInRanges(hasRow);
+        while (_isOnRow)
         {
             bool isReadFromAllFiles = _range.WithoutFiles.Length == 0;
             if (mayBeOld || isReadFromAllFiles || IsNewest())
@@ -65,7 +66,7 @@ internal sealed class ReadableCursor(
                 return true;
             }
 
-            hasRow = MoveWithinRange();
+            _isOnRow = FindInRanges(MoveWithinRange());
         }
 
         return false;

@@ -23,6 +23,7 @@ internal static class StateCursor
         Add(sources, new MemtableCursor(state.Active, visibleBatch));
         foreach (Memtable frozen in state.Frozen)
         {
+            // All batches of a frozen memtable are visible, except those that were rolled back.
             Add(sources, new MemtableCursor(frozen, MemtableNode.RolledBack - 1));
         }
 

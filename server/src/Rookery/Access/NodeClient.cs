@@ -185,9 +185,9 @@ internal sealed class NodeClient(
         // A node that refuses a body because of its size closes the connection while the body is being sent, which
         // loses its response. With Expect: 100-continue it refuses before the body is sent.
         request.Headers.ExpectContinue = content?.Headers.ContentLength > ExpectContinueFromBytes ? true : null;
-        if (header is var (name, value))
+        if (header is { } added)
         {
-            request.Headers.TryAddWithoutValidation(name, value);
+            request.Headers.TryAddWithoutValidation(added.Name, added.Value);
         }
 
         return request;

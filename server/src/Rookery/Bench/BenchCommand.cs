@@ -134,10 +134,10 @@ internal static class BenchCommand
 
         // A sync of the journal rounds up to blocks of 4 KiB: at most two blocks more than the documents.
         double bytesPerRound = (2 * 4096) + (connections * BenchLoad.DocumentBytes);
-        string most = before?.SyncSeconds is > 0 and var sync
-            ? $", at the pace of its syncs about "
-                + $"{Amount.Bytes(seconds / (sync + LeastRoundSeconds) * bytesPerRound)} at most"
-            : string.Empty;
+        double syncSeconds = before?.SyncSeconds ?? 0;
+        double mostBytes = seconds / (syncSeconds + LeastRoundSeconds) * bytesPerRound;
+        string most =
+            syncSeconds > 0 ? $", at the pace of its syncs about {Amount.Bytes(mostBytes)} at most" : string.Empty;
         return $"This writes to the disk of each member for {seconds} s{most}. This wears cards.";
     }
 

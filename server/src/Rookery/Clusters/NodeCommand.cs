@@ -248,12 +248,15 @@ internal static class NodeCommand
             $"{voters.Length} {(voters.Length == 1 ? "votes" : "vote")}"
         );
         string number = more == 0 ? "none" : more.ToString(CultureInfo.InvariantCulture);
-        return off == 0
-            ? $"{vote}, and writes go on with {number} {(voters.Length > 2 ? "of them " : string.Empty)}off"
-            : string.Create(
-                CultureInfo.InvariantCulture,
-                $"{vote}, of which {off} {(off == 1 ? "is" : "are")} off, and "
-                    + $"{(more < 0 ? "nothing is written" : $"writes go on with {number} more off")}"
-            );
+        if (off == 0)
+        {
+            return $"{vote}, and writes go on with {number} {(voters.Length > 2 ? "of them " : string.Empty)}off";
+        }
+
+        string consequence = more < 0 ? "nothing is written" : $"writes go on with {number} more off";
+        return string.Create(
+            CultureInfo.InvariantCulture,
+            $"{vote}, of which {off} {(off == 1 ? "is" : "are")} off, and {consequence}"
+        );
     }
 }

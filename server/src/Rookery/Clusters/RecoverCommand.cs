@@ -136,10 +136,11 @@ internal static class RecoverCommand
         var text = new StringBuilder();
         foreach (var store in survey.Others.Prepend(survey.Own))
         {
+            string place = store.IsRunning ? $"runs at {store.Place}" : store.Place;
             text.Append(
                 CultureInfo.InvariantCulture,
-                $"{store.Name} ({(store.IsRunning ? "runs at " : string.Empty)}{store.Place}) has the log entries "
-                    + $"through {store.Last.Index} (term {store.Last.Term}).\n"
+                $"{store.Name} ({place}) has the log entries through "
+                    + $"{store.Last.Index} (term {store.Last.Term}).\n"
             );
         }
 

@@ -18,8 +18,14 @@ internal static class InputFile
         await using var input = Open(path);
         using var bytes = new MemoryStream();
         byte[] part = new byte[64 << 10];
-        for (int read; (read = await input.ReadAsync(part)) > 0; )
+        while (true)
         {
+            int read = await input.ReadAsync(part);
+            if (read == 0)
+            {
+                return bytes.ToArray();
+            }
+
             bytes.Write(part.AsSpan(0, read));
             if (bytes.Length > MaxBytes)
             {
@@ -30,8 +36,6 @@ internal static class InputFile
                 );
             }
         }
-
-        return bytes.ToArray();
     }
 
     /// <summary>Opens the file; `-` is stdin.</summary>

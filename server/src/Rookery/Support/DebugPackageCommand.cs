@@ -162,9 +162,12 @@ internal static class DebugPackageCommand
             using (var file = disk.Open(partial, DiskOpen.CreateNew))
             {
                 byte[] buffer = new byte[BufferBytes];
-                for (int read; (read = await ReadAsync(buffer)) > 0; bytes += read)
+                int read = await ReadAsync(buffer);
+                while (read > 0)
                 {
                     file.Write(buffer.AsSpan(0, read), bytes);
+                    bytes += read;
+                    read = await ReadAsync(buffer);
                 }
             }
 

@@ -94,9 +94,8 @@ internal sealed class CsvReader(TextReader text, char separator)
             if (isQuoted)
             {
                 throw new BadInputException(
-                    $"In line {_line} \"{(char)letter}\" follows a closing quote; only a separator or the end "
-                        + $"of the line "
-                        + $"may. Write a quote within a field twice."
+                    $"In line {_line} \"{(char)letter}\" follows a closing quote; only a separator or the end of the "
+                        + $"line may. Write a quote within a field twice."
                 );
             }
 
