@@ -76,7 +76,7 @@ public sealed class LinuxBoard : IBoard
                 .Distinct(StringComparer.Ordinal)
                 .Select(device => new StorageDevice(disk, PathIn("sys/class/block"), device)),
         ];
-        Search();
+        FindMissingSensors();
     }
 
     /// <inheritdoc/>
@@ -93,7 +93,7 @@ public sealed class LinuxBoard : IBoard
     {
         if (_time.GetElapsedTime(_searchedAt) >= SearchInterval)
         {
-            Search();
+            FindMissingSensors();
         }
 
         // The file contains the firmware's status of the last two seconds. The command also returns its history since
@@ -140,7 +140,7 @@ public sealed class LinuxBoard : IBoard
         Array.ForEach(_storage, static device => device.Dispose());
     }
 
-    private void Search()
+    private void FindMissingSensors()
     {
         _searchedAt = _time.GetTimestamp();
         _temperature ??= FindTemperature();

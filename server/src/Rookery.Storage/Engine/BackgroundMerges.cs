@@ -171,7 +171,7 @@ internal sealed class BackgroundMerges
             _staleFiles.Clear();
         }
 
-        Count(part, merge);
+        UpdateCounters(part, merge);
         return true;
     }
 
@@ -186,18 +186,13 @@ internal sealed class BackgroundMerges
             return false; // a deleted range removed an input: the output is discarded
         }
 
-        changed[job.Group] =
-        [
-            .. ofGroup[..place.Start],
-            .. remaining,
-            .. output is null ? [] : (ReadOnlySpan<SortedRun>)[output],
-            .. ofGroup[place.End..],
-        ];
+        SortedRun[] outputs = output is null ? [] : [output];
+        changed[job.Group] = [.. ofGroup[..place.Start], .. remaining, .. outputs, .. ofGroup[place.End..]];
         merge.Install(changed);
         return true;
     }
 
-    private void Count(MergePart part, RunMerge merge)
+    private void UpdateCounters(MergePart part, RunMerge merge)
     {
         _context.Counters.LinkedFiles += part.Linked.Count;
         _context.Counters.Compactions += part.Linked.Count > 0 ? 0 : 1;

@@ -9,7 +9,7 @@ namespace Rookery.Storage.Engine;
 /// releases durable. A chunk file is rewritten once more than half of it is dead.
 /// </summary>
 /// <param name="chunkBytes">Length of a chunk.</param>
-/// <param name="chunkRuns">The runs of chunks; <see cref="Note"/> changes them.</param>
+/// <param name="chunkRuns">The runs of chunks; <see cref="AddToRuns"/> changes them.</param>
 internal sealed class DeadChunks(int chunkBytes, SortedRun[] chunkRuns)
 {
     private readonly Dictionary<RunEntry, long> _dead = new(ReferenceEqualityComparer.Instance);
@@ -38,7 +38,7 @@ internal sealed class DeadChunks(int chunkBytes, SortedRun[] chunkRuns)
     }
 
     /// <summary>Adds the counts to the runs.</summary>
-    public void Note()
+    public void AddToRuns()
     {
         for (int i = 0; i < chunkRuns.Length; i++)
         {

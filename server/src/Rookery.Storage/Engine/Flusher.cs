@@ -63,7 +63,7 @@ internal sealed unsafe class Flusher(EngineContext context)
             }
         }
 
-        dead.Note();
+        dead.AddToRuns();
     }
 }
 

@@ -25,7 +25,7 @@ internal sealed class RunSetOpening(IDisk disk, string directory, IIoRecorder io
                     opened.Add(entry);
                     if (entry.Damage is not null)
                     {
-                        _ = sources.Damage.Note(entry.Damage, entry, sources.Tables.NamesOf(group.Group));
+                        _ = sources.Damage.Register(entry.Damage, entry, sources.Tables.NamesOf(group.Group));
                     }
 
                     return entry;

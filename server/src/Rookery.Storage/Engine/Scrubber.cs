@@ -51,7 +51,7 @@ internal sealed class Scrubber(EngineContext context)
             RunDamage? damage = file.Reader!.Verify(_offset, budgetBytes, out long next);
             if (damage is not null)
             {
-                _ = context.Sources.Damage.Note(damage, file, context.NamesOf(file));
+                _ = context.Sources.Damage.Register(damage, file, context.NamesOf(file));
             }
 
             context.Options.Pacer?.Yield(next - _offset, urgent: false);

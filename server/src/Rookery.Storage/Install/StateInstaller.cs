@@ -27,8 +27,8 @@ public sealed class StateInstaller
     public InstallMark? Pending => _context.Durable.Manifest.Pending;
 
     /// <summary>
-    /// Verifies every byte of a snapshot that was fetched from another node, and makes it durable. Any thread; other
-    /// work goes on.
+    /// Verifies every byte of a snapshot that was fetched from another node, and makes it durable. May be called
+    /// by any thread while the store is in use.
     /// </summary>
     /// <param name="directory">The directory with the files of a <see cref="StorageEngine.CopyTo"/>, on the file
     /// system of this store.</param>
@@ -145,35 +145,29 @@ public sealed class StateInstaller
         }
     }
 
-    private static ManifestRecord Renumber(ManifestRecord manifest, Dictionary<long, long> ownNumbers) =>
-        manifest with
+    private static ManifestRecord Renumber(ManifestRecord manifest, Dictionary<long, long> ownNumbers)
+    {
+        ManifestFile RenumberFile(ManifestFile file) =>
+            file with
+            {
+                Summary = file.Summary with { FileId = ownNumbers[file.Summary.FileId] },
+            };
+
+        IReadOnlyList<ManifestFile> RenumberRun(IReadOnlyList<ManifestFile> run) => [.. run.Select(RenumberFile)];
+
+        return manifest with
         {
             Groups =
             [
                 .. manifest.Groups.Select(group =>
                     group with
                     {
-                        SortedRuns =
-                        [
-                            .. group.SortedRuns.Select(run =>
-                                (IReadOnlyList<ManifestFile>)
-                                    [
-                                        .. run.Select(file =>
-                                            file with
-                                            {
-                                                Summary = file.Summary with
-                                                {
-                                                    FileId = ownNumbers[file.Summary.FileId],
-                                                },
-                                            }
-                                        ),
-                                    ]
-                            ),
-                        ],
+                        SortedRuns = [.. group.SortedRuns.Select(RenumberRun)],
                     }
                 ),
             ],
         };
+    }
 
     /// <summary>Inserts the received runs as the newest of each group.</summary>
     private Deletions AddChanges(SortedRun[]?[] runs, RangeTombstoneSet deleted)
@@ -206,7 +200,7 @@ public sealed class StateInstaller
             }
         }
 
-        dead.Note();
+        dead.AddToRuns();
     }
 
     // Uses a separate damage registry: damage in a snapshot that is not installed is not damage of this store.

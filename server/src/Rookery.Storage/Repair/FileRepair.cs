@@ -172,7 +172,7 @@ public sealed class FileRepair
         {
             if (file.Reader.Verify(offset, file.Summary.FileBytes, out offset) is { } damage)
             {
-                _ = _context.Sources.Damage.Note(damage, file, _context.NamesOf(file));
+                _ = _context.Sources.Damage.Register(damage, file, _context.NamesOf(file));
             }
         }
 

@@ -49,9 +49,9 @@ internal sealed class DamageRegistry(Action<DamageEvent> damageFound)
     }
 
     /// <summary>Registers damage of a run and returns the exception to throw for it.</summary>
-    public DamagedException Note(RunDamage damage, RunEntry file, string tables)
+    public DamagedException Register(RunDamage damage, RunEntry file, string tables)
     {
-        DamageEvent noted = damage.WithFile(file, tables).ToEvent();
+        DamageEvent found = damage.WithFile(file, tables).ToEvent();
         bool isNew;
         lock (_gate)
         {
@@ -59,21 +59,21 @@ internal sealed class DamageRegistry(Action<DamageEvent> damageFound)
             isNew =
                 file.Reader?.IsRetired != true
                 && !_events.Exists(known =>
-                    known.Offset == noted.Offset && string.Equals(known.File, noted.File, StringComparison.Ordinal)
+                    known.Offset == found.Offset && string.Equals(known.File, found.File, StringComparison.Ordinal)
                 );
             if (isNew)
             {
-                _events.Add(noted);
+                _events.Add(found);
                 Volatile.Write(ref _count, _events.Count);
             }
         }
 
         if (isNew)
         {
-            damageFound(noted);
+            damageFound(found);
         }
 
-        return new DamagedException(noted);
+        return new DamagedException(found);
     }
 
     /// <summary>Removes the damage of a file that is no longer in use.</summary>

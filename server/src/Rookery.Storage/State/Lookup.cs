@@ -161,7 +161,7 @@ internal static unsafe class Lookup
 
             if (!file.IsReadable)
             {
-                throw state.Sources.Damage.Note(file.Damage!, file, state.Sources.Tables.NamesOf(group));
+                throw state.Sources.Damage.Register(file.Damage!, file, state.Sources.Tables.NamesOf(group));
             }
 
             switch (file.Reader.TryGet(key, hash, mayReadDisk, out RunRow runRow, out RunDamage? damage))
@@ -173,7 +173,7 @@ internal static unsafe class Lookup
                     row = default;
                     return RowLookup.NotInMemory;
                 case RunLookup.Damaged:
-                    throw state.Sources.Damage.Note(damage!, file, state.Sources.Tables.NamesOf(group));
+                    throw state.Sources.Damage.Register(damage!, file, state.Sources.Tables.NamesOf(group));
                 case RunLookup.Absent:
                 default:
                     break;

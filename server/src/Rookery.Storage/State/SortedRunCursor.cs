@@ -99,7 +99,7 @@ internal sealed class SortedRunCursor(
         RunEntry file = files[_fileIndex];
         if (!file.IsReadable)
         {
-            Note(file.Damage!);
+            RecordDamage(file.Damage!);
             return false;
         }
 
@@ -112,7 +112,7 @@ internal sealed class SortedRunCursor(
     {
         if (_current!.Damage is { } damage)
         {
-            Note(damage);
+            RecordDamage(damage);
             return false;
         }
 
@@ -123,9 +123,9 @@ internal sealed class SortedRunCursor(
     private bool CheckDamageAndStart(bool hasRow) =>
         CheckDamage(hasRow) && _current!.Key.SequenceCompareTo(files[_fileIndex].FirstKey) >= 0;
 
-    private void Note(RunDamage damage)
+    private void RecordDamage(RunDamage damage)
     {
         Damage = damage.WithFile(files[_fileIndex], tables);
-        _ = registry.Note(Damage, files[_fileIndex], tables);
+        _ = registry.Register(Damage, files[_fileIndex], tables);
     }
 }

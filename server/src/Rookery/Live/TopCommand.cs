@@ -90,7 +90,9 @@ internal static class TopCommand
         }
 
         (await ReadIoAsync(client, screen.Member, screen.View?.Time, time, default))(screen);
-        Output.Lines(screen.Whole(Math.Max(Tty.Size().Width, MinPrintedWidth)).Select(static line => line.TrimEnd()));
+        Output.Lines(
+            screen.FormatAll(Math.Max(Tty.Size().Width, MinPrintedWidth)).Select(static line => line.TrimEnd())
+        );
         return ExitCode.Success;
     }
 
@@ -128,7 +130,7 @@ internal static class TopCommand
                 PosixSignal.SIGCONT,
                 _ => changes.Writer.TryWrite(_ => terminal.SetUpAgain())
             );
-            new Thread(() => RawTerminal.ReadKeys(key => changes.Writer.TryWrite(now => Press(now, key, end))))
+            new Thread(() => RawTerminal.ReadKeys(key => changes.Writer.TryWrite(shown => Press(shown, key, end))))
             {
                 IsBackground = true,
                 Name = "keys",
@@ -165,12 +167,12 @@ internal static class TopCommand
             {
                 await new LiveFeed(client, time).RunAsync(
                     (view, _) =>
-                        changes.Writer.TryWrite(now =>
+                        changes.Writer.TryWrite(shown =>
                         {
-                            now.Trouble = null;
-                            now.View = now.IsPaused ? now.View : view;
+                            shown.Trouble = null;
+                            shown.View = shown.IsPaused ? shown.View : view;
                         }),
-                    trouble => changes.Writer.TryWrite(now => now.Trouble = trouble),
+                    trouble => changes.Writer.TryWrite(shown => shown.Trouble = trouble),
                     end.Token
                 );
             }
@@ -211,7 +213,7 @@ internal static class TopCommand
     private static void Draw(TopScreen screen)
     {
         var (width, height) = Tty.Size();
-        RawTerminal.Draw(screen.Fit(width, height), height);
+        RawTerminal.Draw(screen.FormatToFit(width, height), height);
     }
 
     private static void Press(TopScreen screen, Key key, CancellationTokenSource end)
@@ -224,9 +226,11 @@ internal static class TopCommand
             case Key.Pause:
                 screen.IsPaused = !screen.IsPaused;
                 break;
-            case Key.NextNode or Key.PreviousNode when screen.View is { Members.Count: > 0 and var count } view:
+            case Key.NextNode or Key.PreviousNode when screen.View is { Members.Count: > 0 } view:
+                int count = view.Members.Count;
                 int current = view.Members.ToList().FindIndex(member => ReferenceEquals(member, screen.Member));
-                screen.Chosen = view.Members[(current + (key == Key.NextNode ? 1 : count - 1)) % count].Tag;
+                int chosen = key == Key.NextNode ? current + 1 : current - 1;
+                screen.Chosen = view.Members[(chosen + count) % count].Tag; // from the last to the first and back
                 screen.Scroll = 0;
                 break;
             case Key.Up:

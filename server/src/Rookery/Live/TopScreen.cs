@@ -46,13 +46,13 @@ internal sealed class TopScreen(Paint paint)
         ?? (View is { Members: [var first, ..] } ? first : null);
 
     /// <summary>Returns the whole screen, with as many lines as it needs.</summary>
-    public IEnumerable<string> Whole(int width) => [.. Upper(width), string.Empty, .. Lower(width)];
+    public IEnumerable<string> FormatAll(int width) => [.. FormatUpper(width), string.Empty, .. FormatLower(width)];
 
     /// <summary>Returns the lines that fit, with the keys in the last line.</summary>
-    public IReadOnlyList<string> Fit(int width, int height)
+    public IReadOnlyList<string> FormatToFit(int width, int height)
     {
-        List<string> upper = [.. Upper(width), string.Empty];
-        List<string> lower = [.. Lower(width)];
+        List<string> upper = [.. FormatUpper(width), string.Empty];
+        List<string> lower = [.. FormatLower(width)];
         int room = Math.Max(0, height - 1 - upper.Count);
         Scroll = Math.Clamp(Scroll, 0, Math.Max(0, lower.Count - room));
         List<string> lines = [.. upper.Take(height - 1), .. lower.Skip(Scroll).Take(room)];
@@ -71,7 +71,7 @@ internal sealed class TopScreen(Paint paint)
         return lines;
     }
 
-    private IEnumerable<string> Upper(int width)
+    private IEnumerable<string> FormatUpper(int width)
     {
         if (View is not { } view)
         {
@@ -97,17 +97,17 @@ internal sealed class TopScreen(Paint paint)
             .. Trouble is null ? [] : new[] { paint.Bad(FitLine(Trouble, width)) },
             .. view
                 .Alerts.Take(MaxAlerts)
-                .Select(alert => Colour(alert.Severity, FitLine($"! {alert.Sentence} {alert.Fix}", width))),
+                .Select(alert => ColourAlert(alert.Severity, FitLine($"! {alert.Sentence} {alert.Fix}", width))),
             .. view.Alerts.Count > MaxAlerts ? [$"! and {view.Alerts.Count - MaxAlerts} more"] : Array.Empty<string>(),
             string.Empty,
-            .. Nodes(view, width),
+            .. FormatNodes(view, width),
         ];
     }
 
-    private string Colour(string severity, string text) =>
+    private string ColourAlert(string severity, string text) =>
         severity is "critical" ? paint.Bad(text) : paint.Warning(text);
 
-    private IEnumerable<string> Nodes(LiveView view, int width)
+    private IEnumerable<string> FormatNodes(LiveView view, int width)
     {
         var table = new Table(
             " ",
@@ -155,11 +155,16 @@ internal sealed class TopScreen(Paint paint)
         int row = -1; // the heading
         foreach (string line in table.Lines(width, paint))
         {
-            yield return row < 0 ? line
-            : string.Equals(view.Members[row].Tag, chosen, StringComparison.Ordinal)
-                ? paint.Reverse(line.PadRight(width))
-            : view.Members[row].State is "down" ? paint.Bad(line)
-            : line;
+            LiveMember? member = row < 0 ? null : view.Members[row];
+            if (member is not null && string.Equals(member.Tag, chosen, StringComparison.Ordinal))
+            {
+                yield return paint.Reverse(line.PadRight(width));
+            }
+            else
+            {
+                yield return member?.State is "down" ? paint.Bad(line) : line;
+            }
+
             row++;
         }
 
@@ -167,20 +172,15 @@ internal sealed class TopScreen(Paint paint)
         {
             string throttled =
                 shown.Throttled.Count == 0 ? string.Empty : $"Throttled: {string.Join(", ", shown.Throttled)}. ";
-            if (throttled.Length > 0 || shown.Unplug is not null)
+            string unplug = shown.Unplug is null ? string.Empty : $"May I unplug it? {shown.Unplug}";
+            if (throttled.Length > 0 || unplug.Length > 0)
             {
-                yield return paint.Dim(
-                    FitLine(
-                        $"{shown.Tag}: {throttled}"
-                            + $"{(shown.Unplug is null ? string.Empty : $"May I unplug it? {shown.Unplug}")}",
-                        width
-                    )
-                );
+                yield return paint.Dim(FitLine($"{shown.Tag}: {throttled}{unplug}", width));
             }
         }
     }
 
-    private List<string> Lower(int width)
+    private List<string> FormatLower(int width)
     {
         if (View is not { } view)
         {
