@@ -1,5 +1,5 @@
-// The engines of other projects beside Rookery's, in one process and without HTTP. Each command prints lines of a name
-// and a figure.
+// The engines of other projects beside Rookery's, in one process and without HTTP. Each command prints lines, each
+// with a name and a number.
 using Rookery.Peers;
 
 switch (args)

@@ -12,6 +12,12 @@ public static class JsonNumber
     /// <summary>Maximum bytes of a written decimal.</summary>
     public const int MaxDecimalBytes = 40;
 
+    // Every integer below this has at most 15 digits, which a double holds exactly.
+    private const double MaxExactInteger = 1e15;
+
+    // JavaScript writes a number with more digits before the point with an exponent.
+    private const int MaxDigitsBeforePoint = 21;
+
     /// <summary>
     /// Returns the shortest text that reads back as the number, with an exponent from 1e21 on and below 1e-6.
     /// </summary>
@@ -36,7 +42,7 @@ public static class JsonNumber
             );
         }
 
-        if (Math.Abs(value) < 1e15 && value == Math.Truncate(value))
+        if (Math.Abs(value) < MaxExactInteger && value == Math.Truncate(value))
         {
             ((long)value).TryFormat(destination, out int length, default, CultureInfo.InvariantCulture);
             return length;
@@ -129,7 +135,7 @@ public static class JsonNumber
     private static int WriteUnsigned(ReadOnlySpan<byte> digits, int point, Span<byte> destination)
     {
         int count = digits.Length;
-        if (point is > 0 and <= 21)
+        if (point is > 0 and <= MaxDigitsBeforePoint)
         {
             if (count <= point)
             {

@@ -33,6 +33,9 @@ public static class NumberKey
     private const int MaxExponent = 16383;
     private const int ExponentBias = 16384;
 
+    // Far beyond MaxExponent, so that limiting a larger exponent does not change the key.
+    private const int ExponentLimit = 1_000_000_000;
+
     /// <summary>Writes the key of a number.</summary>
     /// <param name="text">A JSON number.</param>
     /// <param name="destination">At least <see cref="MaxBytes"/> bytes.</param>
@@ -49,8 +52,9 @@ public static class NumberKey
     public static int WriteWhole(ReadOnlySpan<byte> text, Span<byte> destination)
     {
         Span<byte> digits = stackalloc byte[MaxDigits];
-        int count = Math.Min(Read(text, digits, out bool isNegative, out int exponent), Math.Max(exponent, 0));
-        return Write(digits[..count].TrimEnd((byte)0), isNegative, exponent, destination);
+        int count = Read(text, digits, out bool isNegative, out int exponent);
+        int wholeDigits = Math.Min(count, Math.Max(exponent, 0));
+        return Write(digits[..wholeDigits].TrimEnd((byte)0), isNegative, exponent, destination);
     }
 
     /// <summary>
@@ -134,7 +138,7 @@ public static class NumberKey
             count--;
         }
 
-        exponent = (int)Math.Clamp(point + ReadExponent(text[at..]), -1_000_000_000, 1_000_000_000);
+        exponent = (int)Math.Clamp(point + ReadExponent(text[at..]), -ExponentLimit, ExponentLimit);
         return count;
     }
 
@@ -155,9 +159,10 @@ public static class NumberKey
         destination[0] = isNegative ? Negative : Positive;
         BinaryPrimitives.WriteUInt16BigEndian(destination[1..], (ushort)(exponent + ExponentBias));
         int at = 3;
-        for (int digit = 0; digit < count; digit += 2)
+        for (int i = 0; i < count; i += 2)
         {
-            destination[at++] = (byte)((digits[digit] * 10) + (digit + 1 < count ? digits[digit + 1] : 0) + 1);
+            int low = i + 1 < count ? digits[i + 1] : 0;
+            destination[at++] = (byte)((digits[i] * 10) + low + 1);
         }
 
         if (isNegative)
@@ -184,7 +189,8 @@ public static class NumberKey
 
         long value = 0;
         bool isNegative = text[1] == (byte)'-';
-        foreach (byte digit in text[(text[1] is (byte)'-' or (byte)'+' ? 2 : 1)..])
+        int digitsAt = text[1] is (byte)'-' or (byte)'+' ? 2 : 1;
+        foreach (byte digit in text[digitsAt..])
         {
             value = Math.Min((value * 10) + (digit - '0'), 1_000_000_000_000);
         }

@@ -126,7 +126,8 @@ public static class WireDate
             return false;
         }
 
-        ticks = ((hours * 60L) + minutes) * TimeSpan.TicksPerMinute * (unread[0] == '-' ? -1 : 1);
+        long ticksOfOffset = ((hours * 60L) + minutes) * TimeSpan.TicksPerMinute;
+        ticks = unread[0] == '-' ? -ticksOfOffset : ticksOfOffset;
         return true;
     }
 

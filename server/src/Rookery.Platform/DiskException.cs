@@ -52,8 +52,10 @@ public sealed class DiskException : IOException
     private static string InWordsOfTheSystem(Errno error)
     {
         string words = Marshal.GetPInvokeErrorMessage((int)error);
-        bool isWord = words.Length > 1 && char.IsAsciiLetterLower(words[1]);
-        return isWord ? char.ToLowerInvariant(words[0]) + words[1..] : words;
+
+        // An abbreviation, such as "RPC", keeps its capitals.
+        bool beginsWithWord = words.Length > 1 && char.IsAsciiLetterLower(words[1]);
+        return beginsWithWord ? char.ToLowerInvariant(words[0]) + words[1..] : words;
     }
 }
 

@@ -9,14 +9,21 @@ namespace Rookery.Platform;
 /// </summary>
 public static class FileNumbers
 {
-    // Each opening that writes a manifest uses up half of this on average: sixteen million openings until the limit.
+    // A power of two. Each opening that writes a manifest uses up half of it on average, so the limit is reached after
+    // sixteen million openings.
     private const long MaxDistance = 1L << 40;
     private const long Limit = long.MaxValue - (2 * MaxDistance);
 
     /// <summary>Returns the number of the first file that an opened store writes.</summary>
     /// <param name="next">The lowest unused number.</param>
-    public static long FirstFrom(long next) =>
-        next < Limit
-            ? next + (BitConverter.ToInt64(RandomNumberGenerator.GetBytes(sizeof(long))) & (MaxDistance - 1))
-            : next;
+    public static long FirstFrom(long next)
+    {
+        if (next >= Limit)
+        {
+            return next;
+        }
+
+        long random = BitConverter.ToInt64(RandomNumberGenerator.GetBytes(sizeof(long)));
+        return next + (random & (MaxDistance - 1));
+    }
 }

@@ -84,7 +84,12 @@ internal static class ExportCommand
                         "--data names a stopped node, but DB, --to, --replace and --url are for a running one.",
                         ExitCode.Configuration
                     )
-                    : RunAsync(directory, parsed.GetValue(journal), parsed.GetValue(database), cancellation);
+                    : ExportStoppedNodeAsync(
+                        directory,
+                        parsed.GetValue(journal),
+                        parsed.GetValue(database),
+                        cancellation
+                    );
             }
         );
         return command;
@@ -126,7 +131,12 @@ internal static class ExportCommand
         );
     }
 
-    private static Task<int> RunAsync(string data, string? journal, string? name, CancellationToken cancellation)
+    private static Task<int> ExportStoppedNodeAsync(
+        string data,
+        string? journal,
+        string? name,
+        CancellationToken cancellation
+    )
     {
         var gaps = new ExportGaps();
         return StoppedNode.UseAsync(data, journal, node => ExportAsync(node, data, name, gaps, cancellation), gaps.Add);

@@ -120,7 +120,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
         IdentityDirectory.Create(disk, dataDirectory, identity);
         JoinAttempt.Forget(disk, dataDirectory);
 
-        // The note may contain a vow to a founder that is lost for good.
+        // The note may contain a vow to join another founder, which this node never joins now.
         FormingNote.Forget(disk, dataDirectory);
         return new JoinedCluster(
             identity.ClusterId,

@@ -111,10 +111,8 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
                 return (null, ReferToLeader());
             }
 
-            if (
-                FormatLevel.Of(recordStore.Find(FormatLevel.RecordKey)) is var agreed
-                && Math.Max(request.NewestFormatLevel, FormatLevel.First.Level) < agreed.Level
-            )
+            var agreed = FormatLevel.Of(recordStore.Find(FormatLevel.RecordKey));
+            if (Math.Max(request.NewestFormatLevel, FormatLevel.First.Level) < agreed.Level)
             {
                 return (
                     null,
@@ -165,7 +163,13 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
             return (existing, null);
         }
 
-        if ((_tokens.Judge(token) ?? (existing is null ? seats.Judge(request) : null)) is { } refusal)
+        var refusal = _tokens.Judge(token);
+        if (refusal is null && existing is null)
+        {
+            refusal = seats.Judge(request);
+        }
+
+        if (refusal is not null)
         {
             return (null, refusal);
         }
@@ -238,15 +242,12 @@ public sealed class Registrar(Func<NodeIdentity> identity, IJoinRecordStore reco
     private JoinAnswer Sign(JoinRequest request, PublicKey key, MemberRecord seat)
     {
         var self = identity();
+        string[] publicUrls = seat.PublicUrl is null ? [] : [seat.PublicUrl];
         using var authority = self.OpenAuthority();
         using var certificate = authority.SignNode(
             key,
             request.NodeId,
-            MemberFacts.NamesOf(
-                seat.Name,
-                self.ClusterName,
-                [.. seat.Addresses, .. seat.PublicUrl is null ? (string[])[] : [seat.PublicUrl]]
-            ),
+            MemberFacts.NamesOf(seat.Name, self.ClusterName, [.. seat.Addresses, .. publicUrls]),
             Now
         );
         return new JoinAnswer

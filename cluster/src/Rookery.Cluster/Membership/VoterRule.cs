@@ -34,9 +34,14 @@ internal static class VoterRule
                 .Select(static peer => peer.Node),
         ];
         int voters = configuration.Voters.Length;
-        if (voters >= VotersOf(voters + ready.Length))
+        bool areEnough = voters >= VotersOf(voters + ready.Length);
+        if (areEnough && voters == 1)
         {
-            ready = voters == 1 ? [.. ready.Where(node => consensus.Roster.Of(node) is { Record.IsMirror: true })] : [];
+            ready = [.. ready.Where(node => consensus.Roster.Of(node) is { Record.IsMirror: true })];
+        }
+        else if (areEnough)
+        {
+            return NodeId.None;
         }
 
         if (!consensus.IsLeader)

@@ -31,7 +31,10 @@ internal sealed class UnknownPeerLog(Action<string> log, TimeProvider time)
         {
             if (time.GetElapsedTime(_began) >= Window)
             {
-                (suppressed, _began, _logged, _notLogged) = (_notLogged, time.GetTimestamp(), 0, 0);
+                suppressed = _notLogged;
+                _notLogged = 0;
+                _logged = 0;
+                _began = time.GetTimestamp();
             }
 
             if (++_logged > MaxSentencesPerMinute)

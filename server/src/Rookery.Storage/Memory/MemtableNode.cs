@@ -36,6 +36,9 @@ internal unsafe struct MemtableNode
     /// <summary>Batch number of a version that was rolled back; no reader ever reaches it.</summary>
     public const int RolledBack = int.MaxValue;
 
+    /// <summary>The highest number of a batch that was not rolled back.</summary>
+    public const int MaxBatch = RolledBack - 1;
+
     /// <summary>Returns the size of a node with its links, key and value, in bytes.</summary>
     public static int BytesOf(int height, int keyLength, int valueLength) =>
         sizeof(MemtableNode) + (height * sizeof(nint)) + keyLength + valueLength;

@@ -52,9 +52,14 @@ internal sealed unsafe class RunCursor : IRowCursor
     public bool SeekBackward(ReadOnlySpan<byte> toExclusive)
     {
         _isBackward = true;
-        int block = toExclusive.IsEmpty ? _run.Index.Blocks - 1 : _run.Index.BlockOf(toExclusive);
-        return LoadBlock(block)
-            && MoveTo((toExclusive.IsEmpty ? _view.Rows : _view.LowerBound(toExclusive, out _)) - 1);
+        bool fromEnd = toExclusive.IsEmpty;
+        if (!LoadBlock(fromEnd ? _run.Index.Blocks - 1 : _run.Index.BlockOf(toExclusive)))
+        {
+            return false;
+        }
+
+        int rowsBefore = fromEnd ? _view.Rows : _view.LowerBound(toExclusive, out _);
+        return MoveTo(rowsBefore - 1);
     }
 
     /// <inheritdoc/>
@@ -110,7 +115,8 @@ internal sealed unsafe class RunCursor : IRowCursor
         }
 
         suffix.CopyTo(_key.AsSpan(_prefixLength));
-        return _isOnRow = true;
+        _isOnRow = true;
+        return true;
     }
 
     private bool LoadBlock(int block)

@@ -126,7 +126,7 @@ internal static unsafe class Lookup
         MemtableNode* node = state.Active.TryGet(key, visibleBatch);
         for (int i = 0; node is null && i < state.Frozen.Length; i++)
         {
-            node = state.Frozen[i].TryGet(key, MemtableNode.RolledBack - 1);
+            node = state.Frozen[i].TryGet(key, MemtableNode.MaxBatch);
         }
 
         return node;

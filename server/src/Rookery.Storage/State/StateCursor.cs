@@ -24,7 +24,7 @@ internal static class StateCursor
         foreach (Memtable frozen in state.Frozen)
         {
             // All batches of a frozen memtable are visible, except those that were rolled back.
-            Add(sources, new MemtableCursor(frozen, MemtableNode.RolledBack - 1));
+            Add(sources, new MemtableCursor(frozen, MemtableNode.MaxBatch));
         }
 
         foreach (byte group in GroupsOf(state.Sources.Tables, from, toExclusive))

@@ -23,7 +23,7 @@ internal static class CertificateCommand
         new("cert", "Client certificates, as RavenDB's clients use them.")
         {
             CreateCertificate(),
-            List(),
+            CreateList(),
             RevokeCommand.Create("certificate", Path),
         };
 
@@ -147,7 +147,7 @@ internal static class CertificateCommand
         return created;
     }
 
-    private static Command List()
+    private static Command CreateList()
     {
         var address = new NodeAddress();
         var command = address.AddTo(new Command("ls", "List the certificates of clients."));
