@@ -73,16 +73,14 @@ internal static class FormedMember
                 return true;
             }
 
-            if (
-                join.Begin(
-                    disk,
-                    new NodeOptions { DataDirectory = directory },
-                    new MemoryBudget(configuration.MemoryBytes),
-                    new IoTimeline(time, disk.DeviceOf(directory)),
-                    time
-                ) is
-                { } whyUnchanged
-            )
+            string? whyUnchanged = join.Begin(
+                disk,
+                new NodeOptions { DataDirectory = directory },
+                new MemoryBudget(configuration.MemoryBytes),
+                new IoTimeline(time, disk.DeviceOf(directory)),
+                time
+            );
+            if (whyUnchanged is not null)
             {
                 log.LogWarning(
                     LogEvents.JoinDeclined,
@@ -127,9 +125,10 @@ internal static class FormedMember
             configuration.PublicUrl
         );
         IReadOnlyList<string> announced = [];
+        string? loggedReason = null;
         try
         {
-            for (string? loggedReason = null; ; )
+            while (true)
             {
                 try
                 {
@@ -142,13 +141,14 @@ internal static class FormedMember
                     systemd.SetStatus($"{Joining} {refused.Message}");
                     if (!string.Equals(loggedReason, refused.Message, StringComparison.Ordinal))
                     {
+                        loggedReason = refused.Message;
                         log.LogWarning(
                             LogEvents.JoinWaits,
                             "This node was let into a cluster and has not joined it yet; it asks again every "
                                 + "{Seconds} s. {Reason} If that cluster is gone for good, stop this node, and let "
                                 + "it join another: `rookery cluster join TOKEN --data {Directory}`.",
                             RetryInterval.TotalSeconds,
-                            loggedReason = refused.Message,
+                            loggedReason,
                             configuration.DataDirectory
                         );
                     }

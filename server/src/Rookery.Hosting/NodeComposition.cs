@@ -225,6 +225,7 @@ internal static class NodeComposition
             Settings = configuration.Shown,
             LocalKeyHash = configuration.IsSecure ? secrets.LocalTokenHash : default,
             ClaimCode = configuration.IsSecure ? secrets.ClaimCode : null,
+            // Several batches and many queries must fit into the memory budget at once.
             BatchBytesLimit = (int)Math.Min(32 << 20, configuration.MemoryBytes / 8),
             QueryBytesLimit = (int)Math.Min(4 << 20, configuration.MemoryBytes / 64),
             // Connections may take a quarter of the memory budget. One whose client does not read pins 64 KiB of its

@@ -17,7 +17,8 @@ public static class CanonicalJson
     /// <param name="output">Receives the form. Must not be the buffer of <paramref name="json"/>.</param>
     public static void Append(ReadOnlySpan<byte> json, PooledBytes output) => AppendValue(json, at: 0, output);
 
-    // Returns the offset after the value. Containers end where their last part does, so no level is scanned ahead.
+    // Returns the offset after the value. The end of an array or object is found while its parts are appended, so no
+    // level of nested values is scanned a second time.
     private static int AppendValue(ReadOnlySpan<byte> json, int at, PooledBytes output)
     {
         switch (json[at])
@@ -37,9 +38,8 @@ public static class CanonicalJson
                 break;
             case (byte)'-' or (>= (byte)'0' and <= (byte)'9'):
                 Span<byte> key = stackalloc byte[NumberKey.MaxBytes];
-                output.Advance(
-                    NumberKey.WriteJson(key[..NumberKey.Write(scalar, key)], output.Reserve(NumberKey.MaxJsonBytes))
-                );
+                int keyLength = NumberKey.Write(scalar, key);
+                output.Advance(NumberKey.WriteJson(key[..keyLength], output.Reserve(NumberKey.MaxJsonBytes)));
                 break;
             default:
                 output.Append(scalar);
@@ -54,15 +54,20 @@ public static class CanonicalJson
     /// <param name="output">Receives the JSON.</param>
     public static void AppendWithPlainTexts(ReadOnlySpan<byte> json, PooledBytes output)
     {
-        while (json.IndexOf((byte)'"') is >= 0 and int quote)
+        while (true)
         {
+            int quote = json.IndexOf((byte)'"');
+            if (quote < 0)
+            {
+                output.Append(json);
+                return;
+            }
+
             int end = JsonText.SkipString(json, quote);
             output.Append(json[..quote]);
             AppendText(json[quote..end], output);
             json = json[end..];
         }
-
-        output.Append(json);
     }
 
     private static void AppendText(ReadOnlySpan<byte> json, PooledBytes output)
@@ -186,14 +191,21 @@ public static class CanonicalJson
         int middle = members.Length / 2;
         Sort(members[..middle], scratch, json);
         Sort(members[middle..], scratch, json);
-        int left = 0,
-            right = middle;
+        int left = 0;
+        int right = middle;
         for (int at = 0; at < members.Length; at++)
         {
             bool isLeft =
                 right == members.Length
                 || (left < middle && json[members[left]].SequenceCompareTo(json[members[right]]) <= 0);
-            scratch[at] = members[isLeft ? left++ : right++];
+            if (isLeft)
+            {
+                scratch[at] = members[left++];
+            }
+            else
+            {
+                scratch[at] = members[right++];
+            }
         }
 
         scratch[..members.Length].CopyTo(members);

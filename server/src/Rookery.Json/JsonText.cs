@@ -40,7 +40,8 @@ public static class JsonText
             raw[..escape].CopyTo(destination[written..]);
             written += escape;
             raw = raw[escape..];
-            raw = raw[UnescapeOne(raw, destination[written..], out int count)..];
+            int escapeLength = UnescapeOne(raw, destination[written..], out int count);
+            raw = raw[escapeLength..];
             written += count;
         }
     }
@@ -67,7 +68,8 @@ public static class JsonText
 
             text = text[escape..];
             raw = raw[escape..];
-            raw = raw[UnescapeOne(raw, character, out int count)..];
+            int escapeLength = UnescapeOne(raw, character, out int count);
+            raw = raw[escapeLength..];
             if (!text.StartsWith(character[..count]))
             {
                 return false;
@@ -198,10 +200,11 @@ public static class JsonText
                 return written + json.Length;
             }
 
-            int copied = json[at] == (byte)'"' ? SkipString(json, at) : at;
+            bool isString = json[at] == (byte)'"';
+            int copied = isString ? SkipString(json, at) : at;
             json[..copied].CopyTo(destination[written..]);
             written += copied;
-            json = json[(copied == at ? at + 1 : copied)..];
+            json = json[(isString ? copied : at + 1)..];
         }
     }
 
@@ -229,7 +232,8 @@ public static class JsonText
         int escape = raw.IndexOf((byte)'\\');
         if (escape == 0)
         {
-            raw = raw[UnescapeOne(raw, character, out int written)..];
+            int escapeLength = UnescapeOne(raw, character, out int written);
+            raw = raw[escapeLength..];
             return character[..written];
         }
 

@@ -17,13 +17,13 @@ public sealed class ClusterAuthority : IDisposable
     private readonly ECDsa _key;
     private readonly NameConstraints _constraints;
 
-    private ClusterAuthority(string clusterId, X509Certificate2 certificate, ECDsa key) =>
-        (ClusterId, Certificate, _key, _constraints) = (
-            clusterId,
-            certificate,
-            key,
-            NameConstraints.ReadFrom(certificate)
-        );
+    private ClusterAuthority(string clusterId, X509Certificate2 certificate, ECDsa key)
+    {
+        ClusterId = clusterId;
+        Certificate = certificate;
+        _key = key;
+        _constraints = NameConstraints.ReadFrom(certificate);
+    }
 
     /// <summary>The cluster's random id.</summary>
     public string ClusterId { get; }

@@ -47,8 +47,7 @@ internal sealed class BackgroundMerges
         foreach (byte group in _context.Sources.Tables.Groups)
         {
             ReadOnlySpan<SortedRun> ofGroup = runs.Of(group);
-            Range picked = Pick(group, ofGroup, ofGroup);
-            foreach (SortedRun run in picked.Equals(default) ? [] : ofGroup[picked])
+            foreach (SortedRun run in ofGroup[Pick(group, ofGroup, ofGroup)])
             {
                 pending += run.Bytes;
             }
@@ -210,12 +209,8 @@ internal sealed class BackgroundMerges
     {
         if (!_staleFiles.TryGetValue(file.Summary.FileId, out bool isStale))
         {
-            _staleFiles[file.Summary.FileId] = isStale = FileRewrite.IsMostlyStale(
-                _context,
-                _emptyMemtable,
-                group,
-                file
-            );
+            isStale = FileRewrite.IsMostlyStale(_context, _emptyMemtable, group, file);
+            _staleFiles[file.Summary.FileId] = isStale;
         }
 
         return isStale;

@@ -93,7 +93,7 @@ internal sealed class RowDropping : IDisposable
 
         if (kind == RowKind.Tombstone)
         {
-            return sequence <= _forgettableThrough && !IsInOlder(key) && RecordDropped(sequence);
+            return RecordIfDropped(sequence <= _forgettableThrough && !IsInOlder(key), sequence);
         }
 
         if (_group == TableMap.Chunks)
@@ -103,9 +103,8 @@ internal sealed class RowDropping : IDisposable
 
         if (_group == TableMap.Released)
         {
-            return sequence <= _forgettableThrough
-                && !HasChunks(key, BinaryPrimitives.ReadInt64LittleEndian(value))
-                && RecordDropped(sequence);
+            long valueBytes = BinaryPrimitives.ReadInt64LittleEndian(value);
+            return RecordIfDropped(sequence <= _forgettableThrough && !HasChunks(key, valueBytes), sequence);
         }
 
         return _filter is not null
@@ -113,10 +112,14 @@ internal sealed class RowDropping : IDisposable
             && IsStale(key, sequence, kind, value);
     }
 
-    private bool RecordDropped(long sequence)
+    private bool RecordIfDropped(bool isDropped, long sequence)
     {
-        DroppedThrough = Math.Max(DroppedThrough, sequence);
-        return true;
+        if (isDropped)
+        {
+            DroppedThrough = Math.Max(DroppedThrough, sequence);
+        }
+
+        return isDropped;
     }
 
     private bool IsInOlder(ReadOnlySpan<byte> key)

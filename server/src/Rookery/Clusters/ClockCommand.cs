@@ -56,7 +56,7 @@ internal static class ClockCommand
     }
 
     /// <summary>Asks the user to type the date that the node's clock shows.</summary>
-    private static void ConfirmDate(JsonElement status, DateTimeOffset here)
+    private static void ConfirmDate(JsonElement status, DateTimeOffset machineTime)
     {
         if (ClockOf(status) is not { } time)
         {
@@ -68,7 +68,7 @@ internal static class ClockCommand
             return;
         }
 
-        var difference = time - here;
+        var difference = time - machineTime;
         string compared =
             difference.Duration() < MaximumClockDifference
                 ? "as does this machine's"

@@ -12,7 +12,7 @@ namespace Rookery.Indexes;
 /// <summary>`rookery index`: lists, shows, stores, deletes, rebuilds, pauses, disables and awaits indexes.</summary>
 internal static class IndexCommand
 {
-    private const string Definitions = "/indexes";
+    private const string DefinitionsPath = "/indexes";
 
     public static Command Create() =>
         new("index", "List and change the indexes of a database.")
@@ -130,6 +130,7 @@ internal static class IndexCommand
 
     /// <summary>Returns how many documents an index has yet to process.</summary>
     public static long LeftOf(JsonElement progress) =>
+        // The node reports the same number for each collection: that of all collections together.
         progress
             .GetProperty("Collections")
             .EnumerateObject()
@@ -181,7 +182,7 @@ internal static class IndexCommand
                         var answer = await client.GetJsonAsync(
                             HttpMethod.Get,
                             PathWithName(
-                                NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + Definitions,
+                                NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + DefinitionsPath,
                                 parsed.GetValue(name)
                             ),
                             missing: DescribeMissing(parsed.GetValue(name)!)
@@ -227,10 +228,10 @@ internal static class IndexCommand
                     async client =>
                     {
                         string name = parsed.GetValue(file)!;
-                        using var body = NodeClient.BodyOf(Members(name, await InputFile.ReadAllAsync(name)));
+                        using var body = NodeClient.BodyOf(DefinitionsIn(name, await InputFile.ReadAllAsync(name)));
                         var answer = await client.GetJsonAsync(
                             HttpMethod.Put,
-                            NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + Definitions,
+                            NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!)) + DefinitionsPath,
                             body
                         );
                         if (address.IsJson(parsed))
@@ -251,7 +252,8 @@ internal static class IndexCommand
         return command;
     }
 
-    private static Action<Utf8JsonWriter> Members(string name, byte[] text)
+    // Returns the writer of a request body with the definitions in a file.
+    private static Action<Utf8JsonWriter> DefinitionsIn(string name, byte[] text)
     {
         JsonElement root;
         try
@@ -291,14 +293,14 @@ internal static class IndexCommand
     }
 
     private static Command Remove() =>
-        Change("rm", "Delete an index, on all members.", HttpMethod.Delete, Definitions, "Deleted the index {0}.");
+        Change("rm", "Delete an index, on all members.", HttpMethod.Delete, DefinitionsPath, "Deleted the index {0}.");
 
     private static Command Reset() =>
         Change(
             "reset",
             "Build an index from the beginning, on this node.",
             new HttpMethod("RESET"),
-            Definitions,
+            DefinitionsPath,
             "{0} is built from the beginning."
         );
 
