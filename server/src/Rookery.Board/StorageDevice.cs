@@ -28,7 +28,7 @@ internal sealed class StorageDevice : IDisposable
         // Read once: the kernel reads the registers only when it detects the card.
         string registers = Path.Join(directory, "device");
         string? ReadRegister(string register) => KernelFile.ReadText(disk, Path.Join(registers, register));
-        if (ReadRegister("type") is ("SD" or "MMC") and var type)
+        if (ReadRegister("type") is { } type and ("SD" or "MMC"))
         {
             _card = new CardRegisters(
                 type,
@@ -39,11 +39,9 @@ internal sealed class StorageDevice : IDisposable
                 ReadRegister("ssr") is { } status ? SdClasses.Parse(status) : null
             );
             string[] life = ReadRegister("life_time")?.Split(' ') ?? [];
-            _lifeUsed = (life is [var a, ..] ? LifeOf(a) : null, life is [_, var b] ? LifeOf(b) : null);
-            _spareBlocksUsed =
-                ReadRegister("pre_eol_info") is { } info && Hexadecimal(info) is >= 1 and <= 3 and var used
-                    ? used
-                    : null;
+            _lifeUsed = (life.Length > 0 ? LifeOf(life[0]) : null, life.Length == 2 ? LifeOf(life[1]) : null);
+            int? spareBlocksUsed = ReadRegister("pre_eol_info") is { } info ? Hexadecimal(info) : null;
+            _spareBlocksUsed = spareBlocksUsed is >= 1 and <= 3 ? spareBlocksUsed : null; // 0 is undefined
         }
     }
 
@@ -111,8 +109,11 @@ internal sealed class StorageDevice : IDisposable
     /// Converts a life time register of JESD84-B51 7.4.26: 1 to 10 mean up to 10 to 100 % used, 11 more than the
     /// expected life; 0 is undefined.
     /// </summary>
-    private static double? LifeOf(string register) =>
-        Hexadecimal(register) is >= 1 and <= 11 and var steps ? steps / LifeSteps : null;
+    private static double? LifeOf(string register)
+    {
+        int? steps = Hexadecimal(register);
+        return steps is >= 1 and <= 11 ? steps / LifeSteps : null;
+    }
 
     private static int? Hexadecimal(string text) =>
         text.StartsWith("0x", StringComparison.Ordinal)

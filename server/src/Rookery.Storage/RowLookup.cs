@@ -9,6 +9,6 @@ public enum RowLookup : byte
     /// <summary>The row was found.</summary>
     Found,
 
-    /// <summary>Whether there is a row is on disk only, and the lookup must not read the disk.</summary>
+    /// <summary>Only a read from disk would tell, and the lookup must not read the disk.</summary>
     NotInMemory,
 }

@@ -34,7 +34,7 @@ internal sealed class FormingRoute(
                 is not { LocalCertificate: { } own, RemoteCertificate: { } caller }
             || await JoinRoutes.ReadAsync(http) is not { } body
             || ClusterJson.TryRead(body, ClusterJson.Default.FormingCall) is not { } call
-            || !IsWhole(call)
+            || !IsValid(call)
         )
         {
             http.Response.StatusCode = StatusCodes.Status400BadRequest;
@@ -69,12 +69,20 @@ internal sealed class FormingRoute(
         );
     }
 
-    private static bool IsWhole(FormingCall call) =>
+    private static bool IsValid(FormingCall call) =>
         call.NodeId.Length == HistoryId.Length && ClusterRecord.IsKey(call.NodeId) && MemberName.IsValid(call.Name);
 
-    private async ValueTask<string?> TokenForAsync(string nodeId, CancellationToken cancellationToken) =>
-        node.Note.Members.FirstOrDefault(member => string.Equals(member.NodeId, nodeId, StringComparison.Ordinal))
-            is { } member
-            ? (await tokens.CreateAsync(member.Secret, addresses(), cancellationToken))?.ToText()
-            : null;
+    private async ValueTask<string?> TokenForAsync(string nodeId, CancellationToken cancellationToken)
+    {
+        var admitted = node.Note.Members.FirstOrDefault(member =>
+            string.Equals(member.NodeId, nodeId, StringComparison.Ordinal)
+        );
+        if (admitted is null)
+        {
+            return null;
+        }
+
+        var token = await tokens.CreateAsync(admitted.Secret, addresses(), cancellationToken);
+        return token?.ToText();
+    }
 }

@@ -10,7 +10,8 @@ internal static class StoredBytes
     public static byte[] Encode(ReadOnlySpan<byte> content)
     {
         byte[] encoded = new byte[Payload.MaxEncodedLength(content.Length)];
-        return encoded[..Payload.Encode(content, encoded)];
+        int length = Payload.Encode(content, encoded);
+        return encoded[..length];
     }
 
     /// <summary>Returns the content of a payload.</summary>

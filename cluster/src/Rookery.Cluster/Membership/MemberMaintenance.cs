@@ -18,7 +18,7 @@ internal sealed class MemberMaintenance(
     Announcement announcement,
     AuthorityRotation rotation,
     Whereabouts whereabouts,
-    IReadOnlyList<string> configuredPlaces,
+    IReadOnlyList<string> configuredPeers,
     Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>> browse,
     Func<bool> hasDamage,
     Func<NodeId, CancellationToken, Task<int>> repairFrom,
@@ -38,9 +38,9 @@ internal sealed class MemberMaintenance(
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
-    private static readonly ILookup<string, string> NoPlaces = Array
+    private static readonly ILookup<string, string> NoAddresses = Array
         .Empty<string>()
-        .ToLookup(static place => place, StringComparer.Ordinal);
+        .ToLookup(static node => node, StringComparer.Ordinal);
 
     private readonly CancellationTokenSource _stopping = new();
     private readonly MembershipUpkeep _upkeep = new(consensus, note);
@@ -50,7 +50,7 @@ internal sealed class MemberMaintenance(
     private Task _proposing = Task.CompletedTask;
     private Task _repairing = Task.CompletedTask;
     private Task _browsing = Task.CompletedTask;
-    private ILookup<string, string> _announcedPlaces = NoPlaces;
+    private ILookup<string, string> _announcedAddresses = NoAddresses;
     private MemberFacts? _announced;
     private int _roundsWithDamage;
     private int _roundsWithoutLeader;
@@ -145,21 +145,18 @@ internal sealed class MemberMaintenance(
         }
 
         // Configured and announced addresses come last, because they may belong to other nodes.
-        var configured = configuredPlaces.Except(whereabouts.Facts.Addresses, StringComparer.Ordinal);
-        var announced = Volatile.Read(ref _announcedPlaces);
-        PeerAddress[] peers = WithCallers(
-            [
-                .. (isKnown ? known : keeper.Current.Peers).Select(peer => new PeerAddress(
-                    Members.IdOf(peer.NodeId),
-                    [
-                        .. peer
-                            .Addresses.Union(configured, StringComparer.Ordinal)
-                            .Union(announced[peer.NodeId], StringComparer.Ordinal),
-                    ]
-                )),
-            ],
-            network.Callers()
-        );
+        var configured = configuredPeers.Except(whereabouts.Facts.Addresses, StringComparer.Ordinal);
+        var announced = Volatile.Read(ref _announcedAddresses);
+        PeerAddress WithAllAddresses(KnownPeer peer)
+        {
+            var addresses = peer
+                .Addresses.Union(configured, StringComparer.Ordinal)
+                .Union(announced[peer.NodeId], StringComparer.Ordinal);
+            return new PeerAddress(Members.IdOf(peer.NodeId), [.. addresses]);
+        }
+
+        IReadOnlyList<KnownPeer> used = isKnown ? known : keeper.Current.Peers;
+        PeerAddress[] peers = WithCallers([.. used.Select(WithAllAddresses)], network.Callers());
         if (!AreSame(peers, _peers))
         {
             _peers = peers;
@@ -190,7 +187,7 @@ internal sealed class MemberMaintenance(
 
         if (_roundsWithoutLeader == 0)
         {
-            Volatile.Write(ref _announcedPlaces, NoPlaces);
+            Volatile.Write(ref _announcedAddresses, NoAddresses);
         }
         else if (
             _roundsWithoutLeader % RoundsBetweenBrowses == 0
@@ -218,7 +215,7 @@ internal sealed class MemberMaintenance(
         var limited = ours.GroupBy(static node => node.NodeId, StringComparer.Ordinal)
             .SelectMany(static node => node.Take(MemberAddress.MaxAddresses));
         Volatile.Write(
-            ref _announcedPlaces,
+            ref _announcedAddresses,
             limited.ToLookup(static node => node.NodeId, static node => node.Address, StringComparer.Ordinal)
         );
     }

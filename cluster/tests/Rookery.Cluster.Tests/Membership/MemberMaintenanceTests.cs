@@ -166,7 +166,7 @@ public sealed class MemberMaintenanceTests : IDisposable
                 _time.GetUtcNow,
                 static _ => { }
             ),
-            configuredPlaces: ["127.0.0.1:2", "127.0.0.1:4"],
+            configuredPeers: ["127.0.0.1:2", "127.0.0.1:4"],
             browse ?? (static _ => Task.FromResult<IReadOnlyList<AnnouncedNode>>([])),
             hasDamage: static () => false,
             repairFrom: static (_, _) => Task.FromResult(0),

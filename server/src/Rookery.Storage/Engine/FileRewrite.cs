@@ -39,7 +39,12 @@ internal sealed class FileRewrite(EngineContext context, Memtable emptyMemtable)
     public static (byte Group, RunEntry File)? FindCovered(EngineContext context, RunSet runs)
     {
         RangeTombstoneSet tombstones = context.Durable.Deletions.Ranges;
-        foreach (byte group in tombstones.IsEmpty ? [] : context.Sources.Tables.Groups)
+        if (tombstones.IsEmpty)
+        {
+            return null;
+        }
+
+        foreach (byte group in context.Sources.Tables.Groups)
         {
             foreach (SortedRun run in runs.Of(group))
             {
@@ -121,12 +126,8 @@ internal sealed class FileRewrite(EngineContext context, Memtable emptyMemtable)
 
         RunEntry[] newFiles = [.. merge.Files, .. merge.RemainingInputs().SelectMany(run => run.Files)];
         SortedRun replaced = ofGroup[place].Replace(file, newFiles);
-        changed[group] =
-        [
-            .. ofGroup[..place],
-            .. replaced.Files.Length > 0 ? (ReadOnlySpan<SortedRun>)[replaced] : [],
-            .. ofGroup[(place + 1)..],
-        ];
+        SortedRun[] replacements = replaced.Files.Length > 0 ? [replaced] : [];
+        changed[group] = [.. ofGroup[..place], .. replacements, .. ofGroup[(place + 1)..]];
         merge.Install(changed);
         context.Counters.Compactions++;
         context.Counters.CompactedBytes += merge.Bytes;

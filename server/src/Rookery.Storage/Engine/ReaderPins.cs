@@ -102,15 +102,20 @@ internal sealed class ReaderPins(EngineContext context)
         {
             foreach (Memtable memtable in (Memtable[])[state.Active, .. state.Frozen])
             {
-                MemoryBytes += _counted.Add(memtable) && counts ? memtable.Bytes : 0;
+                if (_counted.Add(memtable) && counts)
+                {
+                    MemoryBytes += memtable.Bytes;
+                }
             }
 
             if (_counted.Add(state.Runs))
             {
                 foreach (RunEntry file in state.Runs.Files())
                 {
-                    FileBytes +=
-                        file.Reader is { } reader && _counted.Add(reader) && counts ? file.Summary.FileBytes : 0;
+                    if (file.Reader is { } reader && _counted.Add(reader) && counts)
+                    {
+                        FileBytes += file.Summary.FileBytes;
+                    }
                 }
             }
         }

@@ -27,8 +27,8 @@ public sealed class StateInstaller
     public InstallMark? Pending => _context.Durable.Manifest.Pending;
 
     /// <summary>
-    /// Verifies every byte of a snapshot that was fetched from another node, and makes it durable. May be called
-    /// by any thread while the store is in use.
+    /// Verifies every byte of a snapshot that was fetched from another node, and makes it durable. May be called by any
+    /// thread while the store is in use.
     /// </summary>
     /// <param name="directory">The directory with the files of a <see cref="StorageEngine.CopyTo"/>, on the file
     /// system of this store.</param>

@@ -150,7 +150,8 @@ internal sealed unsafe class Memtable
         int place = PlaceOf(_lists, keyspace);
         if (place >= 0)
         {
-            return lastUsed = _lists[place];
+            lastUsed = _lists[place];
+            return lastUsed;
         }
 
         lastUsed = new SkipList(keyspace, _arena);

@@ -169,7 +169,8 @@ internal sealed unsafe class BlockArena
             for (int index = unit; index < unit + units; index++)
             {
                 ulong bit = 1UL << (index & 63);
-                Invariant.Holds((_used[index >> 6] & bit) != 0 != inUse, "a unit of cache memory has one owner");
+                bool wasInUse = (_used[index >> 6] & bit) != 0;
+                Invariant.Holds(wasInUse != inUse, "a unit of cache memory has one owner");
                 _used[index >> 6] ^= bit;
             }
 

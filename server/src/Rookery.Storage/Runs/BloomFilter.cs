@@ -13,7 +13,10 @@ internal static unsafe class BloomFilter
     public const int LineBytes = 64;
     private const int BitsPerKey = 10;
     private const int Probes = 6;
-    private const ulong Golden = 0x9e3779b97f4a7c15;
+
+    // Factors that spread each bit of a number over the whole product (splitmix64).
+    private const ulong FirstFactor = 0x9e3779b97f4a7c15;
+    private const ulong SecondFactor = 0xbf58476d1ce4e5b9;
 
     /// <summary>Returns the part of a key's hash that is stored until the filter's size is known.</summary>
     public static uint Digest(ulong keyHash) => (uint)(keyHash >> 32);
@@ -21,8 +24,12 @@ internal static unsafe class BloomFilter
     /// <summary>
     /// Returns the size of a filter for <paramref name="keys"/> keys, in bytes: whole lines, at least one.
     /// </summary>
-    public static int SizeBytes(long keys) =>
-        (int)Math.Max(1, ((keys * BitsPerKey) + (LineBytes * 8) - 1) / (LineBytes * 8)) * LineBytes;
+    public static int SizeBytes(long keys)
+    {
+        const int bitsPerLine = LineBytes * 8;
+        long lines = ((keys * BitsPerKey) + bitsPerLine - 1) / bitsPerLine;
+        return (int)Math.Max(1, lines) * LineBytes;
+    }
 
     /// <summary>
     /// Adds a key to <paramref name="filter"/>, whose length is a multiple of <see cref="LineBytes"/>.
@@ -71,8 +78,8 @@ internal static unsafe class BloomFilter
     {
         // The low bits of a product depend on few bits of the factor. Folding twice makes all 54 used bits depend on
         // all 32.
-        ulong mixed = (digest + 1UL) * Golden;
-        mixed = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9;
+        ulong mixed = (digest + 1UL) * FirstFactor;
+        mixed = (mixed ^ (mixed >> 29)) * SecondFactor;
         return mixed ^ (mixed >> 32);
     }
 }
