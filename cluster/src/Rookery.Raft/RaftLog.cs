@@ -13,7 +13,10 @@ internal sealed class RaftLog
             "the commit index is within the log"
         );
         ConsensusException.Unless(start.Vote.Term >= start.Log.Last.Term, "the vote record is as new as the log");
-        (_rules, Entries, CommitIndex, _appliedThrough) = (rules, start.Log, start.CommitIndex, start.CommitIndex);
+        _rules = rules;
+        Entries = start.Log;
+        CommitIndex = start.CommitIndex;
+        _appliedThrough = start.CommitIndex;
         Durability = new Durability(Entries.LastIndex, rules);
         MayHaveAcknowledged = start.MayHaveAcknowledged > Entries.Last ? start.MayHaveAcknowledged : default;
     }

@@ -61,7 +61,10 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
     /// <summary>Restricts the note to one store, because a block may belong to another store.</summary>
     public void Bind(Guid storeId)
     {
-        (_store, Generation, End, _nextBlock) = (storeId, 0, default, 0);
+        _store = storeId;
+        Generation = 0;
+        End = default;
+        _nextBlock = 0;
         long written = 0;
         for (int place = 0; place < _blocks.Length; place++)
         {

@@ -132,9 +132,13 @@ internal sealed class FormingDuty : IAsyncDisposable
         try
         {
             _hasBegun = _hasBegun || await BeginAsync();
-            if (_hasBegun && !IsOver)
+            if (_hasBegun && _node.Note.Step == FormingStep.Founded)
             {
-                await (_node.Note.Step == FormingStep.Founded ? AwaitMembersAsync() : CallOthersAsync());
+                ReportMissingMembers();
+            }
+            else if (_hasBegun && !IsOver)
+            {
+                await CallOthersAsync();
             }
         }
         catch (Exception failure) when (!_stopping.IsCancellationRequested)
@@ -290,14 +294,13 @@ internal sealed class FormingDuty : IAsyncDisposable
     /// Reports the founded cluster's missing members. The rounds go on, because nodes that start later must learn that
     /// the cluster exists, so that they form no second one.
     /// </summary>
-    private Task AwaitMembersAsync()
+    private void ReportMissingMembers()
     {
         string[] namesOfMissing =
         [
             .. _node.Note.Members.Where(member => !_tokens.IsUsed(member.Secret)).Select(static member => member.Name),
         ];
         ReportStatus(_node.Describe(namesOfMissing));
-        return Task.CompletedTask;
     }
 
     private static bool IsSame(string? first, string? second) => string.Equals(first, second, StringComparison.Ordinal);

@@ -55,12 +55,17 @@ public static class MemberAddress
         && parsed.Host is { Length: <= MaxHostLength } host
         && IsHost(host);
 
-    private static bool IsHost(ReadOnlySpan<char> host) =>
-        host is ['[', .. var inside, ']']
-            ? IPAddress.TryParse(inside, out var address)
+    private static bool IsHost(ReadOnlySpan<char> host)
+    {
+        if (host is ['[', .. var inside, ']'])
+        {
+            return IPAddress.TryParse(inside, out var address)
                 && address.AddressFamily == AddressFamily.InterNetworkV6
-                && !inside.ContainsAnyExcept(AddressCharacters)
-            : host.Length is > 0 and <= MaxHostLength
-                && !host.ContainsAnyExcept(HostCharacters)
-                && host[0] is not ('.' or '-');
+                && !inside.ContainsAnyExcept(AddressCharacters);
+        }
+
+        return host.Length is > 0 and <= MaxHostLength
+            && !host.ContainsAnyExcept(HostCharacters)
+            && host[0] is not ('.' or '-');
+    }
 }

@@ -256,7 +256,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
         Volatile.Write(ref _attempts, []);
         _loggedFailures.Clear();
         _context.Gate.Starts.CountConnected(connection.Remote);
-        if (_kind == LinkKind.Control && connection.Remote.FeatureLevel >= PeerProtocol.PlacesSince)
+        if (_kind == LinkKind.Control && connection.Remote.FeatureLevel >= PeerProtocol.AddressesSince)
         {
             connection.Queue.TryPut(
                 new AddressesBody([.. _context.OwnAddresses().Take(AnnouncedAddresses.MaxAddresses)])

@@ -21,7 +21,7 @@ internal static class PeerProtocol
     /// <summary>
     /// The lowest feature level that accepts <see cref="PacketKind.Addresses"/>. An unknown packet closes a connection.
     /// </summary>
-    public const int PlacesSince = 2;
+    public const int AddressesSince = 2;
 
     /// <summary>The lowest feature level that accepts <see cref="PacketKind.ForwardInTerm"/>.</summary>
     public const int ForwardInTermSince = 3;

@@ -195,7 +195,7 @@ public sealed class PeerNetworkTests : IDisposable
         await using var older = await TestMember.StartAsync(
             TestMember.Hello("older") with
             {
-                FeatureLevel = PeerProtocol.PlacesSince - 1,
+                FeatureLevel = PeerProtocol.AddressesSince - 1,
             },
             TestMember.TrustOf(_authority, "older")
         );

@@ -32,13 +32,11 @@ public static class AvahiBrowse
             );
             if (process is null)
             {
-                return ([], null, true);
+                return (Found: [], Trouble: null, IsMissing: true);
             }
 
-            var (output, errors) = (
-                process.StandardOutput.ReadToEndAsync(cancellationToken),
-                process.StandardError.ReadToEndAsync(cancellationToken)
-            );
+            var output = process.StandardOutput.ReadToEndAsync(cancellationToken);
+            var errors = process.StandardError.ReadToEndAsync(cancellationToken);
             using var timeout = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
             timeout.CancelAfter(Timeout);
             try
@@ -50,22 +48,22 @@ public static class AvahiBrowse
                 // avahi-browse waits for a service that cannot be resolved. Use the services that it printed before.
                 process.Kill();
                 cancellationToken.ThrowIfCancellationRequested();
-                return (NetworkTables.Services(await output), null, false);
+                return (NetworkTables.Services(await output), Trouble: null, IsMissing: false);
             }
 
             if (process.ExitCode == 0)
             {
-                return (NetworkTables.Services(await output), null, false);
+                return (NetworkTables.Services(await output), Trouble: null, IsMissing: false);
             }
 
             string messages = (await errors).Trim();
             string trouble =
                 messages.Length > 0 ? messages.Split('\n')[^1] : $"avahi-browse ended with {process.ExitCode}.";
-            return ([], trouble, false);
+            return (Found: [], trouble, IsMissing: false);
         }
         catch (Win32Exception)
         {
-            return ([], null, true);
+            return (Found: [], Trouble: null, IsMissing: true);
         }
     }
 

@@ -223,7 +223,7 @@ internal sealed class MergingCursor : IRowCursor
         int order = _sources[left].Rows.Key.SequenceCompareTo(_sources[right].Rows.Key);
         if (order != 0)
         {
-            return order < 0 != _isBackward;
+            return _isBackward ? order > 0 : order < 0;
         }
 
         long newer = _sources[left].Rows.Sequence - _sources[right].Rows.Sequence;

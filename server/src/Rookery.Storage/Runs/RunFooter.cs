@@ -25,7 +25,10 @@ internal readonly record struct RunFooter(
     uint PropertiesChecksum
 )
 {
-    public const int Bytes = 8 + (11 * sizeof(long)) + (5 * sizeof(uint));
+    public const int Bytes = UintsOffset + (5 * sizeof(uint));
+
+    private const int LongsOffset = 8; // after the magic
+    private const int UintsOffset = LongsOffset + (11 * sizeof(long));
 
     private const int ChecksumOffset = Bytes - sizeof(uint);
 
@@ -121,26 +124,26 @@ internal readonly record struct RunFooter(
 
     private static RunFooter Parse(ReadOnlySpan<byte> source)
     {
-        long Long(ReadOnlySpan<byte> from, int number) =>
-            BinaryPrimitives.ReadInt64LittleEndian(from[(8 + (number * sizeof(long)))..]);
-        uint Number(ReadOnlySpan<byte> from, int number) =>
-            BinaryPrimitives.ReadUInt32LittleEndian(from[(8 + (11 * sizeof(long)) + (number * sizeof(uint)))..]);
+        long LongAt(ReadOnlySpan<byte> from, int number) =>
+            BinaryPrimitives.ReadInt64LittleEndian(from[(LongsOffset + (number * sizeof(long)))..]);
+        uint UintAt(ReadOnlySpan<byte> from, int number) =>
+            BinaryPrimitives.ReadUInt32LittleEndian(from[(UintsOffset + (number * sizeof(uint)))..]);
         return new RunFooter(
-            Long(source, 0),
-            Long(source, 1),
-            Long(source, 2),
-            Long(source, 3),
-            Long(source, 4),
-            Long(source, 5),
-            Long(source, 6),
-            Long(source, 7),
-            Long(source, 8),
-            Long(source, 9),
-            Long(source, 10),
-            Number(source, 0),
-            Number(source, 1),
-            Number(source, 2),
-            Number(source, 3)
+            LongAt(source, 0),
+            LongAt(source, 1),
+            LongAt(source, 2),
+            LongAt(source, 3),
+            LongAt(source, 4),
+            LongAt(source, 5),
+            LongAt(source, 6),
+            LongAt(source, 7),
+            LongAt(source, 8),
+            LongAt(source, 9),
+            LongAt(source, 10),
+            UintAt(source, 0),
+            UintAt(source, 1),
+            UintAt(source, 2),
+            UintAt(source, 3)
         );
     }
 }

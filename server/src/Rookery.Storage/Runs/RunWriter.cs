@@ -215,6 +215,7 @@ internal sealed class RunWriter : IDisposable
             stored = rawLength;
         }
 
+        // The block's header: [u32 checksum of the rest][u32 length before compression, and the flag][u32 rows].
         int bytesOnDisk = RunFormat.BlockHeaderBytes + stored;
         BinaryPrimitives.WriteUInt32LittleEndian(target[4..], (uint)rawLength | flag);
         BinaryPrimitives.WriteUInt32LittleEndian(target[8..], (uint)_block.Rows);
