@@ -28,7 +28,8 @@ internal sealed class SizeRing
             Grow();
         }
 
-        _items[(_head + Count++) & (_items.Length - 1)] = size;
+        _items[(_head + Count) & (_items.Length - 1)] = size;
+        Count++;
     }
 
     public void RemoveLast(int count)

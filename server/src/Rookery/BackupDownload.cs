@@ -27,7 +27,7 @@ internal sealed class BackupDownload : IDisposable
 
     /// <summary>Starts the backup at the node.</summary>
     /// <param name="node">The node.</param>
-    /// <param name="time">The clock of the time-out.</param>
+    /// <param name="time">The clock that measures the time limit.</param>
     /// <param name="cancellation">Cancels the wait.</param>
     /// <exception cref="BackupException">The node does not answer, or the server is not Rookery.</exception>
     /// <exception cref="AdminException">The node refuses, or hangs.</exception>

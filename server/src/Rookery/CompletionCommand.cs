@@ -47,7 +47,7 @@ internal static class CompletionCommand
 
     private static IEnumerable<Node> Collect(Command command, string path)
     {
-        (string, string)[] options =
+        (string Name, string Description)[] options =
         [
             .. command
                 .Options.Where(static option => !option.Hidden)
@@ -65,7 +65,7 @@ internal static class CompletionCommand
                 .. inner.SelectMany(static sub => NamesOf(sub).Select(name => (name, sub.Description ?? string.Empty))),
                 .. values,
             ],
-            [.. options.DistinctBy(static option => option.Item1, StringComparer.Ordinal)]
+            [.. options.DistinctBy(static option => option.Name, StringComparer.Ordinal)]
         );
         foreach (var node in inner.SelectMany(sub => NamesOf(sub).SelectMany(name => Collect(sub, $"{path} {name}"))))
         {

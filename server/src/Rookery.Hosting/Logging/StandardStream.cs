@@ -127,8 +127,9 @@ public sealed partial class StandardStream : Stream
     /// <returns>The number of bytes written.</returns>
     public int WriteWithin(ReadOnlySpan<byte> buffer, TimeSpan timeout)
     {
+        long startedAt = TimeProvider.System.GetTimestamp();
         int written = 0;
-        for (long startedAt = TimeProvider.System.GetTimestamp(); written < buffer.Length; )
+        while (written < buffer.Length)
         {
             if (_isOpen && !HasRoomWithin(timeout, startedAt))
             {

@@ -41,7 +41,11 @@ internal sealed unsafe class BlockCache : IDisposable
     public long UsedBytes => _memory.UsedBytes;
 
     /// <summary>Evicts blocks that no read requested since the last call. Call it about every half minute.</summary>
-    public void TrimIdle() => _memory.TrimIdle(Volatile.Read(ref _trimNumber), Interlocked.Increment(ref _trimNumber));
+    public void TrimIdle()
+    {
+        int lastTrim = Volatile.Read(ref _trimNumber);
+        _memory.TrimIdle(since: lastTrim, Interlocked.Increment(ref _trimNumber));
+    }
 
     /// <inheritdoc/>
     public void Dispose() => _memory.Dispose();

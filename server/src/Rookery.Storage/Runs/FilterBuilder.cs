@@ -35,7 +35,8 @@ internal sealed class FilterBuilder
     {
         for (int piece = 0; piece < _pieces.Count; piece++)
         {
-            foreach (uint digest in _pieces[piece].AsSpan(0, piece == _pieces.Count - 1 ? _used : PieceLength))
+            int length = piece == _pieces.Count - 1 ? _used : PieceLength;
+            foreach (uint digest in _pieces[piece].AsSpan(0, length))
             {
                 BloomFilter.Add(filter, digest);
             }

@@ -59,11 +59,10 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
     /// <summary>Adds the options to a command.</summary>
     public Command AddTo(Command command)
     {
-        foreach (
-            var option in hasDataAndJson
-                ? (Option[])[_data, _url, _tokenFile, _authority, _json]
-                : [_url, _tokenFile, _authority]
-        )
+        Option[] options = hasDataAndJson
+            ? [_data, _url, _tokenFile, _authority, _json]
+            : [_url, _tokenFile, _authority];
+        foreach (var option in options)
         {
             command.Options.Add(option);
         }
@@ -212,21 +211,9 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
                 : [ConnectTo(directory) with { HasLocalReads = _hasLocal }];
         }
 
-        string[] named =
-            IsNamed(parsed) ? parsed.GetValue(_url)!
-            : Environment.GetEnvironmentVariable(UrlVariable) is { Length: > 0 } variable ? [variable]
-            : [.. Settings.Urls];
+        string[] named = NamedAddresses(parsed);
         bool isDefault = named.Length == 0;
-        Uri[] addresses = isDefault
-            ? [new Uri(DefaultUrl)]
-            :
-            [
-                .. named
-                    .SelectMany(static urls =>
-                        urls.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries)
-                    )
-                    .Select(AddressOf),
-            ];
+        Uri[] addresses = isDefault ? [new Uri(DefaultUrl)] : [.. named.SelectMany(SplitUrls).Select(AddressOf)];
         if (addresses.Length == 0)
         {
             throw new AdminException($"\"{named[0]}\" is not an address such as {DefaultUrl}.", ExitCode.Configuration);
@@ -253,6 +240,23 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
             }),
         ];
     }
+
+    // Returns the addresses of --url, of the environment or of the user's file, each perhaps several with commas; empty
+    // if there are none.
+    private string[] NamedAddresses(ParseResult parsed)
+    {
+        if (IsNamed(parsed))
+        {
+            return parsed.GetValue(_url)!;
+        }
+
+        return Environment.GetEnvironmentVariable(UrlVariable) is { Length: > 0 } variable
+            ? [variable]
+            : [.. Settings.Urls];
+    }
+
+    private static string[] SplitUrls(string urls) =>
+        urls.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries);
 
     /// <summary>Returns the sentence on what to check or to name if no node answers.</summary>
     private string HintIfSilent(ParseResult parsed, bool isDefault)
@@ -306,13 +310,10 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
             : variable;
         if (token?.AsSpan().IndexOfAnyExceptInRange('!', '~') >= 0)
         {
-            string source =
-                tokenFile
-                ?? (
-                    string.IsNullOrEmpty(variable)
-                        ? $"The file {UserSettings.FileName}"
-                        : $"The environment's {TokenVariable}"
-                );
+            string defaultSource = string.IsNullOrEmpty(variable)
+                ? $"The file {UserSettings.FileName}"
+                : $"The environment's {TokenVariable}";
+            string source = tokenFile ?? defaultSource;
             throw new AdminException(
                 $"{source} holds no token: one is a single line of letters, digits and signs, as `rookery "
                     + $"token create` prints it.",
@@ -320,16 +321,17 @@ internal sealed class NodeAddress(bool hasDataAndJson = true)
             );
         }
 
-        return
-            string.IsNullOrEmpty(token)
-            || Array.Find(addresses, static address => address.Scheme is "http" && !address.IsLoopback)
-                is not { } insecure
-            ? token
-            : throw new AdminException(
+        Uri? insecure = Array.Find(addresses, static address => address.Scheme is "http" && !address.IsLoopback);
+        if (!string.IsNullOrEmpty(token) && insecure is not null)
+        {
+            throw new AdminException(
                 $"A token is not sent to {insecure} over plain HTTP, where others on the network can read it. "
                     + $"Use an https address, or omit the token: plain HTTP needs none.",
                 ExitCode.Configuration
             );
+        }
+
+        return token;
     }
 
     /// <summary>Parses the certificates of a PEM file.</summary>

@@ -22,21 +22,27 @@ internal static class NodeChoice
         using var chosen = new CancellationTokenSource();
         var attempts = new List<Task<string?>>();
         var reasons = new string?[nodes.Count];
-        for (int started = 0; started < nodes.Count || attempts.Exists(static task => !task.IsCompleted); )
+        while (attempts.Count < nodes.Count || attempts.Exists(static task => !task.IsCompleted))
         {
-            if (started < nodes.Count)
+            if (attempts.Count < nodes.Count)
             {
-                attempts.Add(WhySilentAsync(nodes[started++], chosen.Token));
+                attempts.Add(WhySilentAsync(nodes[attempts.Count], chosen.Token));
             }
 
-            var pause = started < nodes.Count ? HeadStart : Timeout.InfiniteTimeSpan;
+            var pause = attempts.Count < nodes.Count ? HeadStart : Timeout.InfiniteTimeSpan;
             await Task.WhenAny([
                 .. attempts.Where(static task => !task.IsCompleted).Cast<Task>().DefaultIfEmpty(Task.CompletedTask),
                 Task.Delay(pause, TimeProvider.System, chosen.Token),
             ]);
             for (int node = 0; node < attempts.Count; node++)
             {
-                if (attempts[node].IsCompleted && (reasons[node] ??= await attempts[node]) is null)
+                if (!attempts[node].IsCompleted)
+                {
+                    continue;
+                }
+
+                reasons[node] = await attempts[node];
+                if (reasons[node] is null)
                 {
                     await chosen.CancelAsync();
                     return nodes[node];

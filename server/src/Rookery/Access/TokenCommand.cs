@@ -15,9 +15,9 @@ internal static class TokenCommand
         new("token", "Bearer tokens and their rights.")
         {
             CreateToken(),
-            List(),
+            CreateList(),
             RevokeCommand.Create("token", Path),
-            Reset(),
+            CreateReset(),
         };
 
     /// <summary>Prints a new token. Only the token goes to stdout, so that a script can save it.</summary>
@@ -112,7 +112,7 @@ internal static class TokenCommand
         return command;
     }
 
-    private static Command List()
+    private static Command CreateList()
     {
         var address = new NodeAddress();
         var command = address.AddTo(
@@ -157,7 +157,7 @@ internal static class TokenCommand
         return command;
     }
 
-    private static Command Reset()
+    private static Command CreateReset()
     {
         var address = new NodeAddress();
         var name = new Argument<string>("NAME")

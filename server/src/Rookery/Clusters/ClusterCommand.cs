@@ -14,7 +14,7 @@ internal static class ClusterCommand
     public static Command Create() =>
         new("cluster", "The cluster that a node belongs to.")
         {
-            Init(),
+            CreateInit(),
             JoinTokenCommand.Create(),
             JoinCommand.Create(),
             NodeCommand.Create(),
@@ -28,7 +28,7 @@ internal static class ClusterCommand
     public static string? WhyInvalidName(string name) =>
         MemberName.IsValid(name) ? null : $"\"{name}\" is not allowed as a name. {MemberName.Rule}";
 
-    private static Command Init()
+    private static Command CreateInit()
     {
         var data = new Option<string>("--data")
         {
@@ -100,15 +100,12 @@ internal static class ClusterCommand
         }
 
         var disk = new PosixDisk();
-        if (
-            (
-                JoinClient.WhyUnfinished(disk, directory)
-                ?? Node.WhyNotNew(disk, new NodeOptions { DataDirectory = directory })
-            ) is
-            { } foreign
-        )
+        string? whyNot =
+            JoinClient.WhyUnfinished(disk, directory)
+            ?? Node.WhyNotNew(disk, new NodeOptions { DataDirectory = directory });
+        if (whyNot is not null)
         {
-            return await Refusal.WriteAsync(foreign, ExitCode.Configuration);
+            return await Refusal.WriteAsync(whyNot, ExitCode.Configuration);
         }
 
         using var hold = StoppedDirectory.Hold(disk, directory);

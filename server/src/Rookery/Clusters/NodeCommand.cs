@@ -20,19 +20,23 @@ internal static class NodeCommand
     public static Command Create() =>
         new("node", "Show and change the members of the cluster.")
         {
-            List(),
-            Change("promote", "Let a learner vote."),
-            Change("demote", "Make a voter a learner, which receives all data but does not vote."),
-            Remove("rm", "Remove a member permanently. Members are never removed automatically.", isReplaced: false),
-            Remove(
+            CreateList(),
+            CreateChange("promote", "Let a learner vote."),
+            CreateChange("demote", "Make a voter a learner, which receives all data but does not vote."),
+            CreateRemove(
+                "rm",
+                "Remove a member permanently. Members are never removed automatically.",
+                isReplaced: false
+            ),
+            CreateRemove(
                 "replace",
                 "Remove a member whose card or machine is gone, and print a join token for its replacement.",
                 isReplaced: true
             ),
-            Transfer(),
+            CreateTransfer(),
         };
 
-    private static Command List()
+    private static Command CreateList()
     {
         var address = new NodeAddress();
         var command = address.AddTo(
@@ -55,7 +59,7 @@ internal static class NodeCommand
         return command;
     }
 
-    private static Command Change(string name, string description)
+    private static Command CreateChange(string name, string description)
     {
         var address = new NodeAddress();
         var member = Member();
@@ -80,7 +84,7 @@ internal static class NodeCommand
         return command;
     }
 
-    private static Command Transfer()
+    private static Command CreateTransfer()
     {
         var address = new NodeAddress();
         var member = new Argument<string?>("NAME")
@@ -109,7 +113,7 @@ internal static class NodeCommand
         return command;
     }
 
-    private static Command Remove(string name, string description, bool isReplaced)
+    private static Command CreateRemove(string name, string description, bool isReplaced)
     {
         var address = new NodeAddress();
         var member = Member();
