@@ -80,8 +80,9 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
             return null;
         }
 
+        LastWrite++;
         var write = new JournalWrite(
-            ++LastWrite,
+            LastWrite,
             _voteIsPending ? vote : null,
             _truncateAfter,
             WrittenIndex + 1,

@@ -54,6 +54,9 @@ public static class JsonEquality
         // an array of numbers takes 30 ns an element.
         private const int CostOfStep = 16;
 
+        // Instead of the number of a container.
+        private const int NotListed = -1;
+
         private readonly ReadOnlySpan<byte> _actual = actualMemory.Span;
         private readonly ReadOnlySpan<byte> _expected = expectedJson;
         private PooledItems<Member> _members; // of the objects that are compared by sorted names, outermost first
@@ -100,8 +103,14 @@ public static class JsonEquality
         {
             actualAt++;
             expectedAt++;
-            while (HasNext(_actual, ref actualAt) is var hasNext && hasNext == HasNext(_expected, ref expectedAt))
+            while (true)
             {
+                bool hasNext = HasNext(_actual, ref actualAt);
+                if (hasNext != HasNext(_expected, ref expectedAt))
+                {
+                    return false;
+                }
+
                 if (!hasNext)
                 {
                     return true;
@@ -112,16 +121,20 @@ public static class JsonEquality
                     return false;
                 }
             }
-
-            return false;
         }
 
         private bool TryPassObject(ref int actualAt, ref int expectedAt)
         {
             actualAt++;
             expectedAt++;
-            while (HasNext(_actual, ref actualAt) is var hasNext && hasNext == HasNext(_expected, ref expectedAt))
+            while (true)
             {
+                bool hasNext = HasNext(_actual, ref actualAt);
+                if (hasNext != HasNext(_expected, ref expectedAt))
+                {
+                    return false;
+                }
+
                 if (!hasNext)
                 {
                     return true;
@@ -140,8 +153,6 @@ public static class JsonEquality
                     return false;
                 }
             }
-
-            return false;
         }
 
         /// <summary>Compares the rest of two objects, from a member on, whatever the order of the members is.</summary>
@@ -207,7 +218,14 @@ public static class JsonEquality
                     return true;
                 }
 
-                (low, high) = order < 0 ? (middle + 1, high) : (low, middle);
+                if (order < 0)
+                {
+                    low = middle + 1;
+                }
+                else
+                {
+                    high = middle;
+                }
             }
 
             valueAt = 0;
@@ -234,15 +252,17 @@ public static class JsonEquality
                         at = JsonText.SkipString(_actual, at);
                         continue;
                     case (byte)'{' or (byte)'[':
-                        open[depth++] = _actual[at - 1] == (byte)':' ? AddContainer(at) : -1;
+                        open[depth] = _actual[at - 1] == (byte)':' ? AddContainer(at) : NotListed;
+                        depth++;
                         break;
-                    case var _ when depth == 0:
+                    case (byte)'}' or (byte)']' when depth == 0:
                         Cost += at - start;
                         return;
                     default:
-                        if (open[--depth] is >= 0 and int number)
+                        depth--;
+                        if (open[depth] != NotListed)
                         {
-                            EndContainer(number, at + 1);
+                            EndContainer(open[depth], at + 1);
                         }
 
                         break;
@@ -296,7 +316,14 @@ public static class JsonEquality
                     return;
                 }
 
-                (low, high) = container.Start < start ? (middle + 1, high) : (low, middle);
+                if (container.Start < start)
+                {
+                    low = middle + 1;
+                }
+                else
+                {
+                    high = middle;
+                }
             }
 
             at = StoredJson.SkipValue(_actual, start);
@@ -309,9 +336,13 @@ public static class JsonEquality
         private bool HasNext(ReadOnlySpan<byte> json, ref int at)
         {
             Cost += CostOfStep;
-            bool hasNext = json[at] is not ((byte)'}' or (byte)']');
-            at += hasNext && json[at] != (byte)',' ? 0 : 1;
-            return hasNext;
+            bool isEnd = json[at] is (byte)'}' or (byte)']';
+            if (isEnd || json[at] == (byte)',')
+            {
+                at++;
+            }
+
+            return !isEnd;
         }
 
         /// <summary>Returns the content of a member's name, and moves to the member's value.</summary>

@@ -39,29 +39,27 @@ internal static class FacetTable
     {
         JsonElement[] all = [.. facets.SelectMany(static facet => facet.GetProperty("Values").EnumerateArray())];
         string[] aggregates = [.. Aggregates.Where(name => all.Any(value => value.TryGetProperty(name, out _)))];
-        var table = new Table([
-            "Name",
-            "Range",
-            ">Count",
-            .. aggregates.Length > 0 ? ["Of", .. aggregates.Select(static name => $">{name}")] : Array.Empty<string>(),
-        ]);
+        string[] aggregateHeadings =
+            aggregates.Length > 0 ? ["Of", .. aggregates.Select(static name => $">{name}")] : [];
+        var table = new Table(["Name", "Range", ">Count", .. aggregateHeadings]);
         foreach (var facet in facets)
         {
             string name = ResultTable.FormatCell(facet, "Name");
             foreach (var value in facet.GetProperty("Values").EnumerateArray())
             {
-                table.Add([
+                List<string> row =
+                [
                     name,
                     ResultTable.FormatCell(value, "Range"),
                     ResultTable.FormatCell(value, "Count"),
-                    .. aggregates.Length > 0
-                        ?
-                        [
-                            AggregatedField(value),
-                            .. aggregates.Select(aggregate => ResultTable.FormatCell(value, aggregate)),
-                        ]
-                        : Array.Empty<string>(),
-                ]);
+                ];
+                if (aggregates.Length > 0)
+                {
+                    row.Add(AggregatedField(value));
+                    row.AddRange(aggregates.Select(aggregate => ResultTable.FormatCell(value, aggregate)));
+                }
+
+                table.Add([.. row]);
             }
 
             long others = facet.GetProperty("RemainingTermsCount").GetInt64();
@@ -71,7 +69,7 @@ internal static class FacetTable
                     name,
                     others > 0 ? $"({Amount.Of(others, "other value")})" : "(no value)",
                     ResultTable.FormatCell(facet, "RemainingHits"),
-                    .. aggregates.Length > 0 ? Enumerable.Repeat(string.Empty, aggregates.Length + 1) : [],
+                    .. aggregateHeadings.Select(static _ => string.Empty),
                 ]);
             }
         }

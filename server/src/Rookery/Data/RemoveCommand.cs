@@ -94,7 +94,9 @@ internal static class RemoveCommand
 
                         string[] wantedIds = [.. parsed.GetValue(ids)!.Distinct(StringComparer.OrdinalIgnoreCase)];
                         string? idPrefix = parsed.GetValue(prefix);
-                        if ((idPrefix is null) == (wantedIds.Length == 0) || idPrefix is "")
+                        bool hasIds = wantedIds.Length > 0;
+                        bool hasPrefix = idPrefix is not null;
+                        if (hasIds == hasPrefix || idPrefix is "")
                         {
                             throw new AdminException(
                                 "Pass ids, a non-empty --prefix, or --query. To delete all documents use "
@@ -171,13 +173,13 @@ internal static class RemoveCommand
     private static async Task<List<string>> FindAsync(NodeClient client, string database, string prefix)
     {
         var foundIds = new List<string>();
-        for (string after = string.Empty; ; )
+        while (true)
         {
+            string after = foundIds.Count == 0 ? string.Empty : $"&startAfter={Uri.EscapeDataString(foundIds[^1])}";
             string path =
                 $"{NodeClient.PathOf(database)}"
                 + $"/docs?metadataOnly=true&startsWith={Uri.EscapeDataString(prefix)}"
-                + $"&pageSize={DocumentsAtOnce}"
-                + $"{(after.Length == 0 ? after : $"&startAfter={Uri.EscapeDataString(after)}")}";
+                + $"&pageSize={DocumentsAtOnce}{after}";
             var answer = await client.GetJsonAsync(HttpMethod.Get, path);
             int before = foundIds.Count;
             foundIds.AddRange(
@@ -190,16 +192,14 @@ internal static class RemoveCommand
             {
                 return foundIds;
             }
-
-            after = foundIds[^1];
         }
     }
 
     private static async Task DeleteAsync(NodeClient client, string database, List<string> ids)
     {
         using var progress = new Progress("documents", TimeProvider.System);
-        int deleted = 0,
-            requested = 0;
+        int deleted = 0;
+        int requested = 0;
         using var interruption = new Interruption(progress, () => DescribeDeleted(deleted, requested, ids.Count));
         foreach (string[] chunk in ids.Chunk(DocumentsAtOnce))
         {

@@ -72,7 +72,8 @@ internal static class WaitCommand
             static () => "The wait has ended; the node goes on building its indexes."
         );
         long leftAtStart = -1;
-        for (long startedAt = time.GetTimestamp(); ; )
+        long startedAt = time.GetTimestamp();
+        while (true)
         {
             JsonElement[] behind =
             [
@@ -86,12 +87,10 @@ internal static class WaitCommand
                 return ExitCode.Success;
             }
 
-            if (
-                Array
-                    .ConvertAll(behind, index => WhyStopped(index, client.Address))
-                    .FirstOrDefault(static why => why is not null) is
-                { } reason
-            )
+            string? reason = behind
+                .Select(index => WhyStopped(index, client.Address))
+                .FirstOrDefault(static why => why is not null);
+            if (reason is not null)
             {
                 throw new AdminException(reason, ExitCode.Stopped);
             }

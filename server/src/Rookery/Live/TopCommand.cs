@@ -89,7 +89,8 @@ internal static class TopCommand
             return ExitCode.Success;
         }
 
-        (await ReadIoAsync(client, screen.Member, screen.View?.Time, time, default))(screen);
+        var showIo = await ReadIoAsync(client, screen.Member, screen.View?.Time, time, default);
+        showIo(screen);
         Output.Lines(
             screen.FormatAll(Math.Max(Tty.Size().Width, MinPrintedWidth)).Select(static line => line.TrimEnd())
         );
@@ -280,11 +281,14 @@ internal static class TopCommand
                 $"/debug/io?span=86400&since={since}{node}",
                 cancellation: linked.Token
             );
-            var (events, slow) = (
-                IoPage.Read(answer.GetProperty("Events")),
-                IoPage.Read(answer.GetProperty("SlowEvents"))
-            );
-            return screen => (screen.Events, screen.Slow, screen.EventsOf) = (events, slow, member.Tag);
+            var events = IoPage.Read(answer.GetProperty("Events"));
+            var slow = IoPage.Read(answer.GetProperty("SlowEvents"));
+            return screen =>
+            {
+                screen.Events = events;
+                screen.Slow = slow;
+                screen.EventsOf = member.Tag;
+            };
         }
         catch (Exception failure)
             when (failure is AdminException or JsonException or KeyNotFoundException

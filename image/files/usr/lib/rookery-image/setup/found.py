@@ -63,7 +63,7 @@ def found(machine: system.Machine, boot: BootPartition, run=rookery, sleep=time.
             boot.cover("token", {settings.cluster_token})
             return output + "\n"
         sentence = f"Joining the cluster failed: {output}\nThe next boot tries again with the token that rookery.toml then holds.\n"
-    if any(machine.path(f"{DATA}/{name}").exists() for name in ("cluster", "cluster.replaced", "joining")):
+    if any(machine.path(f"{DATA}/{trace}").exists() for trace in ("cluster", "cluster.replaced", "joining")):
         return sentence
     for mark, contents in RESTORED:
         if machine.path(f"{DATA}/{mark}").exists():
