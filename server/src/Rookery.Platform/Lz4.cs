@@ -25,7 +25,7 @@ public static partial class Lz4
             return 0;
         }
 
-        byte emptyInput = 0;
+        byte emptyInput = 0; // liblz4 needs an address, and that of an empty span is null
         fixed (byte* from = source)
         fixed (byte* to = destination)
         {
@@ -45,7 +45,7 @@ public static partial class Lz4
             return false;
         }
 
-        byte emptyInput = 0;
+        byte emptyInput = 0; // liblz4 needs an address, and that of an empty span is null
         fixed (byte* from = source)
         fixed (byte* to = destination)
         {

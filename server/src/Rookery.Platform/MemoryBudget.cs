@@ -17,7 +17,7 @@ public sealed class MemoryBudget
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(totalBytes);
         TotalBytes = totalBytes;
-        ManagedLimitBytes = totalBytes / 16 * 5;
+        ManagedLimitBytes = totalBytes / 16 * 5; // the heap may commit 5/8 of the budget
     }
 
     /// <summary>

@@ -35,7 +35,8 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
             return (null, default, "No node leads now. Nothing was made; try again when one does.");
         }
 
-        if (recordStore.Time is not { IsSure: true, Known: { } now } trustedTime)
+        var clusterTime = recordStore.Time;
+        if (clusterTime is not { IsSure: true, Known: { } now })
         {
             return (null, default, $"No token was made. {ClusterTime.TimeInDoubtMessage}");
         }
@@ -55,7 +56,7 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
             from record in recordStore.List(ClusterRecordPrefix.JoinToken)
             where
                 TokenRecord.Parse(record.Value.Span) is not { } known
-                || trustedTime.IsPast(known.Expires + RetentionPeriod)
+                || clusterTime.IsPast(known.Expires + RetentionPeriod)
             select new RecordChange(record.Key, Value: null, ExpectedVersion: null);
         var refusal = await recordStore.ChangeAsync([added, .. deleted], cancellationToken);
         return refusal is null ? (token, now + life, null) : (null, default, refusal.Message);
@@ -81,26 +82,19 @@ public sealed class JoinTokens(Func<NodeIdentity> identity, IJoinRecordStore rec
         }
 
         string key = TokenRecord.KeyOf(secret);
-        if (
-            recordStore.Find(key) is null
-            && await recordStore.ChangeAsync(
-                [
-                    new RecordChange(
-                        key,
-                        new TokenRecord
-                        {
-                            Created = recordStore.Time.Known ?? DateTimeOffset.UnixEpoch,
-                            Expires = Never,
-                        }.ToJson(),
-                        ClusterRecord.Absent
-                    ),
-                ],
-                cancellationToken
-            )
-                is not null
-        )
+        if (recordStore.Find(key) is null)
         {
-            return null;
+            var record = new TokenRecord
+            {
+                Created = recordStore.Time.Known ?? DateTimeOffset.UnixEpoch,
+                Expires = Never,
+            };
+            var added = new RecordChange(key, record.ToJson(), ClusterRecord.Absent);
+            var refusal = await recordStore.ChangeAsync([added], cancellationToken);
+            if (refusal is not null)
+            {
+                return null;
+            }
         }
 
         var self = identity();

@@ -173,6 +173,11 @@ internal sealed class PeerConnection : IDisposable
     private void Handle(IPacketHandler handler, PacketKind kind, ReadOnlyMemory<byte> body)
     {
         _liveness.RecordPacket();
+        if (RefusalBody.TryRead(kind, body.Span) is { } refusal)
+        {
+            throw new PeerRefusedException(refusal);
+        }
+
         switch (kind)
         {
             case PacketKind.Ping:
@@ -181,8 +186,6 @@ internal sealed class PeerConnection : IDisposable
             case PacketKind.Pong:
                 _liveness.RecordPong(PingBody.ReadQuestion(body.Span));
                 break;
-            case var _ when RefusalBody.TryRead(kind, body.Span) is { } refusal:
-                throw new PeerRefusedException(refusal);
             default:
                 handler.Handle(kind, body);
                 break;
@@ -195,7 +198,8 @@ internal sealed class PeerConnection : IDisposable
         {
             while (await Queue.WaitAsync())
             {
-                for (var remaining = Queue.Take(); !remaining.IsEmpty; )
+                var remaining = Queue.Take();
+                while (!remaining.IsEmpty)
                 {
                     var piece = remaining[..Math.Min(remaining.Length, PieceBytes)];
                     remaining = remaining[piece.Length..];

@@ -15,7 +15,7 @@ namespace Rookery.Access;
 /// <param name="node">The node.</param>
 /// <param name="named">All nodes that the user named, including this one. A long operation may continue at another of
 /// them.</param>
-/// <param name="time">The clock of the time-out; null for the system's.</param>
+/// <param name="time">The clock that measures the time limit; null for the system's.</param>
 internal sealed class NodeClient(
     NodeConnection node,
     IReadOnlyList<NodeConnection>? named = null,

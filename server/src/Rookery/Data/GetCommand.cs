@@ -46,7 +46,9 @@ internal static class GetCommand
                         bool isLocal = address.IsLocal(parsed);
                         string[] wantedIds = parsed.GetValue(ids)!;
                         string? idPrefix = parsed.GetValue(prefix);
-                        if ((idPrefix is null) == (wantedIds.Length == 0))
+                        bool hasIds = wantedIds.Length > 0;
+                        bool hasPrefix = idPrefix is not null;
+                        if (hasIds == hasPrefix)
                         {
                             throw new AdminException("Pass either ids or --prefix.", ExitCode.Configuration);
                         }

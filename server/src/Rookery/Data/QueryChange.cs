@@ -89,19 +89,23 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
     private async Task<(long Count, string Some)> CountAsync()
     {
         var query = TryParse();
-        using var body = (
-            asked with
-            {
-                Text = query?.Update is { } update ? QueryWithout(update) : asked.Text,
-                Waits = true,
-                PageSize = NamedDocuments,
-            }
-        ).Body();
+        var counting = asked with
+        {
+            Text = query?.Update is { } update ? QueryWithout(update) : asked.Text,
+            Waits = true,
+            PageSize = NamedDocuments,
+        };
+        using var body = counting.Body();
         var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries", body);
         long total = answer.GetProperty("TotalResults").GetInt64();
-        long count = query is null
-            ? total
-            : Math.Min(Math.Max(0, total - (NumberOf(query.Offset) ?? 0)), NumberOf(query.Limit) ?? long.MaxValue);
+        long count = total;
+        if (query is not null)
+        {
+            // The total ignores the query's offset and limit.
+            long afterOffset = Math.Max(0, total - (NumberOf(query.Offset) ?? 0));
+            count = Math.Min(afterOffset, NumberOf(query.Limit) ?? long.MaxValue);
+        }
+
         string names = string.Join(
             ", ",
             answer.GetProperty("Results").EnumerateArray().Select(static result => VisibleText.OfLine(IdOf(result)))
@@ -158,22 +162,30 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         return $"{asked.Text.AsSpan(0, clause)} {asked.Text.AsSpan(update.Position + update.Text.Length + 1)}";
     }
 
-    private long? NumberOf(Operand? operand) =>
-        operand switch
+    // Returns the value of a whole number or of a parameter with one; null for anything else.
+    private long? NumberOf(Operand? operand)
+    {
+        if (operand is NumberOperand number)
         {
-            NumberOperand number
-                when long.TryParse(number.Text, NumberStyles.None, CultureInfo.InvariantCulture, out long value) =>
-                value,
-            ParameterOperand parameter
-                when asked
-                    .Parameters.FirstOrDefault(other =>
-                        string.Equals(other.Name, parameter.Name, StringComparison.Ordinal)
-                    )
-                    .Value
-                    is { ValueKind: JsonValueKind.Number } argument
-                    && argument.TryGetInt64(out long value) => value,
-            _ => null,
-        };
+            bool isWhole = long.TryParse(
+                number.Text,
+                NumberStyles.None,
+                CultureInfo.InvariantCulture,
+                out long written
+            );
+            return isWhole ? written : null;
+        }
+
+        if (operand is not ParameterOperand parameter)
+        {
+            return null;
+        }
+
+        var argument = asked
+            .Parameters.FirstOrDefault(other => string.Equals(other.Name, parameter.Name, StringComparison.Ordinal))
+            .Value;
+        return argument.ValueKind == JsonValueKind.Number && argument.TryGetInt64(out long value) ? value : null;
+    }
 
     /// <summary>Waits for the end of the operation, and returns its last state.</summary>
     private async Task<JsonElement> WatchAsync(long operation, Progress progress)

@@ -69,24 +69,26 @@ internal static class NetworkFactGathering
         ];
         IReadOnlyList<KnownPeer> members = identity?.Peers ?? [];
         var peers = members
-            .SelectMany(static peer => peer.Addresses.Select(address => (Name: peer.NodeId, Place: address)))
+            .SelectMany(static peer => peer.Addresses.Select(address => (Name: peer.NodeId, EndPoint: address)))
             .Concat(
-                others.Select(static service => (Name: NameOf(service), Place: PlaceAt(service.Address, service.Port)))
+                others.Select(static service =>
+                    (Name: NameOf(service), EndPoint: EndPointAt(service.Address, service.Port))
+                )
             )
-            .ToLookup(static place => place.Name, static place => place.Place, StringComparer.Ordinal);
+            .ToLookup(static endPoint => endPoint.Name, static endPoint => endPoint.EndPoint, StringComparer.Ordinal);
         var disk = new PosixDisk();
         string? gateway = NetworkTables.DefaultGateway(
             KernelTable.Read(disk, "/proc/net/route"),
             KernelTable.Read(disk, "/proc/net/ipv6_route")
         );
-        string[] router = gateway is null ? [] : [PlaceAt(gateway, RouterPort)];
+        string[] router = gateway is null ? [] : [EndPointAt(gateway, RouterPort)];
 
         var reached = await ReachAllAsync(
             [.. peers.SelectMany(static peer => peer).Concat(router).Distinct(StringComparer.Ordinal)],
             cancellationToken
         );
-        Reach BestOf(IEnumerable<string> places) =>
-            places.Select(place => reached[place]).DefaultIfEmpty(Reach.Silent).Max();
+        Reach BestOf(IEnumerable<string> endPoints) =>
+            endPoints.Select(endPoint => reached[endPoint]).DefaultIfEmpty(Reach.Silent).Max();
         Reach[] best = [.. peers.Select(BestOf)];
         return (
             new MdnsFacts(trouble, isMissing, CountOf(services), CountOf(others), isAnnounced),
@@ -112,41 +114,38 @@ internal static class NetworkFactGathering
     private static int CountOf(IEnumerable<MdnsService> services) =>
         services.Select(NameOf).Distinct(StringComparer.Ordinal).Count();
 
-    private static string PlaceAt(string address, int port) =>
+    private static string EndPointAt(string address, int port) =>
         address.Contains(':', StringComparison.Ordinal) ? $"[{address}]:{port}" : $"{address}:{port}";
 
     /// <summary>
-    /// Connects to all places at once. For those that do not answer, the kernel's neighbour table shows whether the
+    /// Connects to all end points at once. For those that do not answer, the kernel's neighbour table shows whether the
     /// machine answered address resolution. Unlike a ping, reading that table needs no privilege.
     /// </summary>
     private static async Task<Dictionary<string, Reach>> ReachAllAsync(
-        IReadOnlyList<string> places,
+        IReadOnlyList<string> endPoints,
         CancellationToken cancellationToken
     )
     {
         var reached = new Dictionary<string, Reach>(StringComparer.Ordinal);
-        foreach (
-            var (place, reach) in places.Zip(
-                await Task.WhenAll(places.Select(place => CallAsync(place, cancellationToken)))
-            )
-        )
+        Reach[] answers = await Task.WhenAll(endPoints.Select(endPoint => CallAsync(endPoint, cancellationToken)));
+        foreach (var (endPoint, reach) in endPoints.Zip(answers))
         {
-            reached[place] = reach;
+            reached[endPoint] = reach;
         }
 
-        string[] silent = [.. places.Where(place => reached[place] == Reach.Silent)];
+        string[] silent = [.. endPoints.Where(endPoint => reached[endPoint] == Reach.Silent)];
         for (int checks = 1; silent.Length > 0; checks++)
         {
             string? neighbours = await NeighboursAsync(cancellationToken);
-            foreach (string place in silent)
+            foreach (string endPoint in silent)
             {
-                reached[place] = neighbours is null ? Reach.Unknown : ReachOfSilent(place, neighbours);
+                reached[endPoint] = neighbours is null ? Reach.Unknown : ReachOfSilent(endPoint, neighbours);
             }
 
             if (
                 neighbours is null
                 || checks == MaxNeighbourChecks
-                || !Array.Exists(silent, place => reached[place] == Reach.Unknown)
+                || !Array.Exists(silent, endPoint => reached[endPoint] == Reach.Unknown)
             )
             {
                 break;
@@ -158,10 +157,10 @@ internal static class NetworkFactGathering
         return reached;
     }
 
-    private static async Task<Reach> CallAsync(string place, CancellationToken cancellationToken)
+    private static async Task<Reach> CallAsync(string endPoint, CancellationToken cancellationToken)
     {
-        int colon = place.LastIndexOf(':');
-        if (colon <= 0 || !int.TryParse(place.AsSpan(colon + 1), out int port))
+        int colon = endPoint.LastIndexOf(':');
+        if (colon <= 0 || !int.TryParse(endPoint.AsSpan(colon + 1), out int port))
         {
             return Reach.Silent;
         }
@@ -171,7 +170,7 @@ internal static class NetworkFactGathering
         try
         {
             using var client = new TcpClient();
-            await client.ConnectAsync(HostIn(place), port, timeout.Token);
+            await client.ConnectAsync(HostIn(endPoint), port, timeout.Token);
             return Reach.Accepts;
         }
         catch (SocketException refused)
@@ -184,12 +183,12 @@ internal static class NetworkFactGathering
         }
     }
 
-    private static string HostIn(string place) => place[..place.LastIndexOf(':')].Trim('[', ']');
+    private static string HostIn(string endPoint) => endPoint[..endPoint.LastIndexOf(':')].Trim('[', ']');
 
-    /// <summary>Returns what the kernel's table of neighbours tells about a place that does not answer.</summary>
-    private static Reach ReachOfSilent(string place, string neighbours)
+    /// <summary>Returns what the kernel's table of neighbours tells about an end point that does not answer.</summary>
+    private static Reach ReachOfSilent(string endPoint, string neighbours)
     {
-        if (AddressIn(place) is not { } address)
+        if (AddressIn(endPoint) is not { } address)
         {
             return Reach.Silent;
         }
@@ -202,8 +201,8 @@ internal static class NetworkFactGathering
         };
     }
 
-    private static IPAddress? AddressIn(string place) =>
-        place.LastIndexOf(':') > 0 && IPAddress.TryParse(HostIn(place), out var address) ? address : null;
+    private static IPAddress? AddressIn(string endPoint) =>
+        endPoint.LastIndexOf(':') > 0 && IPAddress.TryParse(HostIn(endPoint), out var address) ? address : null;
 
     /// <summary>Returns the kernel's IPv4 and IPv6 neighbours as JSON; null if `ip` is not installed.</summary>
     private static async Task<string?> NeighboursAsync(CancellationToken cancellationToken)

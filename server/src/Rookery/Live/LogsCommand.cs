@@ -81,16 +81,16 @@ internal static class LogsCommand
         TimeProvider time
     )
     {
-        for (long? after = null; ; )
+        string after = string.Empty; // the parameter that leaves out the lines printed before
+        while (true)
         {
             var answer = await client.GetJsonAsync(
                 HttpMethod.Get,
-                $"/admin/logs?limit={limit}{(after is { } sequence ? $"&after={sequence}" : string.Empty)}"
-                    + $"{IoCommand.NodeParameter(node, '&')}"
+                $"/admin/logs?limit={limit}{after}{IoCommand.NodeParameter(node, '&')}"
             );
             foreach (var line in answer.GetProperty("Lines").EnumerateArray())
             {
-                after = line.GetProperty("Sequence").GetInt64();
+                after = $"&after={line.GetProperty("Sequence").GetInt64()}";
                 string level = line.GetProperty("Level").GetString()!;
                 if (Array.IndexOf(Levels, level) >= minLevelIndex)
                 {
@@ -100,7 +100,7 @@ internal static class LogsCommand
                     }
                     else
                     {
-                        Output.Painted([InText(line, level)]);
+                        Output.Painted([FormatLine(line, level)]);
                     }
                 }
             }
@@ -115,7 +115,7 @@ internal static class LogsCommand
         }
     }
 
-    private static string InText(JsonElement line, string level)
+    private static string FormatLine(JsonElement line, string level)
     {
         string text = VisibleText.OfLine(
             $"{line.GetProperty("Time").GetString()}  {level, -11}  {line.GetProperty("Text").GetString()}"

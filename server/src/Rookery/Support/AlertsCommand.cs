@@ -63,8 +63,8 @@ internal static class AlertsCommand
         int width = AlertCatalogue.All.Max(static alert => alert.Name.Length);
         return string.Concat(
             AlertCatalogue.All.Select(alert =>
-                $"{alert.Name.PadRight(width)}  {alert.Severity, -8}  {$"{alert.For.TotalMinutes:0} min", 6} "
-                + $" {alert.Sentence}\n"
+                $"{alert.Name.PadRight(width)}  {alert.Severity, -8}  {alert.For.TotalMinutes, 2:0} min  "
+                + $"{alert.Sentence}\n"
             )
         );
     }

@@ -298,7 +298,7 @@ internal static class DebugPackageCommand
         if (part is null)
         {
             await output.WriteAsync(
-                Encoding.UTF8.GetBytes($"\nBYTES{string.Empty, 9}FILE\n{string.Join('\n', sizes)}\n"),
+                Encoding.UTF8.GetBytes($"\n{"BYTES", -12}  FILE\n{string.Join('\n', sizes)}\n"),
                 cancellation
             );
         }

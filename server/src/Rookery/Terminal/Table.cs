@@ -64,7 +64,8 @@ internal sealed class Table(params string[] columns)
     /// <summary>Narrows the widest columns first, until the table fits or every column has its minimum.</summary>
     private static void Narrow(int[] widths, int room)
     {
-        for (int excess = widths.Sum() + (Gap * (widths.Length - 1)) - room; excess > 0; )
+        int excess = widths.Sum() + (Gap * (widths.Length - 1)) - room;
+        while (excess > 0)
         {
             int widest = Array.IndexOf(widths, widths.Max());
             if (widths[widest] <= NarrowestColumn)

@@ -36,9 +36,10 @@ internal sealed class VisibleStream(Stream to) : Stream
 
     public override void Write(ReadOnlySpan<byte> buffer)
     {
-        for (; !buffer.IsEmpty; buffer = buffer[Math.Min(buffer.Length, PieceBytes)..])
+        while (!buffer.IsEmpty)
         {
             var piece = buffer[..Math.Min(buffer.Length, PieceBytes)];
+            buffer = buffer[piece.Length..];
             if (!_isInsideCharacter && !piece.ContainsAnyExcept(Plain))
             {
                 to.Write(piece);

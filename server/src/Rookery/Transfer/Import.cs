@@ -50,19 +50,24 @@ internal sealed class Import(
     /// <exception cref="BadInputException">The input cannot be read to its end.</exception>
     public async Task RunAsync(IRecordSource source, Func<long> bytesRead)
     {
-        for (long skipped = 0; skipped < _journal.Records; )
+        long skipped = 0;
+        while (skipped < _journal.Records)
         {
-            if (source.TryRead(out var record))
-            {
-                skipped += record.IsPause ? 0 : 1;
-                await (record.IsPause ? atPause(source) : Task.CompletedTask);
-            }
-            else
+            if (!source.TryRead(out var record))
             {
                 throw new BadInputException(
                     $"The input has fewer than the {Amount.Number(_journal.Records)} records that were imported "
                         + "already, so it has changed."
                 );
+            }
+
+            if (record.IsPause)
+            {
+                await atPause(source);
+            }
+            else
+            {
+                skipped++;
             }
         }
 
@@ -70,7 +75,8 @@ internal sealed class Import(
         var (next, sent) = (new Part(), new Part());
         Task<PartResult>? sending = null;
         long records = _journal.Records;
-        for (bool hasMore = true; hasMore; )
+        bool hasMore = true;
+        while (hasMore)
         {
             hasMore = Fill(next, source, ref records);
             if (sending is not null)
@@ -163,16 +169,16 @@ internal sealed class Import(
 
     private void RecordResult(Part part, PartResult result, string placeName)
     {
-        foreach (
-            var (place, reason) in part.Refused.Concat(
-                result.Reasons.Select(refused => (part.Places[refused.Record], WithoutLine(refused.Reason)))
-            )
-        )
+        var refusedByNode = result.Reasons.Select(refused =>
+            (part.Places[refused.Record], WithoutLine(refused.Reason))
+        );
+        foreach (var (place, reason) in part.Refused.Concat(refusedByNode))
         {
             if (_reasonsShown < MaxReasonsShown)
             {
                 progress.Say($"Not stored: {placeName} {place}: {VisibleText.OfLine(reason)}");
-                if (++_reasonsShown == MaxReasonsShown)
+                _reasonsShown++;
+                if (_reasonsShown == MaxReasonsShown)
                 {
                     progress.Say("Further ones are only counted.");
                 }
