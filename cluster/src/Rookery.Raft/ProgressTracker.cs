@@ -144,19 +144,19 @@ internal sealed class ProgressTracker(MemberState state, Outbox outbox)
                 && !state.IsStalled(peer.Health)
                 && peer.State == ProgressState.Replicate
                 && (peer.HasReportedHealth || !mustHaveReportedHealth);
-            if (
-                isFit
-                && (
-                    best is null
-                    || (peer.Health.BoardPenalty, -peer.Match).CompareTo((best.Health.BoardPenalty, -best.Match)) < 0
-                )
-            )
+            if (isFit && (best is null || IsBetterSuccessor(peer, best)))
             {
                 best = peer;
             }
         }
 
         return best?.Node ?? NodeId.None;
+    }
+
+    private static bool IsBetterSuccessor(Progress one, Progress other)
+    {
+        int penaltyOrder = one.Health.BoardPenalty.CompareTo(other.Health.BoardPenalty);
+        return penaltyOrder < 0 || (penaltyOrder == 0 && one.Match > other.Match);
     }
 
     /// <summary>

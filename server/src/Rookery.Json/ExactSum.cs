@@ -37,9 +37,7 @@ public struct ExactSum
 
     private static readonly ulong[] Powers =
     [
-        .. Enumerable
-            .Range(0, PartDigits)
-            .Aggregate(new List<ulong> { 1 }, static (powers, _) => [.. powers, powers[^1] * 10]),
+        .. Enumerable.Range(0, PartDigits + 1).Select(static exponent => (ulong)BigInteger.Pow(10, exponent)),
     ];
 
     private Int128 _whole; // digits before the point
@@ -242,8 +240,9 @@ public struct ExactSum
             units = (units * PartUnits) + ParseDigits(digits[..count], first, PartDigits);
         }
 
-        // The last part is padded with zeros.
-        int padding = count <= 0 ? 0 : (PartDigits - (count % PartDigits)) % PartDigits;
+        // ParseDigits fills the last part with zeros.
+        int digitsOfLastPart = count <= 0 ? 0 : count % PartDigits;
+        int padding = digitsOfLastPart == 0 ? 0 : PartDigits - digitsOfLastPart;
         int scale = exponent - count + MaxDecimalPlaces - padding;
         units = scale < 0 ? units / BigInteger.Pow(10, -scale) : units * BigInteger.Pow(10, Math.Max(scale, 0));
         return isNegative ? -units : units;

@@ -11,16 +11,20 @@ public static class Amount
     /// <summary>Formats a number of bytes: "17 B", "3.4 MiB".</summary>
     public static string Bytes(double bytes)
     {
+        double amount = Math.Abs(bytes);
         int unit = 0;
 
         // A value that would be rounded to 1024 is shown in the next unit.
-        for (; Math.Abs(bytes) >= 1023.5 && unit < Units.Length - 1; unit++)
+        while (amount >= 1023.5 && unit < Units.Length - 1)
         {
-            bytes /= 1024;
+            amount /= 1024;
+            unit++;
         }
 
-        string number = unit == 0 || Math.Abs(bytes) >= 99.95 ? $"{Math.Abs(bytes):0}" : $"{Math.Abs(bytes):0.0}";
-        return $"{(bytes < 0 && number is not "0" ? "−" : string.Empty)}{number} {Units[unit]}";
+        // A value that would be rounded to 100.0 has no fraction.
+        string number = unit == 0 || amount >= 99.95 ? $"{amount:0}" : $"{amount:0.0}";
+        string sign = bytes < 0 && number is not "0" ? "−" : string.Empty;
+        return $"{sign}{number} {Units[unit]}";
     }
 
     /// <summary>

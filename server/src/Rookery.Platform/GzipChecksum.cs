@@ -15,7 +15,7 @@ internal static class GzipChecksum
     public static uint Append(uint checksum, ReadOnlySpan<byte> bytes)
     {
         uint state = ~checksum;
-        for (; bytes.Length >= Slices; bytes = bytes[Slices..])
+        while (bytes.Length >= Slices)
         {
             state ^= System.Buffers.Binary.BinaryPrimitives.ReadUInt32LittleEndian(bytes);
             state =
@@ -27,6 +27,7 @@ internal static class GzipChecksum
                 ^ Table[(2 * TableLength) + bytes[5]]
                 ^ Table[TableLength + bytes[6]]
                 ^ Table[bytes[7]];
+            bytes = bytes[Slices..];
         }
 
         foreach (byte value in bytes)

@@ -151,16 +151,8 @@ public static class UnclaimedNode
             return $"it takes no part there any more: {retirement.Why}";
         }
 
-        if (
-            disk.List(directory)
-                .FirstOrDefault(static name =>
-                    !NamesOfUnusedNode.Contains(
-                        name.EndsWith(".new", StringComparison.Ordinal) ? name[..^".new".Length] : name,
-                        StringComparer.Ordinal
-                    )
-                ) is
-            { } foreign
-        )
+        string? foreign = disk.List(directory).FirstOrDefault(static name => !IsOfUnusedNode(name));
+        if (foreign is not null)
         {
             return $"{Path.Join(directory, foreign)} is no file of a node that was never used";
         }
@@ -177,6 +169,14 @@ public static class UnclaimedNode
         }
 
         return WhyUsed(identity, store);
+    }
+
+    // An interrupted write leaves a file with the suffix ".new".
+    private static bool IsOfUnusedNode(string name)
+    {
+        bool isUnfinished = name.EndsWith(".new", StringComparison.Ordinal);
+        string finishedName = isUnfinished ? name[..^".new".Length] : name;
+        return NamesOfUnusedNode.Contains(finishedName, StringComparer.Ordinal);
     }
 
     private static string? WhyUsed(NodeIdentity identity, StoppedStore store)
@@ -202,15 +202,13 @@ public static class UnclaimedNode
             return "it held a database";
         }
 
-        if (
-            keys.Exists(key =>
-                HasPrefix(key, ClusterRecordPrefix.JoinToken)
-                || (
-                    HasPrefix(key, ClusterRecordPrefix.Member)
-                    && !string.Equals(key, MemberRecord.KeyOf(identity.NodeId), StringComparison.Ordinal)
-                )
-            ) || members.Voters.ToArray().Concat(members.Learners.ToArray()).Any(member => member != identity.Member)
-        )
+        string ownKey = MemberRecord.KeyOf(identity.NodeId);
+        bool hasRecordOfOthers = keys.Exists(key =>
+            HasPrefix(key, ClusterRecordPrefix.JoinToken)
+            || (HasPrefix(key, ClusterRecordPrefix.Member) && !string.Equals(key, ownKey, StringComparison.Ordinal))
+        );
+        var configured = members.Voters.ToArray().Concat(members.Learners.ToArray());
+        if (hasRecordOfOthers || configured.Any(member => member != identity.Member))
         {
             return "others were let in";
         }

@@ -98,11 +98,11 @@ internal static class FactGathering
         }
         catch (HttpRequestException failure)
         {
-            return new Answer(null, node.Describe(failure));
+            return new Answer(Status: null, node.Describe(failure));
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
-            return new Answer(null, node.NoAnswer($"nothing came within {Timeout.TotalSeconds} s"));
+            return new Answer(Status: null, node.NoAnswer($"nothing came within {Timeout.TotalSeconds} s"));
         }
         catch (JsonException)
         {

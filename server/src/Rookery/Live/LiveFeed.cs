@@ -89,13 +89,19 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
         using var reader = new StreamReader(await answer.Content.ReadAsStreamAsync(cancellation));
         var line = new StringBuilder();
         char[] part = new char[PartLength];
-        while (
-            await reader.ReadAsync(part, cancellation).AsTask().WaitAsync(LongestSilence, time, cancellation)
-                is > 0
-                    and var read
-        )
+        while (true)
         {
-            for (int from = 0; from < read; )
+            int read = await reader
+                .ReadAsync(part, cancellation)
+                .AsTask()
+                .WaitAsync(LongestSilence, time, cancellation);
+            if (read == 0)
+            {
+                return;
+            }
+
+            int from = 0;
+            while (from < read)
             {
                 int end = part.AsSpan(from, read - from).IndexOf('\n');
                 line.Append(part, from, end < 0 ? read - from : end);

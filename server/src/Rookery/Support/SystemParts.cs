@@ -78,11 +78,13 @@ internal static class SystemParts
     {
         var text = new StringBuilder();
         int remaining = MaxFiles;
-        foreach (
-            string directory in (
-                (string?[])[configuration.DataDirectory, configuration.JournalDirectory]
-            ).OfType<string>()
-        )
+        List<string> directories = [configuration.DataDirectory];
+        if (configuration.JournalDirectory is { } journal)
+        {
+            directories.Add(journal);
+        }
+
+        foreach (string directory in directories)
         {
             text.Append(directory).Append(":\n");
             var options = new EnumerationOptions
@@ -91,18 +93,18 @@ internal static class SystemParts
                 IgnoreInaccessible = true,
                 AttributesToSkip = FileAttributes.ReparsePoint,
             };
-            foreach (
-                var file in new DirectoryInfo(directory)
-                    .EnumerateFiles("*", options)
-                    .OrderBy(static file => file.FullName, StringComparer.Ordinal)
-            )
+            var files = new DirectoryInfo(directory)
+                .EnumerateFiles("*", options)
+                .OrderBy(static file => file.FullName, StringComparer.Ordinal);
+            foreach (var file in files)
             {
-                if (remaining-- == 0)
+                if (remaining == 0)
                 {
                     text.Append(CultureInfo.InvariantCulture, $"and more than these {MaxFiles}\n");
                     return text.ToString();
                 }
 
+                remaining--;
                 text.Append(
                     CultureInfo.InvariantCulture,
                     $"{file.Length, 14} {file.LastWriteTimeUtc:u} {Path.GetRelativePath(directory, file.FullName)}\n"

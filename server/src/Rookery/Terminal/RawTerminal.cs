@@ -94,7 +94,8 @@ internal sealed unsafe partial class RawTerminal : IDisposable
 
             if (read > 0)
             {
-                for (var unread = (ReadOnlySpan<byte>)bytes[..(int)read]; !unread.IsEmpty; )
+                ReadOnlySpan<byte> unread = bytes[..(int)read];
+                while (!unread.IsEmpty)
                 {
                     pressed(TakeKey(ref unread));
                 }

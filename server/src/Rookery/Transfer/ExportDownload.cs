@@ -22,7 +22,7 @@ internal static class ExportDownload
     /// <param name="database">The database.</param>
     /// <param name="to">The file; null for stdout.</param>
     /// <param name="replaces">Whether to replace an existing file.</param>
-    /// <param name="time">The clock of the time-outs.</param>
+    /// <param name="time">The clock that measures the time limits.</param>
     public static async Task<int> RunAsync(
         NodeClient client,
         string database,
@@ -69,7 +69,7 @@ internal static class ExportDownload
                 : file;
             documents = await CopyAsync(client, database, answer, output, progress, time);
         }
-        catch (Exception failure) when (failure is AdminException or IOException and not DirectoryNotFoundException)
+        catch (Exception failure) when (failure is AdminException or (IOException and not DirectoryNotFoundException))
         {
             // An incomplete file is useless, and a full disk needs the space.
             File.Delete(partial);
@@ -94,7 +94,7 @@ internal static class ExportDownload
             File.Move(partial, path, replaces);
         }
         catch (Exception failure)
-            when (failure is IOException or UnauthorizedAccessException && WhyNotWritable(path, replaces) is not null)
+            when ((failure is IOException or UnauthorizedAccessException) && WhyNotWritable(path, replaces) is not null)
         {
             // The target appeared during the export. The partial file is kept, because the export took long.
             throw new AdminException(
@@ -189,8 +189,8 @@ internal static class ExportDownload
         TimeProvider time
     )
     {
-        long documents = 0,
-            bytes = 0;
+        long documents = 0;
+        long bytes = 0;
         await Streamed.CopyAsync(
             answer,
             client.Address,

@@ -89,7 +89,9 @@ internal static class ImportCommand
                 : await FinishAsync(upload, dump, identities, progress);
         }
         catch (Exception stopped)
-            when (stopped is AdminException or BadInputException or ImportRefusedException && import.Result.Records > 0)
+            when ((stopped is AdminException or BadInputException or ImportRefusedException)
+                && import.Result.Records > 0
+            )
         {
             progress.Clear();
             var refusal = Refuse(stopped);
@@ -435,13 +437,11 @@ internal static class ImportCommand
             string file = parsed.GetValue(File)!;
             string whole = Path.GetFileName(file);
             string name = whole.EndsWith(Gzip, StringComparison.OrdinalIgnoreCase) ? whole[..^Gzip.Length] : whole;
-            string format =
-                parsed.GetValue(Format)
-                ?? (
-                    name.EndsWith(".csv", StringComparison.OrdinalIgnoreCase) ? Rows
-                    : name.EndsWith(".ravendbdump", StringComparison.OrdinalIgnoreCase) ? Dump
-                    : Lines
-                );
+            string formatOfName =
+                name.EndsWith(".csv", StringComparison.OrdinalIgnoreCase) ? Rows
+                : name.EndsWith(".ravendbdump", StringComparison.OrdinalIgnoreCase) ? Dump
+                : Lines;
+            string format = parsed.GetValue(Format) ?? formatOfName;
             if (format is not (Lines or Json or Rows or Dump))
             {
                 throw new AdminException(
@@ -479,21 +479,24 @@ internal static class ImportCommand
             }
 
             string separator = parsed.GetValue(Separator)! is "tab" or "\\t" ? "\t" : parsed.GetValue(Separator)!;
-            return separator is not [not ('"' or '\n' or '\r') and var character]
-                ? throw new AdminException(
+            if (separator.Length != 1 || separator[0] is '"' or '\n' or '\r')
+            {
+                throw new AdminException(
                     $"--separator must be one character, not \"{separator}\".",
                     ExitCode.Configuration
-                )
-                : new Order(
-                    Address.DatabaseOf(parsed.GetValue(Database)!),
-                    file,
-                    format,
-                    format is Rows
-                        ? new CsvOptions(collection!, parsed.GetValue(IdColumn), parsed.GetValue(Infers), character)
-                        : null,
-                    parsed.GetValue(Resumes),
-                    parsed.GetValue(Restarts)
                 );
+            }
+
+            return new Order(
+                Address.DatabaseOf(parsed.GetValue(Database)!),
+                file,
+                format,
+                format is Rows
+                    ? new CsvOptions(collection!, parsed.GetValue(IdColumn), parsed.GetValue(Infers), separator[0])
+                    : null,
+                parsed.GetValue(Resumes),
+                parsed.GetValue(Restarts)
+            );
         }
     }
 }

@@ -110,19 +110,24 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     {
         bool wasSilent = false;
         string? reason = null;
+        void ReportSlow()
+        {
+            string why =
+                Volatile.Read(ref reason)
+                ?? $"The node at {client.Address} has not answered for {QuietWait.TotalSeconds:0} s.";
+            tell?.Invoke(
+                $"{why.TrimEnd()} The import keeps trying, for {RequestTimeout.TotalMinutes:0} minutes in all."
+            );
+        }
+
         await using var slowTimer = time.CreateTimer(
-            _ =>
-                tell?.Invoke(
-                    (
-                        Volatile.Read(ref reason)
-                        ?? $"The node at {client.Address} has not answered for {QuietWait.TotalSeconds:0} s."
-                    ).TrimEnd() + $" The import keeps trying, for {RequestTimeout.TotalMinutes:0} minutes in all."
-                ),
+            _ => ReportSlow(),
             state: null,
             QuietWait,
             Timeout.InfiniteTimeSpan
         );
-        for (long startedAt = time.GetTimestamp(); ; )
+        long startedAt = time.GetTimestamp();
+        while (true)
         {
             using var timeout = new CancellationTokenSource(RequestTimeout, time);
             try
@@ -149,7 +154,8 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
                 if (!wasSilent)
                 {
                     // This attempt took all the time, so begin the time again once: a new connection may work.
-                    (wasSilent, startedAt) = (true, time.GetTimestamp());
+                    wasSilent = true;
+                    startedAt = time.GetTimestamp();
                 }
             }
 
@@ -199,8 +205,8 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
 
     private static (PartResult Result, string? Error) Read(string answer)
     {
-        long stored = 0,
-            bad = 0;
+        long stored = 0;
+        long bad = 0;
         string? error = "The connection broke before the result was received.";
         var reasons = new List<(int, string)>();
         foreach (string line in answer.Split('\n', StringSplitOptions.RemoveEmptyEntries))
