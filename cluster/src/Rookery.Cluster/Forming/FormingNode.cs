@@ -6,9 +6,10 @@ using Rookery.Platform;
 namespace Rookery.Cluster.Forming;
 
 /// <summary>
-/// The state machine of a node that forms a cluster. A node vows to one candidacy at a time. The vow is durable before
-/// it is sent, and only the candidate can release it. A candidate that has the vows of all expected nodes durably
-/// becomes founder, which is final. So no node is admitted to two clusters. Thread-safe.
+/// The state machine of a node that forms a cluster. A node vows to one candidacy at a time: it promises to join the
+/// cluster that this candidate founds. The vow is durable before it is sent, and only the candidate can release it. A
+/// candidate with the vows of all expected nodes durably becomes founder, which is final. So no node is admitted to two
+/// clusters. Thread-safe.
 /// </summary>
 /// <param name="disk">The disk.</param>
 /// <param name="dataDirectory">The directory of the note.</param>
@@ -204,7 +205,7 @@ internal sealed class FormingNode(
     private static string Named(FormingAnswer answer) =>
         answer.Step switch
         {
-            FormingStep.Vowed => $"{answer.Name} (which has vowed to another)",
+            FormingStep.Vowed => $"{answer.Name} (which has promised to join another)",
             FormingStep.Out => $"{answer.Name} (which takes no part)",
             _ => answer.Name,
         };
