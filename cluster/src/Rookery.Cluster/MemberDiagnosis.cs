@@ -100,10 +100,10 @@ internal sealed class MemberDiagnosis(
                 + $"cluster. That alone does not make it one that was removed: {advice}";
         }
 
-        if (
-            answers.Where(static answer => answer.Refusal is not null).MaxBy(static answer => answer.Refusal!.Kind) is
-            { Refusal: { } refusalOfPeer } refusing
-        )
+        var refusing = answers
+            .Where(static answer => answer.Refusal is not null)
+            .MaxBy(static answer => answer.Refusal!.Kind);
+        if (refusing is { Refusal: { } refusalOfPeer })
         {
             string member = roster.Of(refusing.Node) is null ? "Another member" : roster.NameAndTagOf(refusing.Node);
             return $"{member} does not let this node in: {refusalOfPeer.Sentence}"

@@ -77,7 +77,9 @@ internal sealed class ClusterClock(SafetyRules rules)
     {
         if (!_isKnown && ticks > 0)
         {
-            (_difference, _isKnown, SteadySinceTicks) = (DifferenceOf(ticks, now), true, ticks);
+            _difference = DifferenceOf(ticks, now);
+            _isKnown = true;
+            SteadySinceTicks = ticks;
         }
     }
 
@@ -168,8 +170,8 @@ internal sealed class ClusterClock(SafetyRules rules)
         ReadOnlySpan<(long Difference, bool IsSure)> clocks
     )
     {
-        int agreeing = 0,
-            sure = 0;
+        int agreeing = 0;
+        int sure = 0;
         foreach (var (clock, isSure) in clocks)
         {
             bool agrees = Math.Abs(clock - median) <= AgreementTicks;

@@ -68,7 +68,9 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     {
         if (!tailIsKept)
         {
-            (DurableIndex, WrittenIndex, _truncateAfter) = (index, index, -1);
+            DurableIndex = index;
+            WrittenIndex = index;
+            _truncateAfter = -1;
         }
     }
 

@@ -27,10 +27,13 @@ internal sealed class Follower(MemberState state, Outbox outbox)
             // A term has one leader, so entries verified in this term stay verified when contact with the leader was
             // lost for a while. Resetting _verified would delay commits: an idle leader does not send the entries
             // again.
-            (_verifiedTerm, _verified, _leaderCommit) = (state.Term, 0, 0);
+            _verifiedTerm = state.Term;
+            _verified = 0;
+            _leaderCommit = 0;
         }
 
-        (_acknowledged, _owesAcknowledgement) = (0, false);
+        _acknowledged = 0;
+        _owesAcknowledgement = false;
     }
 
     public void HandleAppend(in Message message, ReadOnlySpan<Entry> entries)

@@ -101,8 +101,8 @@ internal sealed class Heartbeats(
     /// </summary>
     private long MeasureElectionTimeout()
     {
-        long slowestTrip = 0,
-            slowestSync = state.Health.SyncMicroseconds;
+        long slowestTrip = 0;
+        long slowestSync = state.Health.SyncMicroseconds;
         foreach (var peer in tracker)
         {
             if (state.Configuration.IsVoter(peer.Node))

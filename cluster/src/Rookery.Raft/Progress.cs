@@ -206,6 +206,8 @@ internal sealed class Progress(NodeId node, long next, long now)
     {
         _inFlight.Clear();
         _bytesInFlight = 0;
-        (State, Next, WaitingSince) = (state, next, now);
+        State = state;
+        Next = next;
+        WaitingSince = now;
     }
 }

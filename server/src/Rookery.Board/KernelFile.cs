@@ -41,7 +41,7 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
     {
         Span<byte> text = stackalloc byte[MaxBytes];
         ReadOnlySpan<byte> unread = text[..Read(text)];
-        for (; ; index--)
+        for (int at = 0; ; at++)
         {
             unread = unread.TrimStart((byte)' ');
             if (!Utf8Parser.TryParse(unread, out long value, out int length))
@@ -49,7 +49,7 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
                 return null;
             }
 
-            if (index == 0)
+            if (at == index)
             {
                 return value;
             }
@@ -78,19 +78,18 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
         }
 
         unread = unread[name.Length..];
-        int count = 0;
-        for (; count < numbers.Length; count++)
+        for (int count = 0; count < numbers.Length; count++)
         {
             unread = unread.TrimStart((byte)' ');
             if (!Utf8Parser.TryParse(unread, out numbers[count], out int length))
             {
-                break;
+                return count;
             }
 
             unread = unread[length..];
         }
 
-        return count;
+        return numbers.Length;
     }
 
     /// <summary>

@@ -89,7 +89,8 @@ internal sealed class ClusterRoutes(ILogger log)
     public RaftConsensus SetSingleNode(RaftConsensus singleNode, ClusterRecords records)
     {
         SingleNodeRecords = new ClusterRecordStore(singleNode, records, static _ => ChangeAnswer.NotLeader);
-        return SingleNode = singleNode;
+        SingleNode = singleNode;
+        return singleNode;
     }
 
     private async Task CreateTokenAsync(HttpContext http)

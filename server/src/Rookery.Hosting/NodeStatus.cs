@@ -125,6 +125,7 @@ internal static class NodeStatus
             ? $"This node is in the cluster {member.Identity.ClusterName}, with {string.Join(", ", names)}."
             : null;
         string? owner = context.HasOwner ? "It has an owner." : null;
-        return string.Join(' ', ((string?[])[serving, member?.FormingStatus, membership, owner]).OfType<string>());
+        string?[] sentences = [serving, member?.FormingStatus, membership, owner];
+        return string.Join(' ', sentences.OfType<string>());
     }
 }

@@ -76,7 +76,9 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
 
             if ((end.Generation, end.Write).CompareTo((Generation, written)) > 0)
             {
-                (Generation, written, _nextBlock) = (end.Generation, end.Write, 1 - place);
+                Generation = end.Generation;
+                written = end.Write;
+                _nextBlock = 1 - place;
             }
 
             // An earlier version writes no end, so the higher one may be in the older block.

@@ -32,7 +32,8 @@ public static class JsonPlace
     {
         var open = new Stack<Level>();
         Range lastString = default;
-        for (int at = 0; at < json.Length && open.Count <= MaxLevels; )
+        int at = 0;
+        while (at < json.Length && open.Count <= MaxLevels)
         {
             switch (json[at])
             {

@@ -169,7 +169,8 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
 
                     break;
                 case (byte)'{':
-                    if (++depth > levels)
+                    depth++;
+                    if (depth > levels)
                     {
                         return Fail(InputErrorCode.TooDeep, Position);
                     }
@@ -189,7 +190,8 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
 
                     break;
                 case (byte)'[':
-                    if (++depth > levels)
+                    depth++;
+                    if (depth > levels)
                     {
                         return Fail(InputErrorCode.TooDeep, Position);
                     }

@@ -98,14 +98,16 @@ public sealed class ObjectKeys
         }
 
         _frames[_frameCount] = _keyCount;
-        _frameHasTable[_frameCount++] = false;
+        _frameHasTable[_frameCount] = false;
+        _frameCount++;
     }
 
     /// <summary>Closes the innermost object.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Close()
     {
-        int start = _frames[--_frameCount];
+        _frameCount--;
+        int start = _frames[_frameCount];
         if (_frameHasTable[_frameCount])
         {
             RemoveFromTable(start);

@@ -136,10 +136,12 @@ public static class StoredJson
                     at = JsonText.SkipString(json, at);
                     continue;
                 case (byte)'{' or (byte)'[':
-                    deepest = Math.Max(deepest, ++depth);
+                    depth++;
+                    deepest = Math.Max(deepest, depth);
                     break;
                 default:
-                    if (--depth == 0)
+                    depth--;
+                    if (depth == 0)
                     {
                         return at + 1;
                     }

@@ -217,7 +217,9 @@ public sealed class CoalescingClock : TimeProvider
                 }
 
                 Remove();
-                (_period, _isMissed, Instant) = (period, false, TimeSpan.MaxValue);
+                _period = period;
+                _isMissed = false;
+                Instant = TimeSpan.MaxValue;
                 if (dueTime != Timeout.InfiniteTimeSpan)
                 {
                     _due = clock.Now + dueTime;

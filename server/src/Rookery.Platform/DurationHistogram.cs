@@ -22,7 +22,8 @@ internal sealed class DurationHistogram
     internal void Add(long microseconds)
     {
         _counts[BucketOf(microseconds)]++;
-        if (++_weight == HalvedAtWeight)
+        _weight++;
+        if (_weight == HalvedAtWeight)
         {
             Halve();
         }

@@ -37,6 +37,8 @@ public sealed class GzipInputStream : ReadOnlyStream
     private uint _checksum; // of the member's decompressed bytes so far
     private uint _length; // of the member's decompressed bytes so far, modulo 2^32
 
+    private static ReadOnlySpan<byte> Signature => [0x1F, 0x8B];
+
     /// <summary>Starts decompression at the first byte of <paramref name="packed"/>.</summary>
     /// <param name="packed">The compressed bytes.</param>
     /// <param name="leaveOpen">Whether <paramref name="packed"/> stays open when this stream is disposed.</param>
@@ -185,7 +187,7 @@ public sealed class GzipInputStream : ReadOnlyStream
 
         if (bytes is not [0x1F, 0x8B, Deflate, var flags and <= 0x1F, ..] || bytes.Length < FixedBytes)
         {
-            throw _isLaterMember && !bytes.StartsWith((ReadOnlySpan<byte>)[0x1F, 0x8B])
+            throw _isLaterMember && !bytes.StartsWith(Signature)
                 ? new TrailingBytesException(_windowOffset + _start)
                 : new InvalidDataException("The header of a gzip member is damaged or cut off.");
         }
@@ -247,7 +249,10 @@ public sealed class GzipInputStream : ReadOnlyStream
 
         _inflate?.Dispose();
         _inflate = new DeflateStream(_feeder, CompressionMode.Decompress, leaveOpen: true);
-        (_checksum, _length, _lastRead, _part) = (0, 0, _start, Part.Data);
+        _checksum = 0;
+        _length = 0;
+        _lastRead = _start;
+        _part = Part.Data;
         return Step.Done;
     }
 
@@ -274,7 +279,7 @@ public sealed class GzipInputStream : ReadOnlyStream
             }
 
             following = following[TrailerBytes..];
-            if (following.IsEmpty || following.StartsWith((ReadOnlySpan<byte>)[0x1F, 0x8B]))
+            if (following.IsEmpty || following.StartsWith(Signature))
             {
                 _start = at + TrailerBytes;
                 _lastRead = _start;

@@ -307,7 +307,8 @@ public sealed class IoTimeline : IIoRecorder
             }
 
             Durations.Add(added.DurationMicroseconds);
-            if (--_eventsUntilEstimate == 0 || Total.Count <= EventsPerEstimate)
+            _eventsUntilEstimate--;
+            if (_eventsUntilEstimate == 0 || Total.Count <= EventsPerEstimate)
             {
                 _percentileMicroseconds = Durations.Percentile(SlowFraction);
                 _eventsUntilEstimate = EventsPerEstimate;

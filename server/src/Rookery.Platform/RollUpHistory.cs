@@ -61,9 +61,11 @@ internal sealed class RollUpHistory
     private static IEnumerable<IoRollUp> Read(Chunk chunk, int used)
     {
         long second = chunk.FirstSecond;
-        for (int offset = 0; offset < used; )
+        int offset = 0;
+        while (offset < used)
         {
-            byte head = chunk.Bytes[offset++];
+            byte head = chunk.Bytes[offset];
+            offset++;
             int step = head >> 4;
             second += step == StepInVarint ? chunk.Read(ref offset) : step;
             yield return new IoRollUp(

@@ -151,9 +151,9 @@ internal static class CompletionCommand
 
             foreach (var (name, description) in node.Options)
             {
-                yield return $"complete -c rookery -n \"__rookery_at '{node.Path}'\" "
-                    + $"{(name.StartsWith("--", StringComparison.Ordinal) ? $"-l {name[2..]}" : $"-s {name[1..]}")}"
-                    + $" -d {QuoteForFish(Shorten(description))}";
+                string option = name.StartsWith("--", StringComparison.Ordinal) ? $"-l {name[2..]}" : $"-s {name[1..]}";
+                yield return $"complete -c rookery -n \"__rookery_at '{node.Path}'\" {option} -d "
+                    + $"{QuoteForFish(Shorten(description))}";
             }
         }
     }

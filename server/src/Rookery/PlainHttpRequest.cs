@@ -159,9 +159,10 @@ internal static unsafe partial class PlainHttpRequest
     {
         value = 0;
         int begin = position;
-        for (; position < text.Length && text[position] is >= '0' and <= '9' && value <= maximum; position++)
+        while (position < text.Length && char.IsAsciiDigit(text[position]) && value <= maximum)
         {
             value = (10 * value) + (text[position] - '0');
+            position++;
         }
 
         // Leading zeros are refused, because other programs read them as octal numbers.

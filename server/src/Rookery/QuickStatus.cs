@@ -61,7 +61,8 @@ internal static class QuickStatus
                     isJson = true;
                     break;
                 case "--url" when url is null && index + 1 < options.Length:
-                    url = options[++index];
+                    index++;
+                    url = options[index];
                     break;
                 default:
                     return false;

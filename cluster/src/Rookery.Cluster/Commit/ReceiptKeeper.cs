@@ -61,9 +61,10 @@ internal sealed class ReceiptKeeper(MemberRoster roster)
 
         // Watched entries are in log order.
         int committed = 0;
-        for (; committed < _watched.Count && _watched[committed].Index <= core.CommitIndex; committed++)
+        while (committed < _watched.Count && _watched[committed].Index <= core.CommitIndex)
         {
             _watched[committed].Complete();
+            committed++;
         }
 
         _watched.RemoveRange(0, committed);

@@ -297,12 +297,10 @@ internal sealed class FormingNode(
     private void VowOrBecomeCandidate(FormingAnswer[] sameSize)
     {
         FormingAnswer[] open = [.. sameSize.Where(static answer => answer.Step == FormingStep.Open)];
-        if (
-            sameSize
-                .Where(static answer => answer.Step == FormingStep.Candidate)
-                .MinBy(static answer => answer.NodeId, StringComparer.Ordinal) is
-            { } candidate
-        )
+        FormingAnswer? candidate = sameSize
+            .Where(static answer => answer.Step == FormingStep.Candidate)
+            .MinBy(static answer => answer.NodeId, StringComparer.Ordinal);
+        if (candidate is not null)
         {
             int vowed = sameSize.Count(answer =>
                 answer.Step == FormingStep.Vowed && IsSame(answer.Founder, candidate.NodeId)

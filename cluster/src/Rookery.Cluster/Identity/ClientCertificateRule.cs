@@ -22,22 +22,21 @@ public sealed class ClientCertificateRule(IReadOnlyList<X509Certificate2> author
     /// time.</param>
     public string? WhyRefused(X509Certificate2 presented, DateTimeOffset now)
     {
-        if (
-            AuthorityChain.WhyRefused(
-                presented,
-                authorities,
-                ClusterAuthority.Client,
-                CertificateLife.Plausible(now)
-            ) is
-            { } reason
-        )
+        string? reason = AuthorityChain.WhyRefused(
+            presented,
+            authorities,
+            ClusterAuthority.Client,
+            CertificateLife.Plausible(now)
+        );
+        if (reason is not null)
         {
             return $"The client certificate of {presented.Subject} {reason}.";
         }
 
-        return
+        bool isClientOfCluster =
             SubjectAlternativeNames.ReadFrom(presented) is { } names
-            && NodeUri.ClientIn(names.Uri, clusterId) is not null
+            && NodeUri.ClientIn(names.Uri, clusterId) is not null;
+        return isClientOfCluster
             ? null
             : $"The certificate of {presented.Subject} is not that of a client of this cluster.";
     }

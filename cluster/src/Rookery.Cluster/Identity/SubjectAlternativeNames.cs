@@ -64,10 +64,11 @@ internal sealed record SubjectAlternativeNames(
 
     private static SubjectAlternativeNames? Read(AsnReader reader)
     {
-        List<string> names = [],
-            uris = [];
+        List<string> names = [];
+        List<string> uris = [];
         List<IPAddress> addresses = [];
-        for (var content = reader.ReadSequence(); content.HasData; )
+        var content = reader.ReadSequence();
+        while (content.HasData)
         {
             var tag = content.PeekTag();
             if (tag.HasSameClassAndValue(DnsName))

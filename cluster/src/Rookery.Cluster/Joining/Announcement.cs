@@ -49,12 +49,16 @@ public sealed record MemberFacts(
     /// that the operator configured.
     /// </summary>
     /// <param name="self">The member's identity.</param>
-    internal NodeNames NamesOf(NodeIdentity self) =>
-        NamesOf(
-            self.NodeName,
-            self.ClusterName,
-            [.. Addresses, .. ClientUrls, .. PublicUrl is null ? (string[])[] : [PublicUrl]]
-        );
+    internal NodeNames NamesOf(NodeIdentity self)
+    {
+        List<string> addresses = [.. Addresses, .. ClientUrls];
+        if (PublicUrl is not null)
+        {
+            addresses.Add(PublicUrl);
+        }
+
+        return NamesOf(self.NodeName, self.ClusterName, addresses);
+    }
 
     /// <summary>
     /// Returns why clients will refuse this node's certificate at its public URL, in a sentence; null when they will

@@ -196,14 +196,16 @@ internal sealed class CachedEntry
     public bool Release()
     {
         Invariant.Holds(_references > 0, "an entry is released as often as it is retained");
-        if (--_references > 0)
+        _references--;
+        if (_references > 0)
         {
             return false;
         }
 
         Invariant.Holds(_proposals.Count == 0, "a released entry has no waiting proposals");
         _encoded.Return();
-        (_encodedLength, OperationCount) = (0, 0);
+        _encodedLength = 0;
+        OperationCount = 0;
         return true;
     }
 

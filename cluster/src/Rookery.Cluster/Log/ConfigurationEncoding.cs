@@ -28,7 +28,8 @@ internal static class ConfigurationEncoding
         content[VotersOffset] = checked((byte)voters.Length);
         content[LearnersOffset] = checked((byte)learners.Length);
         int at = HeadBytes;
-        foreach (var node in (ReadOnlySpan<NodeId>)[.. voters, .. learners])
+        NodeId[] members = [.. voters, .. learners];
+        foreach (var node in members)
         {
             BinaryPrimitives.WriteInt64LittleEndian(content.AsSpan(at), node.Value);
             at += sizeof(long);

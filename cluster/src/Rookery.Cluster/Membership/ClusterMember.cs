@@ -439,6 +439,7 @@ public sealed class ClusterMember : IAsyncDisposable
     private string Describe(SnapshotOffer offer, NodeId from)
     {
         string member = _consensus!.Roster.NameOf(from);
+        string because = offer.Why is { } reason ? $", because {reason}" : string.Empty;
         return offer.Since is { } since
             ? string.Create(
                 CultureInfo.InvariantCulture,
@@ -447,8 +448,7 @@ public sealed class ClusterMember : IAsyncDisposable
             )
             : string.Create(
                 CultureInfo.InvariantCulture,
-                $"This node {DescribeCause()}: it takes all files of {member}, {Amount.Bytes(offer.Bytes)}"
-                    + $"{(offer.Why is { } reason ? $", because {reason}" : string.Empty)}."
+                $"This node {DescribeCause()}: it takes all files of {member}, {Amount.Bytes(offer.Bytes)}{because}."
             );
     }
 

@@ -132,7 +132,8 @@ public static class UpgradeEnd
             static entry => entry.Member,
             static entry => entry.Record.NewestFormatLevel
         );
-        foreach (var member in (NodeId[])[.. configuration.Voters, .. configuration.Learners])
+        NodeId[] members = [.. configuration.Voters, .. configuration.Learners];
+        foreach (var member in members)
         {
             newestLevels.TryAdd(member, 0);
         }

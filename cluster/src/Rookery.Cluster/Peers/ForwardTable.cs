@@ -111,7 +111,8 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
                 return 0;
             }
 
-            _pending.Add(++_lastNumber, forward);
+            _lastNumber++;
+            _pending.Add(_lastNumber, forward);
             return _lastNumber;
         }
     }

@@ -73,8 +73,11 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
                 return refusal;
             }
 
-            (store.StartNumber, store.StartId, store.Connections) = (hello.StartNumber, hello.StartId, 0);
-            store.Number = ++_lastNumber;
+            store.StartNumber = hello.StartNumber;
+            store.StartId = hello.StartId;
+            store.Connections = 0;
+            _lastNumber++;
+            store.Number = _lastNumber;
             store.Challengers.Clear();
             return null;
         }
@@ -191,7 +194,8 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
             _stores.Remove(idle.MinBy(static entry => entry.Value.Number).Key);
         }
 
-        var store = new Store(++_lastNumber) { StartNumber = hello.StartNumber, StartId = hello.StartId };
+        _lastNumber++;
+        var store = new Store(_lastNumber) { StartNumber = hello.StartNumber, StartId = hello.StartId };
         _stores.Add((hello.NodeId, hello.StoreId), store);
         return store;
     }

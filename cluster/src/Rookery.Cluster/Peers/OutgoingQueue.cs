@@ -190,7 +190,9 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
         {
             Invariant.Holds(_isClosed, "only a closed queue releases its buffers");
             charge = _fillingCharge + _sendingCharge;
-            (_fillingCharge, _sendingCharge, _fillingBytes) = (0, 0, 0);
+            _fillingCharge = 0;
+            _sendingCharge = 0;
+            _fillingBytes = 0;
             _filling.Return();
             _sending.Return();
             ReportHeldBytes();

@@ -37,11 +37,13 @@ internal sealed class UnknownPeerLog(Action<string> log, TimeProvider time)
                 _began = time.GetTimestamp();
             }
 
-            if (++_logged > MaxSentencesPerMinute)
+            if (_logged == MaxSentencesPerMinute)
             {
                 _notLogged++;
                 return;
             }
+
+            _logged++;
         }
 
         log(

@@ -103,7 +103,7 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         // Call this once. With a newer etag in each request, the other member would start to write the changes again
         // each time.
         long? since = Since?.Invoke();
-        for (; ; )
+        while (true)
         {
             long through = Through();
             if (await AskAsync(PathOfOffer(through, since), cancellationToken) is not { } offer)
@@ -212,7 +212,8 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         }
 
         using var target = inbox.Open(file, resumeAt);
-        for (int breaks = 0; ; )
+        int breaks = 0;
+        while (true)
         {
             long lengthBefore = target.Length;
             if (!await FetchRestAsync(offer, file, target, earlierBytes, cancellationToken))

@@ -131,32 +131,37 @@ public static class Judgement
         return MarkIfSimulated(facts, finding);
     }
 
-    private static Finding OfTemperature(DoctorFacts facts) =>
-        MarkIfSimulated(
-            facts,
-            facts.Reading.TemperatureCelsius switch
-            {
-                null => Unknown(facts, "temperature", "its temperature"),
-                >= BoardPolicy.HotCelsius and var hot => new(
-                    "temperature",
-                    Severity.Warning,
-                    $"{hot:0} °C: background work pauses, and the firmware throttles the processor from 80 to "
-                        + $"85 °C on.",
-                    HeatFix
-                ),
-                >= BoardPolicy.WarmCelsius and var warm => new(
-                    "temperature",
-                    Severity.Notice,
-                    $"{warm:0} °C: background work is slowed down.",
-                    HeatFix
-                ),
-                { } cool => new("temperature", Severity.Ok, $"{cool:0} °C."),
-            }
-        );
+    private static Finding OfTemperature(DoctorFacts facts)
+    {
+        if (facts.Reading.TemperatureCelsius is not { } celsius)
+        {
+            return MarkIfSimulated(facts, Unknown(facts, "temperature", "its temperature"));
+        }
+
+        Finding finding = celsius switch
+        {
+            >= BoardPolicy.HotCelsius => new(
+                "temperature",
+                Severity.Warning,
+                $"{celsius:0} °C: background work pauses, and the firmware throttles the processor from 80 to "
+                    + $"85 °C on.",
+                HeatFix
+            ),
+            >= BoardPolicy.WarmCelsius => new(
+                "temperature",
+                Severity.Notice,
+                $"{celsius:0} °C: background work is slowed down.",
+                HeatFix
+            ),
+            _ => new("temperature", Severity.Ok, $"{celsius:0} °C."),
+        };
+        return MarkIfSimulated(facts, finding);
+    }
 
     private static Finding OfDevice(StorageReading device)
     {
-        string name = $"{device.Device}{(device.Card?.Name is { } product ? $" ({product})" : string.Empty)}";
+        string product = device.Card?.Name is { } cardName ? $" ({cardName})" : string.Empty;
+        string name = device.Device + product;
         double? life = Nullable.Compare(device.LifeUsedA, device.LifeUsedB) > 0 ? device.LifeUsedA : device.LifeUsedB;
         const string replace =
             "Replace it before it fails. In a cluster, `rookery cluster node replace` lets another card take over; "

@@ -73,7 +73,8 @@ internal sealed class ReceivedStateCheck(EngineContext context, string directory
         try
         {
             RunDamage? damage = entry.Damage;
-            for (long offset = 0; damage is null && offset < file.Summary.FileBytes; )
+            long offset = 0;
+            while (damage is null && offset < file.Summary.FileBytes)
             {
                 long from = offset;
                 damage = entry.Reader!.Verify(from, StepBytes, out offset);

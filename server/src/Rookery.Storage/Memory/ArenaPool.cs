@@ -74,10 +74,11 @@ internal sealed unsafe class ArenaPool : IDisposable
     {
         lock (_gate)
         {
-            for (; bytes > 0 && _idle.TryPop(out nint chunk); bytes -= ChunkBytes)
+            while (bytes > 0 && _idle.TryPop(out nint chunk))
             {
                 NativePages.Unmap((byte*)chunk, ChunkBytes);
                 _share.Release(ChunkBytes);
+                bytes -= ChunkBytes;
             }
         }
     }

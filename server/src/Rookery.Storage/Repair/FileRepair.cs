@@ -168,7 +168,8 @@ public sealed class FileRepair
             return null;
         }
 
-        for (long offset = 0; file.IsReadable && offset < file.Summary.FileBytes; )
+        long offset = 0;
+        while (file.IsReadable && offset < file.Summary.FileBytes)
         {
             if (file.Reader.Verify(offset, file.Summary.FileBytes, out offset) is { } damage)
             {

@@ -100,9 +100,10 @@ internal sealed class RangeTombstoneSet
         {
             byte[] from = bounds[bound];
             byte[] to = bounds[bound + 1];
-            for (; next < byStart.Length && byStart[next].From.Span.SequenceCompareTo(from) <= 0; next++)
+            while (next < byStart.Length && byStart[next].From.Span.SequenceCompareTo(from) <= 0)
             {
                 open.Add(byStart[next]);
+                next++;
             }
 
             open.RemoveAll(tombstone => tombstone.ToExclusive.Span.SequenceCompareTo(from) <= 0);

@@ -16,7 +16,7 @@ internal sealed class AdminClient : IDisposable
 
     /// <summary>Creates the client for one node.</summary>
     /// <param name="node">The node.</param>
-    /// <param name="time">The clock of the time-out.</param>
+    /// <param name="time">The clock that measures the time limit.</param>
     public AdminClient(NodeConnection node, TimeProvider time) =>
         (_node, _client, _time) = (node, node.NewClient(Timeout.InfiniteTimeSpan), time);
 

@@ -253,22 +253,34 @@ internal static class JoinCommand
             ? [.. configured.Select(address => WithPort(address, port))]
             : [.. PeerAddresses.Of(new IPEndPoint(IPAddress.Any, port)).Take(MemberAddress.MaxAddresses)];
 
-    private static string? WhyNotReached(JoiningNode node) =>
-        node.Addresses switch
+    private static string? WhyNotReached(JoiningNode node)
+    {
+        if (node.Addresses.Count == 0)
         {
-            { Count: 0 } => "This machine has no address at which members could reach it. Pass one by --address.",
-            _ when node.Addresses.FirstOrDefault(MemberAddress.IsUnspecified) is { } any =>
-                $"{any} means all addresses of a machine, so other members cannot connect to it. "
-                    + $"Pass by --address an address or name at which the other members reach this machine, or "
-                    + $"omit the option to use this machine's own addresses.",
-            { Count: > MemberAddress.MaxAddresses } =>
-                $"--address may be given at most {MemberAddress.MaxAddresses} times.",
-            _ when node.Addresses.FirstOrDefault(static address => !MemberAddress.IsValid(address)) is { } wrong =>
-                $"\"{wrong}\" is no address at which members could reach this node. {MemberAddress.Rule}",
-            _ when node.PublicUrl is { } url && !MemberAddress.IsClientUrl(url) =>
-                $"--public-url must be a URL such as https://node.example:8443, not \"{url}\".",
-            _ => null,
-        };
+            return "This machine has no address at which members could reach it. Pass one by --address.";
+        }
+
+        if (node.Addresses.FirstOrDefault(MemberAddress.IsUnspecified) is { } any)
+        {
+            return $"{any} means all addresses of a machine, so other members cannot connect to it. "
+                + $"Pass by --address an address or name at which the other members reach this machine, or "
+                + $"omit the option to use this machine's own addresses.";
+        }
+
+        if (node.Addresses.Count > MemberAddress.MaxAddresses)
+        {
+            return $"--address may be given at most {MemberAddress.MaxAddresses} times.";
+        }
+
+        if (node.Addresses.FirstOrDefault(static address => !MemberAddress.IsValid(address)) is { } wrong)
+        {
+            return $"\"{wrong}\" is no address at which members could reach this node. {MemberAddress.Rule}";
+        }
+
+        return node.PublicUrl is { } url && !MemberAddress.IsClientUrl(url)
+            ? $"--public-url must be a URL such as https://node.example:8443, not \"{url}\"."
+            : null;
+    }
 
     /// <summary>
     /// Returns the options of `rookery serve` with which members reach the node at its registered address.
@@ -288,13 +300,15 @@ internal static class JoinCommand
                 + $"{new IPEndPoint(address, port)}";
     }
 
-    private static string WithPort(string address, int port) =>
-        address switch
+    private static string WithPort(string address, int port)
+    {
+        if (IPAddress.TryParse(address, out var bare))
         {
-            _ when IPAddress.TryParse(address, out var bare) => new IPEndPoint(bare, port).ToString(),
-            _ when address.Contains(':', StringComparison.Ordinal) => address,
-            _ => $"{address}:{port}",
-        };
+            return new IPEndPoint(bare, port).ToString();
+        }
+
+        return address.Contains(':', StringComparison.Ordinal) ? address : $"{address}:{port}";
+    }
 
     private static string ToJson(JoinedCluster joined) =>
         JsonLine.Of(json =>

@@ -48,7 +48,8 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         }
 
         using var body = isPatch ? asked.WrappedBody() : asked.Body();
-        string path = $"{asked.Path}/queries{(maxPerSecond is { } limit ? $"?maxOpsPerSec={limit}" : string.Empty)}";
+        string rateLimit = maxPerSecond is { } limit ? $"?maxOpsPerSec={limit}" : string.Empty;
+        string path = $"{asked.Path}/queries{rateLimit}";
         _total = count;
         using var progress = new Progress("documents", TimeProvider.System);
         using var interruption = new Interruption(progress, Stop);

@@ -30,17 +30,16 @@ internal static class ResultTable
                 .Take(MaxColumns),
         ];
         bool hasIds = results.Any(static result => IdOf(result) is not null);
+        string[] idColumn = hasIds ? ["ID"] : [];
         var table = new Table([
-            .. hasIds ? ["ID"] : Array.Empty<string>(),
+            .. idColumn,
             // '>' right-aligns the column.
             .. names.Select(name => results.All(result => IsNumberOrAbsent(result, name)) ? $">{name}" : name),
         ]);
         foreach (var result in results)
         {
-            table.Add([
-                .. hasIds ? [IdOf(result) ?? string.Empty] : Array.Empty<string>(),
-                .. names.Select(name => FormatCell(result, name)),
-            ]);
+            string[] idCell = hasIds ? [IdOf(result) ?? string.Empty] : [];
+            table.Add([.. idCell, .. names.Select(name => FormatCell(result, name))]);
         }
 
         return table;

@@ -33,17 +33,19 @@ internal sealed record ExaminedNode(NodeConnection Connection)
             && FindLocalConnection(disk, configuration.DataDirectory) is { Address.Scheme: "https" } written
                 ? written
                 : null;
+        List<(int Port, string Purpose, bool IsForMembers)> ports = [(configuration.Listen.Port, "clients", false)];
+        if (isMember)
+        {
+            ports.Add((configuration.PeerListen.Port, "members", true));
+        }
+
         return new ExaminedNode(
             known ?? new NodeConnection(LocalAccess.AddressOf(configuration), Token: null, Authorities: null)
         )
         {
             DataDirectory = configuration.DataDirectory,
             JournalDirectory = configuration.JournalDirectory,
-            Ports =
-            [
-                (configuration.Listen.Port, "clients", false),
-                .. isMember ? [(configuration.PeerListen.Port, "members", true)] : Array.Empty<(int, string, bool)>(),
-            ],
+            Ports = ports,
         };
     }
 

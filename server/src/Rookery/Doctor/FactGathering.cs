@@ -111,7 +111,7 @@ internal static class FactGathering
     }
 
     private static string ReadSockets(PosixDisk disk) =>
-        string.Concat(((string[])["/proc/net/tcp", "/proc/net/tcp6"]).Select(table => KernelTable.Read(disk, table)));
+        KernelTable.Read(disk, "/proc/net/tcp") + KernelTable.Read(disk, "/proc/net/tcp6");
 
     private static DoctorFacts WithSilence(DoctorFacts facts, ExaminedNode node, string silence, string sockets)
     {

@@ -33,10 +33,10 @@ internal static class IoPage
         [
             .. list.GetProperty("Columns").EnumerateArray().Select(static column => column.GetString()!),
         ];
-        int kind = Array.IndexOf(columns, "Kind"),
-            start = Array.IndexOf(columns, "StartUnixMicroseconds"),
-            duration = Array.IndexOf(columns, "DurationMicroseconds"),
-            bytes = Array.IndexOf(columns, "Bytes");
+        int kind = Array.IndexOf(columns, "Kind");
+        int start = Array.IndexOf(columns, "StartUnixMicroseconds");
+        int duration = Array.IndexOf(columns, "DurationMicroseconds");
+        int bytes = Array.IndexOf(columns, "Bytes");
         return
         [
             .. list.GetProperty("Rows")

@@ -61,13 +61,9 @@ internal sealed class TopScreen(Paint paint)
             lines.Add(string.Empty);
         }
 
-        lines.Add(
-            paint.Reverse(
-                Table
-                    .Cut($" q quit   ↑↓ scroll   tab node   p {(IsPaused ? "go on" : "pause")} ", width)
-                    .PadRight(width)
-            )
-        );
+        string pauseKey = IsPaused ? "go on" : "pause";
+        string keys = Table.Cut($" q quit   ↑↓ scroll   tab node   p {pauseKey} ", width);
+        lines.Add(paint.Reverse(keys.PadRight(width)));
         return lines;
     }
 
@@ -84,21 +80,25 @@ internal sealed class TopScreen(Paint paint)
             : string.Empty;
         string who = view.Cluster is null ? "one node" : $"{view.Cluster}, {leader}{inTerm}";
         string time = view.Time.UtcDateTime.ToString("HH:mm:ss", CultureInfo.InvariantCulture);
+        string pause = IsPaused ? "   (paused)" : string.Empty;
         string sentence = FitLine(view.Sentence, width);
+        string[] trouble = Trouble is null ? [] : [paint.Bad(FitLine(Trouble, width))];
+        int hiddenAlerts = view.Alerts.Count - MaxAlerts;
+        string[] more = hiddenAlerts > 0 ? [$"! and {hiddenAlerts} more"] : [];
         return
         [
-            paint.Bold(FitLine($"rookery top   {who}   {time} UTC{(IsPaused ? "   (paused)" : string.Empty)}", width)),
+            paint.Bold(FitLine($"rookery top   {who}   {time} UTC{pause}", width)),
             view.Level switch
             {
                 "ok" => paint.Good(sentence),
                 "warning" => paint.Warning(sentence),
                 _ => paint.Bad(sentence),
             },
-            .. Trouble is null ? [] : new[] { paint.Bad(FitLine(Trouble, width)) },
+            .. trouble,
             .. view
                 .Alerts.Take(MaxAlerts)
                 .Select(alert => ColourAlert(alert.Severity, FitLine($"! {alert.Sentence} {alert.Fix}", width))),
-            .. view.Alerts.Count > MaxAlerts ? [$"! and {view.Alerts.Count - MaxAlerts} more"] : Array.Empty<string>(),
+            .. more,
             string.Empty,
             .. FormatNodes(view, width),
         ];

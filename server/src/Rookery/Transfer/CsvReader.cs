@@ -111,7 +111,8 @@ internal sealed class CsvReader(TextReader text, char separator)
 
     private void CountCharacter()
     {
-        if (++_recordLength > MaxRecordCharacters)
+        _recordLength++;
+        if (_recordLength > MaxRecordCharacters)
         {
             throw new BadInputException(
                 $"The record of line {Line} is longer than {MaxRecordCharacters >> 20} Mi characters, so it is no "

@@ -122,7 +122,9 @@ internal sealed class DumpSource : IRecordSource
             }
             else if (isElement && IsDocument(element))
             {
-                record = new ImportRecord(OnOneLine(element), ++_documents);
+                var document = OnOneLine(element);
+                _documents++;
+                record = new ImportRecord(document, _documents);
                 return true;
             }
         }

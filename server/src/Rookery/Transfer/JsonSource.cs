@@ -136,6 +136,7 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
         line.Replace((byte)'\n', (byte)' ');
         line.Replace((byte)'\r', (byte)' ');
         _line.Advance(value.Length);
-        return new ImportRecord(_line.WrittenMemory, ++_documents);
+        _documents++;
+        return new ImportRecord(_line.WrittenMemory, _documents);
     }
 }

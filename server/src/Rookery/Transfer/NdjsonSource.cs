@@ -36,7 +36,8 @@ internal sealed class NdjsonSource(ByteSource bytes) : IRecordSource
     {
         bytes.Consume(_taken);
         _taken = 0;
-        for (int searched = 0; ; )
+        int searched = 0;
+        while (true)
         {
             int newline = bytes.Window.Span[searched..].IndexOf((byte)'\n');
             if (newline >= 0)
