@@ -121,7 +121,11 @@ public static class CanonicalJson
         int at = start + 1;
         while (json[at] != (byte)'}')
         {
-            at += json[at] == (byte)',' ? 1 : 0;
+            if (json[at] == (byte)',')
+            {
+                at++;
+            }
+
             int nameEnd = JsonText.SkipString(json, at);
             if (members.Count > 0)
             {
@@ -200,11 +204,13 @@ public static class CanonicalJson
                 || (left < middle && json[members[left]].SequenceCompareTo(json[members[right]]) <= 0);
             if (isLeft)
             {
-                scratch[at] = members[left++];
+                scratch[at] = members[left];
+                left++;
             }
             else
             {
-                scratch[at] = members[right++];
+                scratch[at] = members[right];
+                right++;
             }
         }
 

@@ -3,6 +3,7 @@ namespace Rookery.Platform;
 /// <summary>Recognises devices, pipes and sockets among files.</summary>
 public static class SpecialFile
 {
+    // The types in a file's mode: S_IFMT, S_IFDIR and S_IFREG of inode(7).
     private const int TypeMask = 0xF000;
     private const int DirectoryType = 0x4000;
     private const int RegularType = 0x8000;

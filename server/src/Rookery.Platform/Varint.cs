@@ -60,7 +60,7 @@ public static unsafe class Varint
     public static ulong Read(ReadOnlySpan<byte> source, ref int position) =>
         (uint)position < (uint)source.Length && source[position] < 0x80
             ? source[position++]
-            : ReadLong(source, ref position);
+            : ReadMultipleBytes(source, ref position);
 
     /// <summary>Reads a number up to <see cref="int.MaxValue"/> and advances the position.</summary>
     /// <exception cref="InvalidDataException">The bytes end early, or the number is too large.</exception>
@@ -162,7 +162,7 @@ public static unsafe class Varint
         return false;
     }
 
-    private static ulong ReadLong(ReadOnlySpan<byte> source, ref int position)
+    private static ulong ReadMultipleBytes(ReadOnlySpan<byte> source, ref int position)
     {
         ulong value = 0;
         for (int shift = 0; shift < 64 && (uint)position < (uint)source.Length; shift += 7)

@@ -35,7 +35,7 @@ internal sealed class BackupDownload : IDisposable
         NodeConnection node,
         TimeProvider time,
         CancellationToken cancellation
-    ) => Silence.BoundBeginningAsync(node.Address, time, ends => BeginAsync(node, ends), cancellation);
+    ) => Silence.BoundBeginningAsync(node.Address, time, limited => BeginAsync(node, limited), cancellation);
 
     private static async Task<BackupDownload> BeginAsync(NodeConnection node, CancellationToken cancellation)
     {

@@ -9,7 +9,7 @@ namespace Rookery;
 /// </summary>
 internal static unsafe partial class PlainHttpRequest
 {
-    private const int MaxBytes = 1 << 20;
+    private const int MaxResponseBytes = 1 << 20;
     private const int FirstBufferBytes = 16 << 10;
 
     // Constants of socket(2), socket(7), ip(7) and send(2), the same on Linux for x86-64 and arm64.
@@ -52,7 +52,7 @@ internal static unsafe partial class PlainHttpRequest
     /// <param name="port">The server's port.</param>
     /// <param name="request">The bytes to send.</param>
     /// <param name="timeout">The time limit of the connection, and then of the whole response.</param>
-    /// <param name="length">The number of bytes received.</param>
+    /// <param name="length">The number of bytes received; the returned array may be longer.</param>
     public static byte[]? Exchange(
         uint address,
         ushort port,
@@ -130,7 +130,7 @@ internal static unsafe partial class PlainHttpRequest
             length += (int)read;
             if (length == answer.Length)
             {
-                if (length >= MaxBytes)
+                if (length >= MaxResponseBytes)
                 {
                     return null;
                 }

@@ -57,32 +57,32 @@ internal sealed class FormingCaller(Func<PeerTrust> trust, FormingPhrase phrase)
         }
 
         byte[] body = await response.Content.ReadAsByteArrayAsync(timeout.Token);
-        return
-            response.StatusCode == HttpStatusCode.OK
-            && ClusterJson.TryRead(body, ClusterJson.Default.FormingAnswer) is { } answer
-            && MemberName.IsValid(answer.Name)
-            && phrase.IsProof(answer.Proof, FormingEnd.Answerer, stream.LocalCertificate!, stream.RemoteCertificate!)
-            ? answer with
-            {
-                Token = WithAddress(answer.Token, address),
-            }
-            : throw new IOException("it forms no cluster, or does not know the phrase");
+        if (
+            response.StatusCode != HttpStatusCode.OK
+            || ClusterJson.TryRead(body, ClusterJson.Default.FormingAnswer) is not { } answer
+            || !MemberName.IsValid(answer.Name)
+            || !phrase.IsProof(answer.Proof, FormingEnd.Answerer, stream.LocalCertificate!, stream.RemoteCertificate!)
+        )
+        {
+            throw new IOException("it forms no cluster, or does not know the phrase");
+        }
+
+        return answer with
+        {
+            Token = WithAddress(answer.Token, address),
+        };
     }
 
     /// <summary>Returns the token with the address that answered as its first address.</summary>
-    private static string? WithAddress(string? token, string address) =>
-        token is not null && JoinToken.TryParse(token, out var parsed)
-            ? (
-                parsed with
-                {
-                    Addresses =
-                    [
-                        address,
-                        .. parsed
-                            .Addresses.Where(other => !string.Equals(other, address, StringComparison.Ordinal))
-                            .Take(JoinToken.MaxAddresses - 1),
-                    ],
-                }
-            ).ToText()
-            : null;
+    private static string? WithAddress(string? token, string address)
+    {
+        if (token is null || !JoinToken.TryParse(token, out var parsed))
+        {
+            return null;
+        }
+
+        var others = parsed.Addresses.Where(other => !string.Equals(other, address, StringComparison.Ordinal));
+        var changed = parsed with { Addresses = [address, .. others.Take(JoinToken.MaxAddresses - 1)] };
+        return changed.ToText();
+    }
 }

@@ -11,6 +11,7 @@ namespace Rookery.Cluster.Identity;
 /// </summary>
 public sealed class ClusterAuthority : IDisposable
 {
+    // id-kp-serverAuth and id-kp-clientAuth of RFC 5280 4.2.1.12.
     private const string ServerUsage = "1.3.6.1.5.5.7.3.1";
     private const string ClientUsage = "1.3.6.1.5.5.7.3.2";
 
@@ -220,10 +221,8 @@ public sealed class ClusterAuthority : IDisposable
     private static X500DistinguishedName SubjectOf(string clusterName, ECDsa key)
     {
         var builder = new X500DistinguishedNameBuilder();
-        builder.AddCommonName(
-            $"{clusterName} authority "
-                + $"{Convert.ToHexStringLower(SHA256.HashData(key.ExportSubjectPublicKeyInfo()).AsSpan(0, 4))}"
-        );
+        byte[] keyHash = SHA256.HashData(key.ExportSubjectPublicKeyInfo());
+        builder.AddCommonName($"{clusterName} authority {Convert.ToHexStringLower(keyHash.AsSpan(0, 4))}");
         builder.AddOrganizationName("Rookery");
         return builder.Build();
     }

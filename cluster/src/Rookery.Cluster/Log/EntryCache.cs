@@ -56,7 +56,8 @@ internal sealed class EntryCache
         }
 
         entry.Retain();
-        _ring[(_head + _count++) % _ring.Length] = entry;
+        _ring[(_head + _count) % _ring.Length] = entry;
+        _count++;
         Bytes += entry.PayloadBytes + OverheadBytes;
     }
 
@@ -102,7 +103,8 @@ internal sealed class EntryCache
     {
         while (_count > 0 && LastIndex > index)
         {
-            int last = (_head + --_count) % _ring.Length;
+            _count--;
+            int last = (_head + _count) % _ring.Length;
             var entry = _ring[last]!;
             _ring[last] = null;
             ReleaseEntry(entry);

@@ -188,7 +188,8 @@ public sealed class MembershipService(
     {
         var configuration = consensus.ReadState().Configuration;
         int voters = configuration.Voters.Length;
-        return configuration.IsLearner(member.Member) && voters is > 2 and < Configuration.MaxVoters && voters % 2 == 1
+        bool bearsNoMoreLosses = voters is > 2 and < Configuration.MaxVoters && voters % 2 == 1;
+        return configuration.IsLearner(member.Member) && bearsNoMoreLosses
             ? Refused(
                 string.Create(
                     CultureInfo.InvariantCulture,
@@ -451,14 +452,14 @@ public sealed class MembershipService(
     private string ToleranceOf(Configuration configuration)
     {
         int voters = configuration.Voters.Length;
-        bool isFollowed = voters > 1 && VoterRule.VotersOf(voters + configuration.Learners.Length) > voters;
-        return MemberListing.Tolerance(voters)
-            + (
-                isFollowed
-                    ? $" That is until {string.Join(" or ", configuration.Learners.ToArray().Select(NameOf))} "
-                        + $"has caught up, and votes by itself."
-                    : string.Empty
-            );
+        bool willPromote = voters > 1 && VoterRule.VotersOf(voters + configuration.Learners.Length) > voters;
+        if (!willPromote)
+        {
+            return MemberListing.Tolerance(voters);
+        }
+
+        string learners = string.Join(" or ", configuration.Learners.ToArray().Select(NameOf));
+        return $"{MemberListing.Tolerance(voters)} That is until {learners} has caught up, and votes by itself.";
     }
 
     private async Task<bool> IsCommittedAsync(CancellationToken cancellationToken)

@@ -59,7 +59,8 @@ internal sealed class MembershipUpkeep(RaftConsensus consensus, Action<string> l
 
         foreach (var entry in incomplete)
         {
-            int rounds = _incomplete[entry.Member] = _incomplete.GetValueOrDefault(entry.Member) + 1;
+            int rounds = _incomplete.GetValueOrDefault(entry.Member) + 1;
+            _incomplete[entry.Member] = rounds;
             if (
                 rounds > RoundsUntilCompleted
                 && consensus.ChangeMember(MemberChange.Learner, entry.Member) == ChangeAnswer.Accepted

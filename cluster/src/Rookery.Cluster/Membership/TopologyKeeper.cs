@@ -113,7 +113,8 @@ internal sealed class TopologyKeeper(
     {
         if (view.Term != _term)
         {
-            (_term, _termSeenAt) = (view.Term, time.GetTimestamp());
+            _term = view.Term;
+            _termSeenAt = time.GetTimestamp();
         }
 
         return time.GetElapsedTime(_termSeenAt) > view.ElectionTimeout * TimeoutsToHear;

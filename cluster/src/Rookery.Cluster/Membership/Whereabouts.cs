@@ -32,7 +32,8 @@ internal sealed class Whereabouts(
     /// use.</exception>
     public void DoRound()
     {
-        bool isAddressCheck = _round++ % RoundsBetweenChecks == 0;
+        bool isAddressCheck = _round % RoundsBetweenChecks == 0;
+        _round++;
         if (isAddressCheck)
         {
             UpdateFacts();

@@ -184,16 +184,21 @@ internal static class OutcomeCodec
         }
     }
 
-    private static long SizeOfViolations(Rejection rejection) =>
-        rejection.Kind != RejectionKind.ClusterTransactionConflict
-            ? 0
-            : sizeof(int)
-                + (
-                    rejection.Violations?.Sum(static violation =>
-                        (long)WireWriter.SizeOf(violation.Id) + ViolationBytes
-                    )
-                    ?? 0
-                );
+    private static long SizeOfViolations(Rejection rejection)
+    {
+        if (rejection.Kind != RejectionKind.ClusterTransactionConflict)
+        {
+            return 0;
+        }
+
+        long bytes = sizeof(int);
+        foreach (var violation in rejection.Violations ?? [])
+        {
+            bytes += WireWriter.SizeOf(violation.Id) + ViolationBytes;
+        }
+
+        return bytes;
+    }
 
     private static ConcurrencyViolation[]? ReadViolations(ref WireReader reader)
     {

@@ -232,12 +232,14 @@ internal sealed class OutgoingLink : IAsyncDisposable
                 !_wasReached && trouble is SocketException && _context.Time.GetElapsedTime(_startedAt) < UsualAbsence;
             if (_loggedFailures.Count < MaxReported && _loggedFailures.Add((address, attempt.Why, isUsual)))
             {
-                (isUsual ? _context.Notes : _context.Log).Report(Trouble);
+                var log = isUsual ? _context.Notes : _context.Log;
+                log.Report(Trouble);
             }
 
             if (trouble is PeerRefusedException { Refusal: var refusal })
             {
-                (Refusal, _wasRefused) = (refusal, true);
+                Refusal = refusal;
+                _wasRefused = true;
                 _context.Refused(refusal);
             }
 
@@ -247,7 +249,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
 
     private async Task ServeAsync(PeerConnection connection, string address)
     {
-        using var stop = _stopping.Token.Register(() => connection.Close(null));
+        using var stop = _stopping.Token.Register(() => connection.Close(reason: null));
         bool knowsTerms = connection.Remote.FeatureLevel >= PeerProtocol.ForwardInTermSince;
         var open = new OpenConnection(connection, new ForwardTable(connection.Queue, _context.Time, knowsTerms));
         long connectedAt = _context.Time.GetTimestamp();

@@ -90,7 +90,7 @@ internal sealed class PeerConnection : IDisposable
         try
         {
             await ReceiveAsync(handler);
-            Close(null);
+            Close(reason: null);
         }
         catch (Exception trouble)
         {

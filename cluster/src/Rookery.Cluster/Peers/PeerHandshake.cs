@@ -40,8 +40,8 @@ internal static class PeerHandshake
             return (ParseHello(answer), null);
         }
 
-        var refuser = refusal.Kind == PeerRefusalKind.NoMember ? await ReadAsync(reader, cancellationToken) : null;
-        return refuser is null ? throw new PeerRefusedException(refusal) : (ParseHello(refuser), refusal);
+        var hello = refusal.Kind == PeerRefusalKind.NoMember ? await ReadAsync(reader, cancellationToken) : null;
+        return hello is null ? throw new PeerRefusedException(refusal) : (ParseHello(hello), refusal);
     }
 
     /// <summary>Reads the refusal that may answer a hello.</summary>

@@ -59,7 +59,8 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
 
         // If a batch was applied after the installed snapshot, the journal was already reset, so the mark is no longer
         // needed.
-        Write(context, Describe(next, position, deletions, position == Manifest.Position ? Manifest.Pending : null));
+        InstallMark? pending = position == Manifest.Position ? Manifest.Pending : null;
+        Write(context, Describe(next, position, deletions, pending));
         RetireAllBut(context, next);
         Publish(context, next, flushed);
         context.Readers.EndExcessive();
@@ -165,12 +166,11 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     private static void RetireAllBut(EngineContext context, RunSet next)
     {
         var keptIds = next.Files().Select(file => file.Summary.FileId).ToHashSet();
-        foreach (
-            RunEntry file in context
-                .Published.Current.Runs.Files()
-                .Where(file => !keptIds.Contains(file.Summary.FileId))
-                .ToArray()
-        )
+        RunEntry[] retired =
+        [
+            .. context.Published.Current.Runs.Files().Where(file => !keptIds.Contains(file.Summary.FileId)),
+        ];
+        foreach (RunEntry file in retired)
         {
             Retire(context, file);
         }
@@ -228,10 +228,11 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
             }
         }
 
+        // Never the revision of a failed attempt, which may be on disk.
+        _revision++;
         return new ManifestRecord
         {
-            // Never the revision of a failed attempt, which may be on disk.
-            Revision = ++_revision,
+            Revision = _revision,
             FeatureLevel = Manifest.FeatureLevel,
             Position = position,
             NextFileId = _nextFileId,

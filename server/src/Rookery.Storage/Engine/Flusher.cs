@@ -114,6 +114,7 @@ internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtabl
 
     private void Write(SkipList list, RowDropping dropping, RunOutput output)
     {
+        // Skips batches after the memtable's last one, and older versions of a key, which follow its newest one.
         MemtableNode* written = null;
         for (MemtableNode* node = list.First; node is not null; node = MemtableNode.Next(node, level: 0))
         {

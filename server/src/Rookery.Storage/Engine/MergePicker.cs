@@ -25,9 +25,10 @@ internal readonly record struct MergePicker(int fanIn, long baseBytes, long spac
             int tier = TierOf(runs[start].Bytes);
             long bytes = 0;
             int end = start;
-            for (; end < runs.Length && TierOf(runs[end].Bytes) <= tier; end++)
+            while (end < runs.Length && TierOf(runs[end].Bytes) <= tier)
             {
                 bytes += runs[end].Bytes;
+                end++;
             }
 
             if (end - start >= fanIn && bytes < bestBytes)

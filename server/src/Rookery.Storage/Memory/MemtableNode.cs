@@ -85,7 +85,7 @@ internal unsafe struct MemtableNode
     {
         if (key.Length >= KeyspaceBytes)
         {
-            return ((ulong)BinaryPrimitives.ReadUInt32BigEndian(key) << 8) | key[4];
+            return ((ulong)BinaryPrimitives.ReadUInt32BigEndian(key) << 8) | key[KeyspaceBytes - 1];
         }
 
         Span<byte> padded = stackalloc byte[KeyspaceBytes];

@@ -62,7 +62,7 @@ internal sealed class SortedRun
         int high = Files.Length - 1;
         while (low <= high)
         {
-            int middle = (low + high) >>> 1;
+            int middle = (low + high) / 2;
             RunEntry file = Files[middle];
             if (key.SequenceCompareTo(file.LastKey) > 0)
             {

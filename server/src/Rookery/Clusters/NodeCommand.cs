@@ -247,20 +247,17 @@ internal static class NodeCommand
             member.TryGetProperty("IsReachable", out var isReachable) && !isReachable.GetBoolean()
         );
         int more = ((voters.Length - 1) / 2) - off;
-        string vote = string.Create(
-            CultureInfo.InvariantCulture,
-            $"{voters.Length} {(voters.Length == 1 ? "votes" : "vote")}"
-        );
+        string verb = voters.Length == 1 ? "votes" : "vote";
+        string vote = string.Create(CultureInfo.InvariantCulture, $"{voters.Length} {verb}");
         string number = more == 0 ? "none" : more.ToString(CultureInfo.InvariantCulture);
         if (off == 0)
         {
-            return $"{vote}, and writes go on with {number} {(voters.Length > 2 ? "of them " : string.Empty)}off";
+            string ofThem = voters.Length > 2 ? "of them " : string.Empty;
+            return $"{vote}, and writes go on with {number} {ofThem}off";
         }
 
         string consequence = more < 0 ? "nothing is written" : $"writes go on with {number} more off";
-        return string.Create(
-            CultureInfo.InvariantCulture,
-            $"{vote}, of which {off} {(off == 1 ? "is" : "are")} off, and {consequence}"
-        );
+        string are = off == 1 ? "is" : "are";
+        return string.Create(CultureInfo.InvariantCulture, $"{vote}, of which {off} {are} off, and {consequence}");
     }
 }

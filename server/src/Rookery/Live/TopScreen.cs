@@ -38,12 +38,12 @@ internal sealed class TopScreen(Paint paint)
     /// <summary>How many lines the lower part is scrolled.</summary>
     public int Scroll { get; set; }
 
-    /// <summary>The chosen node.</summary>
+    /// <summary>The chosen node, or the first one if that is not listed; null without nodes.</summary>
     public LiveMember? Member =>
         View?.Members.FirstOrDefault(member =>
             Chosen is null ? member.IsSelf : string.Equals(member.Tag, Chosen, StringComparison.Ordinal)
         )
-        ?? (View is { Members: [var first, ..] } ? first : null);
+        ?? View?.Members.FirstOrDefault();
 
     /// <summary>Returns the whole screen, with as many lines as it needs.</summary>
     public IEnumerable<string> FormatAll(int width) => [.. FormatUpper(width), string.Empty, .. FormatLower(width)];

@@ -159,10 +159,11 @@ internal static class ImportCommand
 
     private static string DescribeResult(ImportJournal result)
     {
-        string bad =
-            result.Bad == 0 ? string.Empty : $", {Amount.Number(result.Bad)} {(result.Bad == 1 ? "was" : "were")} not";
-        return $"{Amount.Of(result.Stored, "document")} {(result.Stored == 1 ? "was" : "were")} stored{bad}";
+        string bad = result.Bad == 0 ? string.Empty : $", {Amount.Number(result.Bad)} {VerbFor(result.Bad)} not";
+        return $"{Amount.Of(result.Stored, "document")} {VerbFor(result.Stored)} stored{bad}";
     }
+
+    private static string VerbFor(long count) => count == 1 ? "was" : "were";
 
     /// <summary>Describes the result so far. Documents of a part without a response may be stored as well.</summary>
     private static string DescribeStopped(Import import) =>
