@@ -87,8 +87,10 @@ internal sealed class ReadIndexService(RaftHost host)
     {
         if (_requested is null && _waiting is { } round)
         {
-            (_requested, _waiting) = (round, null);
-            round.Number = ++_readNumber;
+            _requested = round;
+            _waiting = null;
+            _readNumber++;
+            round.Number = _readNumber;
             round.Term = host.Core.Term;
             host.Step(Input.Read(host.Now, round.Number));
         }
@@ -207,7 +209,8 @@ internal sealed class ReadIndexService(RaftHost host)
         {
             _requested?.End(isUpToDate: false);
             _waiting?.End(isUpToDate: false);
-            (_requested, _waiting) = (null, null);
+            _requested = null;
+            _waiting = null;
             foreach (var round in _confirmed)
             {
                 round.End(isUpToDate: false);

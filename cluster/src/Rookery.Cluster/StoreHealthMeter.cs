@@ -11,7 +11,7 @@ namespace Rookery.Cluster;
 internal sealed class StoreHealthMeter(RaftHost host, NodeStore store)
 {
     private readonly SyncTimes _syncs = new();
-    private long _writeStartedAt;
+    private long _writeStartedAt; // 0 when no write is outstanding
 
     // The journal's progress as last read, and when it last changed, in microseconds of the host's time.
     private long _progressSeen;
@@ -57,7 +57,8 @@ internal sealed class StoreHealthMeter(RaftHost host, NodeStore store)
         long written = store.Journal.Progress;
         if (written != _progressSeen)
         {
-            (_progressSeen, _progressAt) = (written, host.Now);
+            _progressSeen = written;
+            _progressAt = host.Now;
         }
 
         return startedAt == 0 ? 0 : host.Now - Math.Max(startedAt, _progressAt);

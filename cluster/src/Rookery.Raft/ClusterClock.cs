@@ -118,13 +118,15 @@ internal sealed class ClusterClock(SafetyRules rules)
             }
 
             Set(now, reference);
-            (IsSure, Verdict) = (true, ClockVerdict.Taken);
+            IsSure = true;
+            Verdict = ClockVerdict.Taken;
         }
         else if (agreeing >= majority)
         {
             Coverage.Count(RareBranch.ClockJumpDoubted);
             StartAtEarliestUnlessKnown(now);
-            (IsSure, Verdict) = (false, ClockVerdict.Doubted);
+            IsSure = false;
+            Verdict = ClockVerdict.Doubted;
         }
         else
         {
@@ -207,6 +209,7 @@ internal sealed class ClusterClock(SafetyRules rules)
             SteadySinceTicks = TicksAt(difference, now);
         }
 
-        (_difference, _isKnown) = (difference, true);
+        _difference = difference;
+        _isKnown = true;
     }
 }

@@ -93,11 +93,13 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
         );
         if (_voteIsPending)
         {
-            (_voteIsPending, _voteWrite) = (false, LastWrite);
+            _voteIsPending = false;
+            _voteWrite = LastWrite;
         }
 
         _truncateAfter = -1;
-        (_outstandingLast, WrittenIndex) = (lastIndex, lastIndex);
+        _outstandingLast = lastIndex;
+        WrittenIndex = lastIndex;
         return write;
     }
 

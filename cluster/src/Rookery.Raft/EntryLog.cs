@@ -118,7 +118,8 @@ public sealed class EntryLog
         _configurations.Clear();
         _sizes.RemoveLast(_sizes.Count);
         _configurations.Add((configurationIndex, configuration));
-        (Base, LastIndex) = (position, position.Index);
+        Base = position;
+        LastIndex = position.Index;
     }
 
     /// <summary>Returns the term of the entry at <paramref name="index"/>.</summary>
@@ -174,11 +175,11 @@ public sealed class EntryLog
     public long LastThatFits(long first, long last, int bytes)
     {
         long index = first;
-        long total = _sizes[(int)(first - Base.Index - 1)];
-        while (index < last && total + _sizes[(int)(index - Base.Index)] <= bytes)
+        long total = SizeAt(first);
+        while (index < last && total + SizeAt(index + 1) <= bytes)
         {
-            total += _sizes[(int)(index - Base.Index)];
             index++;
+            total += SizeAt(index);
         }
 
         return index;
@@ -192,11 +193,13 @@ public sealed class EntryLog
         long total = 0;
         for (long index = first; index <= last; index++)
         {
-            total += _sizes[(int)(index - Base.Index - 1)];
+            total += SizeAt(index);
         }
 
         return total;
     }
+
+    private int SizeAt(long index) => _sizes[(int)(index - Base.Index - 1)];
 
     private long FirstOfTerm(long index)
     {

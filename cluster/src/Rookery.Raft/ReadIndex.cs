@@ -12,6 +12,9 @@ internal sealed class ReadIndex(
     Outbox outbox
 )
 {
+    // An unanswered request is repeated this often in an election timeout.
+    private const int RequestsPerTimeout = 3;
+
     private readonly List<(NodeId From, long Number)> _waiting = [];
     private readonly List<(NodeId From, long Number)> _inRound = [];
     private readonly List<long> _inRequest = [];
@@ -155,7 +158,7 @@ internal sealed class ReadIndex(
     /// </summary>
     public void RepeatLateRequest()
     {
-        if (_inRequest.Count > 0 && state.Now - _requestedAt > state.ElectionTimeoutMicroseconds / 3)
+        if (_inRequest.Count > 0 && state.Now - _requestedAt > state.ElectionTimeoutMicroseconds / RequestsPerTimeout)
         {
             Coverage.Count(RareBranch.AskedAgain);
             WithdrawRequest();

@@ -63,7 +63,12 @@ public sealed class PosixDisk : IDisk
         }
 
         var error = LastError();
-        return error is Errno.NoEntry or Errno.NotDirectory ? false : throw new DiskException("look for", path, error);
+        if (error is Errno.NoEntry or Errno.NotDirectory)
+        {
+            return false;
+        }
+
+        throw new DiskException("look for", path, error);
     }
 
     /// <inheritdoc/>
@@ -100,7 +105,9 @@ public sealed class PosixDisk : IDisk
             error = LibC.MakeDirectory(path, DirectoryMode) == 0 ? Errno.None : LastError();
         }
 
-        bool isThere = error == Errno.None || (error == Errno.Exists && LibC.Access(Path.Join(path, "."), 0) == 0);
+        // Only a directory contains ".".
+        bool isThere =
+            error == Errno.None || (error == Errno.Exists && LibC.Access(Path.Join(path, "."), mode: 0) == 0);
         if (!isThere)
         {
             throw new DiskException("create the directory", path, error);

@@ -50,9 +50,8 @@ internal sealed record FormingNote(FormingStep Step)
             return Open;
         }
 
-        return
-            CheckedText.Decode(CheckedText.ReadBytes(disk, path))?.TrimEnd('\n').Split('\n') is [Heading, .. var lines]
-            && TryParse(lines, out var note)
+        string? text = CheckedText.Decode(CheckedText.ReadBytes(disk, path));
+        return text?.TrimEnd('\n').Split('\n') is [Heading, .. var lines] && TryParse(lines, out var note)
             ? note
             : throw new IdentityException(
                 $"{path} is damaged, so this node does not know whether it promised to join another node, and "

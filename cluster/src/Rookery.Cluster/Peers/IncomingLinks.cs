@@ -47,7 +47,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
             {
                 From = incoming.From,
             };
-            using var stop = cancellationToken.Register(() => connection.Close(null));
+            using var stop = cancellationToken.Register(() => connection.Close(reason: null));
             if (!Add(connection))
             {
                 return;
@@ -127,7 +127,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
 
         foreach (var connection in All())
         {
-            connection.Close(null);
+            connection.Close(reason: null);
         }
     }
 

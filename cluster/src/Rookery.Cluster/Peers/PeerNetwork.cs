@@ -165,11 +165,8 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
             );
             foreach (var peer in kept)
             {
-                if (
-                    peer.Route.ReplaceRecorded(
-                        Array.Find(wanted, address => address.Node == peer.Route.Node)!.Addresses
-                    )
-                )
+                var recorded = Array.Find(wanted, address => address.Node == peer.Route.Node)!;
+                if (peer.Route.ReplaceRecorded(recorded.Addresses))
                 {
                     peer.Wake();
                 }

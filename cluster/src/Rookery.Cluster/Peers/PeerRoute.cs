@@ -23,14 +23,8 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     {
         lock (_gate)
         {
-            return
-            [
-                .. new[] { _reached }
-                    .OfType<string>()
-                    .Concat(_callerAddresses)
-                    .Concat(_addresses)
-                    .Distinct(StringComparer.Ordinal),
-            ];
+            string[] reached = _reached is null ? [] : [_reached];
+            return [.. reached.Concat(_callerAddresses).Concat(_addresses).Distinct(StringComparer.Ordinal)];
         }
     }
 

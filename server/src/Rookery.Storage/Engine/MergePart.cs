@@ -45,8 +45,10 @@ internal readonly record struct MergePart(IReadOnlyList<RunEntry> Linked, ReadOn
                 return new MergePart(linked, default);
             }
 
-            reached =
-                i == 0 || files[i].LastKey.SequenceCompareTo(reached.Span) > 0 ? files[i].Summary.LargestKey : reached;
+            if (i == 0 || files[i].LastKey.SequenceCompareTo(reached.Span) > 0)
+            {
+                reached = files[i].Summary.LargestKey;
+            }
         }
 
         return new MergePart(linked, default);

@@ -102,7 +102,7 @@ internal readonly unsafe struct BlockView(byte* raw, int rawLength, int rows)
         int high = rows;
         while (low < high)
         {
-            int middle = (int)((uint)(low + high) >> 1);
+            int middle = (low + high) >> 1;
             int order = heads[middle].CompareTo(head);
             if (order == 0)
             {

@@ -14,6 +14,10 @@ internal static unsafe class BloomFilter
     private const int BitsPerKey = 10;
     private const int Probes = 6;
 
+    // Bits of the mixed hash that a probe uses: the number of one of the line's 512 bits.
+    private const int BitsPerProbe = 9;
+    private const ulong ProbeMask = (1 << BitsPerProbe) - 1;
+
     // Factors that spread each bit of a number over the whole product (splitmix64).
     private const ulong FirstFactor = 0x9e3779b97f4a7c15;
     private const ulong SecondFactor = 0xbf58476d1ce4e5b9;
@@ -40,9 +44,9 @@ internal static unsafe class BloomFilter
         ulong bits = Remix(digest);
         for (int probe = 0; probe < Probes; probe++)
         {
-            int bit = (int)(bits & 511);
+            int bit = (int)(bits & ProbeMask);
             line[bit >> 3] |= (byte)(1 << (bit & 7));
-            bits >>= 9;
+            bits >>= BitsPerProbe;
         }
     }
 
@@ -54,13 +58,13 @@ internal static unsafe class BloomFilter
         ulong bits = Remix(digest);
         for (int probe = 0; probe < Probes; probe++)
         {
-            int bit = (int)(bits & 511);
+            int bit = (int)(bits & ProbeMask);
             if ((line[bit >> 3] & (1 << (bit & 7))) == 0)
             {
                 return false;
             }
 
-            bits >>= 9;
+            bits >>= BitsPerProbe;
         }
 
         return true;

@@ -44,28 +44,28 @@ internal readonly record struct RunFooter(
     {
         Magic.CopyTo(target);
         int at = Magic.Length;
-        foreach (
-            long field in (ReadOnlySpan<long>)
-                [
-                    FileBytes,
-                    IndexOffset,
-                    IndexBytes,
-                    FilterBytes,
-                    PropertiesBytes,
-                    Rows,
-                    Tombstones,
-                    RangeTombstones,
-                    LogicalBytes,
-                    SmallestSequence,
-                    LargestSequence,
-                ]
-        )
+        ReadOnlySpan<long> longs =
+        [
+            FileBytes,
+            IndexOffset,
+            IndexBytes,
+            FilterBytes,
+            PropertiesBytes,
+            Rows,
+            Tombstones,
+            RangeTombstones,
+            LogicalBytes,
+            SmallestSequence,
+            LargestSequence,
+        ];
+        foreach (long field in longs)
         {
             BinaryPrimitives.WriteInt64LittleEndian(target[at..], field);
             at += sizeof(long);
         }
 
-        foreach (uint field in (ReadOnlySpan<uint>)[Blocks, IndexChecksum, FilterChecksum, PropertiesChecksum])
+        ReadOnlySpan<uint> uints = [Blocks, IndexChecksum, FilterChecksum, PropertiesChecksum];
+        foreach (uint field in uints)
         {
             BinaryPrimitives.WriteUInt32LittleEndian(target[at..], field);
             at += sizeof(uint);

@@ -31,6 +31,7 @@ internal readonly unsafe ref struct SealedBlock
     /// <returns>What is wrong; null if the block is valid.</returns>
     public static string? Open(ReadOnlySpan<byte> bytes, long fileId, long offset, out SealedBlock block)
     {
+        // The header is [u32 checksum][u32 length and flag][u32 rows].
         block = default;
         if (BinaryPrimitives.ReadUInt32LittleEndian(bytes) != RunFormat.ChecksumOf(fileId, offset, bytes[4..]))
         {

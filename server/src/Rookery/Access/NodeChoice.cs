@@ -30,6 +30,7 @@ internal static class NodeChoice
             }
 
             var pause = attempts.Count < nodes.Count ? HeadStart : Timeout.InfiniteTimeSpan;
+            // If all attempts have failed, the next node is asked at once.
             await Task.WhenAny([
                 .. attempts.Where(static task => !task.IsCompleted).Cast<Task>().DefaultIfEmpty(Task.CompletedTask),
                 Task.Delay(pause, TimeProvider.System, chosen.Token),

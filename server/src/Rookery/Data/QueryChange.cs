@@ -159,8 +159,10 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
     /// <summary>Returns the query without its clause `update`, to count the documents.</summary>
     private string QueryWithout(ScriptText update)
     {
-        int clause = asked.Text.LastIndexOf("update", update.Position, StringComparison.OrdinalIgnoreCase);
-        return $"{asked.Text.AsSpan(0, clause)} {asked.Text.AsSpan(update.Position + update.Text.Length + 1)}";
+        // The script is between the braces of the clause.
+        int begin = asked.Text.LastIndexOf("update", update.Position, StringComparison.OrdinalIgnoreCase);
+        int closingBrace = update.Position + update.Text.Length;
+        return $"{asked.Text.AsSpan(0, begin)} {asked.Text.AsSpan(closingBrace + 1)}";
     }
 
     // Returns the value of a whole number or of a parameter with one; null for anything else.

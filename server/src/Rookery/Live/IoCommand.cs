@@ -201,12 +201,10 @@ internal static class IoCommand
                 continue;
             }
 
-            foreach (
-                var operation in IoPage
-                    .Read(answer.GetProperty(isSlow ? "SlowEvents" : "Events"))
-                    .Where(operation => operation.End > since)
-                    .OrderBy(static operation => operation.End)
-            )
+            var unseen = IoPage
+                .Read(answer.GetProperty(isSlow ? "SlowEvents" : "Events"))
+                .FindAll(operation => operation.End > since);
+            foreach (var operation in unseen.OrderBy(static operation => operation.End))
             {
                 since = Math.Max(since, operation.End);
                 Output.Line(

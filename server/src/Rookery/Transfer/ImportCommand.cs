@@ -203,7 +203,7 @@ internal static class ImportCommand
         {
             Rows => new CsvSource(CsvSource.TextOf(input.Stream), order.Csv!),
             Dump => new DumpSource(input.Bytes),
-            Lines when !JsonSource.IsOne(input.Bytes) => new NdjsonSource(input.Bytes),
+            Lines when !JsonSource.Recognizes(input.Bytes) => new NdjsonSource(input.Bytes),
             _ => new JsonSource(input.Bytes),
         };
 

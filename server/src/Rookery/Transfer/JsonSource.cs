@@ -21,7 +21,7 @@ internal sealed class JsonSource(ByteSource bytes) : IRecordSource
     /// Returns whether an input is of this format and not lines of JSON: it begins with an array, or its first value is
     /// not alone on its line. Consumes nothing.
     /// </summary>
-    public static bool IsOne(ByteSource bytes)
+    public static bool Recognizes(ByteSource bytes)
     {
         bool isEnd = false;
         while (true)

@@ -17,7 +17,7 @@ public sealed class JsonSourceTests
         for (int piece = 1; piece < 8; piece++)
         {
             var bytes = new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), piece));
-            Assert.True(JsonSource.IsOne(bytes));
+            Assert.True(JsonSource.Recognizes(bytes));
             Assert.Equal(expected, string.Join('|', Read(new JsonSource(bytes))));
         }
     }
@@ -31,7 +31,7 @@ public sealed class JsonSourceTests
     [InlineData("")]
     public void Documents_on_lines_of_their_own_are_read_by_line_so_a_bad_one_is_skipped(string input) =>
         Assert.False(
-            JsonSource.IsOne(
+            JsonSource.Recognizes(
                 new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), pieceBytes: 3))
             )
         );
