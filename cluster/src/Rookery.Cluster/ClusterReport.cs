@@ -210,30 +210,33 @@ internal sealed class ClusterReport(
             if (peer.Node == node)
             {
                 // A new leader knows nothing about a member until the member answers.
-                return peer.LastContact is not { } lastContact
-                    ? new MemberStatistics(
+                if (peer.LastContact is not { } lastContact)
+                {
+                    return new MemberStatistics(
                         member,
                         version,
                         IsReachable: false,
                         LagEntries: null,
                         SyncMicroseconds: null
-                    )
-                    : new MemberStatistics(
-                        member,
-                        version,
-                        peer.IsReachable,
-                        peer.Match is { } match ? Math.Max(0, state.LastIndex - match) : null,
-                        NullIfUnmeasured(peer.SyncMicroseconds)
-                    )
-                    {
-                        HeardSeconds = Math.Max(0, host.Now - lastContact) / 1e6,
-                        ClockAheadSeconds =
-                            peer.Clock.UtcTicks == 0
-                                ? null
-                                : ClusterTimeSource.AheadSeconds(peer.Clock.UtcTicks, clock.Time),
-                        IsClockSynchronised = peer.Clock.UtcTicks == 0 ? null : peer.Clock.IsSure,
-                        SpareBytes = peer.SpareBytes,
-                    };
+                    );
+                }
+
+                bool hasClock = peer.Clock.UtcTicks != 0;
+                return new MemberStatistics(
+                    member,
+                    version,
+                    peer.IsReachable,
+                    peer.Match is { } match ? Math.Max(0, state.LastIndex - match) : null,
+                    NullIfUnmeasured(peer.SyncMicroseconds)
+                )
+                {
+                    HeardSeconds = Math.Max(0, host.Now - lastContact) / 1e6,
+                    ClockAheadSeconds = hasClock
+                        ? ClusterTimeSource.AheadSeconds(peer.Clock.UtcTicks, clock.Time)
+                        : null,
+                    IsClockSynchronised = hasClock ? peer.Clock.IsSure : null,
+                    SpareBytes = peer.SpareBytes,
+                };
             }
         }
 

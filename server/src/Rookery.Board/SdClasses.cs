@@ -55,17 +55,15 @@ public sealed record SdClasses(int? Speed, int? Uhs, int? Video, int? Applicatio
     /// </summary>
     public override string ToString()
     {
-        string[] classes =
+        string?[] classes =
         [
-            .. new[]
-            {
-                Describe("class ", Speed),
-                Describe("U", Uhs),
-                Describe("V", Video),
-                Describe("A", Application),
-            }.OfType<string>(),
+            Describe("class ", Speed),
+            Describe("U", Uhs),
+            Describe("V", Video),
+            Describe("A", Application),
         ];
-        return classes.Length > 0 ? string.Join(", ", classes) : "none";
+        string known = string.Join(", ", classes.OfType<string>());
+        return known.Length > 0 ? known : "none";
     }
 
     private static string? Describe(string prefix, int? value) =>

@@ -11,6 +11,7 @@ internal sealed class StorageDevice : IDisposable
     private const int SectorBytes = 512;
     private const double LifeSteps = 10;
     private const int MaxLayers = 8;
+    private const string NamePrefix = "DEVNAME=";
 
     private readonly string _name;
     private readonly KernelFile _statistics;
@@ -28,7 +29,8 @@ internal sealed class StorageDevice : IDisposable
         // Read once: the kernel reads the registers only when it detects the card.
         string registers = Path.Join(directory, "device");
         string? ReadRegister(string register) => KernelFile.ReadText(disk, Path.Join(registers, register));
-        if (ReadRegister("type") is { } type and ("SD" or "MMC"))
+        string? type = ReadRegister("type");
+        if (type is "SD" or "MMC")
         {
             _card = new CardRegisters(
                 type,
@@ -39,7 +41,9 @@ internal sealed class StorageDevice : IDisposable
                 ReadRegister("ssr") is { } status ? SdClasses.Parse(status) : null
             );
             string[] life = ReadRegister("life_time")?.Split(' ') ?? [];
-            _lifeUsed = (life.Length > 0 ? LifeOf(life[0]) : null, life.Length == 2 ? LifeOf(life[1]) : null);
+            double? lifeA = life.Length > 0 ? LifeOf(life[0]) : null;
+            double? lifeB = life.Length == 2 ? LifeOf(life[1]) : null;
+            _lifeUsed = (lifeA, lifeB);
             int? spareBlocksUsed = ReadRegister("pre_eol_info") is { } info ? Hexadecimal(info) : null;
             _spareBlocksUsed = spareBlocksUsed is >= 1 and <= 3 ? spareBlocksUsed : null; // 0 is undefined
         }
@@ -65,11 +69,12 @@ internal sealed class StorageDevice : IDisposable
                 if (disk.Exists(Path.Join(directory, "partition")))
                 {
                     // The directory is a link into the device tree, where a partition's directory is inside its disk's.
-                    return KernelFile
-                        .ReadText(disk, Path.Join(directory, "../uevent"))
-                        ?.Split('\n')
-                        .FirstOrDefault(static line => line.StartsWith("DEVNAME=", StringComparison.Ordinal))
-                        ?["DEVNAME=".Length..];
+                    string[] lines = KernelFile.ReadText(disk, Path.Join(directory, "../uevent"))?.Split('\n') ?? [];
+                    string? named = Array.Find(
+                        lines,
+                        static line => line.StartsWith(NamePrefix, StringComparison.Ordinal)
+                    );
+                    return named?[NamePrefix.Length..];
                 }
 
                 if (!disk.Exists(lowerDevices) || disk.List(lowerDevices) is not [var lowerDevice])

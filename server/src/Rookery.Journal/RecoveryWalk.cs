@@ -69,11 +69,16 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     /// <summary>The entries and truncations that were read, in order.</summary>
     public List<RecoveredEntry> Entries { get; } = [];
 
-    public EntryPosition MayHaveAcknowledged =>
-        EntryPosition.Later(
-            Map?.Lost ?? default,
-            PendingReset is { } reset ? new(reset.Position.Term, reset.Position.Index) : Map?.End ?? default
-        );
+    public EntryPosition MayHaveAcknowledged
+    {
+        get
+        {
+            EntryPosition end = PendingReset is { } reset
+                ? new(reset.Position.Term, reset.Position.Index)
+                : Map?.End ?? default;
+            return EntryPosition.Later(Map?.Lost ?? default, end);
+        }
+    }
 
     /// <summary>
     /// Creates the report. A skipped gap (case D) takes precedence over the verdict on the log's end.
@@ -114,7 +119,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             if (Live[i].Header!.Position != Map.Position)
             {
                 // The previous segment ended where this header says, but at another log position.
-                ThrowDamaged(Live[i].File.Path, 0, Live[^1].Header!.Position.Index);
+                ThrowDamaged(Live[i].File.Path, offset: 0, Live[^1].Header!.Position.Index);
             }
 
             Map.AdoptHeader(Live[i].Header!);
@@ -184,7 +189,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                         + $"entries {_knowledge.ManifestIndex + 1} to {segment.Header.Position.Index} would be "
                         + $"lost. Nothing was changed. Put the file back, or {RepairAdvice}.",
                     segment.File.Path,
-                    0
+                    offset: 0
                 );
             }
 
@@ -206,7 +211,8 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         LastWriteOffset = offset;
         _lastFrame = default;
         segment.Landmarks = 0;
-        _highestWrite = _lastWrite = segment.Header!.FirstWrite - 1;
+        _lastWrite = segment.Header!.FirstWrite - 1;
+        _highestWrite = _lastWrite;
         var walker = new SegmentWalker(segment, offset, end, _lastWrite + 1);
         try
         {
@@ -376,7 +382,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                         + $"was changed. "
                         + $"Put the file back, or {RepairAdvice}.",
                     options.Directory,
-                    0
+                    offset: 0
                 );
             case TailVerdict.StopAndExplain when isSetBack:
                 throw new JournalDamagedException(

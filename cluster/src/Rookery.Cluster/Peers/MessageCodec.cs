@@ -38,13 +38,10 @@ internal static class MessageCodec
     {
         var writer = new WireWriter(destination);
         writer.PutByte((byte)message.Kind);
-        writer.PutByte(
-            (byte)(
-                (message.Refused ? Refused : 0)
-                | (message.IsTransfer ? IsTransfer : 0)
-                | (message.Clock.IsSure ? IsClockSure : 0)
-            )
-        );
+        int flags = message.Refused ? Refused : 0;
+        flags |= message.IsTransfer ? IsTransfer : 0;
+        flags |= message.Clock.IsSure ? IsClockSure : 0;
+        writer.PutByte((byte)flags);
         writer.PutInt64(message.Term);
         writer.PutInt64(message.StartNumber);
         writer.PutInt64(message.Position.Term);

@@ -273,11 +273,13 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                 return false;
             }
 
-            long offset =
-                answer.StatusCode == HttpStatusCode.PartialContent
-                    ? answer.Content.Headers.ContentRange?.From ?? -1
-                    : 0;
-            if (answer.StatusCode is HttpStatusCode.OK or HttpStatusCode.PartialContent && offset == target.Length)
+            long? offset = answer.StatusCode switch
+            {
+                HttpStatusCode.OK => 0,
+                HttpStatusCode.PartialContent => answer.Content.Headers.ContentRange?.From,
+                _ => null,
+            };
+            if (offset == target.Length)
             {
                 await using var body = await answer.Content.ReadAsStreamAsync(cancellationToken);
                 await CopyAsync(body, file, target, earlierBytes, offer.Bytes, cancellationToken);
@@ -307,11 +309,8 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
         byte[] buffer = ArrayPool<byte>.Shared.Rent(PieceBytes);
         try
         {
-            for (
-                int read = await ReadAsync(body, buffer, cancellationToken);
-                read > 0;
-                read = await ReadAsync(body, buffer, cancellationToken)
-            )
+            int read = await ReadAsync(body, buffer, cancellationToken);
+            while (read > 0)
             {
                 if (read > file.Bytes - target.Length)
                 {
@@ -328,6 +327,8 @@ public sealed class StateFetch(HttpClient member, StateInbox inbox, TimeProvider
                 {
                     Progress?.Invoke(new StateFetchProgress(earlierBytes + target.Length, total));
                 }
+
+                read = await ReadAsync(body, buffer, cancellationToken);
             }
         }
         finally

@@ -109,7 +109,8 @@ internal static class JoinCommand
         CancellationToken cancellation
     )
     {
-        if (!JoinToken.TryParse(text is "-" ? await Console.In.ReadToEndAsync(cancellation) : text, out var token))
+        string given = text is "-" ? await Console.In.ReadToEndAsync(cancellation) : text;
+        if (!JoinToken.TryParse(given, out var token))
         {
             return await Refusal.WriteAsync(
                 "That is no join token, or only a part of one: it begins with \"rookery-join-1.\" and has no "
