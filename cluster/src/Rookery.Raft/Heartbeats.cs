@@ -61,7 +61,8 @@ internal sealed class Heartbeats(
     /// <summary>Records a member's health, clock, round-trip time and confirmed round from its reply.</summary>
     public void RecordReply(Progress peer, in Message message)
     {
-        (peer.Health, peer.HasReportedHealth) = (message.Health, true);
+        peer.Health = message.Health;
+        peer.HasReportedHealth = true;
         clocks.RecordPeer(peer, message.Clock);
         if (message.SentAtMicroseconds > 0)
         {

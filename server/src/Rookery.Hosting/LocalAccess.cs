@@ -49,12 +49,8 @@ public sealed record LocalAccess(Uri Address, string? Token)
 
             // The code of an earlier process is no longer valid, and a node over plain HTTP cannot be claimed.
             Delete(disk, configuration.DataDirectory, ClaimFileName);
-            Write(
-                disk,
-                configuration.DataDirectory,
-                FileName,
-                $"{AddressOf(configuration)}\n{(configuration.IsSecure ? secrets.LocalToken : string.Empty)}\n"
-            );
+            string token = configuration.IsSecure ? secrets.LocalToken : string.Empty;
+            Write(disk, configuration.DataDirectory, FileName, $"{AddressOf(configuration)}\n{token}\n");
             if (!configuration.IsSecure || context.Readiness.Reason is not null)
             {
                 return;
@@ -146,9 +142,8 @@ public sealed record LocalAccess(Uri Address, string? Token)
             address.Equals(IPAddress.Any) ? IPAddress.Loopback
             : address.Equals(IPAddress.IPv6Any) ? IPAddress.IPv6Loopback
             : address;
-        return new Uri(
-            $"{(configuration.IsSecure ? "https" : "http")}://{new IPEndPoint(address, configuration.Listen.Port)}"
-        );
+        string scheme = configuration.IsSecure ? "https" : "http";
+        return new Uri($"{scheme}://{new IPEndPoint(address, configuration.Listen.Port)}");
     }
 
     /// <summary>

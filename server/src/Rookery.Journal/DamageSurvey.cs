@@ -128,7 +128,8 @@ internal sealed class DamageSurvey
         End = new EntryPosition(header.Position.Term, header.Position.Index);
         Lost = EntryPosition.Later(Lost, header.Lost);
         HighestWrite = Math.Max(HighestWrite, header.FirstWrite - 1);
-        (Vote, IsVoteKnown) = (header.Vote, true);
+        Vote = header.Vote;
+        IsVoteKnown = true;
         AddConfiguration(header.ConfigurationIndex, header.Configuration);
         IsConfigurationKnown |= header.ConfigurationIndex <= _manifestIndex;
         _landmarks = 0;
@@ -160,7 +161,8 @@ internal sealed class DamageSurvey
         switch (header.Type)
         {
             case FrameType.Vote when TryRead(segment, header, offset, out byte[] vote):
-                (Vote, IsVoteKnown) = (vote, true);
+                Vote = vote;
+                IsVoteKnown = true;
                 break;
             case FrameType.Vote:
                 IsVoteKnown &= repeatsVote;

@@ -12,6 +12,7 @@ internal static class SegmentName
     private const string AsideSuffix = ".aside";
     private const string Prefix = "journal-";
     private const string Suffix = ".segment";
+    private const int SlotDigits = 8; // as in the format D8
 
     public static string Of(int slot) => string.Create(CultureInfo.InvariantCulture, $"{Prefix}{slot:D8}{Suffix}");
 
@@ -24,10 +25,15 @@ internal static class SegmentName
     public static bool TryParse(string name, out int slot)
     {
         slot = 0;
-        return name.Length == Prefix.Length + 8 + Suffix.Length
+        return name.Length == Prefix.Length + SlotDigits + Suffix.Length
             && name.StartsWith(Prefix, StringComparison.Ordinal)
             && name.EndsWith(Suffix, StringComparison.Ordinal)
-            && int.TryParse(name.AsSpan(Prefix.Length, 8), NumberStyles.None, CultureInfo.InvariantCulture, out slot);
+            && int.TryParse(
+                name.AsSpan(Prefix.Length, SlotDigits),
+                NumberStyles.None,
+                CultureInfo.InvariantCulture,
+                out slot
+            );
     }
 
     /// <summary>Returns whether a file is an unfinished segment.</summary>

@@ -286,7 +286,8 @@ public sealed class CoalescingClock : TimeProvider
                 _isRunning = false;
                 if (_isMissed && !_isDisposed)
                 {
-                    (_isMissed, Instant) = (false, clock.Now);
+                    _isMissed = false;
+                    Instant = clock.Now;
                     Monitor.Pulse(clock._access);
                 }
             }

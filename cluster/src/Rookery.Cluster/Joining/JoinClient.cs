@@ -198,7 +198,7 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
                 var (answer, refusal) = await AskAsync(address, request, cancellationToken);
                 if (answer is not null)
                 {
-                    return (answer, true, troubles);
+                    return (answer, WasReached: true, troubles);
                 }
 
                 if (refusal!.Error is not (JoinError.NotLeader or JoinError.Unavailable))
@@ -245,12 +245,15 @@ public sealed class JoinClient(JoinToken token, JoiningNode node, TimeProvider t
             cancellationToken
         );
         byte[] body = await response.Content.ReadAsByteArrayAsync(cancellationToken);
-        var answer =
-            response.StatusCode == HttpStatusCode.OK ? ClusterJson.TryRead(body, ClusterJson.Default.JoinAnswer) : null;
-        return (
-            answer,
-            answer is null ? ClusterJson.TryRead(body, ClusterJson.Default.JoinRefusal) ?? NotRookery(address) : null
-        );
+        if (
+            response.StatusCode == HttpStatusCode.OK
+            && ClusterJson.TryRead(body, ClusterJson.Default.JoinAnswer) is { } answer
+        )
+        {
+            return (answer, null);
+        }
+
+        return (null, ClusterJson.TryRead(body, ClusterJson.Default.JoinRefusal) ?? NotRookery(address));
     }
 
     /// <summary>

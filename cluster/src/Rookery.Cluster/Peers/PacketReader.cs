@@ -96,7 +96,8 @@ internal sealed class PacketReader(Stream stream, int maxPacketBytes, MemoryShar
         if (_start > 0)
         {
             _buffer.Span[_start.._end].CopyTo(_buffer.Span);
-            (_start, _end) = (0, _end - _start);
+            _end -= _start;
+            _start = 0;
         }
 
         if (_end == 0 && _buffer.Length > IdleBytes && !_sawLongPacket)

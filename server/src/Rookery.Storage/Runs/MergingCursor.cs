@@ -124,8 +124,9 @@ internal sealed class MergingCursor : IRowCursor
     {
         if (hasRow)
         {
-            _heap[_heapCount++] = source;
-            SiftUp(_heapCount - 1);
+            _heap[_heapCount] = source;
+            SiftUp(_heapCount);
+            _heapCount++;
             return true;
         }
 
@@ -198,7 +199,8 @@ internal sealed class MergingCursor : IRowCursor
                     return false;
                 }
 
-                _heap[0] = _heap[--_heapCount];
+                _heapCount--;
+                _heap[0] = _heap[_heapCount];
             }
 
             SiftDown();
@@ -232,10 +234,16 @@ internal sealed class MergingCursor : IRowCursor
 
     private void SiftUp(int position)
     {
-        while (position > 0 && Precedes(_heap[position], _heap[(position - 1) / 2]))
+        while (position > 0)
         {
-            (_heap[position], _heap[(position - 1) / 2]) = (_heap[(position - 1) / 2], _heap[position]);
-            position = (position - 1) / 2;
+            int parent = (position - 1) / 2;
+            if (!Precedes(_heap[position], _heap[parent]))
+            {
+                return;
+            }
+
+            (_heap[position], _heap[parent]) = (_heap[parent], _heap[position]);
+            position = parent;
         }
     }
 

@@ -89,7 +89,9 @@ internal static class LoginCommand
         Uri[] addresses = [.. urls.Select(static url => new Uri(url))];
         bool isSecure = Array.Exists(addresses, static address => address.Scheme is "https");
         string? token = await ReadTokenAsync(tokenFile, isSecure);
-        if (token is "" || token?.AsSpan().IndexOfAnyExceptInRange('!', '~') >= 0)
+        bool isMalformed =
+            token is not null && (token.Length == 0 || token.AsSpan().ContainsAnyExceptInRange('!', '~'));
+        if (isMalformed)
         {
             return await Refusal.WriteAsync(
                 "That is no token: one is a single line of letters, digits and signs, as `rookery token "

@@ -97,13 +97,18 @@ internal static class IoPage
             }
         }
 
-        return string.Concat(
-            longest.Select(static duration =>
-                duration == 0
-                    ? '·'
-                    : Bars[Math.Clamp((int)(Math.Log(duration / 500.0) / Math.Log(2.7)), 0, Bars.Length - 1)]
-            )
-        );
+        return string.Concat(longest.Select(BarOf));
+    }
+
+    private static char BarOf(long duration)
+    {
+        if (duration == 0)
+        {
+            return '·';
+        }
+
+        double step = Math.Log(duration / 500.0) / Math.Log(2.7);
+        return Bars[Math.Clamp((int)step, 0, Bars.Length - 1)];
     }
 
     private const string Bars = "▁▂▃▄▅▆▇█";
