@@ -10,5 +10,9 @@ internal sealed class RoundTrips
     /// <summary>The longest of these round trips, in microseconds; 0 before the first.</summary>
     public long SlowMicroseconds => _samples.Max();
 
-    public void Add(long microseconds) => _samples[_count++ & (_samples.Length - 1)] = microseconds;
+    public void Add(long microseconds)
+    {
+        _samples[_count & (_samples.Length - 1)] = microseconds;
+        _count++;
+    }
 }

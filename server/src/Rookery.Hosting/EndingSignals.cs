@@ -6,12 +6,11 @@ namespace Rookery.Hosting;
 public static class EndingSignals
 {
     /// <summary>Registers a handler of all of them, which the caller disposes of.</summary>
-    public static IReadOnlyList<PosixSignalRegistration> Register(Action<PosixSignalContext> handler) =>
-        [
-            .. new[] { PosixSignal.SIGINT, PosixSignal.SIGTERM, PosixSignal.SIGHUP, PosixSignal.SIGQUIT }.Select(
-                signal => PosixSignalRegistration.Create(signal, handler)
-            ),
-        ];
+    public static IReadOnlyList<PosixSignalRegistration> Register(Action<PosixSignalContext> handler)
+    {
+        PosixSignal[] signals = [PosixSignal.SIGINT, PosixSignal.SIGTERM, PosixSignal.SIGHUP, PosixSignal.SIGQUIT];
+        return [.. signals.Select(signal => PosixSignalRegistration.Create(signal, handler))];
+    }
 
     /// <summary>Returns the exit code of a process that a signal ended: 128 and the number of the signal.</summary>
     public static int ExitCodeOf(PosixSignal signal) =>

@@ -129,7 +129,8 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         Trouble = null;
         _blocks[_nextBlock] = (_store, end);
         _nextBlock = 1 - _nextBlock;
-        (Generation, End) = (end.Generation, end);
+        Generation = end.Generation;
+        End = end;
     }
 
     private void WriteBlock(string path, ReadOnlySpan<byte> block)

@@ -144,7 +144,8 @@ internal sealed class ProposalForwarder(RaftHost host, IPeerNetwork network)
             long lastContact = Math.Max(forward.StartedAt, _lastHeard.GetValueOrDefault(forward.Leader));
             if (host.Now - lastContact > timeout)
             {
-                (abandoned ??= []).Add(forward);
+                abandoned ??= [];
+                abandoned.Add(forward);
             }
         }
 

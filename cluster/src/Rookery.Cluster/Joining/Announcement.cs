@@ -77,7 +77,10 @@ public sealed record MemberFacts(
         }
 
         var permitted = NameConstraints.ReadFrom(self.Authorities[0]);
-        return (IPAddress.TryParse(host, out var address) ? permitted.Permits(address) : permitted.Permits(host))
+        bool isPermitted = IPAddress.TryParse(host, out var address)
+            ? permitted.Permits(address)
+            : permitted.Permits(host);
+        return isPermitted
             ? null
             : $"Clients that are led to {PublicUrl} will refuse this node there: its certificate cannot be for "
                 + $"{host}, because the cluster's authority may sign private addresses and names under "

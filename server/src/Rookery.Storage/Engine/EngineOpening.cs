@@ -172,6 +172,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
 
     private StorageOptions WithSizes(MemoryBudget budget)
     {
+        // By default, five memtables of an eighth each and the block cache together are the whole budget.
         long memtableBytes =
             options.MemtableBytes > 0
                 ? options.MemtableBytes

@@ -213,14 +213,13 @@ internal sealed unsafe class BlockMemory : IDisposable
     {
         // Each frame reaches the head of the queue at most four times: three decrements of its frequency, then its
         // eviction.
-        for (
-            int attempts = 4 * (_small.Count + _main.Count);
-            attempts > 0 && _small.Count + _main.Count > 0;
-            attempts--
-        )
+        int attempts = 4 * (_small.Count + _main.Count);
+        while (attempts > 0 && _small.Count + _main.Count > 0)
         {
+            attempts--;
             bool fromSmall = _main.Count == 0 || (_small.Count > 0 && _smallBytes * SmallQueueDivisor >= _blockBytes);
-            var frame = (fromSmall ? _small : _main).Dequeue();
+            var queue = fromSmall ? _small : _main;
+            var frame = queue.Dequeue();
             if (frame.IsFree)
             {
                 _freeFrames.Push(frame);
@@ -243,7 +242,7 @@ internal sealed unsafe class BlockMemory : IDisposable
             }
             else
             {
-                (fromSmall ? _small : _main).Enqueue(frame);
+                queue.Enqueue(frame);
             }
         }
 
@@ -293,12 +292,10 @@ internal sealed unsafe class BlockMemory : IDisposable
 
     private void FitCapacity(long capacityBytes)
     {
-        for (
-            int segment = (int)(_arena.MappedBytes / BlockArena.SegmentBytes) - 1;
-            segment >= 0 && _arena.MappedBytes + _fixedBytes > capacityBytes;
-            segment--
-        )
+        int segment = (int)(_arena.MappedBytes / BlockArena.SegmentBytes);
+        while (segment > 0 && _arena.MappedBytes + _fixedBytes > capacityBytes)
         {
+            segment--;
             ClearSegment(segment);
             _share.Release((long)_arena.Shrink(1) * BlockArena.SegmentBytes);
         }
@@ -314,8 +311,14 @@ internal sealed unsafe class BlockMemory : IDisposable
     private void Enqueue(CachedBlock frame, bool intoMain)
     {
         frame.IsMain = intoMain;
-        _smallBytes += intoMain ? 0 : frame.MemoryBytes;
-        (intoMain ? _main : _small).Enqueue(frame);
+        if (intoMain)
+        {
+            _main.Enqueue(frame);
+            return;
+        }
+
+        _smallBytes += frame.MemoryBytes;
+        _small.Enqueue(frame);
     }
 
     private Queue<CachedBlock> WithoutFree(Queue<CachedBlock> queue)

@@ -69,7 +69,7 @@ internal sealed class NodeClient(
                 ? await Silence.BoundBeginningAsync(
                     _node.Address,
                     _time,
-                    ends => _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, ends),
+                    limited => _client.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, limited),
                     cancellation
                 )
                 : await Silence.BoundLongWorkAsync(
@@ -163,7 +163,8 @@ internal sealed class NodeClient(
             if (answering != _node)
             {
                 _client.Dispose();
-                (_node, _client) = (answering, answering.NewClient(Timeout.InfiniteTimeSpan));
+                _node = answering;
+                _client = answering.NewClient(Timeout.InfiniteTimeSpan);
             }
         }
         catch (AdminException)

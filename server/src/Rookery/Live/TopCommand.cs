@@ -54,7 +54,8 @@ internal static class TopCommand
             await new LiveFeed(client, time).RunAsync(
                 (view, text) =>
                 {
-                    (screen.View, raw) = (view, text);
+                    screen.View = view;
+                    raw = text;
                     firstState.Cancel();
                 },
                 trouble => screen.Trouble = trouble,
@@ -296,9 +297,12 @@ internal static class TopCommand
             )
         {
             return screen =>
-                screen.EventsOf = string.Equals(screen.EventsOf, member.Tag, StringComparison.Ordinal)
-                    ? member.Tag
-                    : null;
+            {
+                if (!string.Equals(screen.EventsOf, member.Tag, StringComparison.Ordinal))
+                {
+                    screen.EventsOf = null;
+                }
+            };
         }
     }
 }

@@ -35,7 +35,7 @@ internal static partial class Tty
     public static (int Width, int Height) Size()
     {
         WindowSize size = default;
-        for (int descriptor = 2; descriptor >= 0; descriptor--)
+        for (int descriptor = 2; descriptor >= 0; descriptor--) // stderr, stdout, stdin
         {
             if (ReadWindowSize(descriptor, GetWindowSize, ref size) == 0 && size.Columns > 0 && size.Rows > 0)
             {
