@@ -98,7 +98,8 @@ internal sealed class ClusterTimeSource(RaftHost host, NodeStore store)
         lock (host.Gate)
         {
             ReadIfDue();
-            (_lastLogTicks, _lastLogTicksTerm) = (store.Applier.LastLogTicks, host.Core.Term);
+            _lastLogTicks = store.Applier.LastLogTicks;
+            _lastLogTicksTerm = host.Core.Term;
             host.Step(Input.LogTime(host.Now, _lastLogTicks));
         }
     }

@@ -192,10 +192,8 @@ internal sealed class RaftHost
     /// <summary>Enters diagnosis mode until the process is restarted: refuses every write with the reason.</summary>
     public void EnterDiagnosisMode(string reason)
     {
-        if (
-            Interlocked.Exchange(ref _refusal, new Rejection(RejectionKind.Diagnosis, reason))
-            is not { Kind: RejectionKind.Diagnosis }
-        )
+        var earlier = Interlocked.Exchange(ref _refusal, new Rejection(RejectionKind.Diagnosis, reason));
+        if (earlier is not { Kind: RejectionKind.Diagnosis })
         {
             DiagnosisModeEntered?.Invoke(reason);
         }

@@ -34,7 +34,8 @@ internal sealed class LeadershipTransfer(MemberState state, ProgressTracker trac
         _stepsDownUnlessDone |= stepsDownUnlessDone;
         if (!IsActive)
         {
-            (_target, _ends) = (target, state.Now + state.ElectionTimeoutMicroseconds);
+            _target = target;
+            _ends = state.Now + state.ElectionTimeoutMicroseconds;
             StartCampaignIfCaughtUp();
         }
     }

@@ -40,8 +40,12 @@ internal sealed class ServedNode
         ServiceAnnouncement? announcement
     )
     {
-        (_setting, _app, _context, _member) = (setting, app, context, member);
-        (_alerts, _indexing) = (alerts, indexing);
+        _setting = setting;
+        _app = app;
+        _context = context;
+        _member = member;
+        _alerts = alerts;
+        _indexing = indexing;
         bool isHealthy = context.Node.Diagnosis is null;
         _accessAnnouncement = LocalAccess.AnnounceAsync(
             setting.Disk,

@@ -144,7 +144,8 @@ public static class JsonEquality
                 int expectedName = expectedAt;
                 if (JsonText.Compare(ReadName(_actual, ref actualAt), ReadName(_expected, ref expectedAt)) != 0)
                 {
-                    (actualAt, expectedAt) = (actualName, expectedName);
+                    actualAt = actualName;
+                    expectedAt = expectedName;
                     return TryPassUnordered(ref actualAt, ref expectedAt);
                 }
 
@@ -193,7 +194,8 @@ public static class JsonEquality
                 int name = at;
                 nameBytes += ReadName(_actual, ref at).Length;
                 _members.Reserve(_memberCount, _memberCount + 1);
-                _members.Span[_memberCount++] = new Member(name, at);
+                _members.Span[_memberCount] = new Member(name, at);
+                _memberCount++;
                 SkipListed(ref at);
             }
 

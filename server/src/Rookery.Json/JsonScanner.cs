@@ -14,6 +14,9 @@ namespace Rookery.Json;
 /// </remarks>
 public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys keys)
 {
+    // The length of an escape such as \u00e9.
+    private const int HexEscapeBytes = 6;
+
     private static readonly Vector128<byte> Quotes = Vector128.Create((byte)'"');
     private static readonly Vector128<byte> Backslashes = Vector128.Create((byte)'\\');
     private static readonly Vector128<byte> Spaces = Vector128.Create((byte)' ');
@@ -380,7 +383,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
             return false;
         }
 
-        Position = at + 6;
+        Position = at + HexEscapeBytes;
         if (first is < 0xD800 or > 0xDFFF)
         {
             return true;
@@ -398,7 +401,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
             return false;
         }
 
-        Position += 6;
+        Position += HexEscapeBytes;
         return second is >= 0xDC00 and <= 0xDFFF || Fail(InputErrorCode.LoneSurrogate, at);
     }
 
@@ -406,7 +409,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
     private bool TryReadHex(int escape, out int value)
     {
         value = 0;
-        for (int at = escape + 2; at < escape + 6; at++)
+        for (int at = escape + 2; at < escape + HexEscapeBytes; at++)
         {
             if (at >= Json.Length)
             {
@@ -418,7 +421,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
                 return Fail(InputErrorCode.InvalidEscape, escape);
             }
 
-            int digit = Json[at] | 0x20;
+            int digit = Json[at] | 0x20; // in lower case
             value = (value << 4) | (digit <= '9' ? digit - '0' : digit - 'a' + 10);
         }
 
@@ -506,7 +509,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
             }
         }
 
-        if (at < text.Length && (text[at] | 0x20) == 'e')
+        if (at < text.Length && text[at] is (byte)'e' or (byte)'E')
         {
             at++;
             if (at < text.Length && text[at] is (byte)'+' or (byte)'-')
@@ -529,7 +532,7 @@ public ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKeys 
     {
         int start = at;
         ReadOnlySpan<byte> text = Json;
-        while ((uint)at < (uint)text.Length && (uint)(text[at] - '0') <= 9)
+        while ((uint)at < (uint)text.Length && char.IsAsciiDigit((char)text[at]))
         {
             at++;
         }

@@ -230,16 +230,26 @@ public static class Judgement
                 + $"{probe.BytesPerSecond / 1e6:0.0} MB/s.";
             const string fix =
                 "Every write waits for a sync: put data and journal on a better card (A1, A2) or a USB drive.";
-            yield return probe.MedianSyncMilliseconds > BadSyncMilliseconds || probe.BytesPerSecond < SlowBytesPerSecond
-                ? new("disk", Severity.Warning, $"{measured} That is slow.", fix)
-            : probe.MedianSyncMilliseconds > SlowSyncMilliseconds || probe.SlowSyncMilliseconds > BadSyncMilliseconds
-                ? new(
+            if (probe.MedianSyncMilliseconds > BadSyncMilliseconds || probe.BytesPerSecond < SlowBytesPerSecond)
+            {
+                yield return new("disk", Severity.Warning, $"{measured} That is slow.", fix);
+            }
+            else if (
+                probe.MedianSyncMilliseconds > SlowSyncMilliseconds
+                || probe.SlowSyncMilliseconds > BadSyncMilliseconds
+            )
+            {
+                yield return new(
                     "disk",
                     Severity.Notice,
                     $"{measured} Good cards take less than {SlowSyncMilliseconds} ms and stall less often.",
                     fix
-                )
-            : new("disk", Severity.Ok, measured);
+                );
+            }
+            else
+            {
+                yield return new("disk", Severity.Ok, measured);
+            }
         }
     }
 
@@ -315,23 +325,31 @@ public static class Judgement
         {
             yield return new("certificate", Severity.Warning, trouble, fix);
         }
-        else if (facts.CertificateEnds is { } expiry)
+        else if (facts.CertificateEnds is not { } expiry)
         {
-            yield return expiry <= facts.Now
-                ? new(
-                    "certificate",
-                    Severity.Error,
-                    $"The node's certificate for clients expired on {expiry:yyyy-MM-dd}: clients refuse this node.",
-                    fix
-                )
-            : expiry <= facts.Now.AddDays(CertificateWarningDays)
-                ? new(
-                    "certificate",
-                    Severity.Warning,
-                    $"The node's certificate for clients expires on {expiry:yyyy-MM-dd}.",
-                    fix
-                )
-            : new(
+            yield break;
+        }
+        else if (expiry <= facts.Now)
+        {
+            yield return new(
+                "certificate",
+                Severity.Error,
+                $"The node's certificate for clients expired on {expiry:yyyy-MM-dd}: clients refuse this node.",
+                fix
+            );
+        }
+        else if (expiry <= facts.Now.AddDays(CertificateWarningDays))
+        {
+            yield return new(
+                "certificate",
+                Severity.Warning,
+                $"The node's certificate for clients expires on {expiry:yyyy-MM-dd}.",
+                fix
+            );
+        }
+        else
+        {
+            yield return new(
                 "certificate",
                 Severity.Ok,
                 $"The node's certificate for clients is valid until {expiry:yyyy-MM-dd}."

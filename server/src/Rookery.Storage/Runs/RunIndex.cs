@@ -130,7 +130,7 @@ internal readonly unsafe struct RunIndex
         int high = Blocks;
         while (low < high)
         {
-            int middle = (int)((uint)(low + high) >> 1);
+            int middle = (low + high) >> 1;
             bool isAbove =
                 _heads[middle] != head
                     ? _heads[middle] > head

@@ -143,8 +143,19 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
         var now = MetricsPage.Read(Encoding.UTF8.GetString(await client.ReadBodyAsync(metrics, cancellation)));
         double seconds = _previous is null ? 0 : time.GetElapsedTime(_previousAt).TotalSeconds;
         var view = ViewOf(ready, now, _previous, seconds);
-        (_previous, _previousAt) = (now, time.GetTimestamp());
+        _previous = now;
+        _previousAt = time.GetTimestamp();
         return view;
+    }
+
+    private static string StateOf(JsonElement member)
+    {
+        if (!member.TryGetProperty("IsReachable", out var isReachable))
+        {
+            return "unknown";
+        }
+
+        return isReachable.GetBoolean() ? "up" : "down";
     }
 
     private LiveView ViewOf(JsonElement ready, MetricsPage now, MetricsPage? before, double seconds)
@@ -189,11 +200,7 @@ internal sealed class LiveFeed(NodeClient client, TimeProvider time)
                             Tag = LiveView.TextOf(member, "Tag") ?? "-",
                             Name = LiveView.TextOf(member, "Name") ?? "-",
                             Role = LiveView.TextOf(member, "Role") ?? "-",
-                            State = member.TryGetProperty("IsReachable", out var reachable)
-                                ? reachable.GetBoolean()
-                                    ? "up"
-                                    : "down"
-                                : "unknown",
+                            State = StateOf(member),
                             SeenSeconds = LiveView.NumberOf(member, "HeardSeconds"),
                             LagEntries = LiveView.NumberOf(member, "LagEntries"),
                             SyncP99Milliseconds = LiveView.NumberOf(member, "SyncP99Milliseconds"),
