@@ -47,7 +47,9 @@ internal sealed class ConsensusTicker(
     {
         lock (host.Gate)
         {
-            if (_ticks++ % TicksBetweenMeasures == 0)
+            bool isMeasureDue = _ticks % TicksBetweenMeasures == 0;
+            _ticks++;
+            if (isMeasureDue)
             {
                 log.Members.CloseIdleReaders();
                 log.Memory.ReleaseIdle(host.Progress.Applied);

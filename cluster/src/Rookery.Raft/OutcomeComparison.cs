@@ -47,7 +47,12 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
     public void ForgetHistory() => _history.Clear();
 
     /// <summary>Resets the state of a leader's comparison.</summary>
-    public void EndLeading() => (Agreed, _askedIndex, VotersDiffer) = (default, 0, false);
+    public void EndLeading()
+    {
+        Agreed = default;
+        _askedIndex = 0;
+        VotersDiffer = false;
+    }
 
     /// <summary>
     /// Returns the index at which the leader compares members. A new one is chosen when the last comparison is settled
@@ -58,7 +63,8 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
         bool isOpen = _askedIndex > Agreed.Index && state.Now - _askedAt <= state.ElectionTimeoutMicroseconds;
         if (!isOpen && _history.Last.Index > Agreed.Index)
         {
-            (_askedIndex, _askedAt) = (_history.Last.Index, state.Now);
+            _askedIndex = _history.Last.Index;
+            _askedAt = state.Now;
         }
 
         return _askedIndex;
@@ -86,7 +92,8 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
         {
             if (hashes[last] == hashes[last - majority + 1])
             {
-                (Agreed, VotersDiffer) = (new OutcomeHash(_askedIndex, hashes[last]), false);
+                Agreed = new OutcomeHash(_askedIndex, hashes[last]);
+                VotersDiffer = false;
                 Compare(Agreed);
                 return;
             }
@@ -120,7 +127,8 @@ internal sealed class OutcomeComparison(MemberState state, ProgressTracker track
             var outcome = voter == state.Self ? _history.At(_askedIndex) : tracker.Find(voter)?.Outcome ?? default;
             if (outcome.Index == _askedIndex)
             {
-                hashes[count++] = outcome.Hash;
+                hashes[count] = outcome.Hash;
+                count++;
             }
         }
 

@@ -157,7 +157,8 @@ internal sealed class LogMap
     /// </summary>
     public void AdoptHeader(SegmentHeader header)
     {
-        (Vote, Lost) = (header.Vote, header.Lost);
+        Vote = header.Vote;
+        Lost = header.Lost;
         if (
             !header.Configuration.IsEmpty
             && (_configurations.Count == 0 || header.ConfigurationIndex != ConfigurationIndex)

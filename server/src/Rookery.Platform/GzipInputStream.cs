@@ -185,6 +185,7 @@ public sealed class GzipInputStream : ReadOnlyStream
             return Step.NeedsMore;
         }
 
+        // The upper three bits of the flags are reserved and must be zero.
         if (bytes is not [0x1F, 0x8B, Deflate, var flags and <= 0x1F, ..] || bytes.Length < FixedBytes)
         {
             throw _isLaterMember && !bytes.StartsWith(Signature)

@@ -42,7 +42,11 @@ public sealed class ClusterRecovery : IDisposable
     )
     {
         _ask = ask ?? AskAsync;
-        (_disk, _options, _memory, _io, _time) = (disk, options, memory, io, time);
+        _disk = disk;
+        _options = options;
+        _memory = memory;
+        _io = io;
+        _time = time;
         _store = StoppedStore.Open(options, disk, memory, io, time);
         try
         {

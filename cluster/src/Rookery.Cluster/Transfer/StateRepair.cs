@@ -71,13 +71,11 @@ public sealed class StateRepair(NodeStore store, Func<Action, Task> onBackground
             await using var body = await answer.Content.ReadAsStreamAsync(cancellationToken);
             using var file = store.Inbox.OpenRows(out string path);
             byte[] buffer = new byte[PieceBytes];
-            for (
-                int read = await ReadAsync(body, buffer, cancellationToken);
-                read > 0;
-                read = await ReadAsync(body, buffer, cancellationToken)
-            )
+            int read = await ReadAsync(body, buffer, cancellationToken);
+            while (read > 0)
             {
                 file.Append(buffer.AsSpan(0, read));
+                read = await ReadAsync(body, buffer, cancellationToken);
             }
 
             return new RepairRows(path, position);

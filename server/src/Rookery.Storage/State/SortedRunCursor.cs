@@ -59,8 +59,7 @@ internal sealed class SortedRunCursor(
             && (CheckDamageAndStart(_current!.SeekBackward(toExclusive)) || NextFile());
     }
 
-    public bool Move() =>
-        (_isBackward ? CheckDamageAndStart(_current!.Move()) : CheckDamage(_current!.Move())) || NextFile();
+    public bool Move() => Check(_current!.Move()) || NextFile();
 
     public void Dispose()
     {
@@ -79,11 +78,8 @@ internal sealed class SortedRunCursor(
                 return false;
             }
 
-            if (
-                _isBackward
-                    ? CheckDamageAndStart(_current!.SeekBackward([]))
-                    : CheckDamage(_current!.SeekForward(files[_fileIndex].FirstKey))
-            )
+            bool hasRow = _isBackward ? _current!.SeekBackward([]) : _current!.SeekForward(files[_fileIndex].FirstKey);
+            if (Check(hasRow))
             {
                 return true;
             }
@@ -106,6 +102,8 @@ internal sealed class SortedRunCursor(
         _current = open(file.Reader);
         return true;
     }
+
+    private bool Check(bool hasRow) => _isBackward ? CheckDamageAndStart(hasRow) : CheckDamage(hasRow);
 
     // Returns the argument, or false and records the damage if the current file ended with damage.
     private bool CheckDamage(bool hasRow)

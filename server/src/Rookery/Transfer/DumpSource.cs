@@ -319,7 +319,7 @@ internal sealed class DumpSource : IRecordSource
             new JsonWriterOptions
             {
                 Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
-                MaxDepth = 512,
+                MaxDepth = JsonElements.DeepestLevel,
                 SkipValidation = true,
             }
         );

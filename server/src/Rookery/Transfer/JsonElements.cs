@@ -7,7 +7,8 @@ namespace Rookery.Transfer;
 /// <param name="bytes">The input.</param>
 internal sealed class JsonElements(ByteSource bytes)
 {
-    private const int DeepestLevel = 512;
+    /// <summary>The maximum nesting of a value.</summary>
+    internal const int DeepestLevel = 512;
 
     internal static readonly JsonReaderOptions Reading = new() { MaxDepth = DeepestLevel };
 
