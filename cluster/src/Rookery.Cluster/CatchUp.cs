@@ -160,11 +160,13 @@ internal sealed class CatchUp(NodeJournal journal, EntrySender sender, Action<Ac
     private static int ReadOn(OpenReader open, long first, Span<JournalFrame> entries)
     {
         // If reading fails, the reader's position is unknown. Index 0 matches no message.
-        (open.NextIndex, open.WasUsed) = (0, true);
+        open.NextIndex = 0;
+        open.WasUsed = true;
         int count = 0;
         while (count < entries.Length && open.Reader.Next(out var entry))
         {
-            entries[count++] = entry with { Payload = entry.Payload.ToArray() };
+            entries[count] = entry with { Payload = entry.Payload.ToArray() };
+            count++;
         }
 
         open.NextIndex = first + count;

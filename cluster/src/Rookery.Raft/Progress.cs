@@ -199,7 +199,8 @@ internal sealed class Progress(NodeId node, long next, long now)
             _quickRounds = now - _roundBegan <= electionTimeout ? _quickRounds + 1 : 0;
         }
 
-        (_roundTarget, _roundBegan) = (lastIndex, now);
+        _roundTarget = lastIndex;
+        _roundBegan = now;
     }
 
     private void Become(ProgressState state, long next, long now)

@@ -120,7 +120,8 @@ internal sealed class VoterClocks(MemberState state, ProgressTracker tracker, Ou
             var clock = voter == state.Self ? _own : ClockOfPeer(voter, readSince: earliest);
             if (clock is { } reported)
             {
-                clocks[count++] = reported;
+                clocks[count] = reported;
+                count++;
             }
         }
 

@@ -76,6 +76,7 @@ internal static class NodeComposition
             throw new ConfigurationException($"\"{invalidAddress}\" is no address of a member. {MemberAddress.Rule}");
         }
 
+        string scheme = configuration.IsSecure ? "https" : "http";
         try
         {
             return ClusterMember.TryLoad(
@@ -86,11 +87,7 @@ internal static class NodeComposition
                     Listen = configuration.PeerListen,
                     Addresses = () => PeerAddresses.Of(configuration.PeerListen),
                     ClientUrls = () =>
-                        [
-                            .. PeerAddresses
-                                .Of(configuration.Listen)
-                                .Select(address => $"{(configuration.IsSecure ? "https" : "http")}://{address}"),
-                        ],
+                        [.. PeerAddresses.Of(configuration.Listen).Select(address => $"{scheme}://{address}")],
                     ConfiguredPeers = configuration.Peers,
                     Browse = AvahiBrowse.FindNodesAsync,
                     Forming = forming,

@@ -101,9 +101,8 @@ internal sealed class JournalDirectory : IDisposable
         }
 
         pool.ReserveSlots(HighestSlot);
-        foreach (
-            var segment in Used.Concat(Spare).Where(segment => !live.Contains(segment) && !dropped.Contains(segment))
-        )
+        var unneeded = Used.Concat(Spare).Where(segment => !live.Contains(segment) && !dropped.Contains(segment));
+        foreach (var segment in unneeded)
         {
             pool.Release(segment);
         }

@@ -174,7 +174,8 @@ public struct ExactSum
         );
         if (Int128.Sign(fine) == -sign)
         {
-            (fraction, fine) = (fraction - sign, fine + (sign * (Int128)PartUnits));
+            fraction -= sign;
+            fine += sign * (Int128)PartUnits;
         }
 
         return Int128.Sign(fraction) == -sign

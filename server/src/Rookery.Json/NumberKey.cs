@@ -153,7 +153,8 @@ public static class NumberKey
 
         if (exponent > MaxExponent)
         {
-            (count, exponent) = (0, MaxExponent + 1);
+            count = 0;
+            exponent = MaxExponent + 1;
         }
 
         destination[0] = isNegative ? Negative : Positive;

@@ -159,7 +159,8 @@ internal static class CommandLine
         string path = result.Command.Name;
         for (var parent = result.Parent; parent is CommandResult command; parent = command.Parent)
         {
-            path = $"{(command.Parent is null ? "rookery" : command.Command.Name)} {path}";
+            string name = command.Parent is null ? "rookery" : command.Command.Name;
+            path = $"{name} {path}";
         }
 
         return result.Parent is null ? "rookery" : path;

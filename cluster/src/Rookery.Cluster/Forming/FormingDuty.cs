@@ -182,13 +182,12 @@ internal sealed class FormingDuty : IAsyncDisposable
             .ToLookup(node => IsSame(node.FormingMark, _phrase.Value.Mark) || IsSame(node.NodeId, founderId));
         var withSamePhrase = forming[true]; // As far as the short mark tells.
         var withOtherPhrase = forming[false];
-        foreach (
-            var stranger in withOtherPhrase.Where(stranger =>
-                _reportedStrangers.Count < MaxReportedStrangers && _reportedStrangers.Add(stranger.NodeId)
-            )
-        )
+        foreach (var stranger in withOtherPhrase)
         {
-            _strangerLog.Report(Describe(stranger));
+            if (_reportedStrangers.Count < MaxReportedStrangers && _reportedStrangers.Add(stranger.NodeId))
+            {
+                _strangerLog.Report(Describe(stranger));
+            }
         }
 
         IGrouping<string, string>[] others =
@@ -211,7 +210,8 @@ internal sealed class FormingDuty : IAsyncDisposable
             .ThenBy(static node => node.Address, StringComparer.Ordinal)
             .DistinctBy(static node => node.NodeId, StringComparer.Ordinal)
             .Take(MaxStrangersPerRound);
-        ReportStatus(string.Join(' ', [_node.Describe([]), .. IsOver ? [] : strangers.Select(Describe)]));
+        string[] warnings = IsOver ? [] : [.. strangers.Select(Describe)];
+        ReportStatus(string.Join(' ', [_node.Describe([]), .. warnings]));
     }
 
     private static string Describe(AnnouncedNode stranger) =>

@@ -199,12 +199,8 @@ public static class IdentityDirectory
             PemEncoding.WriteString(SealedKeyLabel, identity.SealedAuthorityKey) + "\n"
         );
         ReplaceIfChanged(disk, path, AuthoritiesName, ToPem(identity.Authorities));
-        ReplaceIfChanged(
-            disk,
-            path,
-            CertificateName,
-            ToPem(new[] { identity.Certificate, identity.EarlierCertificate }.OfType<X509Certificate2>())
-        );
+        X509Certificate2?[] certificates = [identity.Certificate, identity.EarlierCertificate];
+        ReplaceIfChanged(disk, path, CertificateName, ToPem(certificates.OfType<X509Certificate2>()));
         ReplaceIfChanged(disk, path, TextName, IdentityText.Of(identity).ToString());
     }
 

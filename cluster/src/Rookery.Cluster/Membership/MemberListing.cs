@@ -114,7 +114,8 @@ internal static class MemberListing
             int more = ((voters - 1) / 2) - off;
             string consequence =
                 more > 0 ? $"with {more} more off, writes go on." : "when another is off, nothing is written.";
-            return $"{voters} members vote, and {off} of them {(off == 1 ? "is" : "are")} off: {consequence}";
+            string are = off == 1 ? "is" : "are";
+            return $"{voters} members vote, and {off} of them {are} off: {consequence}";
         }
 
         if (members.Count != 2 || voters == 0)

@@ -164,7 +164,8 @@ internal sealed class RowDropping : IDisposable
 
     private bool IsStale(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {
-        int place = _filteredRows++ % Stride;
+        int place = _filteredRows % Stride;
+        _filteredRows++;
         if (place == 0)
         {
             _staleInSample = 0;

@@ -30,12 +30,11 @@ internal static class TombstoneRetention
         }
 
         long remaining = Math.Max(least, rows / ShareOfRows);
-        foreach (
-            RunSummary file in runs.ToArray()
-                .SelectMany(run => run.Files)
-                .Select(file => file.Summary)
-                .OrderByDescending(file => file.LargestSequence)
-        )
+        IEnumerable<RunSummary> newestFirst = runs.ToArray()
+            .SelectMany(run => run.Files)
+            .Select(file => file.Summary)
+            .OrderByDescending(file => file.LargestSequence);
+        foreach (RunSummary file in newestFirst)
         {
             remaining -= file.Tombstones;
             if (remaining < 0)

@@ -21,9 +21,8 @@ internal sealed class ReceivedStateCheck(EngineContext context, string directory
         long checkedBytes = 0;
         foreach (ManifestGroup group in manifest.Groups)
         {
-            foreach (
-                ManifestFile file in group.SortedRuns.SelectMany(run => run).DistinctBy(file => file.Summary.FileId)
-            )
+            var files = group.SortedRuns.SelectMany(run => run).DistinctBy(file => file.Summary.FileId);
+            foreach (ManifestFile file in files)
             {
                 Check(file);
                 checkedBytes += file.Summary.FileBytes;

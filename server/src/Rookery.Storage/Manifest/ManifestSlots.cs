@@ -90,7 +90,7 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
                     }
 
                     using IDiskFile file = disk.Open(path, DiskOpen.Read);
-                    return $"{NameOf(slot)} is {(file.Length == 0 ? "empty" : "damaged")}";
+                    return file.Length == 0 ? $"{NameOf(slot)} is empty" : $"{NameOf(slot)} is damaged";
                 })
         );
 

@@ -120,13 +120,11 @@ internal sealed unsafe class SkipList
         MemtableNode* node = _head;
         for (int level = Volatile.Read(ref _height) - 1; level >= 0; level--)
         {
-            for (
-                MemtableNode* next = MemtableNode.Next(node, level);
-                next is not null;
-                next = MemtableNode.Next(node, level)
-            )
+            MemtableNode* next = MemtableNode.Next(node, level);
+            while (next is not null)
             {
                 node = next;
+                next = MemtableNode.Next(node, level);
             }
         }
 

@@ -213,9 +213,10 @@ public sealed class FileRepair
         {
             using SortedRunCursor rows = Open(new SortedRun([file]), request.Group);
             bool hasRow = rows.SeekForward(first);
-            for (; hasRow && (toExclusive.IsEmpty || rows.Key.SequenceCompareTo(toExclusive) < 0); hasRow = rows.Move())
+            while (hasRow && (toExclusive.IsEmpty || rows.Key.SequenceCompareTo(toExclusive) < 0))
             {
                 Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
+                hasRow = rows.Move();
             }
 
             // The last move may have read the first block after the copied range, which may be the damaged one.
@@ -233,26 +234,27 @@ public sealed class FileRepair
                 MergedRows.LiveAndTombstones
             );
             bool hasReceived = rows.SeekForward(from);
-            for (
-                bool hasOlder = olderRows.SeekForward(from);
-                hasOlder && olderRows.Key.SequenceCompareTo(to) < 0;
-                hasOlder = olderRows.Move()
-            )
+            bool hasOlder = olderRows.SeekForward(from);
+            while (hasOlder && olderRows.Key.SequenceCompareTo(to) < 0)
             {
-                for (; hasReceived && rows.Key.SequenceCompareTo(olderRows.Key) < 0; hasReceived = rows.Move())
+                while (hasReceived && rows.Key.SequenceCompareTo(olderRows.Key) < 0)
                 {
                     Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
+                    hasReceived = rows.Move();
                 }
 
                 if (olderRows.Kind != RowKind.Tombstone && !(hasReceived && rows.Key.SequenceEqual(olderRows.Key)))
                 {
                     Add(olderRows.Key, request.LeastSequence, RowKind.Tombstone, []);
                 }
+
+                hasOlder = olderRows.Move();
             }
 
-            for (; hasReceived; hasReceived = rows.Move())
+            while (hasReceived)
             {
                 Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
+                hasReceived = rows.Move();
             }
 
             return rows.Damage is { } damage

@@ -28,11 +28,8 @@ internal sealed class RangeExport(EngineContext context)
             var options = new RunWriterOptions(context.Options.BlockBytes, Filter: false, Paced: true, IoKind.Backup);
             using var writer = new RunWriter(context.Disk, path, FileId, options, context.Io);
             using IRowCursor rows = StateCursor.Open(state, state.VisibleBatch, from, toExclusive);
-            for (
-                bool hasRow = rows.SeekForward(from);
-                hasRow && rows.Key.SequenceCompareTo(toExclusive) < 0;
-                hasRow = rows.Move()
-            )
+            bool hasRow = rows.SeekForward(from);
+            while (hasRow && rows.Key.SequenceCompareTo(toExclusive) < 0)
             {
                 bool isLive =
                     rows.Kind != RowKind.Tombstone && state.RangeTombstones.CoveringSequence(rows.Key) <= rows.Sequence;
@@ -47,6 +44,8 @@ internal sealed class RangeExport(EngineContext context)
                         );
                     }
                 }
+
+                hasRow = rows.Move();
             }
 
             if (rows.Damage is { } damage)

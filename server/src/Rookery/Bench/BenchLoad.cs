@@ -93,11 +93,8 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
     private async Task WorkAsync(int worker, long startedAt, TimeSpan length, Task stopped)
     {
         var durations = new List<long>();
-        for (
-            int number = worker;
-            time.GetElapsedTime(startedAt) < length && !stopped.IsCompleted;
-            number += connections
-        )
+        int number = worker;
+        while (time.GetElapsedTime(startedAt) < length && !stopped.IsCompleted)
         {
             long sentAt = time.GetTimestamp();
             try
@@ -118,6 +115,8 @@ internal sealed class BenchLoad(NodeClient client, string database, BenchKind ki
             {
                 Fail(failure.Message);
             }
+
+            number += connections;
         }
 
         lock (_access)

@@ -64,9 +64,12 @@ internal static class AuthorityCommand
             .GetProperty("Authorities")
             .EnumerateArray()
             .Select(
-                (authority, position) =>
-                    $"{(position == 0 ? "signs  " : "trusted")} {authority.GetProperty("Sha256").GetString()}"
-                    + $" {authority.GetProperty("Subject").GetString()}"
+                static (authority, position) =>
+                {
+                    string use = position == 0 ? "signs  " : "trusted";
+                    string? fingerprint = authority.GetProperty("Sha256").GetString();
+                    return $"{use} {fingerprint} {authority.GetProperty("Subject").GetString()}";
+                }
             );
         if (!answer.TryGetProperty("Rotation", out var stage))
         {

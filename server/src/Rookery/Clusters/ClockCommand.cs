@@ -69,11 +69,11 @@ internal static class ClockCommand
         }
 
         var difference = time - machineTime;
+        string direction = difference < TimeSpan.Zero ? "behind" : "ahead of";
         string compared =
             difference.Duration() < MaximumClockDifference
                 ? "as does this machine's"
-                : $"{Amount.Time(difference.Duration())} "
-                    + $"{(difference < TimeSpan.Zero ? "behind" : "ahead of")} this machine's";
+                : $"{Amount.Time(difference.Duration())} {direction} this machine's";
         Question.Confirm(
             $"The clock of the node shows "
                 + $"{time.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss", CultureInfo.InvariantCulture)} UTC, "

@@ -89,9 +89,10 @@ internal static class GetCommand
 
             json.WriteEndArray();
         });
+        string metadataOnly = isMetadataOnly ? "true" : "false";
         using var request = client.NewRequest(
             HttpMethod.Post,
-            $"{path}/docs?metadataOnly={(isMetadataOnly ? "true" : "false")}{LocalParameter(isLocal)}",
+            $"{path}/docs?metadataOnly={metadataOnly}{LocalParameter(isLocal)}",
             body
         );
         using var answer = await client.AskAsync(request);

@@ -29,9 +29,9 @@ internal static class InputFile
             bytes.Write(part.AsSpan(0, read));
             if (bytes.Length > MaxBytes)
             {
+                string name = path is "-" ? "stdin" : path;
                 throw new AdminException(
-                    $"{(path is "-" ? "stdin" : path)} holds more than {MaxBytes >> 20} MiB, which is too large for "
-                        + "one document or index.",
+                    $"{name} holds more than {MaxBytes >> 20} MiB, which is too large for one document or index.",
                     ExitCode.BadInput
                 );
             }

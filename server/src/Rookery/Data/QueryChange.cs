@@ -66,9 +66,10 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         }
 
         long done = ProcessedOf(finalState);
+        string verb = isPatch ? "Changed" : "Deleted";
         return status switch
         {
-            "Completed" => await PrintAsync($"{(isPatch ? "Changed" : "Deleted")} {Amount.Of(done, "document")}."),
+            "Completed" => await PrintAsync($"{verb} {Amount.Of(done, "document")}."),
             "Canceled" => throw new AdminException(
                 $"The operation was stopped after {Amount.Of(done, "document")}, which stay {DoneVerb}.",
                 ExitCode.Failure

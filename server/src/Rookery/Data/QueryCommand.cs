@@ -115,17 +115,15 @@ internal static class QueryCommand
         var chosenReason = isMarked ? Array.Find(reasons, IsChosen) : reasons.FirstOrDefault();
         string? chosen =
             chosenReason.ValueKind == JsonValueKind.Object ? chosenReason.GetProperty("Index").GetString() : null;
-        Output.Line(
-            $"The query would use {(chosen is null ? "a scan of the documents" : VisibleText.OfLine(chosen))}."
-        );
+        string used = chosen is null ? "a scan of the documents" : VisibleText.OfLine(chosen);
+        Output.Line($"The query would use {used}.");
         foreach (var reason in reasons)
         {
             string? name = isMarked ? reason.GetProperty("Index").GetString() : null;
             string index = name is null ? string.Empty : $"{VisibleText.OfLine(name)}: ";
-            Output.Line(
-                $"{(IsChosen(reason) ? "*" : " ")} {index}"
-                    + $"{VisibleText.OfLine(reason.GetProperty("Reason").GetString() ?? "-")}"
-            );
+            string mark = IsChosen(reason) ? "*" : " ";
+            string why = VisibleText.OfLine(reason.GetProperty("Reason").GetString() ?? "-");
+            Output.Line($"{mark} {index}{why}");
         }
 
         return ExitCode.Success;
@@ -137,11 +135,8 @@ internal static class QueryCommand
     private static async Task<int> AnswerAsync(NodeClient client, AskedQuery asked, bool isTable, bool isJson)
     {
         using var body = asked.Body();
-        var answer = await client.GetJsonAsync(
-            HttpMethod.Post,
-            $"{asked.Path}/queries{(asked.IsLocal ? "?consistency=local" : string.Empty)}",
-            body
-        );
+        string consistency = asked.IsLocal ? "?consistency=local" : string.Empty;
+        var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries{consistency}", body);
         if (isJson)
         {
             Output.Write(answer);

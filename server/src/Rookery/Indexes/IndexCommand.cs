@@ -373,9 +373,9 @@ internal static class IndexCommand
                                 index
                             )
                         );
+                        string state = route is "stop" ? "is paused" : "goes on";
                         await Console.Error.WriteLineAsync(
-                            $"{index ?? "Indexing"} {(route is "stop" ? "is paused" : "goes on")} on the "
-                                + $"node at {client.Address}."
+                            $"{index ?? "Indexing"} {state} on the node at {client.Address}."
                         );
                         return ExitCode.Success;
                     }

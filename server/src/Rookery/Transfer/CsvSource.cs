@@ -53,9 +53,10 @@ internal sealed class CsvSource : IRecordSource
 
         if (_fields is [var only] && FindOtherSeparator(only) is { } other)
         {
+            string separator = other == '\t' ? "tab" : $"'{other}'";
             throw new BadInputException(
                 $"The heading of the table has one column, \"{VisibleText.OfLine(only)}\", so the separator is another "
-                    + $"character. Pass --separator {(other == '\t' ? "tab" : $"'{other}'")}."
+                    + $"character. Pass --separator {separator}."
             );
         }
 
@@ -122,13 +123,13 @@ internal sealed class CsvSource : IRecordSource
 
         if (_fields.Count != _names.Length)
         {
+            string fields = _fields.Count == 1 ? "field" : "fields";
             record = new ImportRecord(
                 Json: default,
                 _reader.Line,
                 string.Create(
                     CultureInfo.InvariantCulture,
-                    $"The row has {_fields.Count} {(_fields.Count == 1 ? "field" : "fields")}, but the heading has "
-                        + $"{_names.Length}."
+                    $"The row has {_fields.Count} {fields}, but the heading has {_names.Length}."
                 )
             );
             return true;
