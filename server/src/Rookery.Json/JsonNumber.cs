@@ -18,6 +18,9 @@ public static class JsonNumber
     // JavaScript writes a number with more digits before the point with an exponent.
     private const int MaxDigitsBeforePoint = 21;
 
+    // At this number of digits before the point or less (a number below 1e-6), JavaScript writes an exponent.
+    private const int MinPoint = -6;
+
     /// <summary>
     /// Returns the shortest text that reads back as the number, with an exponent from 1e21 on and below 1e-6.
     /// </summary>
@@ -150,9 +153,10 @@ public static class JsonNumber
             return count + 1;
         }
 
-        if (point is > -6 and <= 0)
+        if (point is > MinPoint and <= 0)
         {
-            int at = Copy("0.0000000"u8[..(2 - point)], destination);
+            int zerosAfterPoint = -point;
+            int at = Copy("0.0000000"u8[..(2 + zerosAfterPoint)], destination);
             digits.CopyTo(destination[at..]);
             return at + count;
         }

@@ -20,6 +20,7 @@ public sealed class ObjectKeys
     /// <summary>Maximum keys for which arrays stay allocated between parses. Larger arrays are released.</summary>
     private const int IdleKeys = 4096;
 
+    // The lowest bit is set, so that no seed is 0.
     private static readonly ulong SeedA =
         BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(8)) | 1;
     private static readonly ulong SeedB =

@@ -83,7 +83,8 @@ public sealed class IoTimeline : IIoRecorder
             var added = new IoEvent(kind, end - microseconds, microseconds, bytes);
             BeginSecond(end / 1_000_000);
             _raw.Add(added);
-            (_kinds[(int)kind] ??= new KindState(kind)).Add(added);
+            var state = _kinds[(int)kind] ??= new KindState(kind);
+            state.Add(added);
             if (kind == IoKind.JournalSync)
             {
                 slow =

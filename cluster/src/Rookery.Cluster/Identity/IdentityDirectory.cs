@@ -80,7 +80,8 @@ public static class IdentityDirectory
     public static Retirement? ReadRetirement(IDisk disk, string dataDirectory)
     {
         string path = PathIn(dataDirectory);
-        foreach (var cause in (RetirementCause[])[RetirementCause.Excluded, RetirementCause.Halted])
+        RetirementCause[] causes = [RetirementCause.Excluded, RetirementCause.Halted];
+        foreach (var cause in causes)
         {
             if (disk.Exists(Path.Join(path, NoteNameOf(cause))))
             {

@@ -23,7 +23,7 @@ internal sealed class DeadChunks(int chunkBytes, SortedRun[] chunkRuns)
         Span<byte> chunk = stackalloc byte[LargeValue.ChunkKeyBytes];
         releasedKey.CopyTo(chunk);
         chunk[sizeof(uint)] = TableMap.Chunks;
-        for (uint number = 0; valueBytes > 0; number++, valueBytes -= chunkBytes)
+        for (uint number = 0; valueBytes > 0; number++)
         {
             BinaryPrimitives.WriteUInt32BigEndian(chunk[LargeValue.StemBytes..], number);
             ulong hash = KeyHash.Of(chunk);
@@ -34,6 +34,8 @@ internal sealed class DeadChunks(int chunkBytes, SortedRun[] chunkRuns)
                     _dead[file] = _dead.GetValueOrDefault(file) + Math.Min(chunkBytes, valueBytes);
                 }
             }
+
+            valueBytes -= chunkBytes;
         }
     }
 

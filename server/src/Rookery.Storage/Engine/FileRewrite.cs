@@ -138,13 +138,16 @@ internal sealed class FileRewrite(EngineContext context, Memtable emptyMemtable)
     {
         int sampled = 0;
         int stale = 0;
-        for (bool hasRow = rows.SeekForward([]); hasRow && sampled < SampledRows; hasRow = rows.Move(), sampled++)
+        bool hasRow = rows.SeekForward([]);
+        while (hasRow && sampled < SampledRows)
         {
             bool isStale =
                 rows.Kind == RowKind.Put
                 && filter.Concerns(rows.Key[MemtableNode.KeyspaceBytes - 1])
                 && filter.IsStale(rows.Key, rows.Sequence, rows.Value, settled);
             stale += isStale ? 1 : 0;
+            sampled++;
+            hasRow = rows.Move();
         }
 
         return stale * 2 > sampled;

@@ -50,9 +50,12 @@ internal sealed class ReaderPins(EngineContext context)
         foreach (EngineState state in states.Reverse())
         {
             pins.Add(state);
-            isOver |=
-                pins.MemoryBytes > context.Options.ReaderMemoryBytes
-                || (pins.FileBytes > 0 && pins.FileBytes > (fileLimit ??= ReadFileLimit()));
+            if (pins.FileBytes > 0)
+            {
+                fileLimit ??= ReadFileLimit();
+            }
+
+            isOver |= pins.MemoryBytes > context.Options.ReaderMemoryBytes || pins.FileBytes > fileLimit;
             if (!isOver)
             {
                 keptMemory = pins.MemoryBytes;
@@ -100,7 +103,8 @@ internal sealed class ReaderPins(EngineContext context)
 
         private void Add(EngineState state, bool counts)
         {
-            foreach (Memtable memtable in (Memtable[])[state.Active, .. state.Frozen])
+            Memtable[] memtables = [state.Active, .. state.Frozen];
+            foreach (Memtable memtable in memtables)
             {
                 if (_counted.Add(memtable) && counts)
                 {

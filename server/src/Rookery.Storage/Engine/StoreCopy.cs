@@ -65,7 +65,8 @@ internal sealed class StoreCopy(EngineContext context)
         using IDiskFile to = context.Disk.Open(target, DiskOpen.CreateNew);
         byte[] buffer = new byte[CopyBytes];
         long offset = 0;
-        for (int read = from.Read(buffer, 0); read > 0; read = from.Read(buffer, offset))
+        int read = from.Read(buffer, offset);
+        while (read > 0)
         {
             long begun = context.Io.Begin();
             to.Write(buffer.AsSpan(0, read), offset);
@@ -73,6 +74,7 @@ internal sealed class StoreCopy(EngineContext context)
             context.Io.Record(IoKind.Backup, begun, read);
             context.Options.Pacer?.Yield(read, urgent: false);
             offset += read;
+            read = from.Read(buffer, offset);
         }
     }
 }

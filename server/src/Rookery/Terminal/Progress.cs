@@ -52,7 +52,8 @@ internal sealed class Progress(string? itemName, TimeProvider time) : IDisposabl
     {
         _items.Report(items);
         _bytes.Report(bytes);
-        if (_hasEnded || time.GetElapsedTime(_shownAt) < (_redraws ? DrawingPeriod : LinePeriod))
+        var period = _redraws ? DrawingPeriod : LinePeriod;
+        if (_hasEnded || time.GetElapsedTime(_shownAt) < period)
         {
             return;
         }
