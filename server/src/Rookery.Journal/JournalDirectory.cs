@@ -159,7 +159,7 @@ internal sealed class JournalDirectory : IDisposable
 
     private void Classify(Segment segment)
     {
-        segment.IsKeptAside = _disk.Exists(PathOf(SegmentName.Aside(segment.Name, 1)));
+        segment.IsKeptAside = _disk.Exists(PathOf(SegmentName.Aside(segment.Name, number: 1)));
         var block = new byte[SegmentHeader.Bytes];
         int length = segment.File.Read(block, 0);
         var state = SegmentHeader.Read(block.AsSpan(0, length), segment.File.Path, out var header);

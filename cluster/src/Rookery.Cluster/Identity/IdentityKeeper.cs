@@ -48,8 +48,10 @@ public sealed class IdentityKeeper(IDisk disk, string dataDirectory, NodeIdentit
             using var authority = self.OpenAuthority();
             // During a rotation this replaces the old authority's certificate too, because this node no longer has the
             // old authority's key.
-            bool isDue = ((X509Certificate2[])[self.Certificate, self.CertificateForClients]).Any(shown =>
-                CertificateLife.NeedsRenewal(shown, now) || !authority.Covers(shown, names)
+            X509Certificate2[] shown = [self.Certificate, self.CertificateForClients];
+            bool isDue = Array.Exists(
+                shown,
+                certificate => CertificateLife.NeedsRenewal(certificate, now) || !authority.Covers(certificate, names)
             );
             if (isDue)
             {

@@ -90,14 +90,17 @@ public sealed class StateInstaller
     private void PrepareFor(long since)
     {
         long sequence = _context.Published.Current.Position.Sequence;
-        if (since > sequence || !_context.Sources.Damage.IsEmpty)
+        if (since > sequence)
         {
             throw new ReceivedStateException(
-                since > sequence
-                    ? $"What changed from etag {since} on was fetched, and only {sequence} is applied here: it "
-                        + $"is not enough."
-                    : "What changed was fetched, and a part of what it belongs to is damaged here: the whole "
-                        + "state is needed."
+                $"What changed from etag {since} on was fetched, and only {sequence} is applied here: it is not enough."
+            );
+        }
+
+        if (!_context.Sources.Damage.IsEmpty)
+        {
+            throw new ReceivedStateException(
+                "What changed was fetched, and a part of what it belongs to is damaged here: the whole state is needed."
             );
         }
 

@@ -41,6 +41,7 @@ internal sealed unsafe class Arena(ArenaPool pool)
     {
         pool.Return(_chunks);
         _chunks.Clear();
-        _next = _end = null;
+        _next = null;
+        _end = null;
     }
 }

@@ -178,15 +178,15 @@ public sealed class FileRepair
         }
 
         DamageEvent[] all = [.. _context.Sources.Damage.Events.Where(damage => Affects(damage, file))];
-        return new RepairRequest(
-            file.Path,
-            group,
-            all.Select(damage => damage.FirstKey)
-                .Aggregate((one, other) => one.Span.SequenceCompareTo(other.Span) <= 0 ? one : other),
-            all.Select(damage => damage.ToExclusive)
-                .Aggregate((one, other) => one.Span.SequenceCompareTo(other.Span) >= 0 ? one : other),
-            file.Summary.LargestSequence
-        );
+        ReadOnlyMemory<byte> lowest = all[0].FirstKey;
+        ReadOnlyMemory<byte> end = all[0].ToExclusive;
+        foreach (DamageEvent damage in all)
+        {
+            lowest = damage.FirstKey.Span.SequenceCompareTo(lowest.Span) < 0 ? damage.FirstKey : lowest;
+            end = damage.ToExclusive.Span.SequenceCompareTo(end.Span) > 0 ? damage.ToExclusive : end;
+        }
+
+        return new RepairRequest(file.Path, group, lowest, end, file.Summary.LargestSequence);
     }
 
     private static bool Affects(DamageEvent damage, RunEntry file) =>

@@ -121,6 +121,7 @@ internal sealed unsafe class BlockArena
     /// <summary>One mapping; a set bit marks a unit in use.</summary>
     private sealed class Segment(byte* address)
     {
+        // One bit for each unit: unit n is bit n & 63 of word n >> 6.
         private readonly ulong[] _used = new ulong[Words];
 
         public byte* Address { get; } = address;
@@ -191,7 +192,7 @@ internal sealed unsafe class BlockArena
             int length = 0;
             while (unit + length < UnitsPerSegment && length < enough)
             {
-                int at = unit + length; // 64 units in each word
+                int at = unit + length;
                 int inWord = BitOperations.TrailingZeroCount((_used[at >> 6] ^ complement) >> (at & 63));
                 int bitsLeft = 64 - (at & 63);
                 if (inWord < bitsLeft)
