@@ -43,7 +43,7 @@ internal sealed class TopScreen(Paint paint)
         View?.Members.FirstOrDefault(member =>
             Chosen is null ? member.IsSelf : string.Equals(member.Tag, Chosen, StringComparison.Ordinal)
         )
-        ?? View?.Members.FirstOrDefault();
+        ?? (View is { Members: [var first, ..] } ? first : null);
 
     /// <summary>Returns the whole screen, with as many lines as it needs.</summary>
     public IEnumerable<string> FormatAll(int width) => [.. FormatUpper(width), string.Empty, .. FormatLower(width)];
