@@ -5,7 +5,7 @@ using Rookery.Documents.Consensus;
 namespace Rookery.Cluster.Tests.Simulation;
 
 /// <summary>
-/// Makes deletions that lagging members must receive: deleted documents, deleted ranges (a dropped database, expired
+/// Makes deletions that lagging members must receive: deleted documents, deleted ranges (a deleted database, expired
 /// tombstones) and released large values. No other client writes its documents, so each document must have its last
 /// acknowledged value.
 /// </summary>
@@ -13,7 +13,7 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
 {
     private const int Documents = 12;
     private const uint Database = 1;
-    private const string Dropped = "dropped";
+    private const string DeletedDatabase = "dropped";
 
     /// <summary>Too large to stay in its row.</summary>
     private const int LargeBytes = 70_000;
@@ -60,12 +60,12 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
                     ),
                     8 => PutAsync("large values", document, LargeBytes),
                     < 12 => AskAsync(
-                        "databases made",
-                        CommandEncoder.CreateDatabase(Dropped, SteppedCluster.HistoryId)
+                        "databases created",
+                        CommandEncoder.CreateDatabase(DeletedDatabase, SteppedCluster.HistoryId)
                     ),
-                    < 14 => AskAsync("databases dropped", CommandEncoder.DeleteDatabases([Dropped])),
+                    < 14 => AskAsync("databases deleted", CommandEncoder.DeleteDatabases([DeletedDatabase])),
                     < 20 => FillAsync(),
-                    20 => AskAsync("horizons", CommandEncoder.SetTombstoneHorizon(Database, _etag / 2)),
+                    20 => AskAsync("tombstones removed", CommandEncoder.SetTombstoneHorizon(Database, _etag / 2)),
                     _ => PutAsync("documents stored", document, _random.Next(400)),
                 }
             );
@@ -107,12 +107,12 @@ internal sealed class DeletingClient(SteppedCluster cluster, int seed)
     }
 
     /// <summary>
-    /// Writes a document of a database that is dropped sometimes and created again under another number.
+    /// Writes a document of a database that is sometimes deleted and created again under another number.
     /// </summary>
     private Task FillAsync() =>
-        ChooseRunningMember() is { } member && member.Store!.Databases.TryGet(Dropped, out var database)
+        ChooseRunningMember() is { } member && member.Store!.Databases.TryGet(DeletedDatabase, out var database)
             ? AskAsync(
-                "documents of the dropped database",
+                "documents of the deleted database",
                 SteppedCluster.PutOf(
                     $"filled/{_random.Next(Documents)}",
                     ++_value,

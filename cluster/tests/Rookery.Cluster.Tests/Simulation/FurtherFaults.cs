@@ -189,7 +189,7 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
         var configuration = leader.Consensus!.ReadState().Configuration;
         if (configuration.Voters.Length == 1)
         {
-            run.Mark("one voter");
+            run.Mark("changes with one voter");
         }
 
         var member = cluster.Members[_random.Next(cluster.Members.Count)];
@@ -252,7 +252,7 @@ internal sealed class FurtherFaults(SteppedCluster cluster, HostRun run, int see
 
         foreach (var member in removed)
         {
-            run.Mark("taken out");
+            run.Mark("removed members shut down");
             cluster.Members.Remove(member);
             if (member.IsUp)
             {

@@ -161,7 +161,7 @@ internal sealed class HostRun : IDisposable
                 BringDown("stopped", member, member.StopCleanly);
                 break;
             case 6:
-                Mark("house without power");
+                Mark("power lost on all members");
                 Cluster.Members.ForEach(each => BringDown("power lost", each, each.LosePower));
                 break;
             case 7:
@@ -170,12 +170,12 @@ internal sealed class HostRun : IDisposable
                 Cluster.After(_faults.Next(4_000), Cluster.Wire.Heal);
                 break;
             case 8:
-                Mark("cut one way");
+                Mark("cut off in one direction");
                 Cluster.Wire.Cut(member.Id, Cluster.Members[_faults.Next(Cluster.Members.Count)].Id);
                 Cluster.After(_faults.Next(4_000), Cluster.Wire.Heal);
                 break;
             case 9:
-                Mark("handed over");
+                Mark("leadership transferred");
                 if (member.PausedMilliseconds == 0)
                 {
                     member.Consensus?.Transfer(NodeId.None);
@@ -239,7 +239,7 @@ internal sealed class HostRun : IDisposable
         foreach (var healed in _rotten.Keys.Where(IsHealed).ToList())
         {
             _rotten.Remove(healed);
-            Mark("rot made good");
+            Mark("rot repaired");
         }
 
         if (_rot is not null && _rotten.Count == 0 && _rot.Next(3) == 0 && JournalRot.Inflict(member, _rot) is { } rot)

@@ -1,6 +1,9 @@
 namespace Rookery.Scripting.Syntax;
 
-/// <summary>Parses statements of scripts.</summary>
+/// <summary>
+/// Parses statements of scripts. A method begins at the first token of its construct and ends after the last.
+/// Statements that are JavaScript but not supported are refused by name.
+/// </summary>
 internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
 {
     /// <summary>Parses all remaining statements.</summary>
@@ -33,6 +36,7 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
         return functions;
     }
 
+    /// <summary>Parses a block in braces.</summary>
     public BlockStatement ParseBlock()
     {
         int at = parser.Cursor.Expect("{").Position;
@@ -66,10 +70,7 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
         switch (token.Text)
         {
             case "var" or "const":
-            case "let"
-                when parser.Cursor.Ahead(1).Kind is TokenKind.Name
-                    || parser.Cursor.Ahead(1).Is("{")
-                    || parser.Cursor.Ahead(1).Is("["):
+            case "let" when BeginsVariable(parser.Cursor.Ahead(1)):
                 return ParseVariables();
             case "if":
                 return ParseIf();
@@ -107,12 +108,20 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
             case "using" when parser.Cursor.Ahead(1) is { Kind: TokenKind.Name, IsAfterNewLine: false }:
                 throw TokenCursor.NotSupported("'using'", token.Position);
             default:
-                return JavaScriptParser.UnsupportedWords.TryGetValue(token.Text, out string? construct)
-                        ? throw TokenCursor.NotSupported(construct, token.Position)
-                    : parser.Cursor.Ahead(1).Is(":") ? throw TokenCursor.NotSupported("labels", token.Position)
+                if (JavaScriptParser.UnsupportedWords.TryGetValue(token.Text, out string? construct))
+                {
+                    throw TokenCursor.NotSupported(construct, token.Position);
+                }
+
+                return parser.Cursor.Ahead(1).Is(":")
+                    ? throw TokenCursor.NotSupported("labels", token.Position)
                     : ParseExpressionStatement();
         }
     }
+
+    // After 'let', a name or a pattern begins a declaration. Before anything else, 'let' is itself the name of a
+    // variable.
+    private static bool BeginsVariable(Token token) => token.Kind is TokenKind.Name || token.Is("{") || token.Is("[");
 
     private BlockStatement ParseEmpty() => new([], OpensScope: false, parser.Cursor.Take().Position);
 
@@ -124,6 +133,9 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
         return new ExpressionStatement(expression, at);
     }
 
+    /// <summary>
+    /// Parses a declaration with <c>var</c>, <c>let</c> or <c>const</c>, of one or several variables.
+    /// </summary>
     private BlockStatement ParseVariables()
     {
         var variables = ParseDeclarations();
@@ -135,6 +147,8 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
     private BlockStatement ParseDeclarations()
     {
         var word = parser.Cursor.Take();
+        bool isVar = word.Text is "var";
+        bool isConstant = word.Text is "const";
         var variables = new List<Statement>();
         do
         {
@@ -144,13 +158,11 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
                 throw TokenCursor.NotSupported("destructuring", token.Position);
             }
 
-            string name = parser.Functions.ExpectVariable(isLexical: word.Text is not "var");
-            bool isConstant = word.Text is "const";
+            string name = parser.Functions.ExpectVariable(isLexical: !isVar);
             var value =
                 parser.Cursor.TryTake("=") ? parser.Expressions.ParseExpression()
                 : isConstant ? throw parser.Cursor.Unexpected("'=' and the constant's value")
                 : null;
-            bool isVar = word.Text is "var";
             variables.Add(
                 new VariableStatement(name, value, isConstant, token.Position) { IsHoisted = true, IsVar = isVar }
             );
@@ -172,6 +184,7 @@ internal sealed class JavaScriptStatementParser(JavaScriptParser parser)
     {
         var token = parser.Cursor.Current;
         var statement = ParseStatement();
+        // A block without a scope is a declaration of variables, or the empty statement ';'.
         return statement is BlockStatement { OpensScope: false } && token.Text is "let" or "const"
             ? throw new ScriptException(
                 ScriptFault.Syntax,

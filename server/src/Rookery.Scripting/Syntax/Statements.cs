@@ -66,7 +66,10 @@ internal sealed record VariableStatement(string Name, Expression? Value, bool Is
     public bool IsVar { get; init; }
 }
 
-/// <summary><c>{ … }</c>. Also several declarations of one statement, as a block that opens no scope.</summary>
+/// <summary>
+/// <c>{ … }</c>. Without a scope, the declarations of one <c>let</c>, <c>const</c> or <c>var</c>, or the empty
+/// statement.
+/// </summary>
 internal sealed record BlockStatement(IReadOnlyList<Statement> Statements, bool OpensScope, int Position)
     : Statement(Position)
 {

@@ -22,7 +22,7 @@ internal sealed class TokenCursor(List<Token> tokens)
     /// <summary>Returns to a position.</summary>
     public void Reset(int mark) => _position = mark;
 
-    /// <summary>Returns the next token, and moves behind it.</summary>
+    /// <summary>Returns the next token, and advances to the one after it; stays at the end.</summary>
     public Token Take()
     {
         var token = Current;
@@ -30,7 +30,7 @@ internal sealed class TokenCursor(List<Token> tokens)
         return token;
     }
 
-    /// <summary>Takes the next token if it is a given mark. Returns whether it was.</summary>
+    /// <summary>Advances if the next token is a given mark, such as <c>;</c>. Returns whether it was.</summary>
     public bool TryTake(string mark)
     {
         bool isNext = Current.Is(mark);
@@ -38,7 +38,7 @@ internal sealed class TokenCursor(List<Token> tokens)
         return isNext;
     }
 
-    /// <summary>Takes the next token if it is a given word. Returns whether it was.</summary>
+    /// <summary>Advances if the next token is a given word, such as <c>else</c>. Returns whether it was.</summary>
     public bool TryTakeWord(string word)
     {
         bool isNext = Current.IsWord(word);
@@ -46,20 +46,24 @@ internal sealed class TokenCursor(List<Token> tokens)
         return isNext;
     }
 
-    /// <summary>Takes the next token, which must be a given mark.</summary>
+    /// <summary>Returns the next token and advances.</summary>
+    /// <exception cref="ScriptException">The next token is not the given mark.</exception>
     public Token Expect(string mark) => Current.Is(mark) ? Take() : throw Unexpected($"'{mark}'");
 
-    /// <summary>Takes the next token, which must be a given word.</summary>
+    /// <summary>Returns the next token and advances.</summary>
+    /// <exception cref="ScriptException">The next token is not the given word.</exception>
     public Token ExpectWord(string word) => Current.IsWord(word) ? Take() : throw Unexpected($"'{word}'");
 
-    /// <summary>Takes the next token, which must be a name.</summary>
+    /// <summary>Returns the next token and advances.</summary>
+    /// <exception cref="ScriptException">The next token is no name.</exception>
     public Token ExpectName() => Current.Kind == TokenKind.Name ? Take() : throw Unexpected("a name");
 
     /// <summary>Returns the error for an unexpected next token.</summary>
+    /// <param name="expected">What should stand there, as the message words it: <c>';'</c> or <c>a name</c>.</param>
     public ScriptException Unexpected(string expected) =>
         new(ScriptFault.Syntax, $"{expected} was expected here, not {Current.Quoted}", Current.Position);
 
-    /// <summary>Returns the error for an unsupported construct.</summary>
+    /// <summary>Returns the error for an unsupported construct, such as <c>'while' loops</c>.</summary>
     public static ScriptException NotSupported(string construct, int at) =>
         new(ScriptFault.NotSupported, $"This server does not run {construct}", at);
 

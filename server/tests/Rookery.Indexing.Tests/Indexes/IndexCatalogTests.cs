@@ -12,6 +12,7 @@ namespace Rookery.Indexing.Tests.Indexes;
 
 public sealed class IndexCatalogTests
 {
+    // Contains a folder "DATABASE NUMBER/INDEX NUMBER" for each index.
     private const string Folders = IndexedNode.Directory + "/indexes";
 
     private static readonly AutoIndexDefinition ByName = new(
@@ -26,14 +27,15 @@ public sealed class IndexCatalogTests
     [Fact]
     public void An_index_continues_after_a_restart_at_its_position()
     {
-        var node = New(documents: 50);
+        var node = NewWithUsers(documents: 50);
         node.Define("a", ByName);
         node.SettleAll();
         node.Put("more", "\"name\":\"x\"");
+        // Settle maps the document but does not write its entry, so the restarted node must read this document again.
         node.Settle();
         node = node.Restart();
         node.SettleAll();
-        Assert.Equal(1, Catalog(node).Feeder.DocumentsRead);
+        Assert.Equal(1, CatalogOf(node).Feeder.DocumentsRead);
         node.Check("a", ByName);
         node.Dispose();
     }
@@ -41,7 +43,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void A_deleted_index_and_a_deleted_database_leave_no_files()
     {
-        using var node = New(documents: 5);
+        using var node = NewWithUsers(documents: 5);
         node.CreateDatabase("other");
         node.Define("a", ByName);
         node.Define("b", ByName);
@@ -64,18 +66,18 @@ public sealed class IndexCatalogTests
     [Theory]
     [InlineData(1)]
     [InlineData(2)]
-    public void An_index_of_the_name_of_a_deleted_one_is_not_answered_by_that_one(int definitions)
+    public void A_deleted_index_does_not_answer_for_a_new_index_of_the_same_name(int definitions)
     {
-        using var node = New(documents: 5);
-        node.Define(Map(0), "x");
-        node.Define(Map(0), "y");
+        using var node = NewWithUsers(documents: 5);
+        node.Define(DefinitionOfValue(0), "x");
+        node.Define(DefinitionOfValue(0), "y");
         node.SettleAll();
         var deleted = node.Serving("x");
         var kept = node.Serving("y");
         node.ChangeIndexes(static writer => writer.Delete("X"));
         for (int value = 1; value <= definitions; value++)
         {
-            node.Define(Map(value), "x");
+            node.Define(DefinitionOfValue(value), "x");
         }
 
         Assert.False(node.Host.TryGetSlot(node.Database(), "x", out _));
@@ -94,12 +96,12 @@ public sealed class IndexCatalogTests
     [Fact]
     public void An_index_that_is_defined_again_twice_answers_until_the_last_definition_has_caught_up()
     {
-        using var node = New(documents: 5);
-        node.Define(Map(0), "x");
+        using var node = NewWithUsers(documents: 5);
+        node.Define(DefinitionOfValue(0), "x");
         node.SettleAll();
         var first = node.Serving("x");
-        node.Define(Map(1), "x");
-        node.Define(Map(2), "x");
+        node.Define(DefinitionOfValue(1), "x");
+        node.Define(DefinitionOfValue(2), "x");
         Assert.Same(first, node.Serving("x"));
         node.Host.Follow();
         Assert.Same(first, node.Serving("x"));
@@ -108,9 +110,9 @@ public sealed class IndexCatalogTests
     }
 
     [Fact]
-    public void Folders_of_deleted_indexes_are_removed_at_a_start_and_those_of_unknown_ones_stay()
+    public void A_start_removes_the_folders_of_deleted_indexes_and_keeps_unknown_folders()
     {
-        var node = New(documents: 5);
+        var node = NewWithUsers(documents: 5);
         node.Define("a", ByName);
         node.SettleAll();
         node.ChangeIndexes(static writer => writer.Delete("a"));
@@ -128,7 +130,7 @@ public sealed class IndexCatalogTests
     [InlineData(null)]
     public void A_damaged_or_missing_folder_is_built_again(string? damaged)
     {
-        var node = New(documents: 30);
+        var node = NewWithUsers(documents: 30);
         node.Define("a", ByName);
         node.SettleAll();
         if (damaged is not null)
@@ -148,26 +150,26 @@ public sealed class IndexCatalogTests
         node = node.Restart();
         node.SettleAll();
         node.Check("a", ByName);
-        Assert.Equal(30, Catalog(node).Feeder.DocumentsRead);
+        Assert.Equal(30, CatalogOf(node).Feeder.DocumentsRead);
         node.Dispose();
     }
 
     [Fact]
     public void An_index_of_another_history_of_the_database_is_rebuilt()
     {
-        using var node = New(documents: 10);
+        using var node = NewWithUsers(documents: 10);
         node.Define("a", ByName);
         node.SettleAll();
         node.Run(CommandEncoder.RenewHistory(node.Database().Number, HistoryId.Create()));
         node.SettleAll();
-        Assert.Equal(10, Catalog(node).Feeder.DocumentsRead);
+        Assert.Equal(10, CatalogOf(node).Feeder.DocumentsRead);
         node.Check("a", ByName);
     }
 
     [Fact]
     public void A_paused_index_lags_until_it_is_resumed_and_a_disabled_one_on_all_members()
     {
-        using var node = New(documents: 5);
+        using var node = NewWithUsers(documents: 5);
         node.Define("a", ByName);
         node.SettleAll();
         Assert.True(node.Host.SetPaused(node.Database(), "A", isPaused: true));
@@ -191,7 +193,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void A_complete_index_is_not_stale_because_it_was_disabled_or_another_was_defined()
     {
-        using var node = New(documents: 5);
+        using var node = NewWithUsers(documents: 5);
         node.Define("a", ByName);
         node.Define("b", ByName);
         node.SettleAll();
@@ -215,7 +217,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void A_pause_during_a_build_loses_no_document()
     {
-        using var node = New(documents: 100);
+        using var node = NewWithUsers(documents: 100);
         node.Define("a", ByName);
         node.Define("b", ByAge);
         for (int i = 0; i < 5; i++)
@@ -232,14 +234,16 @@ public sealed class IndexCatalogTests
         node.Host.SetPaused(node.Database(), "a", isPaused: false);
         node.SettleAll();
         node.Check("a", ByName);
-        Assert.InRange(Catalog(node).Feeder.DocumentsRead, 105, 190);
+        // The indexes share the reads before the pause, and each reads the rest: more than 100 documents, less than
+        // 200.
+        Assert.InRange(CatalogOf(node).Feeder.DocumentsRead, low: 105, high: 190);
     }
 
     [Fact]
     public void An_interrupted_build_starts_over_and_keeps_no_document_deleted_meanwhile()
     {
         var options = IndexedNode.SmallSteps with { PendingBytes = 0, MinPendingBytes = 1 };
-        var node = New(documents: 40);
+        var node = NewWithUsers(documents: 40);
         node = node.Restart(options: options);
         node.Define("a", ByName);
         for (int i = 0; i < 4; i++)
@@ -260,12 +264,12 @@ public sealed class IndexCatalogTests
     [Fact]
     public void A_reset_builds_from_the_beginning()
     {
-        using var node = New(documents: 20);
+        using var node = NewWithUsers(documents: 20);
         node.Define("a", ByName);
         node.SettleAll();
         Assert.True(node.Host.Reset(node.Database(), "a"));
         node.SettleAll();
-        Assert.Equal(40, Catalog(node).Feeder.DocumentsRead);
+        Assert.Equal(40, CatalogOf(node).Feeder.DocumentsRead);
         node.Check("a", ByName);
         Assert.False(node.Host.Reset(node.Database(), "none"));
     }
@@ -273,7 +277,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void A_definition_that_is_changed_while_its_index_is_paused_waits_too()
     {
-        var node = New(documents: 10);
+        var node = NewWithUsers(documents: 10);
         node.Define("a", ByName);
         node.SettleAll();
         Assert.True(node.Host.SetPaused(node.Database(), "a", isPaused: true));
@@ -296,7 +300,7 @@ public sealed class IndexCatalogTests
     [InlineData(true)]
     public void The_index_of_the_old_definition_answers_until_the_new_one_has_caught_up(bool isRestartedBetween)
     {
-        var node = New(documents: 100);
+        var node = NewWithUsers(documents: 100);
         node.Define("a", ByName);
         node.SettleAll();
         node.Define("A", ByAge);
@@ -319,12 +323,13 @@ public sealed class IndexCatalogTests
         long lastVisible = 0;
         for (int i = 0; node.Host.Step(); i++)
         {
+            // Writes during the first steps only, so that the new index can catch up.
             if (i < 20)
             {
                 node.Put($"x/{i}", "\"name\":1,\"age\":2");
             }
 
-            Assert.True(node.Serving("a").VisibleEtag >= lastVisible, $"step {i}");
+            Assert.True(node.Serving("a").VisibleEtag >= lastVisible, $"the visible etag fell in step {i}");
             lastVisible = node.Serving("a").VisibleEtag;
             node.Time.Advance(IndexedNode.SmallSteps.PendingAge);
         }
@@ -344,7 +349,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void A_definition_of_an_unknown_kind_is_reported_once_and_other_indexes_continue()
     {
-        using var node = New(documents: 5);
+        using var node = NewWithUsers(documents: 5);
         node.ChangeIndexes(static writer => writer.Put("odd", "{\"Type\":\"Odd\"}"u8, settings: default));
         node.ChangeIndexes(static writer => writer.Put("none", "["u8, settings: default));
         node.Define("a", ByName);
@@ -363,7 +368,7 @@ public sealed class IndexCatalogTests
     [Fact]
     public void An_index_that_the_disk_refuses_to_open_is_kept_and_opened_later()
     {
-        var node = New(documents: 60);
+        var node = NewWithUsers(documents: 60);
         node.Define("a", ByName);
         node.SettleAll();
         node.Disk.Inject(
@@ -379,20 +384,20 @@ public sealed class IndexCatalogTests
         Assert.Contains("is not kept on this node", Assert.Single(node.Troubles), StringComparison.Ordinal);
         Assert.Empty(node.Host.ReadStatus(node.Database()));
         Assert.Equal(["1/1"], FoldersOf(node));
-        Assert.True(node.Host.HasPending, "it is tried again");
+        Assert.True(node.Host.HasPending, "the index waits to be opened again");
 
         node.Disk.ClearFaults();
         node.Time.Advance(IndexedNode.SmallSteps.RestAfterDamage);
         node.SettleAll();
         node.Check("a", ByName);
-        Assert.Equal(0, Catalog(node).Feeder.DocumentsRead);
+        Assert.Equal(0, CatalogOf(node).Feeder.DocumentsRead);
         node.Dispose();
     }
 
     [Fact]
     public void A_folder_is_deleted_with_the_directories_in_it()
     {
-        using var node = New(documents: 3);
+        using var node = NewWithUsers(documents: 3);
         node.Define("a", ByName);
         node.SettleAll();
         node.Disk.CreateDirectory($"{Folders}/1/1/rows/deep");
@@ -426,7 +431,7 @@ public sealed class IndexCatalogTests
         {
             for (int i = random.Next(40); i >= 0; i--)
             {
-                Change(node, random, databases[random.Next(2)]);
+                ChangeDocument(node, random, databases[random.Next(2)]);
                 if (random.Next(3) == 0)
                 {
                     node.Host.Step();
@@ -490,7 +495,7 @@ public sealed class IndexCatalogTests
         node.Dispose();
     }
 
-    private static void Change(IndexedNode node, Random random, string database)
+    private static void ChangeDocument(IndexedNode node, Random random, string database)
     {
         string id = $"d/{random.Next(40)}";
         if (random.Next(4) == 0)
@@ -514,12 +519,12 @@ public sealed class IndexCatalogTests
         }
     }
 
-    private static string Map(int value) =>
+    private static string DefinitionOfValue(int value) =>
         "{\"Maps\":[\"map('Users', u => ({ v: "
         + value.ToString(CultureInfo.InvariantCulture)
         + " }))\"],\"Fields\":{\"v\":{\"Storage\":\"Yes\"}}}";
 
-    private static IndexedNode New(int documents)
+    private static IndexedNode NewWithUsers(int documents)
     {
         var node = IndexedNode.New();
         for (int i = 0; i < documents; i++)
@@ -530,7 +535,7 @@ public sealed class IndexCatalogTests
         return node;
     }
 
-    private static IndexCatalog Catalog(IndexedNode node) =>
+    private static IndexCatalog CatalogOf(IndexedNode node) =>
         node.Host.TryGetCatalog(node.Database(), out var catalog) ? catalog : throw new InvalidOperationException();
 
     private static string[] FoldersOf(IndexedNode node) =>
