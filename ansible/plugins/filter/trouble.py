@@ -1,12 +1,13 @@
-"""Judges the output of `rookery status --json`."""
+"""The filter `trouble`, which reads the registered result of `rookery status --json`."""
 
 import json
 
 
 def trouble(result):
-    """Returns why the node of a registered `rookery status --json` does not serve reads and writes, as a sentence; empty if it does.
+    """Returns why the node does not serve reads and writes, as a sentence; the empty text if it serves.
 
-    The exit code does not tell that: it is also 1 for a node that serves but refuses growth for want of space."""
+    `result` is what Ansible registered of `rookery status --json`. Its exit code does not decide: it is 1 also for a node that serves but, short of space,
+    refuses writes that add data."""
     try:
         status = json.loads(result.get("stdout") or "")
     except ValueError:
