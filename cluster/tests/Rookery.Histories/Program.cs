@@ -3,8 +3,8 @@ using Rookery.Histories;
 if (args is not ["check", var path])
 {
     Console.Error.WriteLine(
-        "usage: history check FILE (a line of JSON for each operation; - for standard input). Ends with 1 when "
-            + "nothing explains what clients were told, with 2 when too little was searched for an order."
+        "usage: history check FILE (a line of JSON for each operation; - for standard input). Ends with 1 if no order "
+            + "of the operations explains the answers to the clients, with 2 if too few operations were searched."
     );
     return 64;
 }

@@ -1,10 +1,13 @@
 using Rookery;
 using Rookery.Terminal;
 
-if (QuickStatus.TryRun(args) is { } quick)
+// `rookery status` usually needs no command-line library: see QuickStatus.
+if (QuickStatus.TryRun(args) is { } exitCode)
 {
-    return quick;
+    return exitCode;
 }
 
 Messages.RedirectConsole();
+
+// A success becomes a failure here if messages could not be written.
 return Messages.CodeOf(await CommandLine.RunAsync(args));

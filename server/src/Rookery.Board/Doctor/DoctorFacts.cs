@@ -1,50 +1,57 @@
 namespace Rookery.Board.Doctor;
 
 /// <summary>
-/// The facts about a machine and its node. A fact that could not be determined is null, and no finding is drawn from
-/// it.
+/// The facts about a machine and its node from which <see cref="Judgement"/> draws the findings of `rookery doctor`. A
+/// fact that could not be determined is null, and no finding is drawn from it.
 /// </summary>
 public sealed record DoctorFacts
 {
-    /// <summary>This machine's clock.</summary>
+    /// <summary>The time of this machine's clock.</summary>
     public required DateTimeOffset Now { get; init; }
 
     /// <summary>The board's model.</summary>
     public string? Model { get; init; }
 
-    /// <summary>Whether the board is simulated.</summary>
+    /// <summary>Whether the values of sensors come from files of a test instead of this machine.</summary>
     public bool IsSimulated { get; init; }
 
     /// <summary>
-    /// The board's sensors. <see cref="BoardReading.Before"/> includes what the running node has seen.
+    /// The values of the board's sensors. <see cref="BoardReading.Before"/>, the earlier throttling, includes what the
+    /// running node has seen.
     /// </summary>
     public BoardReading Reading { get; init; }
 
-    /// <summary>The devices of data and journal.</summary>
+    /// <summary>The storage devices of data and journal; one if both are on the same.</summary>
     public IReadOnlyList<StorageReading> Storage { get; init; } = [];
 
-    /// <summary>The file systems of data and journal.</summary>
+    /// <summary>
+    /// The free space of the data directory's file system; empty without a data directory. The node itself reports when
+    /// the journal's has too little.
+    /// </summary>
     public IReadOnlyList<SpaceFacts> Space { get; init; } = [];
 
     /// <summary>The result of the disk probe; null if none was requested.</summary>
     public DiskProbe? Probe { get; init; }
 
-    /// <summary>Why the requested disk probe failed.</summary>
+    /// <summary>Why the requested disk probe failed; null if it succeeded or none was requested.</summary>
     public string? ProbeRefusal { get; init; }
 
-    /// <summary>Whether a time service keeps the clock synchronised, by the kernel's account.</summary>
+    /// <summary>Whether a time service keeps the clock synchronised, as the kernel reports.</summary>
     public bool? IsClockSynchronised { get; init; }
 
-    /// <summary>How many seconds the clock is ahead of the cluster's time; negative if it is behind.</summary>
+    /// <summary>How many seconds the clock is ahead of the cluster's time; negative if it lags.</summary>
     public double? ClockAheadSeconds { get; init; }
 
-    /// <summary>The node's answer; null if no node was asked.</summary>
+    /// <summary>The status of the node, or why it gave none; null if no node was asked.</summary>
     public NodeFacts? Node { get; init; }
 
     /// <summary>When the node's certificate for clients expires; null for a node without one.</summary>
     public DateTimeOffset? CertificateEnds { get; init; }
 
-    /// <summary>Why the node's identity cannot be read, or the node's own message about its certificate.</summary>
+    /// <summary>
+    /// Why the node's identity cannot be read, or the node's own message about its certificate; null if there is
+    /// neither.
+    /// </summary>
     public string? CertificateTrouble { get; init; }
 
     /// <summary>
@@ -55,23 +62,23 @@ public sealed record DoctorFacts
     /// <summary>The ports of a running node.</summary>
     public IReadOnlyList<OpenPortFacts> OpenPorts { get; init; } = [];
 
-    /// <summary>The answer of mDNS; null if it was not asked.</summary>
+    /// <summary>What mDNS finds; null if it was not asked.</summary>
     public MdnsFacts? Mdns { get; init; }
 
-    /// <summary>The reachability of router and other members; null if it was not tried.</summary>
+    /// <summary>Whether the router and the other members are reachable; null if that was not tried.</summary>
     public NetworkFacts? Network { get; init; }
 }
 
-/// <summary>A file system.</summary>
-/// <param name="Directory">A directory on it.</param>
+/// <summary>The free space of a file system.</summary>
+/// <param name="Directory">The data directory on it.</param>
 /// <param name="FreeBytes">Free bytes.</param>
-/// <param name="ReserveBytes">The space reserve that the node keeps free.</param>
+/// <param name="ReserveBytes">The bytes that the node keeps free. With less, it refuses writes that add data.</param>
 public sealed record SpaceFacts(string Directory, long FreeBytes, long ReserveBytes);
 
 /// <summary>The node's own status.</summary>
 /// <param name="Address">The node's address.</param>
 /// <param name="Silence">Why the node gave no answer; null if it gave one.</param>
-/// <param name="Reason">Why the node does not serve; null if it serves.</param>
+/// <param name="Reason">Why the node serves no requests; null if it serves.</param>
 /// <param name="ClusterTrouble">Why the node takes no writes; null if it takes them.</param>
 /// <param name="ClockDoubt">Why the cluster's time is in doubt; null if it is not.</param>
 public sealed record NodeFacts(
@@ -101,7 +108,7 @@ public sealed record RefusedConnections(long Count, int MaxPerAddress, TimeSpan 
 /// <summary>A port of a node that does not run.</summary>
 /// <param name="Port">The port number.</param>
 /// <param name="Purpose">What it is for, such as "clients".</param>
-/// <param name="IsTaken">Whether something listens on it.</param>
+/// <param name="IsTaken">Whether another program listens on it, so that the node could not start.</param>
 public sealed record PortFacts(int Port, string Purpose, bool IsTaken);
 
 /// <summary>A port of a node that runs.</summary>
@@ -112,7 +119,7 @@ public sealed record PortFacts(int Port, string Purpose, bool IsTaken);
 /// <param name="Callers">How many other machines are connected to it now.</param>
 public sealed record OpenPortFacts(int Port, string Purpose, bool IsForMembers, bool IsOnlyLocal, int Callers);
 
-/// <summary>The answer of avahi.</summary>
+/// <summary>The nodes that avahi, the mDNS service, finds.</summary>
 /// <param name="Trouble">Why avahi gave no answer; null if it gave one.</param>
 /// <param name="IsMissing">Whether avahi-browse is not installed.</param>
 /// <param name="Nodes">How many nodes are announced, including this one.</param>
@@ -121,7 +128,7 @@ public sealed record OpenPortFacts(int Port, string Purpose, bool IsForMembers, 
 /// known which one is this node.</param>
 public sealed record MdnsFacts(string? Trouble, bool IsMissing, int Nodes, int Others, bool? IsOwnAnnounced);
 
-/// <summary>The reachability of router and other nodes.</summary>
+/// <summary>Which of the router and the other nodes are reachable.</summary>
 /// <param name="Gateway">The default gateway's address; null if there is none.</param>
 /// <param name="GatewayAnswers">Whether the gateway answers; null if that could not be determined.</param>
 /// <param name="Peers">How many other nodes are known, from the members' records and mDNS.</param>
@@ -129,7 +136,8 @@ public sealed record MdnsFacts(string? Trouble, bool IsMissing, int Nodes, int O
 public sealed record NetworkFacts(string? Gateway, bool? GatewayAnswers, int Peers, int PeersReached)
 {
     /// <summary>
-    /// How many of the other nodes are switched on but accept no connection: their machines answer address resolution.
+    /// How many of the other nodes accept no connection although their machines are on: these answer address
+    /// resolution.
     /// </summary>
     public int PeersShut { get; init; }
 

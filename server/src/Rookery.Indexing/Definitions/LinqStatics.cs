@@ -4,11 +4,15 @@ using Rookery.Scripting.Syntax;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// Translates static members of C# types, and the functions of RavenDB's indexes, to script functions.
+/// Translates static members of C# types, constructors, and the functions of RavenDB's indexes, to functions of
+/// scripts. A position is the offset of the member in the text of the map, in characters, for error messages.
 /// </summary>
 internal static class LinqStatics
 {
-    /// <summary>Static methods that translate to one function, with their number of arguments.</summary>
+    /// <summary>
+    /// Static methods that translate to one function with the same arguments, with their number of arguments. Enum
+    /// arguments, such as a <c>StringComparison</c>, are removed before and do not count.
+    /// </summary>
     private static readonly Dictionary<string, (ScriptFunction Function, int Count)> Functions = new(
         StringComparer.Ordinal
     )
@@ -48,8 +52,8 @@ internal static class LinqStatics
         ["string.CompareOrdinal"] = (ScriptFunction.CompareOrdinal, 2),
     };
 
-    /// <summary>C# keywords of types, by the name of the .NET type.</summary>
-    private static readonly Dictionary<string, string> Words = new(StringComparer.Ordinal)
+    /// <summary>C# keywords of types, by the name of the .NET type, so that each type has one name here.</summary>
+    private static readonly Dictionary<string, string> Keywords = new(StringComparer.Ordinal)
     {
         ["String"] = "string",
         ["Int32"] = "int",
@@ -63,7 +67,7 @@ internal static class LinqStatics
     /// <summary>Returns whether a name is a type with static members.</summary>
     public static bool HasStaticMembers(string name) =>
         HasMethodsOfSequences(name)
-        || Words.ContainsKey(name)
+        || Keywords.ContainsKey(name)
         || LinqOption.IsType(name)
         || name
             is "Math"
@@ -98,7 +102,8 @@ internal static class LinqStatics
     /// <exception cref="ScriptException">The method is not supported with these arguments.</exception>
     public static Expression ToCall(string type, string member, List<Expression> arguments, int position)
     {
-        string name = $"{Words.GetValueOrDefault(type, type)}.{member}";
+        string name = $"{Keywords.GetValueOrDefault(type, type)}.{member}";
+        // The only supported culture is the invariant one, which all functions of scripts use.
         LinqOption.Take(arguments, "CultureInfo");
         if (LinqOption.Take(arguments, "StringComparison") is { } comparison)
         {
@@ -136,6 +141,7 @@ internal static class LinqStatics
                 [separator, new ArrayLiteral([.. arguments.Skip(1)], position)],
                 position
             ),
+            // One argument is a sequence of values; several are the values themselves. The same holds for Format.
             ("string.Concat", [var only]) => new InvokeExpression(ScriptFunction.JoinAll, [only], position),
             ("string.Concat", [_, _, ..]) => new InvokeExpression(
                 ScriptFunction.JoinAll,
@@ -178,7 +184,7 @@ internal static class LinqStatics
             return LinqOption.Of(type, member, position);
         }
 
-        return ($"{Words.GetValueOrDefault(type, type)}.{member}") switch
+        return ($"{Keywords.GetValueOrDefault(type, type)}.{member}") switch
         {
             "string.Empty" => new TextLiteral("", position),
             "Guid.Empty" => new TextLiteral(Guid.Empty.ToString(), position),
@@ -211,16 +217,17 @@ internal static class LinqStatics
         };
     }
 
-    // Day 0 of .NET's calendar, 0001-01-01, is a Monday.
+    // Scripts have no constants of days of the week, so this is the property DayOfWeek of a date that has the day. The
+    // first day of .NET's calendar, 0001-01-01, is a Monday, which has the number 1 in .NET.
     private static InvokeExpression ToWeekday(DayOfWeek day, int position)
     {
-        int days = ((int)day + 6) % 7;
+        int daysAfterMonday = ((int)day + 6) % 7;
         return new InvokeExpression(
             ScriptFunction.Property,
             [
                 new InvokeExpression(
                     ScriptFunction.NewDate,
-                    [LinqConstants.Whole(days * TimeSpan.TicksPerDay, position)],
+                    [LinqConstants.Whole(daysAfterMonday * TimeSpan.TicksPerDay, position)],
                     position
                 ),
                 new TextLiteral("DayOfWeek", position),
@@ -249,6 +256,7 @@ internal static class LinqStatics
     public static InvokeExpression ToFunction(Token name, List<Expression> arguments) =>
         (name.Text, arguments.Count) switch
         {
+            // With a document's id and the collection.
             ("LoadDocument", 2) => new InvokeExpression(ScriptFunction.Load, arguments, name.Position),
             ("LoadDocument", _) => throw TokenCursor.NotSupported(
                 "'LoadDocument' without the name of a collection",
@@ -259,7 +267,7 @@ internal static class LinqStatics
             _ => throw TokenCursor.NotSupported($"the function '{name.Text}'", name.Position),
         };
 
-    /// <summary>Returns a number of arguments as error messages word it.</summary>
+    /// <summary>Returns a number of arguments in words: <c>one argument</c> or <c>3 arguments</c>.</summary>
     public static string Count(int arguments) => arguments == 1 ? "one argument" : $"{arguments} arguments";
 
     private static InvokeExpression ToRound(List<Expression> arguments, int position)
