@@ -10,13 +10,13 @@ public sealed class LostContactTests
     {
         var world = new ScriptedWorld(PlantedBug.None, voters: 3);
         world.Elect(1);
-        world.Passes = static message => message.Kind is not MessageKind.AppendReply;
+        world.IsDelivered = static message => message.Kind is not MessageKind.AppendReply;
         world.Transfer(from: 1, to: 2);
         Assert.Equal(Role.Leader, world[2].Core!.Role);
-        world.PassForAll(seconds: 0.3);
+        world.AdvanceTimeOfAll(seconds: 0.3);
         Assert.All(world[2].Core!.ReadPeers(), static peer => Assert.True(peer is { IsReachable: true, Match: null }));
-        world.Passes = static _ => true;
-        world.PassForAll(seconds: 5);
+        world.IsDelivered = static _ => true;
+        world.AdvanceTimeOfAll(seconds: 5);
         Assert.All(world[2].Core!.ReadPeers(), peer => Assert.Equal(world[2].Core!.Last.Index, peer.Match));
     }
 
@@ -30,14 +30,14 @@ public sealed class LostContactTests
         var three = new NodeId(3);
         var world = new ScriptedWorld(PlantedBug.None, voters: 3);
         world.Elect(1);
-        world.Passes = message => message.To != three || message.Kind is MessageKind.Append;
+        world.IsDelivered = message => message.To != three || message.Kind is MessageKind.Append;
         world.Propose(1, payload: 7);
         Assert.Equal((2, 2, 1), (world[1].Applied, world[3].Core!.DurableIndex, world[3].Applied));
         world.Connect(1, 2);
-        world.PassForAll(seconds: 5);
+        world.AdvanceTimeOfAll(seconds: 5);
         Assert.True(world[3].Core!.Leader.IsNone, "3 lost its leader");
         world.Connect(1, 2, 3);
-        world.PassForAll(seconds: 5);
+        world.AdvanceTimeOfAll(seconds: 5);
         Assert.Equal((new NodeId(1), 2), (world[3].Core!.Leader, world[3].Applied));
     }
 }

@@ -19,11 +19,11 @@ public sealed class MemberChangeTests
         world.Flush(1);
         world.FetchesWait = true;
         world.Connect(1, 2, 3);
-        world.PassForAll(seconds: 5);
+        world.AdvanceTimeOfAll(seconds: 5);
         Assert.True(world[1].Core!.ReadPeers().All(static peer => peer.IsReachable), "all answer");
         Assert.Equal(ChangeAnswer.NoMajority, world.Change(1, MemberChange.Removed, 2));
         world.FetchesWait = false;
-        world.PassForAll(seconds: 5);
+        world.AdvanceTimeOfAll(seconds: 5);
         Assert.Equal(ChangeAnswer.Accepted, world.Change(1, MemberChange.Removed, 2));
     }
 }

@@ -18,11 +18,11 @@ public sealed class OutcomeTests
         world.Propose(1, payload: 8);
         world.Flush(1);
         world.Connect(1, 2, 3);
-        world.Passes = message => message.To != three || message.Kind != MessageKind.Heartbeat;
-        world.PassForAll(seconds: 4);
+        world.IsDelivered = message => message.To != three || message.Kind != MessageKind.Heartbeat;
+        world.AdvanceTimeOfAll(seconds: 4);
         Assert.Equal(3, world[3].Store.Manifest.Position.Index);
 
-        world.Passes = _ => true;
+        world.IsDelivered = _ => true;
         world.Receive(
             new Message
             {

@@ -14,15 +14,25 @@ namespace Rookery.Server.Tests;
 /// Requests that end early because of the disk, the leader, their node or their client: no incomplete answer looks
 /// complete, and no work goes on without a client.
 /// </summary>
-[SuppressMessage("Design", "CA1001", Justification = "The node disposes what stands before it.")]
+[SuppressMessage("Design", "CA1001", Justification = "The node disposes the consensus that wraps its own.")]
 public sealed class EarlyEndTests : IAsyncLifetime
 {
-    // 32 MB: more than a connection buffers of an answer that is not read, and more than fits into memory.
+    // 32 MB with documents of 4,000 bytes: more than a connection buffers of an answer that is not read, and more than
+    // fits into memory.
     private const int Documents = 8000;
+
+    // Few, but enough that a change by query still runs after it has changed the first of them.
+    private const int FewDocuments = 2000;
+
+    // FillAsync stores this many documents in each batch.
+    private const int BatchDocuments = 250;
 
     // Ends a test that would otherwise hang; a passing test never waits for it.
     private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
-    private static readonly string Text = new('x', 4000);
+    private static readonly string LineText = new('x', 200);
+
+    // The reason of the rejections that the tests make.
+    private const string Reason = "Another node replaced this one.";
 
     private readonly RunningServer _server;
     private OneOfThree _member = null!;
@@ -63,6 +73,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
     public async Task A_started_answer_is_cut_off_when_the_disk_fails(string route, string? query)
     {
         await FillForAsync(route);
+        // The answer needs a disk read only if documents have been flushed to runs.
         Assert.Contains(_server.Disk.Files, static path => path.EndsWith(".run", StringComparison.Ordinal));
         using var answer = await BeginAsync(route, query);
         _server.Disk.Inject(
@@ -123,7 +134,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
     [InlineData("from Ds as d where d.t.length > d.n + 1000000")]
     public async Task Many_reads_in_one_request_end_with_their_client(string query)
     {
-        await FillAsync(count: 2000);
+        await FillAsync(FewDocuments);
         string queryBody = JsonSerializer.Serialize($$"""{"Query":{{JsonSerializer.Serialize(query)}}}""");
         string part = $$"""{"Url":"{{_db}}/queries","Method":"POST","Content":{{queryBody}}}""";
         string body = $$"""{"Requests":[{{string.Join(',', Enumerable.Repeat(part, 1000))}}]}""";
@@ -145,9 +156,9 @@ public sealed class EarlyEndTests : IAsyncLifetime
         // A snapshot during a flush holds two memtables; with any other reader that exceeds the bound of three, and the
         // export would be ended rightly.
         await UntilAsync(() => _server.Context.Node.ReadStatistics()!.Storage.FrozenBytes == 0);
-        string[] before = Runs();
+        string[] before = ListRuns();
         using var answer = await BeginAsync("GET /export", query: null);
-        for (int round = 0; round < 20 && Runs().Intersect(before, StringComparer.Ordinal).Any(); round++)
+        for (int round = 0; round < 20 && ListRuns().Intersect(before, StringComparer.Ordinal).Any(); round++)
         {
             await FillAsync(Documents, $"round {round} ");
         }
@@ -160,7 +171,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
             int.Parse(answer.Headers.GetValues("Rookery-Documents").Single(), CultureInfo.InvariantCulture)
         );
 
-        string[] Runs() =>
+        string[] ListRuns() =>
             [.. _server.Disk.Files.Where(static path => path.EndsWith(".run", StringComparison.Ordinal))];
     }
 
@@ -169,18 +180,18 @@ public sealed class EarlyEndTests : IAsyncLifetime
     [InlineData(RejectionKind.NoLeader)]
     [InlineData(RejectionKind.OutcomeUnknown)]
     [InlineData(RejectionKind.InsufficientSpace)]
-    public async Task An_import_on_a_removed_node_reports_how_much_is_stored(RejectionKind kind)
+    public async Task An_import_whose_writes_are_rejected_midway_reports_how_much_is_stored(RejectionKind kind)
     {
         using var content = new SteppedContent(async stream =>
         {
             await WriteAsync(stream, 0, 10_000);
             await UntilAsync(() => CountStored() > 0);
-            _member.WriteRejection = new Rejection(kind, "Another took this node's place.");
+            _member.WriteRejection = new Rejection(kind, Reason);
             await WriteAsync(stream, 10_000, 20_000);
         });
         using var answer = await _server.Http.PostAsync(_db + "/import", content);
         string text = await answer.Content.ReadAsStringAsync();
-        Assert.Contains("Another took this node's place.", text, StringComparison.Ordinal);
+        Assert.Contains(Reason, text, StringComparison.Ordinal);
         long stored = CountStored();
         Assert.InRange(stored, 1, 19_999);
         if (answer.StatusCode == HttpStatusCode.OK)
@@ -199,7 +210,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
         {
             for (int number = from; number < to; number++)
             {
-                string line = $$$"""{"t":"{{{Text[..200]}}}","@metadata":{"@id":"d{{{number}}}"}}""" + "\n";
+                string line = $$$"""{"t":"{{{LineText}}}","@metadata":{"@id":"d{{{number}}}"}}""" + "\n";
                 await stream.WriteAsync(Encoding.UTF8.GetBytes(line));
             }
 
@@ -212,41 +223,44 @@ public sealed class EarlyEndTests : IAsyncLifetime
     [InlineData("DELETE")]
     public async Task A_change_by_query_continues_under_a_new_leader_and_changes_each_document_once(string method)
     {
-        await FillAsync(count: 2000);
+        await FillAsync(FewDocuments);
         long operation = await ChangeAsync(method);
         await UntilAsync(() => CountChanged(method) > 0);
-        _member.WriteRejection = new Rejection(RejectionKind.NoLeader, "Nobody leads now.");
+        _member.WriteRejection = new Rejection(RejectionKind.NoLeader, "No node leads now.");
+
+        // Long enough for rejected writes. If there are none, the test proves less, but does not fail.
         await Task.Delay(300);
         _member.WriteRejection = null;
         var state = await AwaitEndAsync(operation);
         Assert.Equal("Completed", state.GetProperty("Status").GetString());
-        Assert.Equal(2000, state.GetProperty("Result").GetProperty("Total").GetInt64());
-        Assert.Equal(2000, CountChanged(method));
+        Assert.Equal(FewDocuments, state.GetProperty("Result").GetProperty("Total").GetInt64());
+        Assert.Equal(FewDocuments, CountChanged(method));
     }
 
     [Theory]
     [InlineData("PATCH")]
     [InlineData("DELETE")]
-    public async Task A_change_by_query_on_a_removed_node_reports_its_progress(string method)
+    public async Task A_change_by_query_whose_writes_are_rejected_reports_its_progress(string method)
     {
-        await FillAsync(count: 2000);
+        await FillAsync(FewDocuments);
         long operation = await ChangeAsync(method);
         await UntilAsync(() => CountChanged(method) > 0);
-        _member.WriteRejection = new Rejection(RejectionKind.Diagnosis, "Another took this node's place.");
+        _member.WriteRejection = new Rejection(RejectionKind.Diagnosis, Reason);
         var state = await AwaitEndAsync(operation);
         Assert.Equal("Faulted", state.GetProperty("Status").GetString());
         long changed = CountChanged(method);
-        Assert.InRange(changed, 1, 1999);
+        Assert.InRange(changed, 1, FewDocuments - 1);
         Assert.Contains(
-            $"Another took this node's place. {changed:N0} of 2,000 documents were {PastOf(method)} before, and stay "
-                + $"{PastOf(method)}.",
+            $"{Reason} {changed:N0} of 2,000 documents were {ParticipleOf(method)} before, and stay "
+                + $"{ParticipleOf(method)}.",
             state.GetProperty("Result").GetProperty("Message").GetString(),
             StringComparison.Ordinal
         );
     }
 
-    private static string PastOf(string method) => method is "PATCH" ? "changed" : "deleted";
+    private static string ParticipleOf(string method) => method is "PATCH" ? "changed" : "deleted";
 
+    /// <summary>Starts to patch or delete all documents. Returns the number of the operation.</summary>
     private async Task<long> ChangeAsync(string method)
     {
         string body = method is "PATCH"
@@ -256,6 +270,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
         return started.Json.GetProperty("OperationId").GetInt64();
     }
 
+    /// <summary>Returns the state of an operation once it has ended.</summary>
     private async Task<JsonElement> AwaitEndAsync(long operation)
     {
         string path = string.Create(CultureInfo.InvariantCulture, $"{_db}/operations/state?id={operation}");
@@ -272,7 +287,8 @@ public sealed class EarlyEndTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// Returns the number of documents that were deleted, or patched once: a second patch would undo the first.
+    /// Returns the number of documents that were deleted, or patched an odd number of times: the patch is its own
+    /// inverse, so a document that is patched twice does not count.
     /// </summary>
     private long CountChanged(string method)
     {
@@ -280,7 +296,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
         using var reader = database.OpenReader();
         if (method is "DELETE")
         {
-            return 2000 - reader.ReadStatistics().Documents;
+            return FewDocuments - reader.ReadStatistics().Documents;
         }
 
         long changed = 0;
@@ -302,10 +318,10 @@ public sealed class EarlyEndTests : IAsyncLifetime
 
     private static async Task UntilAsync(Func<bool> holds)
     {
-        using var patience = new CancellationTokenSource(Guard);
+        using var timeout = new CancellationTokenSource(Guard);
         while (!holds())
         {
-            await Task.Delay(10, patience.Token);
+            await Task.Delay(10, timeout.Token);
         }
     }
 
@@ -321,6 +337,7 @@ public sealed class EarlyEndTests : IAsyncLifetime
             }
             else
             {
+                // A group: the field count() is named Count or count.
                 sum += result
                     .EnumerateObject()
                     .Single(static field => field.Name.StartsWith("c", StringComparison.OrdinalIgnoreCase))
@@ -331,19 +348,23 @@ public sealed class EarlyEndTests : IAsyncLifetime
         return sum;
     }
 
-    // Feed events do not contain documents, so there are many of them, with long ids.
+    // Events of the changes feed contain no documents, so only many of them, with long ids, fill the connection's
+    // buffer.
     private Task FillForAsync(string route) =>
         route.Contains("changes", StringComparison.Ordinal) ? FillAsync(40_000, isShort: true) : FillAsync(Documents);
 
-    /// <summary>Stores documents d0…0 and so on, in batches of 250: the count must be a multiple of it.</summary>
+    /// <summary>Stores documents with the ids d0…00, d0…01 and so on, of 401 characters.</summary>
+    /// <param name="count">Number of documents, a multiple of <see cref="BatchDocuments"/>.</param>
+    /// <param name="prefix">The beginning of the text in each document.</param>
+    /// <param name="isShort">Whether the text is empty instead of 4,000 bytes.</param>
     private async Task FillAsync(int count, string prefix = "", bool isShort = false)
     {
         var random = new Random(1);
         byte[] bytes = new byte[3000];
-        for (int first = 0; first < count; first += 250)
+        for (int first = 0; first < count; first += BatchDocuments)
         {
             var commands = Enumerable
-                .Range(first, 250)
+                .Range(first, BatchDocuments)
                 .Select(number =>
                 {
                     // Compressible data would fit into few blocks, all of them in memory.
@@ -364,7 +385,8 @@ public sealed class EarlyEndTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// Sends a request and reads the head of the answer; the rest is sent as far as the connection buffers it.
+    /// Sends a request and reads the head of the answer. The node sends the body until the connection's buffers are
+    /// full.
     /// </summary>
     private async Task<HttpResponseMessage> BeginAsync(string route, string? query)
     {

@@ -3,10 +3,16 @@ using Xunit.Sdk;
 
 namespace Rookery.Cluster.Tests.Forming;
 
-/// <summary>Nodes that form a cluster, with faults from many seeds.</summary>
+/// <summary>
+/// Nodes that form a cluster (docs/explanation/forming.md), with faults from many seeds. A card is a node that takes
+/// part.
+/// </summary>
 public sealed class FormingSeedTests
 {
     private const int Seeds = 300;
+
+    // At most so many runs are needed to find a planted mistake.
+    private const int SeedsForMistake = 2_000;
 
     [Theory]
     [InlineData(2, 1)]
@@ -17,14 +23,14 @@ public sealed class FormingSeedTests
     [InlineData(3, 4)]
     [InlineData(3, 5)]
     [InlineData(4, 5)]
-    public void Cards_form_one_cluster_of_as_many_as_are_expected_and_none_of_fewer(int expect, int cards)
+    public void Cards_form_one_cluster_of_the_expected_size_and_fewer_cards_form_none(int expect, int cards)
     {
         for (int seed = 0; seed < Seeds; seed++)
         {
             // At the end the same number of further nodes is switched on; they must stay outside the cluster.
             bool isEnough = cards >= expect;
             int later = isEnough ? expect : 0;
-            var run = Play(seed, expect, cards, later: later);
+            var run = PlayOrFail(seed, expect, cards, later: later);
             var endsByStep = run.Ends.ToLookup(static end => end.Step);
             try
             {
@@ -49,7 +55,7 @@ public sealed class FormingSeedTests
     {
         HashSet<string> seen =
         [
-            .. Enumerable.Range(0, Seeds).SelectMany(seed => Play(seed, expect, cards, isOneClaimed: true).Seen),
+            .. Enumerable.Range(0, Seeds).SelectMany(seed => PlayOrFail(seed, expect, cards, isOneClaimed: true).Seen),
         ];
         Assert.Contains("Candidate to Out", seen);
         Assert.Contains("not answered yet", seen);
@@ -61,7 +67,7 @@ public sealed class FormingSeedTests
     {
         HashSet<string> seen =
         [
-            .. Enumerable.Range(0, Seeds).SelectMany(static seed => Play(seed, expect: 3, cards: 5).Seen),
+            .. Enumerable.Range(0, Seeds).SelectMany(static seed => PlayOrFail(seed, expect: 3, cards: 5).Seen),
         ];
         foreach (
             string expected in (string[])
@@ -91,11 +97,11 @@ public sealed class FormingSeedTests
     [InlineData(FormingMistake.SilentFounder)]
     public void A_planted_mistake_is_found(FormingMistake mistake)
     {
-        for (int seed = 0; seed < 2_000; seed++)
+        for (int seed = 0; seed < SeedsForMistake; seed++)
         {
             try
             {
-                var run = new FormingRun(seed, 3, 5, mistake, later: 3);
+                var run = new FormingRun(seed, expect: 3, cards: 5, mistake, later: 3);
                 run.Run();
                 Assert.Single(run.Ends, static end => end.Step == FormingStep.Founded);
             }
@@ -105,10 +111,17 @@ public sealed class FormingSeedTests
             }
         }
 
-        Assert.Fail($"2,000 seeds did not find {mistake}");
+        Assert.Fail($"{SeedsForMistake} seeds did not find {mistake}");
     }
 
-    private static FormingRun Play(int seed, int expect, int cards, bool isOneClaimed = false, int later = 0)
+    /// <summary>Executes a run. A failure names the seed.</summary>
+    /// <param name="seed">The seed of the faults.</param>
+    /// <param name="expect">The number of members that the cluster shall have.</param>
+    /// <param name="cards">The number of nodes at the beginning.</param>
+    /// <param name="isOneClaimed">Whether one of them is claimed during the run, and must not take part
+    /// afterwards.</param>
+    /// <param name="later">The number of further nodes, which are switched on after the faults.</param>
+    private static FormingRun PlayOrFail(int seed, int expect, int cards, bool isOneClaimed = false, int later = 0)
     {
         var run = new FormingRun(seed, expect, cards, isOneClaimed: isOneClaimed, later: later);
         try

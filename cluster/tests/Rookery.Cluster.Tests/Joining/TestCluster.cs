@@ -52,6 +52,7 @@ internal sealed class TestCluster : IDisposable
         _authority.Dispose();
     }
 
+    /// <summary>Creates a join token.</summary>
     public async Task<JoinToken> CreateTokenAsync()
     {
         var (token, _, refusal) = await Tokens.CreateAsync(JoinTokens.DefaultLife, CancellationToken.None);
@@ -59,6 +60,7 @@ internal sealed class TestCluster : IDisposable
         return token!;
     }
 
+    /// <summary>Returns the answer to a request, which must not be refused.</summary>
     public async Task<JoinAnswer> AdmitAsync(JoinRequest request)
     {
         var (answer, refusal) = await Registrar.AdmitAsync(request, CancellationToken.None);
@@ -76,7 +78,7 @@ internal sealed class TestCluster : IDisposable
         return refusal!;
     }
 
-    /// <summary>Makes the request of a new node with a new key.</summary>
+    /// <summary>Makes the request by which a new node with a new key asks to join.</summary>
     public static JoinRequest Request(JoinToken token, string name = "pi-2")
     {
         using var key = NodeKey.Create();

@@ -43,9 +43,9 @@ public sealed class ClusterMemberTests : IDisposable
     }
 
     [Fact]
-    public async Task A_mirror_that_was_chosen_after_the_identity_was_read_is_not_lost()
+    public async Task A_member_made_a_mirror_after_its_identity_was_read_opens_as_a_mirror()
     {
-        // A join releases the directory in between.
+        // A join releases the data directory between its steps, so the identity can change after it was read.
         await using var member = Load();
         JoinClient.ChooseMirror(_disk, Data);
         using var node = Open(member);
@@ -56,7 +56,7 @@ public sealed class ClusterMemberTests : IDisposable
     [Fact]
     public async Task A_member_that_found_a_rule_broken_says_what_to_do_at_once_and_at_each_start()
     {
-        string halted = await BreakARuleAsync();
+        string halted = await BreakRuleAsync();
         Assert.StartsWith(
             "A rule of consensus was found broken, so this node stopped taking part: ",
             halted,
@@ -78,11 +78,11 @@ public sealed class ClusterMemberTests : IDisposable
 
         for (int start = 0; start < 2; start++)
         {
-            Assert.Equal(halted, await DiagnosisOfStartAsync());
+            Assert.Equal(halted, await DiagnoseStartAsync());
         }
 
         _disk.Delete("/data/cluster/halted");
-        Assert.Null(await DiagnosisOfStartAsync());
+        Assert.Null(await DiagnoseStartAsync());
     }
 
     [Theory]
@@ -90,9 +90,9 @@ public sealed class ClusterMemberTests : IDisposable
     [InlineData(RetirementCause.Halted)]
     public async Task A_retired_member_stays_in_diagnosis_mode_and_counts_no_start(RetirementCause cause)
     {
-        Assert.Null(await DiagnosisOfStartAsync());
+        Assert.Null(await DiagnoseStartAsync());
         IdentityDirectory.Retire(_disk, Data, new Retirement(cause, "There are two copies."));
-        long starts = await NextStartAsync();
+        long starts = await ReadNextStartAsync();
 
         await using var member = Load();
         using var node = Open(member);
@@ -105,18 +105,18 @@ public sealed class ClusterMemberTests : IDisposable
         await member.TransferLeadershipAsync();
         await member.DisposeAsync();
         node.StopCleanly();
-        Assert.Equal(starts, await NextStartAsync());
+        Assert.Equal(starts, await ReadNextStartAsync());
     }
 
     [Fact]
-    public async Task A_cluster_of_one_that_found_a_rule_broken_is_not_sent_to_members_that_it_does_not_have()
+    public async Task The_advice_after_a_broken_rule_names_no_other_members_in_a_cluster_of_one()
     {
         using var identity = IdentityDirectory.TryLoad(_disk, Data)!;
         IReadOnlyList<KnownPeer> noPeers = [];
         IdentityDirectory.Update(_disk, Data, identity.With(noPeers));
         IdentityDirectory.Retire(_disk, Data, new Retirement(RetirementCause.Halted, "Terms fell."));
 
-        string? diagnosis = await DiagnosisOfStartAsync();
+        string? diagnosis = await DiagnoseStartAsync();
         Assert.StartsWith(
             "Terms fell. This node does not take part again by itself. No other member has its data: ",
             diagnosis,
@@ -126,11 +126,11 @@ public sealed class ClusterMemberTests : IDisposable
     }
 
     [Fact]
-    public async Task A_damaged_note_keeps_the_data_out()
+    public async Task A_member_with_a_damaged_halt_note_opens_in_diagnosis_mode()
     {
         IdentityDirectory.Retire(_disk, Data, new Retirement(RetirementCause.Halted, "Terms fell."));
         _disk.Rot("/data/cluster/halted", offset: 3, mask: 1);
-        Assert.StartsWith("/data/cluster/halted is damaged", await DiagnosisOfStartAsync(), StringComparison.Ordinal);
+        Assert.StartsWith("/data/cluster/halted is damaged", await DiagnoseStartAsync(), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -144,7 +144,7 @@ public sealed class ClusterMemberTests : IDisposable
                 Sticky = true,
             }
         );
-        Assert.Contains("a term has one leader", await BreakARuleAsync(), StringComparison.Ordinal);
+        Assert.Contains("a term has one leader", await BreakRuleAsync(), StringComparison.Ordinal);
         Assert.Contains(
             _log,
             static sentence =>
@@ -155,9 +155,9 @@ public sealed class ClusterMemberTests : IDisposable
         );
     }
 
-    /// <summary>Breaks a rule: two members lead in one term.</summary>
-    /// <returns>Why the node takes no part.</returns>
-    private async Task<string> BreakARuleAsync()
+    /// <summary>Breaks a rule of consensus: two members send heartbeats as leader of one term.</summary>
+    /// <returns>Why the node stopped taking part.</returns>
+    private async Task<string> BreakRuleAsync()
     {
         await using var member = Load();
         using var store = NodeStore.Open(
@@ -188,8 +188,9 @@ public sealed class ClusterMemberTests : IDisposable
         return consensus.Refusal!.Message;
     }
 
-    /// <summary>Starts the member; returns why it takes no part, or null.</summary>
-    private async Task<string?> DiagnosisOfStartAsync()
+    /// <summary>Starts and stops the member.</summary>
+    /// <returns>Why it was in diagnosis mode; null if it was not.</returns>
+    private async Task<string?> DiagnoseStartAsync()
     {
         await using var member = Load();
         using var node = Open(member);
@@ -219,7 +220,7 @@ public sealed class ClusterMemberTests : IDisposable
         );
 
     /// <summary>Returns the number that the next start of the store will have.</summary>
-    private async Task<long> NextStartAsync()
+    private async Task<long> ReadNextStartAsync()
     {
         await using var member = Load();
         using var store = NodeStore.Open(

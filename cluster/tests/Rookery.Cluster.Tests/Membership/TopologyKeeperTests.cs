@@ -40,12 +40,12 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
         var log = new List<string>();
         Queue<Exception> failures = new([
             new InvalidOperationException("A reader is closed."),
-            new TaskCanceledException("Somebody else gave up."),
+            new TaskCanceledException("Another task was cancelled."),
             new IOException("The disk is gone."),
         ]);
         int reads = 0;
         await using var keeper = new TopologyKeeper(
-            () => ++reads < 4 ? throw failures.Dequeue() : _view,
+            () => ++reads <= 3 ? throw failures.Dequeue() : _view,
             _recordStore,
             log.Add,
             _time
@@ -57,13 +57,13 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
                 _time.Advance(TimeSpan.FromSeconds(1));
                 return _recordStore.Changes > 0;
             },
-            "it writes"
+            "the keeper records the topology after the failures"
         );
         Assert.Equal(3, log.Count);
     }
 
     [Fact]
-    public async Task Every_change_that_clients_must_hear_of_raises_the_etag()
+    public async Task Every_change_of_addresses_starts_and_voters_raises_the_etag()
     {
         long etag = (await KeepAsync()).Etag;
         foreach (
@@ -165,7 +165,7 @@ public sealed class TopologyKeeperTests : IAsyncDisposable
         return TopologyRecord.Parse(_recordStore.Find(TopologyRecord.Key)!.Value.Span)!;
     }
 
-    /// <summary>The view of one of three voters, aaa, bbb and ccc, that leads.</summary>
+    /// <summary>Returns the view of the leader of three voters, aaa, bbb and ccc, whose tags are A, B and C.</summary>
     /// <param name="leader">The leader's id.</param>
     /// <param name="unheard">The id of a member that the leader does not hear; null for none.</param>
     private static LeaderView ViewOf(string leader, string? unheard = null)

@@ -15,7 +15,7 @@ public sealed class HostForwardTests
     [InlineData(false)]
     public void A_write_sent_to_a_silent_leader_is_answered_when_another_node_leads(bool isPaused)
     {
-        using var cluster = Begin(out var leader, out var follower);
+        using var cluster = StartThree(out var leader, out var follower);
         Silence(cluster, leader, isPaused);
         var write = follower.Propose(SteppedCluster.PutOf("users/1", value: 1));
         cluster.RunUntil(
@@ -33,7 +33,7 @@ public sealed class HostForwardTests
     [Fact]
     public void A_write_sent_to_a_silent_leader_is_answered_even_without_another_leader()
     {
-        using var cluster = Begin(out var leader, out var follower);
+        using var cluster = StartThree(out var leader, out var follower);
         cluster.Wire.Isolate(cluster.Members.Find(member => member != leader && member != follower)!);
         Silence(cluster, leader, isPaused: false);
         long proposedAt = cluster.Now;
@@ -47,7 +47,7 @@ public sealed class HostForwardTests
     [Fact]
     public void A_write_sent_to_a_leader_that_transfers_leadership_gets_its_outcome()
     {
-        using var cluster = Begin(out var leader, out var follower);
+        using var cluster = StartThree(out var leader, out var follower);
         var next = cluster.Members.Find(member => member != leader && member != follower)!;
         var writes = Enumerable
             .Range(0, 20)
@@ -61,10 +61,11 @@ public sealed class HostForwardTests
     /// <summary>During a transfer, the forwarder sends again what the first leader did not accept.</summary>
     [Theory]
     [MemberData(nameof(Seeds))]
-    public void Nothing_that_is_forwarded_while_leadership_is_handed_over_is_refused(int seed)
+    public void No_write_that_is_forwarded_during_a_transfer_of_leadership_is_refused(int seed)
     {
-        using var cluster = Begin(out var leader, out var follower, seed);
+        using var cluster = StartThree(out var leader, out var follower, seed);
         var next = cluster.Members.Find(member => member != leader && member != follower)!;
+        // With slow disks, and a write each millisecond, the transfer meets writes at every stage.
         leader.LongestWriteMilliseconds = next.LongestWriteMilliseconds = 20;
         var writes = new List<Task<CommandOutcome>>();
         for (int i = 0; i < 200; i++)
@@ -87,7 +88,7 @@ public sealed class HostForwardTests
     [MemberData(nameof(Seeds))]
     public void A_leader_that_wakes_does_not_forward_its_waiting_commands(int seed)
     {
-        using var cluster = Begin(out var leader, out var follower, seed);
+        using var cluster = StartThree(out var leader, out var follower, seed);
         leader.Pause(BreakMilliseconds / 2);
         var writes = Enumerable
             .Range(0, 20)
@@ -97,6 +98,7 @@ public sealed class HostForwardTests
         cluster.Put(follower, "users/after");
         cluster.RunFor(BreakMilliseconds);
         cluster.AwaitEqual();
+        // Only the write after the pause is stored.
         Assert.All(cluster.Members, member => Assert.NotEqual(default, member.Peek("users/after")));
         Assert.All(Enumerable.Range(0, 20), i => Assert.Equal(default, follower.Peek($"users/{i}")));
     }
@@ -105,7 +107,7 @@ public sealed class HostForwardTests
     [Fact]
     public void A_command_sent_in_an_earlier_term_is_refused_by_the_same_leader_in_a_later_one()
     {
-        using var cluster = Begin(out var leader, out _);
+        using var cluster = StartThree(out var leader, out _);
         long term = leader.Consensus!.Term;
         leader.Consensus.Transfer(NodeId.None);
         cluster.RunUntil(() => cluster.Leader is { } next && next != leader, "another leader");
@@ -124,8 +126,8 @@ public sealed class HostForwardTests
 
     public static TheoryData<int> Seeds => [.. Enumerable.Range(1, 20)];
 
-    /// <summary>Makes three members with equal tables, and names the leader and one follower.</summary>
-    private static SteppedCluster Begin(out SteppedMember leader, out SteppedMember follower, int seed = 1)
+    /// <summary>Starts three members with equal tables, and returns the leader and one follower.</summary>
+    private static SteppedCluster StartThree(out SteppedMember leader, out SteppedMember follower, int seed = 1)
     {
         var cluster = SteppedCluster.Of(members: 3, seed);
         cluster.Wire.BreaksAfterMilliseconds = BreakMilliseconds;

@@ -15,8 +15,10 @@ internal sealed class HostObserver(SteppedCluster cluster)
     // The term of each committed entry, by index; index 0 is a placeholder.
     private readonly List<long> _committed = [0];
 
-    // The term in which the last of them was committed.
+    // The term of the leader that committed the last entry of _committed.
     private long _committedIn;
+
+    // The first broken promise, as a sentence; null while none is broken.
     private string? _broken;
 
     /// <summary>Terms that had a leader.</summary>
@@ -32,7 +34,7 @@ internal sealed class HostObserver(SteppedCluster cluster)
         // A request for a pre-vote, and a reply that grants it, contain the term of the election that may follow.
         bool containsOwnTerm =
             message.Kind != MessageKind.PreVote && (message.Kind != MessageKind.PreVoteReply || message.Refused);
-        watched.Said = containsOwnTerm ? Math.Max(watched.Said, message.Term) : watched.Said;
+        watched.SentTerm = containsOwnTerm ? Math.Max(watched.SentTerm, message.Term) : watched.SentTerm;
         if (watched.Core is { } core && IsRunning(message.From, core))
         {
             // A member that stops cleanly may write more before its process ends.
@@ -90,7 +92,10 @@ internal sealed class HostObserver(SteppedCluster cluster)
         (watched.Durable, watched.Refuses) = (core.DurableIndex, consensus.Refusal is not null);
     }
 
-    /// <summary>Checks that a start has what the earlier one claimed, or knows that it lost it.</summary>
+    /// <summary>
+    /// Checks that a started member has the term, vote and durable entries that it had before, or knows that its
+    /// journal lost entries.
+    /// </summary>
     private void CheckStart(SteppedMember member, Watched watched, RaftCore core)
     {
         var acknowledged = member.Store!.Journal.Recovery.MayHaveAcknowledged;
@@ -105,8 +110,8 @@ internal sealed class HostObserver(SteppedCluster cluster)
         }
 
         Holds(
-            core.Term >= watched.Said,
-            () => $"{member} said that it is in term {watched.Said}, and started again in term {core.Term}"
+            core.Term >= watched.SentTerm,
+            () => $"{member} said that it is in term {watched.SentTerm}, and started again in term {core.Term}"
         );
         Holds(
             !_votes.TryGetValue((member.Id, core.Term), out var candidate) || core.VotedFor == candidate,
@@ -123,6 +128,7 @@ internal sealed class HostObserver(SteppedCluster cluster)
         );
     }
 
+    /// <summary>Checks that a new leader is the only one of its term and has all entries of earlier terms.</summary>
     private void CheckLeader(SteppedMember member, RaftCore core)
     {
         Holds(
@@ -138,12 +144,16 @@ internal sealed class HostObserver(SteppedCluster cluster)
         );
     }
 
+    /// <summary>Checks that a voter grants its vote of a term to one candidate only.</summary>
     private void CheckVote(NodeId voter, long term, NodeId candidate) =>
         Holds(
             _votes.TryAdd((voter, term), candidate) || _votes[(voter, term)] == candidate,
             () => $"{voter} voted twice in term {term}: for {_votes[(voter, term)]} and {candidate}"
         );
 
+    /// <summary>
+    /// Checks that the commit index rises, that all members commit the same entries, and that a majority has them.
+    /// </summary>
     private void CheckCommit(SteppedMember member, Watched watched, RaftCore core)
     {
         Holds(
@@ -206,12 +216,14 @@ internal sealed class HostObserver(SteppedCluster cluster)
     private bool IsRunning(NodeId member, RaftCore core) =>
         cluster.Find(member)?.Consensus is { } consensus && CoreOf(consensus) == core;
 
-    private static bool Has(RaftCore core, long through, LogPosition position) =>
-        position.Index <= through
-        && (
-            core.TermAt(position.Index) is var term
-            && (term == position.Term || (term == 0 && position.Index <= core.CommitIndex))
-        );
+    /// <summary>Returns whether a log has an entry at an index up to <paramref name="through"/>.</summary>
+    private static bool Has(RaftCore core, long through, LogPosition position)
+    {
+        // Term 0: the entry is only in the tables. Its term is not known, but it was committed.
+        long term = core.TermAt(position.Index);
+        bool isSameEntry = term == position.Term || (term == 0 && position.Index <= core.CommitIndex);
+        return position.Index <= through && isSameEntry;
+    }
 
     private LogPosition Committed(int index) => new(_committed[index], index);
 
@@ -225,7 +237,8 @@ internal sealed class HostObserver(SteppedCluster cluster)
         return watched;
     }
 
-    // Report after the step: within it the host would handle the exception as its own.
+    // Notes a broken promise. ObserveStep reports it after the step: within the step the host would handle an exception
+    // as its own.
     private void Holds(bool condition, Func<string> sentence) => _broken ??= condition ? null : sentence();
 
     // The host's reports do not contain the terms of entries.
@@ -237,16 +250,17 @@ internal sealed class HostObserver(SteppedCluster cluster)
         /// <summary>The core of its last start; null before the first.</summary>
         public RaftCore? Core { get; set; }
 
-        /// <summary>The number of that start.</summary>
+        /// <summary>The number of its last start.</summary>
         public int Starts { get; set; }
 
-        /// <summary>The end of what its last start found lost.</summary>
+        /// <summary>The position of the last entry that the journal may have lost, as its last start found.</summary>
         public LogPosition Lost { get; set; }
 
+        /// <summary>Its term.</summary>
         public long Term { get; set; }
 
-        /// <summary>The highest term that it has sent.</summary>
-        public long Said { get; set; }
+        /// <summary>The highest term that it has sent in a message.</summary>
+        public long SentTerm { get; set; }
 
         /// <summary>The last term in which it led; 0 for none.</summary>
         public long Led { get; set; }

@@ -12,12 +12,16 @@ internal sealed class JournalRot
 {
     private const int BlockBytes = 4096;
 
-    // The beginnings of segments and frames, and the offsets of fields, as in Rookery.Journal.
+    // The magic numbers at which segments and frames begin, and the offsets of fields, in bytes, as in Rookery.Journal.
+    // The generation tells the uses of a segment's file apart. The write number is equal in all frames of one write.
     private const ulong SegmentMagic = 0x314745534A4B52FF;
     private const uint FrameMagic = 0x464B52FF;
-    private const int GenerationInSegment = 24;
-    private const int GenerationInFrame = 8;
-    private const int WriteInFrame = 16;
+    private const int GenerationOffsetInSegment = 24;
+    private const int GenerationOffsetInFrame = 8;
+    private const int WriteOffsetInFrame = 16;
+
+    // A flip within this many bytes hits the frame's header or the beginning of its payload.
+    private const int HeaderBytes = 160;
 
     private readonly SteppedMember _member;
     private readonly List<(string Path, long Offset, byte Mask)> _flipped = [];
@@ -46,15 +50,23 @@ internal sealed class JournalRot
         );
         if (random.Next(8) == 0 && newest.Frames[0] < newest.LastWrite)
         {
+            // In the header of a segment.
             rot.Flip(segments[random.Next(segments.Count)].Path, random.Next(BlockBytes), random);
         }
         else if (places.Count > 0)
         {
             var (path, offset) = places[random.Next(places.Count)];
             int blocks = random.Next(4) == 0 ? random.Next(2, 5) : 1;
-            for (int i = 0; i < blocks && (i == 0 || places.Contains((path, offset + (i * BlockBytes)))); i++)
+            for (int i = 0; i < blocks; i++)
             {
-                rot.Flip(path, offset + (i * BlockBytes) + random.Next(random.Next(2) == 0 ? 160 : BlockBytes), random);
+                long blockOffset = offset + (i * BlockBytes);
+                if (i > 0 && !places.Contains((path, blockOffset)))
+                {
+                    break;
+                }
+
+                int bytesToHit = random.Next(2) == 0 ? HeaderBytes : BlockBytes;
+                rot.Flip(path, blockOffset + random.Next(bytesToHit), random);
             }
         }
 
@@ -78,6 +90,7 @@ internal sealed class JournalRot
         throw new ArgumentException($"{text} is not in the journal of {member}", nameof(text));
     }
 
+    /// <summary>Flips the bits back.</summary>
     public void Undo() => _flipped.ForEach(bit => _member.Disk.Rot(bit.Path, bit.Offset, bit.Mask));
 
     private void Flip(string path, long offset, Random random)
@@ -106,7 +119,7 @@ internal sealed class JournalRot
                 continue;
             }
 
-            long generation = BinaryPrimitives.ReadInt64LittleEndian(bytes.AsSpan(GenerationInSegment));
+            long generation = BinaryPrimitives.ReadInt64LittleEndian(bytes.AsSpan(GenerationOffsetInSegment));
             var frames = new List<long>();
             (long Write, long Offset) newest = default;
             for (int offset = BlockBytes; offset < bytes.Length; offset += BlockBytes)
@@ -114,11 +127,11 @@ internal sealed class JournalRot
                 var frame = bytes.AsSpan(offset);
                 if (
                     BinaryPrimitives.ReadUInt32LittleEndian(frame) == FrameMagic
-                    && BinaryPrimitives.ReadInt64LittleEndian(frame[GenerationInFrame..]) == generation
+                    && BinaryPrimitives.ReadInt64LittleEndian(frame[GenerationOffsetInFrame..]) == generation
                 )
                 {
                     frames.Add(offset);
-                    long write = BinaryPrimitives.ReadInt64LittleEndian(frame[WriteInFrame..]);
+                    long write = BinaryPrimitives.ReadInt64LittleEndian(frame[WriteOffsetInFrame..]);
                     newest = write > newest.Write ? (write, offset) : newest;
                 }
             }

@@ -56,6 +56,7 @@ public sealed class MissingMemberFilesTests
                     }
                 }
 
+                // Prefixes each failure: what was done to which files.
                 string story = $"{(isEmptied ? "empty" : "gone")}: {string.Join(", ", damaged)}";
                 try
                 {
@@ -64,17 +65,18 @@ public sealed class MissingMemberFilesTests
                     bool isWhole =
                         store.DurablePosition.Index != durableIndex
                         || string.Equals(Rows.Text(store.Storage), rows, StringComparison.Ordinal);
-                    Assert.True(isWhole, $"{story}: other rows");
+                    Assert.True(isWhole, $"{story}: the store opened with other rows than before");
                 }
                 catch (IOException refusal)
                 {
                     refused++;
                     bool namesPlace = refusal.Message.Contains("/data/node", StringComparison.Ordinal);
-                    Assert.True(namesPlace, $"{story}: {refusal.Message}");
+                    Assert.True(namesPlace, $"{story}: the refusal names no file: {refusal.Message}");
                 }
             }
         }
 
+        // Some losses are harmless, but not most of them.
         Assert.InRange(refused, parts.Length, parts.Length * parts.Length);
     }
 
@@ -96,6 +98,7 @@ public sealed class MissingMemberFilesTests
         return cluster.C;
     }
 
+    /// <summary>Returns the applied index that a stopped member's tables have on disk, and their rows.</summary>
     private static (long Index, string Rows) DurableOf(SteppedMember member)
     {
         using var store = member.OpenStore(member.Disk.AfterPowerLoss(seed: 0));
@@ -110,19 +113,15 @@ public sealed class MissingMemberFilesTests
         Array.Exists(damaged, static path => path.EndsWith("/newest", StringComparison.Ordinal))
         && Array.Exists(damaged, static path => path.EndsWith(".segment", StringComparison.Ordinal));
 
-    /// <summary>Returns each file except locks, and all runs together.</summary>
+    /// <summary>Returns the files to lose, except locks: each alone, but all runs together.</summary>
     private static string[][] PartsOf(SimulatedDisk disk)
     {
         var files = disk
             .Files.Where(static path => !path.EndsWith("/lock", StringComparison.Ordinal))
             .ToLookup(static path => path.EndsWith(".run", StringComparison.Ordinal));
-        string[][] runs = files[true].Any()
-            ?
-            [
-                [.. files[true]],
-            ]
-            : [];
-        return [.. files[false].Select(static path => new[] { path }), .. runs];
+        string[] runs = [.. files[true]];
+        string[][] others = [.. files[false].Select(static path => new[] { path })];
+        return runs.Length > 0 ? [.. others, runs] : others;
     }
 
     /// <summary>What a member has promised to others: its vote, and the last entry that it acknowledged.</summary>

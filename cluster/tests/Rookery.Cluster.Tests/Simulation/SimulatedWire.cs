@@ -9,13 +9,15 @@ namespace Rookery.Cluster.Tests.Simulation;
 /// <summary>The faults of the simulated network.</summary>
 internal sealed record WireFaults
 {
-    /// <summary>The share of messages that are lost, and of those that arrive twice.</summary>
+    /// <summary>The share of messages that are lost, from 0 to 1.</summary>
     public double Loss { get; init; }
 
+    /// <summary>The share of messages that arrive twice, from 0 to 1.</summary>
     public double Duplication { get; init; }
 
     /// <summary>
-    /// The share of messages that take up to <see cref="LongestDelayMilliseconds"/> and so are overtaken.
+    /// The share of messages, from 0 to 1, that take up to <see cref="LongestDelayMilliseconds"/>, so that later
+    /// messages overtake them.
     /// </summary>
     public double Straying { get; init; }
 
@@ -42,7 +44,8 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     public bool GrantsEveryVote { get; set; }
 
     /// <summary>
-    /// Changes the entries that a receiver gets: simulates a member whose version applies differently.
+    /// Returns the entry that a receiver gets instead of the sent one, to simulate a member whose version applies
+    /// entries differently; null to change none.
     /// </summary>
     public Func<NodeId, JournalFrame, JournalFrame>? Alters { get; set; }
 
@@ -52,7 +55,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     /// <summary>The number of fetched states that contained only changes.</summary>
     public int ChangesFetched { get; private set; }
 
-    /// <summary>The highest index at which a majority agreed on the outcome.</summary>
+    /// <summary>The highest index at which a leader announced that a majority had the same outcome.</summary>
     public long AgreedThrough { get; private set; }
 
     /// <summary>Cuts the connection from one member to another, in this direction only.</summary>
@@ -68,8 +71,10 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         }
     }
 
+    /// <summary>Restores all connections.</summary>
     public void Heal() => _cut.Clear();
 
+    /// <summary>Sends a message with copies of its entries.</summary>
     public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
         AgreedThrough =
@@ -102,7 +107,8 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     }
 
     /// <summary>
-    /// Carries a command to a member and its outcome back. A loss on the way leaves the outcome unknown.
+    /// Carries a command to a member and its outcome back. A loss on the way leaves the outcome unknown. The command is
+    /// refused as never sent if the sender has ended (<paramref name="isDead"/>) or the connection is cut.
     /// </summary>
     public Task<CommandOutcome> ForwardAsync(
         SteppedMember from,
@@ -255,6 +261,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         for (int i = 0; i < copies; i++)
         {
             bool isLost = random.NextDouble() < Faults.Loss || _cut.Contains((from, to));
+            // The latency of a home network, unless the message strays.
             double milliseconds =
                 random.NextDouble() < Faults.Straying
                     ? random.Next(Faults.LongestDelayMilliseconds)
@@ -265,6 +272,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
             }
         }
 
+        // A paused receiver reads the message when it continues.
         void Arrive()
         {
             if (cluster.Find(to) is { PausedMilliseconds: > 0 and var paused })

@@ -5,12 +5,15 @@ namespace Rookery.Cluster.Tests.Transfer;
 
 public sealed class StateFetchTests : IDisposable
 {
+    // The part of a fault of StateServer that changes no byte.
     private const long NoFlip = -1;
+
+    private const int Documents = 600;
 
     private readonly StateNode _sender = new();
     private readonly StateNode _receiver = new();
 
-    public StateFetchTests() => _sender.Fill(600);
+    public StateFetchTests() => _sender.Fill(Documents);
 
     [Fact]
     public async Task A_fetch_goes_on_at_the_byte_where_the_connection_broke()
@@ -20,16 +23,16 @@ public sealed class StateFetchTests : IDisposable
             static request => (20_000 + (1_000 * request), NoFlip)
         );
         var steps = new List<StateFetchProgress>();
-        var fetched = await Fetch(server, steps.Add).RunAsync(CancellationToken.None);
+        var fetched = await NewFetch(server, steps.Add).RunAsync(CancellationToken.None);
 
         Assert.Equal(fetched.Offer.Bytes, _receiver.Core.Transfers.ReceivedBytes);
         Assert.InRange(_receiver.Core.Transfers.Resumed, 10, 100);
         Assert.Equal(new StateFetchProgress(fetched.Offer.Bytes, fetched.Offer.Bytes), steps[^1]);
         Assert.Equal(steps.OrderBy(static step => step.Bytes), steps);
         _receiver.Core.Installation.Install(fetched, tailIsKept: false);
-        Assert.Equal(600, _receiver.Count());
+        Assert.Equal(Documents, _receiver.Count());
         Assert.Equal(
-            (_sender.Core.Journal.LastIndex, 600),
+            (_sender.Core.Journal.LastIndex, Documents),
             (_receiver.Core.Journal.LastIndex, _receiver.Core.Journal.OperationsBeforeNext)
         );
     }
@@ -58,7 +61,7 @@ public sealed class StateFetchTests : IDisposable
         Assert.InRange(fetched.Offer.Bytes, 90_000, fetched.Offer.WholeBytes / 4);
         _receiver.Core.Installation.Prepare(fetched);
         _receiver.Core.Installation.Install(fetched, tailIsKept: false);
-        Assert.Equal(600, _receiver.Count());
+        Assert.Equal(Documents, _receiver.Count());
         Assert.InRange(_receiver.Core.Transfers.Resumed, 1, 100);
         Assert.Equal(
             (fetched.Offer.Bytes, 0, 1, 0),
@@ -80,14 +83,14 @@ public sealed class StateFetchTests : IDisposable
             _sender.Routes,
             static request => (null, request == 2 ? 777 : NoFlip)
         );
-        var fetched = await Fetch(server).RunAsync(CancellationToken.None);
+        var fetched = await NewFetch(server).RunAsync(CancellationToken.None);
         Assert.Equal(fetched.Offer.Bytes + fetched.Offer.Files[1].Bytes, _receiver.Core.Transfers.ReceivedBytes);
         _receiver.Core.Installation.Install(fetched, tailIsKept: false);
-        Assert.Equal(600, _receiver.Count());
+        Assert.Equal(Documents, _receiver.Count());
     }
 
     [Fact]
-    public async Task An_offer_that_is_given_up_midway_is_followed_by_the_next()
+    public async Task A_fetch_whose_offer_expires_midway_continues_with_a_new_offer()
     {
         await using var server = await StateServer.StartAsync(
             _sender.Routes,
@@ -102,7 +105,7 @@ public sealed class StateFetchTests : IDisposable
                 return (null, NoFlip);
             }
         );
-        await Fetch(server).RunAsync(CancellationToken.None);
+        await NewFetch(server).RunAsync(CancellationToken.None);
         Assert.Equal((2L, 1L), (_sender.Core.Transfers.Offers, _sender.Core.Transfers.Withdrawn));
     }
 
@@ -120,7 +123,7 @@ public sealed class StateFetchTests : IDisposable
                 "broke off 9 times in a row",
                 (
                     await Assert.ThrowsAsync<StateTransferException>(() =>
-                        Fetch(brokenSender).RunAsync(CancellationToken.None)
+                        NewFetch(brokenSender).RunAsync(CancellationToken.None)
                     )
                 ).Message,
                 StringComparison.Ordinal
@@ -128,7 +131,7 @@ public sealed class StateFetchTests : IDisposable
         }
 
         await using var server = await StateServer.StartAsync(_sender.Routes);
-        var fetched = await Fetch(server).RunAsync(CancellationToken.None);
+        var fetched = await NewFetch(server).RunAsync(CancellationToken.None);
         Assert.InRange(_receiver.Core.Transfers.ReceivedBytes, fetched.Offer.Bytes, fetched.Offer.Bytes + 5_000);
     }
 
@@ -137,14 +140,16 @@ public sealed class StateFetchTests : IDisposable
     {
         var routes = new StateRoutes(
             _sender.Core.Offers,
-            static (_, _) => throw new StateTransferException("Nothing to give."),
+            static (_, _) => throw new StateTransferException("There is no snapshot."),
             TimeProvider.System
         );
         await using var server = await StateServer.StartAsync(routes);
         Assert.EndsWith(
-            "does not offer its state: Nothing to give.",
+            "does not offer its state: There is no snapshot.",
             (
-                await Assert.ThrowsAsync<StateTransferException>(() => Fetch(server).RunAsync(CancellationToken.None))
+                await Assert.ThrowsAsync<StateTransferException>(() =>
+                    NewFetch(server).RunAsync(CancellationToken.None)
+                )
             ).Message,
             StringComparison.Ordinal
         );
@@ -190,7 +195,7 @@ public sealed class StateFetchTests : IDisposable
         _receiver.Dispose();
     }
 
-    private StateFetch Fetch(StateServer server, Action<StateFetchProgress>? progress = null) =>
+    private StateFetch NewFetch(StateServer server, Action<StateFetchProgress>? progress = null) =>
         new(server.Client, _receiver.Core.Inbox, TimeProvider.System)
         {
             RestPerBreak = TimeSpan.Zero,

@@ -40,21 +40,21 @@ internal static class ClockScenarios
     {
         world.SetClock(2080, isSure: true, 1);
         world.Elect(1);
-        world.PassForAll(seconds: 1);
+        world.AdvanceTimeOfAll(seconds: 1);
         world.Propose(1, payload: 7);
         Assert.True(
             world[1].Core!.ReadClock(world.Now).IsSure && world.ErrorOf(1) < TimeSpan.FromMinutes(1),
             "two synchronised voters are a majority"
         );
         world.SetClock(1970, isSure: false, 1);
-        world.PassForAll(seconds: 1);
+        world.AdvanceTimeOfAll(seconds: 1);
         Assert.True(
             world[1].Core!.ReadClock(world.Now).IsSure && world.ErrorOf(1) < TimeSpan.FromMinutes(1),
             "nor does it fall"
         );
         world.TimeOutNow(leader: 1, voter: 2);
         world.SetClock(1970, isSure: false, 2, 3);
-        world.PassForAll(seconds: 1);
+        world.AdvanceTimeOfAll(seconds: 1);
         world.Propose(2, payload: 8);
         Assert.Equal(ClockVerdict.Doubted, world[2].Core!.ClockVerdict);
         Assert.True(world.ErrorOf(2) < TimeSpan.FromMinutes(1), "the next leader goes on from what the last one knew");
@@ -64,20 +64,20 @@ internal static class ClockScenarios
     {
         world.SetClock(2080, isSure: false, 1, 2, 3);
         world.Elect(1);
-        world.PassForAll(seconds: 1);
+        world.AdvanceTimeOfAll(seconds: 1);
         world.Propose(1, payload: 7);
         Assert.False(world[1].Core!.ReadClock(world.Now).IsSure, "the time is not known");
         world.SetClock(1970, isSure: false, 2);
         world.SetClockToTrueTime(isSure: false, 3);
-        world.PassForAll(seconds: 1);
+        world.AdvanceTimeOfAll(seconds: 1);
         Assert.Equal(ClockAnswer.ClocksDiffer, world[1].ConfirmClock());
         world.SetClockToTrueTime(isSure: false, 1, 2, 3);
-        world.PassForAll(seconds: 1);
+        world.AdvanceTimeOfAll(seconds: 1);
         Assert.False(world[1].Core!.ReadClock(world.Now).IsSure, "nobody has confirmed it");
         Assert.Equal(ClockAnswer.NotLeader, world[2].ConfirmClock());
         Assert.Equal(ClockAnswer.Confirmed, world[1].ConfirmClock());
         world.Propose(1, payload: 8);
-        world.PassForAll(seconds: 1);
+        world.AdvanceTimeOfAll(seconds: 1);
         Assert.True(
             world[1].Core!.ReadClock(world.Now).IsSure && world.ErrorOf(1) < TimeSpan.FromMinutes(1),
             "from now on it is known"
@@ -87,14 +87,14 @@ internal static class ClockScenarios
     private static void OneSourceOfTime(ScriptedWorld world)
     {
         world.Elect(1);
-        world.PassForAll(seconds: 1);
+        world.AdvanceTimeOfAll(seconds: 1);
         world.SetClock(2080, isSure: false, 2, 3);
-        world.PassForAll(seconds: 1);
+        world.AdvanceTimeOfAll(seconds: 1);
         world.Propose(1, payload: 7);
         Assert.False(world[1].Core!.ReadClock(world.Now).IsSure, "a majority says another time");
         Assert.True(world.ErrorOf(1) < TimeSpan.FromMinutes(1), "the time goes on as it was");
         world.SetClockToTrueTime(isSure: false, 3);
-        world.PassForAll(seconds: 1);
+        world.AdvanceTimeOfAll(seconds: 1);
         Assert.True(world[1].Core!.ReadClock(world.Now).IsSure, "two agree, and it is no jump");
     }
 
@@ -102,10 +102,10 @@ internal static class ClockScenarios
     {
         world.SetClock(1970, isSure: false, 1, 2, 3);
         world.Elect(1);
-        world.PassForAll(seconds: 1);
+        world.AdvanceTimeOfAll(seconds: 1);
         world.Propose(1, payload: 7);
         world.SetClockToTrueTime(isSure: true, 1, 2, 3);
-        world.PassForAll(seconds: 1);
+        world.AdvanceTimeOfAll(seconds: 1);
         world.Propose(1, payload: 8);
         world.Propose(1, payload: 9);
         Assert.True(

@@ -99,18 +99,18 @@ internal static class DamageScenarios
     {
         var three = new NodeId(3);
         world.Elect(1);
-        world.Lingers = message => message.From == three && message.Kind == MessageKind.AppendReply;
-        world.Passes = message => message.Kind != MessageKind.Append || message.To == three;
+        world.IsDelayed = message => message.From == three && message.Kind == MessageKind.AppendReply;
+        world.IsDelivered = message => message.Kind != MessageKind.Append || message.To == three;
         world.Propose(1, payload: 7);
         Assert.Equal(2, world[3].Core!.DurableIndex);
 
         world[3].LosePower();
         world[3].Store.Forget(1);
         world[3].Start();
-        world.Passes = message => message.Kind != MessageKind.Append;
-        world.Pass(id: 1, microseconds: 300_000);
-        world.Arrive();
-        world.PassForAll(seconds: 3);
+        world.IsDelivered = message => message.Kind != MessageKind.Append;
+        world.AdvanceTime(id: 1, microseconds: 300_000);
+        world.DeliverDelayed();
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.Equal(2, world[1].Applied);
     }
 
@@ -123,10 +123,10 @@ internal static class DamageScenarios
         world.Flush(1);
         world.Connect(1, 2, 3);
         world.DyingInInstall = 3;
-        world.PassForAll(seconds: 3);
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.False(world[3].IsRunning, "3 was ended in its install");
         world[3].Start();
-        world.PassForAll(seconds: 3);
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.Equal(world[1].Applied, world[3].Applied);
     }
 
@@ -142,16 +142,16 @@ internal static class DamageScenarios
         world.Flush(1);
         world.Connect(1, 2, 3);
         world.FetchesWait = true;
-        world.PassForAll(seconds: 3);
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.True(world[3].IsFetching, "3 fetches");
-        world.Passes = message => message.To != new NodeId(3);
+        world.IsDelivered = message => message.To != new NodeId(3);
         world.TimeOutNow(leader: 1, voter: 2);
         world.Transfer(from: 2, to: 1);
         world.Flush(1);
         world.FetchesWait = false;
         world.Settle();
-        world.Passes = _ => true;
-        world.PassForAll(seconds: 3);
+        world.IsDelivered = _ => true;
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.Equal(world[1].Applied, world[3].Applied);
     }
 
@@ -170,28 +170,28 @@ internal static class DamageScenarios
         world.Propose(1, payload: 8);
         world.Propose(1, payload: 9);
         world.Connect(1, 2, 4);
-        world.Passes = message =>
+        world.IsDelivered = message =>
             message.To == four
             || message.From == four
             || message.Kind is MessageKind.Heartbeat or MessageKind.HeartbeatReply;
         world.FetchesWait = true;
-        world.PassForAll(seconds: 3);
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.True(world[4].IsFetching, "4 fetches");
         world.Connect(1, 2);
         world.TimeOutNow(leader: 1, voter: 2);
 
         world.Connect(3, 4, 5);
-        world.Passes = message => message.Kind != MessageKind.Append;
+        world.IsDelivered = message => message.Kind != MessageKind.Append;
         world.Elect(5);
-        world.Pass(id: 5, microseconds: 300_000);
+        world.AdvanceTime(id: 5, microseconds: 300_000);
         Assert.Equal((new NodeId(5), 3), (world[4].Core!.Leader, world[5].Core!.Last.Index));
 
         world.Connect(1, 2, 3);
-        world.Passes = message =>
+        world.IsDelivered = message =>
             message.To != one || message.Kind is not (MessageKind.Commit or MessageKind.Heartbeat);
         world.TimeOutNow(leader: 1, voter: 2);
         Assert.Equal(5, world[2].Core!.CommitIndex);
-        world.Passes = _ => true;
+        world.IsDelivered = _ => true;
         world.Receive(
             new Message
             {
@@ -210,20 +210,20 @@ internal static class DamageScenarios
         world.FetchesWait = false;
         world.Settle();
         world.Connect(1, 2, 3, 4, 5);
-        world.PassForAll(seconds: 10);
+        world.AdvanceTimeOfAll(seconds: 10);
         Assert.Equal(world[world.Leader].Applied, world[4].Applied);
     }
 
     private static void CommitBeforeOwnVote(ScriptedWorld world)
     {
         world.Elect(1);
-        world.Passes = message => message.Kind != MessageKind.Commit;
+        world.IsDelivered = message => message.Kind != MessageKind.Commit;
         world.Propose(1, payload: 7);
         Assert.Equal((2, 1), (world[2].Core!.DurableIndex, world[2].Applied));
         world.HoldDisk(2);
-        world.Passes = _ => true;
+        world.IsDelivered = _ => true;
         world.TimeOutNow(leader: 1, voter: 3);
-        world.PassForAll(seconds: 3);
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.Equal((new NodeId(3), 3), (world[2].Core!.Leader, world[3].Core!.CommitIndex));
         Assert.True(world[2].Applied == 1, "2 waits for its disk");
         world.ReleaseDisk(2);
@@ -237,7 +237,7 @@ internal static class DamageScenarios
     private static void TablesBeforeOwnVote(ScriptedWorld world)
     {
         world.Elect(1);
-        world.Passes = message => message.Kind != MessageKind.Commit || message.To == new NodeId(3);
+        world.IsDelivered = message => message.Kind != MessageKind.Commit || message.To == new NodeId(3);
         world.Propose(1, payload: 7);
         world.Flush(3);
         Assert.Equal(
@@ -246,9 +246,9 @@ internal static class DamageScenarios
         );
         world[2].IsStuck = true;
         world.HoldDisk(2);
-        world.Passes = _ => true;
+        world.IsDelivered = _ => true;
         world.TimeOutNow(leader: 1, voter: 3);
-        world.PassForAll(seconds: 3);
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.Equal(new NodeId(3), world[2].Core!.Leader);
         world[2].SeekState();
         world.Settle();
@@ -256,7 +256,7 @@ internal static class DamageScenarios
         world.ReleaseDisk(2);
         world[2].SeekState();
         world.Settle();
-        world.PassForAll(seconds: 3);
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.Equal(world[3].Applied, world[2].Applied);
     }
 
@@ -265,23 +265,23 @@ internal static class DamageScenarios
     {
         var three = new NodeId(3);
         world.Elect(1);
-        world.Lingers = message => message.Kind == MessageKind.Append && message.To == three;
+        world.IsDelayed = message => message.Kind == MessageKind.Append && message.To == three;
         world.HoldDisk(2);
         world.Propose(1, payload: 7);
         world.Propose(1, payload: 8);
         world.ReleaseDisk(2);
         world.Flush(1);
         world.FetchesWait = true;
-        world.PassForAll(seconds: 3);
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.True(world[3].IsFetching, "3 fetches");
-        world.Arrive(passes: message => message.Kind == MessageKind.Append);
+        world.DeliverDelayed(isDelivered: message => message.Kind == MessageKind.Append);
         Assert.Equal(3, world[3].Core!.DurableIndex);
         world.FetchesWait = false;
         world.Settle();
         Assert.Equal(3, world[3].Store.Manifest.Position.Index);
         Assert.True(world[3].Store.Base.Position.Index == 0, "3 keeps its log");
-        world.Passes = _ => true;
-        world.PassForAll(seconds: 3);
+        world.IsDelivered = _ => true;
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.Equal(3, world[3].Applied);
     }
 
@@ -302,7 +302,7 @@ internal static class DamageScenarios
             world.Restart(3);
         }
 
-        world.PassForAll(seconds: 10);
+        world.AdvanceTimeOfAll(seconds: 10);
         if (world.Leader != 0)
         {
             world.Propose(world.Leader, payload: 8);
@@ -310,7 +310,7 @@ internal static class DamageScenarios
 
         Assert.Equal(0, world.Leader);
         world.Connect(1, 2, 3);
-        world.PassForAll(seconds: 10);
+        world.AdvanceTimeOfAll(seconds: 10);
         Assert.False(world[3].Core!.IsDamaged, "3 is healed");
         Assert.Equal(world[world.Leader].Applied, world[3].Applied);
     }
@@ -323,7 +323,7 @@ internal static class DamageScenarios
         world.Rot(id: 1, lastReadable: 2);
         world.Rot(id: 2, lastReadable: 1);
         world.Elect(3);
-        world.PassForAll(seconds: 3);
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.False(world[1].Core!.IsDamaged || world[2].Core!.IsDamaged, "both are healed");
         Assert.Equal(4, world[2].Applied);
     }
@@ -338,7 +338,7 @@ internal static class DamageScenarios
         world[1].Flush(0);
         world[1].ReportManifest();
         world.Connect(1, 2, 3);
-        world.Passes = message =>
+        world.IsDelivered = message =>
             message.To != three || message.Kind != MessageKind.Append || message.LastIndex == message.Position.Index;
         world.CannotRead(leader: 1, peer: 3, index: 2);
         Assert.True(world[3].Applied == 3, "3 gets past it");
@@ -346,8 +346,8 @@ internal static class DamageScenarios
         world.Propose(1, payload: 9);
         world.CannotRead(leader: 1, peer: 3, index: 4);
         Assert.Equal(2, world.Leader);
-        world.Passes = _ => true;
-        world.PassForAll(seconds: 3);
+        world.IsDelivered = _ => true;
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.Equal(world[2].Applied, world[3].Applied);
     }
 
@@ -357,7 +357,7 @@ internal static class DamageScenarios
         world.Propose(1, payload: 7);
         world[3].Diverge();
         world.Propose(1, payload: 8);
-        world.PassForAll(seconds: 1);
+        world.AdvanceTimeOfAll(seconds: 1);
         Assert.False(world[3].IsRunning, "3 has halted");
         world.Propose(1, payload: 9);
         Assert.Equal(4, world[1].Applied);

@@ -124,7 +124,7 @@ internal static class ElectionScenarios
         world.HoldDisk(1);
         for (int tick = 0; tick < 60 && world[1].Core!.Role != Role.Candidate; tick++)
         {
-            world.Pass(id: 1, microseconds: 50_000);
+            world.AdvanceTime(id: 1, microseconds: 50_000);
         }
 
         Assert.Equal(Role.Candidate, world[1].Core!.Role);
@@ -138,7 +138,7 @@ internal static class ElectionScenarios
         world.HoldDisk(2);
         for (int tick = 0; tick < 60 && world[1].Core!.Term == 0; tick++)
         {
-            world.Pass(id: 1, microseconds: 50_000);
+            world.AdvanceTime(id: 1, microseconds: 50_000);
         }
 
         Assert.Equal(1, world[2].Core!.Term);
@@ -151,7 +151,7 @@ internal static class ElectionScenarios
     private static void EmptyQuorum(ScriptedWorld world)
     {
         world.Connect(4);
-        world.PassForAll(seconds: 10);
+        world.AdvanceTimeOfAll(seconds: 10);
         world.Receive(
             new Message
             {
@@ -171,10 +171,10 @@ internal static class ElectionScenarios
         world.Connect(1, 2);
         world.Propose(1, payload: 7);
         Assert.Equal(1, world[1].Core!.CommitIndex);
-        world.PassForAll(seconds: 5);
+        world.AdvanceTimeOfAll(seconds: 5);
         Assert.Equal(0, world.Leader);
         world.Connect(1, 2, 3, 4);
-        world.PassForAll(seconds: 10);
+        world.AdvanceTimeOfAll(seconds: 10);
         Assert.True(world[world.Leader].Applied >= 2, "when they meet again, they go on");
     }
 
@@ -206,8 +206,8 @@ internal static class ElectionScenarios
     {
         var bridge = new NodeId(2);
         world.Elect(1);
-        world.Passes = message => message.From == bridge || message.To == bridge;
-        world.PassForAll(seconds: 15);
+        world.IsDelivered = message => message.From == bridge || message.To == bridge;
+        world.AdvanceTimeOfAll(seconds: 15);
         Assert.True(world.Leader == 2, "2 leads on");
         world.Propose(2, payload: 7);
         Assert.Equal(world[2].Core!.Last.Index, world[2].Applied);
@@ -216,18 +216,18 @@ internal static class ElectionScenarios
     private static void OneWaySwitch(ScriptedWorld world)
     {
         world.Elect(1);
-        world.Passes = message => message.To != new NodeId(3);
-        world.PassForAll(seconds: 10);
-        world.Passes = _ => true;
-        world.PassForAll(seconds: 1);
+        world.IsDelivered = message => message.To != new NodeId(3);
+        world.AdvanceTimeOfAll(seconds: 10);
+        world.IsDelivered = _ => true;
+        world.AdvanceTimeOfAll(seconds: 1);
         Assert.True(world[1].Core!.Role == Role.Leader && world[1].Core!.Term == 1, "1 keeps leading");
     }
 
     private static void DeafLeader(ScriptedWorld world)
     {
         world.Elect(1);
-        world.Passes = message => message.To != new NodeId(1);
-        world.PassForAll(seconds: 10);
+        world.IsDelivered = message => message.To != new NodeId(1);
+        world.AdvanceTimeOfAll(seconds: 10);
         Assert.True(world.Leader > 1, "another leads");
     }
 
@@ -236,7 +236,7 @@ internal static class ElectionScenarios
         world.Elect(1);
         world.HoldDisk(1);
         world.Propose(1, payload: 7);
-        world.PassForAll(seconds: 5);
+        world.AdvanceTimeOfAll(seconds: 5);
         Assert.True(world.Leader > 1, "another leads");
         world.Propose(world.Leader, payload: 8);
         Assert.True(world[world.Leader].Applied >= 4, "and takes writes");
@@ -246,9 +246,9 @@ internal static class ElectionScenarios
     {
         world.Elect(1);
         world.HoldDisk(1);
-        world.Passes = message => message.Kind != MessageKind.TimeoutNow;
+        world.IsDelivered = message => message.Kind != MessageKind.TimeoutNow;
         world.Propose(1, payload: 7);
-        world.PassForAll(seconds: 10);
+        world.AdvanceTimeOfAll(seconds: 10);
         Assert.True(world.Leader > 1, "another leads");
     }
 
@@ -258,14 +258,14 @@ internal static class ElectionScenarios
         world.Connect(1, 2);
         world.HoldDisk(2);
         world.Propose(1, payload: 7);
-        world.PassForAll(seconds: 0.5);
+        world.AdvanceTimeOfAll(seconds: 0.5);
         world.HoldDisk(1);
         world.Propose(1, payload: 8);
-        world.PassForAll(seconds: 3);
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.True(world[1].Core!.Role != Role.Leader, "1 makes way");
         world.Connect(1, 2, 3);
         world.ReleaseDisk(2);
-        world.PassForAll(seconds: 5);
+        world.AdvanceTimeOfAll(seconds: 5);
         Assert.True(world.Leader > 1, "another leads");
     }
 
@@ -276,15 +276,15 @@ internal static class ElectionScenarios
     private static void HungDiskOnlyCandidate(ScriptedWorld world)
     {
         world.Elect(1);
-        world.Passes = message => message.Kind != MessageKind.Append;
+        world.IsDelivered = message => message.Kind != MessageKind.Append;
         world.Propose(1, payload: 7);
         world.HoldDisk(1);
         world.Propose(1, payload: 8);
-        world.PassForAll(seconds: 4);
+        world.AdvanceTimeOfAll(seconds: 4);
         Assert.NotEqual(Role.Leader, world[1].Core!.Role);
         world.ReleaseDisk(1);
-        world.Passes = _ => true;
-        world.PassForAll(seconds: 10);
+        world.IsDelivered = _ => true;
+        world.AdvanceTimeOfAll(seconds: 10);
         Assert.True(world.Leader == 1, "1 leads again");
         Assert.Equal(world[1].Core!.Last.Index, world[2].Applied);
     }
@@ -297,12 +297,12 @@ internal static class ElectionScenarios
         world.Elect(1);
         world.HoldDisk(2, 3);
         world.Propose(1, payload: 7);
-        world.PassForAll(seconds: 1);
+        world.AdvanceTimeOfAll(seconds: 1);
         world.HoldDisk(1);
         world.Propose(1, payload: 8);
-        world.PassForAll(seconds: 10);
+        world.AdvanceTimeOfAll(seconds: 10);
         world.ReleaseDisk(1, 2, 3);
-        world.PassForAll(seconds: 1);
+        world.AdvanceTimeOfAll(seconds: 1);
         Assert.True(world[1].Core!.Role == Role.Leader && world.Oracle.Elections == 1, "1 leads on");
         Assert.Equal(3, world[1].Applied);
     }
@@ -310,12 +310,12 @@ internal static class ElectionScenarios
     private static void TransferUnderWrites(ScriptedWorld world)
     {
         world.Elect(1);
-        world.Lingers = message => message.Kind == MessageKind.AppendReply && message.From == new NodeId(2);
+        world.IsDelayed = message => message.Kind == MessageKind.AppendReply && message.From == new NodeId(2);
         world.Propose(1, payload: 7);
         world.Transfer(from: 1, to: 2);
         world.Propose(1, payload: 8);
         Assert.True(world[1].Core!.Last.Index == 2, "nothing is proposed during a hand-over");
-        world.Arrive();
+        world.DeliverDelayed();
         Assert.Equal(2, world.Leader);
         Assert.Equal(3, world[2].Applied);
     }
@@ -323,9 +323,9 @@ internal static class ElectionScenarios
     private static void TransferFlagOutlivesTerm(ScriptedWorld world)
     {
         world.Elect(1);
-        world.Passes = message => message.Kind != MessageKind.TimeoutNow;
+        world.IsDelivered = message => message.Kind != MessageKind.TimeoutNow;
         world.Transfer(from: 1, to: 2);
-        world.Passes = _ => true;
+        world.IsDelivered = _ => true;
         world.TimeOutNow(leader: 1, voter: 3);
         world.Transfer(from: 3, to: 1);
         world.Propose(1, payload: 7);

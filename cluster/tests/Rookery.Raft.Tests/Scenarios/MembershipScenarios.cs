@@ -84,7 +84,7 @@ internal static class MembershipScenarios
         Assert.Equal(ChangeAnswer.Accepted, world.Change(1, MemberChange.Voter, 5));
 
         world.Connect(2, 3, 4);
-        world.Passes = message => message.Kind != MessageKind.Append || message.To != new NodeId(4);
+        world.IsDelivered = message => message.Kind != MessageKind.Append || message.To != new NodeId(4);
         world.Elect(2);
         world.Change(2, MemberChange.Removed, 1);
 
@@ -104,7 +104,7 @@ internal static class MembershipScenarios
         world.Elect(2);
         world.Propose(2, payload: 7);
         world.Connect(1, 2, 3, 4);
-        world.PassForAll(seconds: 3);
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.Equal(world[2].Core!.Last, world[1].Core!.Last);
         Assert.True(world[1].Core!.Configuration.IsLearner(new NodeId(4)), "4 is a learner again");
     }
@@ -118,7 +118,7 @@ internal static class MembershipScenarios
         world.Propose(1, payload: 7);
         world.Flush(1);
         world.Connect(1, 2, 3, 4);
-        world.PassForAll(seconds: 3);
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.True(world[3].Store.Base.Position.Index > 1, "3 fetched a manifest");
         Assert.True(world[3].Core!.Configuration.IsVoter(new NodeId(4)), "3 knows of the promotion");
     }
@@ -127,7 +127,7 @@ internal static class MembershipScenarios
     {
         world.Elect(1);
         CatchUp(world);
-        world.Passes = message =>
+        world.IsDelivered = message =>
             message.Kind is not (MessageKind.Append or MessageKind.Commit) || message.To != new NodeId(4);
         Assert.Equal(ChangeAnswer.Accepted, world.Change(1, MemberChange.Voter, 4));
         Assert.True(world[4].Core!.Configuration.IsLearner(new NodeId(4)), "4 does not know yet");
@@ -138,24 +138,24 @@ internal static class MembershipScenarios
     private static void RemovalKnownOnlyToRemoved(ScriptedWorld world)
     {
         world.Elect(1);
-        world.Pass(id: 1, microseconds: 300_000);
-        world.Passes = message => message.Kind != MessageKind.Append || message.To != new NodeId(2);
+        world.AdvanceTime(id: 1, microseconds: 300_000);
+        world.IsDelivered = message => message.Kind != MessageKind.Append || message.To != new NodeId(2);
         Assert.Equal(ChangeAnswer.Accepted, world.Change(1, MemberChange.Removed, 3));
         world.Connect(2, 3);
         world.Elect(2);
 
         // A new leader with such a change continues to hold it back.
         world.Connect(1, 2, 3);
-        world.PassForAll(seconds: 3);
-        world.Passes = static message => message.Kind != MessageKind.AppendReply;
+        world.AdvanceTimeOfAll(seconds: 3);
+        world.IsDelivered = static message => message.Kind != MessageKind.AppendReply;
         Assert.Equal(ChangeAnswer.Accepted, world.Change(2, MemberChange.Learner, 3));
         long change = world[2].Core!.Last.Index;
         world.Restart(2);
         world.Connect(1, 2);
-        world.Passes = static message => message.Kind != MessageKind.AppendReply;
+        world.IsDelivered = static message => message.Kind != MessageKind.AppendReply;
         world.Elect(1);
         world.Connect(1, 3);
-        world.PassForAll(seconds: 0.5);
+        world.AdvanceTimeOfAll(seconds: 0.5);
         Assert.True(
             world[1].Core!.Last.Index > change && world[3].Core!.Last.Index < change,
             "3 does not hear of it before it is committed"
@@ -168,7 +168,7 @@ internal static class MembershipScenarios
         world.Connect(1);
         world.Propose(1, payload: 7);
         Assert.Equal(1, world[1].Core!.CommitIndex);
-        world.PassForAll(seconds: 4);
+        world.AdvanceTimeOfAll(seconds: 4);
         Assert.Equal(Role.PreCandidate, world[1].Core!.Role);
         Assert.Equal(ChangeAnswer.NotLeader, world.Change(1, MemberChange.Removed, 2));
         world.Connect(1, 2);
@@ -186,7 +186,7 @@ internal static class MembershipScenarios
         world.ReplaceCard(3);
         for (int tick = 0; tick < 100 && world[2].Core!.Role != Role.Leader; tick++)
         {
-            world.Pass(id: 2, microseconds: 50_000);
+            world.AdvanceTime(id: 2, microseconds: 50_000);
         }
 
         world.Propose(2, payload: 8);
@@ -198,7 +198,7 @@ internal static class MembershipScenarios
     {
         for (int round = 0; round < 6; round++)
         {
-            world.Pass(id: 1, microseconds: 300_000);
+            world.AdvanceTime(id: 1, microseconds: 300_000);
         }
     }
 }

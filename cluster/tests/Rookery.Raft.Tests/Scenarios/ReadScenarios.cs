@@ -34,7 +34,8 @@ internal static class ReadScenarios
         var one = new NodeId(1);
         world.Elect(1);
         world.Propose(1, payload: 7);
-        world.Passes = message => message.Kind == MessageKind.TimeoutNow || (message.From != one && message.To != one);
+        world.IsDelivered = message =>
+            message.Kind == MessageKind.TimeoutNow || (message.From != one && message.To != one);
         world.TimeOutNow(leader: 1, voter: 2);
         world.Propose(2, payload: 8);
         Assert.Equal(Role.Leader, world[1].Core!.Role);
@@ -46,32 +47,32 @@ internal static class ReadScenarios
     {
         var three = new NodeId(3);
         world.Elect(1);
-        world.Lingers = message => message.To == three && message.Kind == MessageKind.ReadReply;
+        world.IsDelayed = message => message.To == three && message.Kind == MessageKind.ReadReply;
         world.Read(3);
         world.Restart(3);
         world.Propose(1, payload: 7);
-        world.Passes = message => message.Kind != MessageKind.Read;
-        world.Pass(id: 1, microseconds: 300_000);
-        world.Pass(id: 1, microseconds: 300_000);
+        world.IsDelivered = message => message.Kind != MessageKind.Read;
+        world.AdvanceTime(id: 1, microseconds: 300_000);
+        world.AdvanceTime(id: 1, microseconds: 300_000);
         Assert.Equal(new NodeId(1), world[3].Core!.Leader);
         world.Read(3);
-        world.Arrive();
+        world.DeliverDelayed();
         Assert.Equal(0, world.Oracle.Reads);
     }
 
     private static void ReadBeforeNoOp(ScriptedWorld world)
     {
         world.Elect(1);
-        world.Passes = message => message.Kind is not (MessageKind.Commit or MessageKind.Heartbeat);
+        world.IsDelivered = message => message.Kind is not (MessageKind.Commit or MessageKind.Heartbeat);
         world.Propose(1, payload: 7);
         world.Connect(2, 3);
-        world.Passes = message => message.Kind != MessageKind.Append;
+        world.IsDelivered = message => message.Kind != MessageKind.Append;
         world.Elect(2);
         Assert.True(world[2].Core!.CommitIndex < world.Oracle.Acknowledged, "2 does not know of the last commit");
         world.Read(2);
         Assert.Equal(0, world.Oracle.Reads);
-        world.Passes = _ => true;
-        world.PassForAll(seconds: 3);
+        world.IsDelivered = _ => true;
+        world.AdvanceTimeOfAll(seconds: 3);
         Assert.Equal(1, world.Oracle.Reads);
     }
 }

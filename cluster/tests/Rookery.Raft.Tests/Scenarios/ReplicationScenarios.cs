@@ -2,6 +2,10 @@ using Rookery.Raft.Tests.Simulation;
 
 namespace Rookery.Raft.Tests.Scenarios;
 
+/// <summary>
+/// Scripts about the replication of entries. A payload is the content of a proposed entry; the numbers only tell
+/// entries apart. After an election the leader's log is one empty entry longer.
+/// </summary>
 internal static class ReplicationScenarios
 {
     public static Scenario[] All { get; } =
@@ -39,7 +43,7 @@ internal static class ReplicationScenarios
         ),
         new(
             "late-append-below-base",
-            "a late duplicate of what lies in the manifest changes nothing",
+            "a late duplicate of entries that are only in the tables changes nothing",
             "a late append shortens the log",
             "committed entries are never replaced",
             LateAppendBelowBase
@@ -53,7 +57,7 @@ internal static class ReplicationScenarios
         ),
         new(
             "overwrite-aba",
-            "a write counts for nothing that took the place of its entries",
+            "a completed write does not count for entries that replaced its own",
             "a completed write counts for entries that replaced its own",
             "durable entries are written",
             OverwriteAba
@@ -63,28 +67,31 @@ internal static class ReplicationScenarios
         },
         new(
             "stamp-of-term-not-led",
-            "only who leads a term stamps entries with it",
+            "only the leader of a term creates entries with that term",
             "a follower proposes",
             "applied",
             StampOfTermNotLed
         ),
         new(
             "house-power-cut",
-            "when the power goes for all at once, what was acknowledged is there",
+            "after a power cut of all nodes everything acknowledged exists",
             "a follower acknowledges before its sync",
             "have on disk",
             HousePowerCut
         ),
         new(
             "window-counter-leak",
-            "a window whose answers were lost opens again",
+            "a send window whose replies were lost opens again",
             "lost replies are waited for",
-            "3 has everything",
+            "node 3 has all entries",
             WindowCounterLeak
         ),
     ];
 
-    /// <summary>Figure 8 of the paper.</summary>
+    /// <summary>
+    /// Figure 8 of the Raft paper: leader 1 replicates an entry of term 1 to a majority in a later term, and leader 5
+    /// may still replace it.
+    /// </summary>
     private static void OldTermCommit(ScriptedWorld world)
     {
         world.Elect(1);
@@ -92,12 +99,12 @@ internal static class ReplicationScenarios
         world.Propose(1, payload: 7);
 
         world.Connect(3, 4, 5);
-        world.Passes = message => message.Kind != MessageKind.Append;
+        world.IsDelivered = message => message.Kind != MessageKind.Append;
         world.Elect(5);
 
         world.Connect(1, 2, 3, 4);
         world.Restart(1);
-        world.Passes = message => message.Kind != MessageKind.Append || message.LastIndex <= 2;
+        world.IsDelivered = message => message.Kind != MessageKind.Append || message.LastIndex <= 2;
         world.Elect(1);
 
         world.Connect(3, 4, 5);
@@ -111,7 +118,7 @@ internal static class ReplicationScenarios
     {
         world.Elect(1);
         world.HoldDisk(1);
-        world.Passes = message => message.To != new NodeId(3);
+        world.IsDelivered = message => message.To != new NodeId(3);
         world.Propose(1, payload: 7);
         Assert.Equal(1, world[1].Core!.CommitIndex);
         world.ReleaseDisk(1);
@@ -126,12 +133,13 @@ internal static class ReplicationScenarios
         world.Propose(3, payload: 8);
 
         world.Connect(1, 2);
-        world.Passes = message => message.Kind != MessageKind.Append;
+        world.IsDelivered = message => message.Kind != MessageKind.Append;
         world.Elect(1);
         world.Connect(1, 3);
+        // Long enough for several heartbeats, which correct the log of node 3.
         for (int tick = 0; tick < 10; tick++)
         {
-            world.Pass(id: 1, microseconds: 250_000);
+            world.AdvanceTime(id: 1, microseconds: 250_000);
         }
 
         Assert.Equal(world[1].Core!.Last, world[3].Core!.Last);
@@ -140,22 +148,22 @@ internal static class ReplicationScenarios
     private static void LateAppendShortens(ScriptedWorld world)
     {
         world.Elect(1);
-        world.ArrivesTwice = message => message is { Kind: MessageKind.Append, LastIndex: 2 };
+        world.IsDuplicated = message => message is { Kind: MessageKind.Append, LastIndex: 2 };
         world.Propose(1, payload: 7);
         world.Propose(1, payload: 8);
-        world.Arrive();
+        world.DeliverDelayed();
         Assert.Equal(3, world[3].Core!.Last.Index);
     }
 
     private static void LateAppendBelowBase(ScriptedWorld world)
     {
         world.Elect(1);
-        world.ArrivesTwice = message => message is { Kind: MessageKind.Append, LastIndex: 2 };
+        world.IsDuplicated = message => message is { Kind: MessageKind.Append, LastIndex: 2 };
         world.Propose(1, payload: 7);
         world.Flush(3);
         Assert.Equal(2, world[3].Store.Base.Position.Index);
         world.Propose(1, payload: 8);
-        world.Arrive();
+        world.DeliverDelayed();
         Assert.Equal(3, world[3].Applied);
     }
 
@@ -185,27 +193,27 @@ internal static class ReplicationScenarios
         world.Propose(5, payload: 8);
 
         world.Connect(1, 2, 3, 4);
-        world.Passes = message => message.Kind != MessageKind.Append;
+        world.IsDelivered = message => message.Kind != MessageKind.Append;
         world.Elect(2);
         world.Connect(1, 3, 4);
         world.Elect(1);
 
         world.Connect(1, 3, 4, 5);
-        world.Lingers = message => message.To == five && message.Kind == MessageKind.Append && message.LastIndex >= 2;
-        world.Passes = message => message.To != new NodeId(3) || message.Kind != MessageKind.Append;
-        world.Pass(id: 1, microseconds: 300_000);
+        world.IsDelayed = message => message.To == five && message.Kind == MessageKind.Append && message.LastIndex >= 2;
+        world.IsDelivered = message => message.To != new NodeId(3) || message.Kind != MessageKind.Append;
+        world.AdvanceTime(id: 1, microseconds: 300_000);
         world.Propose(1, payload: 9);
         Assert.Equal(world[1].Core!.Term, world[5].Core!.Term);
 
-        world.Passes = message =>
+        world.IsDelivered = message =>
             message.To != five
             && message.From != five
             && (message.To != new NodeId(3) || message.Kind != MessageKind.Append);
         world.HoldDisk(5);
         for (int tick = 0; tick < 60 && world[5].Core!.Role == Role.Follower; tick++)
         {
-            world.Pass(id: 1, microseconds: 100_000);
-            world.Pass(id: 5, microseconds: 0);
+            world.AdvanceTime(id: 1, microseconds: 100_000);
+            world.AdvanceTime(id: 5, microseconds: 0);
         }
 
         Assert.Equal(Role.PreCandidate, world[5].Core!.Role);
@@ -222,7 +230,7 @@ internal static class ReplicationScenarios
             }
         );
         Assert.Equal(new NodeId(2), world[5].Core!.VotedFor);
-        world.Arrive();
+        world.DeliverDelayed();
         world.ReleaseDisk(5);
         Assert.Equal(world[1].Core!.Last, world[5].Core!.Last);
         Assert.True(world[5].Core!.DurableIndex >= 3, "the replaced tail becomes durable in its own write");
@@ -246,23 +254,24 @@ internal static class ReplicationScenarios
         Assert.Equal(2, world.Oracle.Acknowledged);
         world.Propose(1, payload: 8);
         world.CutPower(1, 2, 3);
-        world.Elect(3 - (world[1].Core!.Last > world[2].Core!.Last ? 2 : 1));
-        Assert.True(world[world.Leader].Applied > world.Oracle.Acknowledged, "what was acknowledged is there");
+        int longestLog = world[1].Core!.Last > world[2].Core!.Last ? 1 : 2;
+        world.Elect(longestLog);
+        Assert.True(world[world.Leader].Applied > world.Oracle.Acknowledged, "the leader has every acknowledged entry");
     }
 
     private static void WindowCounterLeak(ScriptedWorld world)
     {
         world.Elect(1);
-        world.Passes = message => message.Kind != MessageKind.AppendReply || message.From != new NodeId(3);
+        world.IsDelivered = message => message.Kind != MessageKind.AppendReply || message.From != new NodeId(3);
         for (int payload = 1; payload <= 100; payload++)
         {
             world.Propose(1, payload);
         }
 
         Assert.Equal(101, world[1].Applied);
-        Assert.True(world[3].Core!.Last.Index < 101, "the window is full");
-        world.Passes = _ => true;
-        world.PassForAll(seconds: 4);
-        Assert.True(world[3].Applied == 101, "3 has everything");
+        Assert.True(world[3].Core!.Last.Index < 101, "the leader sends no more than its window without replies");
+        world.IsDelivered = _ => true;
+        world.AdvanceTimeOfAll(seconds: 4);
+        Assert.True(world[3].Applied == 101, "node 3 has all entries after its replies arrive again");
     }
 }

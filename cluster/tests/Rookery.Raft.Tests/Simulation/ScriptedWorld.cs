@@ -1,20 +1,21 @@
 namespace Rookery.Raft.Tests.Simulation;
 
 /// <summary>
-/// A simulated cluster controlled by a script. Time passes only for named nodes, messages reach connected nodes if they
-/// pass the filter, and disks sync immediately unless held. For bugs so rare that random runs do not find them. A node
-/// that becomes leader appends an empty entry, so a script's first proposal has index 2.
+/// A simulated cluster controlled by a script, for bugs so rare that random runs do not find them. Time passes only for
+/// named nodes. Messages between connected nodes arrive unless <see cref="IsDelivered"/> rejects them. Disks sync
+/// immediately unless held. Each method returns when nothing is in flight any more, except what it was told to delay. A
+/// node that becomes leader appends an empty entry, so a script's first proposal has index 2.
 /// </summary>
 internal sealed class ScriptedWorld : INodeWorld
 {
     private readonly List<SimulatedNode> _nodes = [];
     private readonly Queue<(Message Message, StoredEntry[] Entries)> _messages = new();
-    private readonly List<(Message Message, StoredEntry[] Entries)> _lingering = [];
+    private readonly List<(Message Message, StoredEntry[] Entries)> _delayed = [];
     private readonly Queue<(SimulatedNode Node, int Process)> _syncs = new();
     private readonly Queue<(SimulatedNode Node, NodeId From)> _fetches = new();
     private readonly HashSet<int> _reachable = [];
 
-    // The ids of the nodes whose syncs wait, with the time since when.
+    // Maps the id of each node whose syncs wait to the time since when, in simulated microseconds.
     private readonly Dictionary<int, long> _heldDisks = [];
     private readonly Dictionary<int, (long AheadTicks, bool IsSure)> _clocks = [];
     private readonly PlantedBug _bug;
@@ -58,22 +59,24 @@ internal sealed class ScriptedWorld : INodeWorld
     public long TrueTicks =>
         ClusterClock.EarliestTicks + (300 * TimeSpan.TicksPerDay) + (Now * TimeSpan.TicksPerMicrosecond);
 
-    /// <summary>Selects the messages that wait until <see cref="Arrive"/>.</summary>
-    public Predicate<Message> Lingers { get; set; } = _ => false;
+    /// <summary>Selects the messages that are delivered only by <see cref="DeliverDelayed"/>.</summary>
+    public Predicate<Message> IsDelayed { get; set; } = _ => false;
 
-    /// <summary>Selects the messages that arrive, and once more with <see cref="Arrive"/>.</summary>
-    public Predicate<Message> ArrivesTwice { get; set; } = _ => false;
+    /// <summary>
+    /// Selects the messages that are delivered twice: now, and again by <see cref="DeliverDelayed"/>.
+    /// </summary>
+    public Predicate<Message> IsDuplicated { get; set; } = _ => false;
 
-    /// <summary>Selects the messages between connected nodes that arrive.</summary>
-    public Predicate<Message> Passes { get; set; } = _ => true;
+    /// <summary>Selects the messages between connected nodes that are delivered; others are lost.</summary>
+    public Predicate<Message> IsDelivered { get; set; } = _ => true;
 
-    /// <summary>The node that ends just after installing a fetched snapshot.</summary>
+    /// <summary>The id of the node that loses power just after it installs a fetched snapshot; 0 for none.</summary>
     public int DyingInInstall { get; set; }
 
     /// <summary>Whether fetched snapshots are delayed.</summary>
     public bool FetchesWait { get; set; }
 
-    /// <summary>The leader among the connected nodes; 0 for none or several.</summary>
+    /// <summary>The id of the only leader among the connected nodes; 0 for none or several.</summary>
     public int Leader =>
         _nodes.Where(node => node.Core?.Role == Role.Leader && _reachable.Contains((int)node.Id.Value)).ToList()
             is [var only]
@@ -143,15 +146,18 @@ internal sealed class ScriptedWorld : INodeWorld
         _messages.Clear();
         _reachable.Clear();
         _reachable.UnionWith(ids);
-        Passes = _ => true;
+        IsDelivered = _ => true;
     }
 
-    /// <summary>Delivers the delayed messages, and the messages that follow from them if they pass.</summary>
-    public void Arrive(Predicate<Message>? passes = null)
+    /// <summary>
+    /// Delivers the delayed messages and the messages that follow from them, if <paramref name="isDelivered"/> selects
+    /// them; all by default.
+    /// </summary>
+    public void DeliverDelayed(Predicate<Message>? isDelivered = null)
     {
-        (Lingers, ArrivesTwice, Passes) = (_ => false, _ => false, passes ?? (_ => true));
-        _lingering.ForEach(_messages.Enqueue);
-        _lingering.Clear();
+        (IsDelayed, IsDuplicated, IsDelivered) = (_ => false, _ => false, isDelivered ?? (_ => true));
+        _delayed.ForEach(_messages.Enqueue);
+        _delayed.Clear();
         Settle();
     }
 
@@ -199,7 +205,7 @@ internal sealed class ScriptedWorld : INodeWorld
         ids.ToList().ForEach(id => this[id].Start());
     }
 
-    /// <summary>Cuts power; afterwards the journal cannot be read after an index.</summary>
+    /// <summary>Restarts a node after a power cut that damaged its journal after an index.</summary>
     public void Rot(int id, long lastReadable)
     {
         this[id].LosePower();
@@ -223,7 +229,7 @@ internal sealed class ScriptedWorld : INodeWorld
     {
         for (int tick = 0; tick < 200 && this[id].Core!.Role != Role.Leader; tick++)
         {
-            Pass(id, microseconds: 50_000);
+            AdvanceTime(id, microseconds: 50_000);
         }
 
         Assert.True(this[id].Core!.Role == Role.Leader, $"{id} leads");
@@ -232,15 +238,17 @@ internal sealed class ScriptedWorld : INodeWorld
     /// <summary>
     /// Lets time pass for one node, in one tick. A leader sends its next heartbeats after 300,000 µs at the latest.
     /// </summary>
-    public void Pass(int id, long microseconds)
+    public void AdvanceTime(int id, long microseconds)
     {
         Now += microseconds;
         this[id].Step(Input.Tick(Now));
         Settle();
     }
 
-    /// <summary>Lets time pass for all nodes, and reports their disks' health.</summary>
-    public void PassForAll(double seconds)
+    /// <summary>
+    /// Lets time pass for all running nodes, in ticks of 100 ms, and reports the health of their disks.
+    /// </summary>
+    public void AdvanceTimeOfAll(double seconds)
     {
         for (long end = Now + (long)(seconds * 1_000_000); Now < end; )
         {
@@ -317,16 +325,16 @@ internal sealed class ScriptedWorld : INodeWorld
         }
 
         var (sent, entries) = next;
-        if (Lingers(sent) || ArrivesTwice(sent))
+        if (IsDelayed(sent) || IsDuplicated(sent))
         {
-            _lingering.Add(next);
+            _delayed.Add(next);
         }
 
         bool arrives =
-            !Lingers(sent)
+            !IsDelayed(sent)
             && _reachable.Contains((int)sent.From.Value)
             && _reachable.Contains((int)sent.To.Value)
-            && Passes(sent)
+            && IsDelivered(sent)
             && this[(int)sent.To.Value].IsRunning;
         if (arrives && _bug.Reads(sent) is { } message)
         {

@@ -4,9 +4,9 @@ namespace Rookery.Raft.Tests.Transcripts;
 
 /// <summary>
 /// A scenario of a cluster in a text file. Lines that begin with <c>#</c> describe it, lines that begin with
-/// <c>&gt;</c> are commands, and the lines after a command are its expected effects.
+/// <c>&gt;</c> are commands, and the lines after a command are its expected effects. A line <c># Falls: NAME</c> names
+/// a planted bug that changes the effects: with it the transcript must fail.
 /// </summary>
-/// <remarks>A line <c># Falls: NAME</c> names a planted bug that changes the effects.</remarks>
 internal sealed class Transcript
 {
     /// <summary>If 1, the tests replace the expected effects by the observed ones.</summary>
@@ -23,7 +23,7 @@ internal sealed class Transcript
     public static string[] Names =>
         [.. Directory.GetFiles(Folder, "*.txt").Select(System.IO.Path.GetFileNameWithoutExtension).Order()!];
 
-    /// <summary>The planted bugs that must change the effects.</summary>
+    /// <summary>The names of the planted bugs that must change the effects.</summary>
     public string[] Falls =>
         [
             .. Lines
@@ -49,17 +49,19 @@ internal sealed class Transcript
 
     public static Transcript Read(string name) => new(System.IO.Path.Join(Folder, name + ".txt"));
 
-    /// <summary>Returns the file with the observed effects.</summary>
+    /// <summary>
+    /// Executes the commands. Returns the text with the observed effects instead of the expected ones.
+    /// </summary>
     public string Play(PlantedBug bug)
     {
         var player = new TranscriptPlayer(bug);
         StringBuilder played = new();
-        bool isAnswer = false;
+        bool isExpectedEffect = false;
         foreach (string line in Lines)
         {
             bool isCommand = line.StartsWith("> ", StringComparison.Ordinal);
-            isAnswer &= line.Length > 0 && line[0] != '#' && !isCommand;
-            if (isAnswer)
+            isExpectedEffect &= line.Length > 0 && line[0] != '#' && !isCommand;
+            if (isExpectedEffect)
             {
                 continue;
             }
@@ -67,15 +69,15 @@ internal sealed class Transcript
             played.Append(line).Append('\n');
             if (isCommand)
             {
-                Array.ForEach(player.Play(line[2..]), answer => played.Append("  ").Append(answer).Append('\n'));
-                isAnswer = true;
+                Array.ForEach(player.Play(line[2..]), effect => played.Append("  ").Append(effect).Append('\n'));
+                isExpectedEffect = true;
             }
         }
 
         return played.ToString();
     }
 
-    /// <summary>Returns the first difference between expected and observed effects; null for none.</summary>
+    /// <summary>Describes the first difference between expected and observed effects; null for none.</summary>
     public string? DifferenceWith(string played)
     {
         string[] expected = [.. Lines],

@@ -8,9 +8,9 @@ using Rookery.Server.Raven;
 namespace Rookery.Server.Access;
 
 /// <summary>
-/// Bounds the size of all tokens and certificates of a cluster. Each new one replaces the record <see cref="Key"/> in
-/// the version that its maker read before it counted. So of two members that count at the same time only one stores its
-/// credential, decided where the log is applied; the other counts again.
+/// Bounds the size of all tokens and certificates of a cluster. A member reads the version of the record
+/// <see cref="Key"/>, counts the credentials, and proposes a new one together with a change of this version. So if two
+/// members count at the same time, only the first proposal in the log is applied, and the other member counts again.
 /// </summary>
 /// <param name="context">State that the routes share.</param>
 /// <param name="queue">Admits the requests of this node one by one.</param>
@@ -22,7 +22,7 @@ internal sealed class CredentialRoom(ServerContext context, SemaphoreSlim queue)
     // Every member has all credentials in memory, in several times these bytes. Thousands of ordinary ones fit.
     private const int MaxBytes = 1 << 20;
 
-    // Requests of one node come one by one, so only other members are in the way.
+    // The queue admits one request of this node at a time, so only other members cause further attempts.
     private const int MaxAttempts = 20;
 
     private static readonly TimeSpan QueueTimeout = TimeSpan.FromSeconds(20);
@@ -45,11 +45,11 @@ internal sealed class CredentialRoom(ServerContext context, SemaphoreSlim queue)
             {
                 await AccessResponse.ReadBarrierAsync(context);
 
-                // Read before the others are counted: a later change of them replaces it.
+                // Read before the credentials are counted: a credential that is created after the count changes it.
                 long version = context.Node.ClusterRecords.TryGet(Key, out var room)
                     ? room.Version
                     : ClusterRecord.Absent;
-                Check();
+                RequireRoom();
                 using var writer = new ClusterRecordWriter();
                 writer.Set(Key, "{}"u8, version);
                 records(writer);
@@ -76,9 +76,9 @@ internal sealed class CredentialRoom(ServerContext context, SemaphoreSlim queue)
         throw Busy();
     }
 
-    /// <summary>Refuses another credential if those that exist are as many as a cluster may have.</summary>
+    /// <summary>Refuses another credential if the existing ones take as many bytes as a cluster may have.</summary>
     /// <exception cref="RefusedException">There is no room: 409.</exception>
-    private void Check()
+    private void RequireRoom()
     {
         var records = context.Node.ClusterRecords;
         int bytes = records

@@ -15,7 +15,8 @@ internal static class BackedUp
     private static readonly SimulatedTimeProvider Time = new();
 
     /// <summary>
-    /// Two databases, with documents in runs, in the journal only, and one that is too large for a row.
+    /// Creates a node with two databases: Shop with documents in runs and documents only in the journal, and Other with
+    /// a document that is too large for a row and a small one only in the journal.
     /// </summary>
     public static SteppedNode NewNode(IDisk disk, int documents = 300)
     {
@@ -36,7 +37,7 @@ internal static class BackedUp
         return node;
     }
 
-    /// <summary>Takes a backup of a node. Each piece is written as <paramref name="change"/> returns it.</summary>
+    /// <summary>Writes a backup of a node. Each piece is written as <paramref name="change"/> returns it.</summary>
     public static void Take(SteppedNode node, IDisk disk, Func<BackupPiece, BackupPiece>? change = null)
     {
         using var writer = new BackupWriter(disk, Backup);

@@ -6,7 +6,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
-/// <summary>Limits for short patches that rewrite large documents.</summary>
+/// <summary>
+/// The budget of the bytes that the patches of a command, and of a log entry with several commands, may rewrite: a
+/// short patch can rewrite a large document.
+/// </summary>
 public sealed class PatchBudgetTests
 {
     [Fact]
@@ -18,13 +21,14 @@ public sealed class PatchBudgetTests
             const int DocumentBytes = 200_000;
             node.Put("db", "large", $"{{\"t\":\"{new string('x', DocumentBytes)}\"}}");
             int tooMany = (int)(PatchBudget.StoredBytesPerCommand / DocumentBytes) + 1;
-            Assert.Equal(RejectionKind.TooLarge, node.Propose(Patches(node, tooMany)).Rejection?.Kind);
-            Assert.Null(node.Propose(Patches(node, count: 10)).Rejection);
+            Assert.Equal(RejectionKind.TooLarge, node.Propose(EncodePatches(node, tooMany)).Rejection?.Kind);
+            Assert.Null(node.Propose(EncodePatches(node, count: 10)).Rejection);
             node.Put("db", "small", "{}");
         }
 
         using var again = SteppedNode.Open(disk, "/data");
         var documents = again.Documents("db");
+        // The last of the ten patches has the value 9.
         Assert.EndsWith("\"n\":9", documents["large"], StringComparison.Ordinal);
         Assert.True(documents.ContainsKey("small"));
     }
@@ -33,6 +37,7 @@ public sealed class PatchBudgetTests
     public void Commands_of_one_entry_share_a_patch_budget()
     {
         var budget = new PatchBudget();
+        // An entry may use the budget of two commands.
         budget.BeginEntry();
         for (int command = 0; command < 2; command++)
         {
@@ -55,7 +60,8 @@ public sealed class PatchBudgetTests
         return node;
     }
 
-    private static CommandBuffer Patches(SteppedNode node, int count)
+    /// <summary>Encodes a batch that sets n of the document 'large' to 0, 1 and so on, in as many patches.</summary>
+    private static CommandBuffer EncodePatches(SteppedNode node, int count)
     {
         string commands = string.Join(
             ',',

@@ -8,12 +8,13 @@ using Rookery.Server.Tests.Raven;
 namespace Rookery.Server.Tests.Access;
 
 /// <summary>
-/// Two members create credentials at the same time: each has its own queue and counts in its own state, and only the
-/// log decides between them.
+/// The bound on the bytes of all credentials, when two members create credentials at the same time. Each member has its
+/// own queue and counts the bytes in its own state. The order of their proposals in the log decides which one is
+/// stored.
 /// </summary>
 public sealed class CredentialRoomTests : IAsyncLifetime
 {
-    // Bytes that all credentials together may take.
+    // Bytes that all credentials together may take (CredentialRoom).
     private const int MaxBytes = 1 << 20;
 
     private readonly RunningServer _server = new()
@@ -32,29 +33,30 @@ public sealed class CredentialRoomTests : IAsyncLifetime
     {
         var outcomes = await CreateOnBothAsync();
         Assert.All(outcomes, Assert.Null);
-        Assert.Equal(["access/one", "access/two"], Credentials());
+        Assert.Equal(["access/one", "access/two"], ListCredentials());
 
         // The second of the two is rejected, and proposed again.
         Assert.Equal(3, Consensus.ProposedWrites);
     }
 
     [Fact]
-    public async Task Two_members_do_not_exceed_the_room_together()
+    public async Task Two_members_together_do_not_exceed_the_bound()
     {
+        // Below the bound, so both members count room for one credential more. That one reaches the bound.
         await FillAsync(MaxBytes - 10);
         int before = Consensus.ProposedWrites;
         var outcomes = await CreateOnBothAsync();
         var refused = Assert.IsType<RefusedException>(Assert.Single(outcomes, static outcome => outcome is not null));
         Assert.Equal(409, refused.Status);
         Assert.Contains("which is the most", refused.Message, StringComparison.Ordinal);
-        Assert.Single(Credentials(), static key => key is "access/one" or "access/two");
+        Assert.Single(ListCredentials(), static key => key is "access/one" or "access/two");
 
         // The member that was second finds no room when it counts again, and proposes nothing.
         Assert.Equal(before + 2, Consensus.ProposedWrites);
     }
 
     [Fact]
-    public async Task A_member_that_others_always_overtake_creates_nothing_and_says_so()
+    public async Task A_member_whose_proposals_always_come_after_anothers_creates_nothing_and_says_so()
     {
         Consensus.BeforeWrite = async others =>
         {
@@ -65,11 +67,11 @@ public sealed class CredentialRoomTests : IAsyncLifetime
         var refused = await Assert.ThrowsAsync<RefusedException>(() => CreateAsync(NewRoom(), "one"));
         Assert.Equal(503, refused.Status);
         Assert.Contains("Nothing was created", refused.Message, StringComparison.Ordinal);
-        Assert.Empty(Credentials());
+        Assert.Empty(ListCredentials());
     }
 
     /// <summary>Creates a credential on each of two members, which both count before either is stored.</summary>
-    /// <returns>What each of them ended with; null for success.</returns>
+    /// <returns>The failure of each of them; null for success.</returns>
     private async Task<IReadOnlyList<Exception?>> CreateOnBothAsync()
     {
         var bothCounted = new TaskCompletionSource();
@@ -94,7 +96,7 @@ public sealed class CredentialRoomTests : IAsyncLifetime
             taken: null
         );
 
-    /// <summary>Stores credentials, keys included, of a number of bytes.</summary>
+    /// <summary>Stores credentials that take a number of bytes, with their keys.</summary>
     private async Task FillAsync(int bytes)
     {
         const int MaxRecordBytes = 32 << 10;
@@ -112,7 +114,8 @@ public sealed class CredentialRoomTests : IAsyncLifetime
         }
     }
 
-    private string[] Credentials() =>
+    /// <summary>Returns the keys of the credentials, except those of <see cref="FillAsync"/>.</summary>
+    private string[] ListCredentials() =>
         [
             .. _server
                 .Node.ClusterRecords.List(ClusterRecordPrefix.Access)

@@ -4,15 +4,20 @@ using Rookery.Transfer;
 
 namespace Rookery.Server.Tests.CommandLine;
 
+/// <summary>
+/// Reads dumps: files that RavenDB exports, JSON in which the bytes of attachments and time series follow their
+/// descriptions.
+/// </summary>
 public sealed class DumpSourceTests
 {
-    /// <summary>Bytes arrive in pieces of any length, and the pieces' borders must not matter.</summary>
+    /// <summary>Bytes arrive in pieces of any length. The result does not depend on where a piece ends.</summary>
     [Theory]
     [InlineData(1)]
     [InlineData(7)]
     [InlineData(4096)]
     public void Raw_bytes_between_the_JSON_are_skipped(int pieceBytes)
     {
+        // The attachment has 9 raw bytes, and the time series 3, which are no valid JSON.
         const string Dump = """
             { "BuildVersion" : 70000 , "Docs": [
               {"@metadata":{"@export-type":"Attachment"},"Hash":"h","Size":9,"Tag":"t"}]},{"x":[ , {"a" : 1,
@@ -58,7 +63,7 @@ public sealed class DumpSourceTests
             var source = new DumpSource(new ByteSource(new MemoryStream(Encoding.UTF8.GetBytes(text))));
             while (source.TryRead(out _))
             {
-                // Read on to the invalid part.
+                // The invalid part may come after valid documents.
             }
         });
     }
@@ -85,7 +90,7 @@ public sealed class DumpSourceTests
     }
 
     [Fact]
-    public void A_dumps_own_description_is_shown_within_bounds()
+    public void Unknown_sections_of_a_dump_are_counted_under_a_bounded_number_of_short_names()
     {
         string members = string.Join(
             ',',
@@ -93,6 +98,7 @@ public sealed class DumpSourceTests
         );
         var source = new DumpSource(new ByteSource(new MemoryStream(Encoding.UTF8.GetBytes($"{{{members}}}"))));
         Assert.False(source.TryRead(out _));
+        // DumpSource names at most 64 sections, and counts the others under one further name.
         Assert.InRange(source.Skipped.Count, 2, 65);
         Assert.All(source.Skipped.Keys, static kind => Assert.InRange(kind.Length, 1, 60));
         Assert.Equal(1000, source.Skipped.Values.Sum());
@@ -101,7 +107,8 @@ public sealed class DumpSourceTests
     [Fact]
     public void Any_number_of_identities_is_imported_in_portions()
     {
-        var all = Enumerable.Range(1, 250_000).Select(static n => $"{{\"Key\":\"{n}|\",\"Value\":{n}}}");
+        const int Identities = 250_000;
+        var all = Enumerable.Range(1, Identities).Select(static n => $"{{\"Key\":\"{n}|\",\"Value\":{n}}}");
         string identities = string.Join(',', all);
         string dump = $"{{\"Identities\":[{identities}],\"Docs\":[{{\"@metadata\":{{\"@id\":\"a\"}}}}]}}";
         var source = new DumpSource(new ByteSource(new MemoryStream(Encoding.UTF8.GetBytes(dump))));
@@ -113,15 +120,17 @@ public sealed class DumpSourceTests
             identityCount += Count(source.TakeIdentities());
         }
 
-        Assert.Equal((250_000, 1), (identityCount + Count(source.TakeIdentities()), documents));
+        Assert.Equal((Identities, 1), (identityCount + Count(source.TakeIdentities()), documents));
 
         static int Count((string Name, long Value)[] portion)
         {
-            Assert.InRange(portion.Length, 0, 1000);
+            const int MaxPortion = 1000;
+            Assert.InRange(portion.Length, 0, MaxPortion);
             return portion.Length;
         }
     }
 
+    /// <summary>Returns at most a number of bytes from each read.</summary>
     internal sealed class PieceStream(byte[] bytes, int pieceBytes) : MemoryStream(bytes)
     {
         public override int Read(byte[] buffer, int offset, int count) =>

@@ -4,7 +4,8 @@ using Rookery.Simulation;
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>
-/// Compare-exchange values whose time passes while nothing is written: only the reads themselves can end them.
+/// Compare-exchange values that expire while nothing is written. No log entry has a later time, so a read must first
+/// write one, after which the values are absent.
 /// </summary>
 public sealed class CompareExchangeExpiryTests : IAsyncLifetime
 {
@@ -35,19 +36,22 @@ public sealed class CompareExchangeExpiryTests : IAsyncLifetime
     [InlineData("GET", "/docs?id=users/1&cmpxchg=key", null)]
     [InlineData("POST", "/docs?cmpxchg=key", """{"Ids":["users/1"]}""")]
     [InlineData("POST", "/queries", """{"Query":"from Users include cmpxchg(key)"}""")]
-    public async Task Each_read_ends_a_value_whose_time_has_passed(string method, string path, string? body)
+    public async Task No_read_returns_a_value_that_has_expired(string method, string path, string? body)
     {
         const string Value = "\"Object\":\"users/1\"";
         Assert.Contains(Value, await ReadAsync(method, path, body), StringComparison.Ordinal);
         AdvanceClock();
         Assert.DoesNotContain(Value, await ReadAsync(method, path, body), StringComparison.Ordinal);
-        Assert.True(await PutAsync("gone", "\"users/2\"", _time.GetUtcNow().AddSeconds(10)), "the key is free again");
+        Assert.True(
+            await PutAsync("gone", "\"users/2\"", _time.GetUtcNow().AddSeconds(10)),
+            "an expired key can be created"
+        );
     }
 
     [Theory]
     [InlineData("/queries")]
     [InlineData("/streams/queries")]
-    public async Task A_query_compares_with_no_value_whose_time_has_passed(string path)
+    public async Task A_query_compares_with_no_value_that_has_expired(string path)
     {
         const string Query = """{"Query":"from Users where id() = cmpxchg('gone')"}""";
         Assert.Contains("users/1", await ReadAsync("POST", path, Query), StringComparison.Ordinal);
@@ -56,7 +60,7 @@ public sealed class CompareExchangeExpiryTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task A_change_by_query_ends_a_value_whose_time_has_passed()
+    public async Task A_change_by_query_compares_with_no_value_that_has_expired()
     {
         AdvanceClock();
         var started = await _server.SendAsync(
@@ -83,7 +87,7 @@ public sealed class CompareExchangeExpiryTests : IAsyncLifetime
         var before = await _server.SendAsync("POST", $"{_db}/queries", Query);
         Assert.Equal(1, before.Json.GetProperty("Results").GetArrayLength());
 
-        // The time of values moves on with an entry of any database, which leaves the last etag of this one.
+        // An entry of another database expires the value, without a new etag in this database.
         AdvanceClock();
         string other = await _server.CreateDatabaseAsync();
         await _server.SendAsync("PUT", $"{other}/docs?id=a", "{}");
@@ -107,21 +111,21 @@ public sealed class CompareExchangeExpiryTests : IAsyncLifetime
         long applied = _server.Node.Consensus.AppliedIndex;
         var local = await _server.SendAsync("POST", $"{_db}/multi_get?consistency=local", body);
         Assert.Equal(applied, _server.Node.Consensus.AppliedIndex);
-        Assert.Equal([1, 1, 1], Results(local));
+        Assert.Equal([1, 1, 1], CountResults(local));
         Assert.Contains("\"Object\":\"users/1\"", local.Body, StringComparison.Ordinal);
 
         var current = await _server.SendAsync("POST", $"{_db}/multi_get", body);
-        Assert.Equal([0, 1, 0], Results(current));
+        Assert.Equal([0, 1, 0], CountResults(current));
         Assert.DoesNotContain("\"Object\":\"users/1\"", current.Body, StringComparison.Ordinal);
 
-        static IEnumerable<int> Results(Answer answer) =>
+        static IEnumerable<int> CountResults(Answer answer) =>
             answer
                 .Json.GetProperty("Results")
                 .EnumerateArray()
                 .Select(static part => part.GetProperty("Result").GetProperty("Results").GetArrayLength());
     }
 
-    // Less than the interval after which the node itself removes what has expired.
+    // Longer than the life of 'gone', and shorter than the interval in which the node itself removes expired values.
     private void AdvanceClock() => _time.Advance(TimeSpan.FromSeconds(20));
 
     private async Task<string> ReadAsync(string method, string path, string? body)
@@ -131,6 +135,7 @@ public sealed class CompareExchangeExpiryTests : IAsyncLifetime
         return answer.Body;
     }
 
+    /// <summary>Creates a value. Returns whether there was none with this key.</summary>
     private async Task<bool> PutAsync(string key, string value, DateTimeOffset expires)
     {
         var answer = await _server.SendAsync(

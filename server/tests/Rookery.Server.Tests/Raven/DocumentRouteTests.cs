@@ -63,7 +63,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task A_receipt_is_sent_on_request()
+    public async Task A_write_that_asks_for_a_receipt_gets_one()
     {
         string db = await server.CreateDatabaseAsync();
         Assert.False((await server.SendAsync("PUT", db + "/docs?id=a", Ann)).Headers.Contains("Rookery-Receipt"));
@@ -173,12 +173,12 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Large_documents_are_sent_whole_and_release_their_room()
+    public async Task Large_documents_are_sent_whole_and_release_their_memory()
     {
         string db = await server.CreateDatabaseAsync();
         string text = new('x', 7 << 20);
         await server.SendAsync("PUT", db + "/docs?id=large", $$"""{"t":"{{text}}"}""");
-        for (int i = 0; i < 6; i++) // more than fit together
+        for (int i = 0; i < 6; i++) // more than fit into memory together
         {
             var read = await server.SendAsync("GET", db + "/docs?id=large");
             Assert.Equal(200, read.Status);
@@ -197,7 +197,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task A_prefix_lists_in_id_order_and_none_lists_newest_first()
+    public async Task Documents_with_a_prefix_are_listed_by_id_and_all_documents_newest_first()
     {
         string db = await server.CreateDatabaseAsync();
         foreach (string id in (string[])["users/1", "users/10", "users/11", "users/2", "orders/1"])
@@ -205,15 +205,15 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
             await server.SendAsync("PUT", db + "/docs?id=" + id, "{}");
         }
 
-        Assert.Equal("users/1,users/10,users/11,users/2", await IdsAsync(db + "/docs?startsWith=Users%2F"));
-        Assert.Equal("users/10,users/11", await IdsAsync(db + "/docs?startsWith=users/&matches=1%3F"));
-        Assert.Equal("users/1,users/2", await IdsAsync(db + "/docs?startsWith=users/&matches=1|2"));
-        Assert.Equal("users/2", await IdsAsync(db + "/docs?startsWith=users/&exclude=1*"));
-        Assert.Equal("users/10,users/11", await IdsAsync(db + "/docs?&start=1&pageSize=2&startsWith=users/"));
-        Assert.Equal("users/11", await IdsAsync(db + "/docs?startsWith=users/&matches=1%3F&start=1"));
-        Assert.Equal("users/2", await IdsAsync(db + "/docs?startsWith=users/&startAfter=users/11"));
-        Assert.Equal("", await IdsAsync(db + "/docs?startsWith=nobody/"));
-        Assert.Equal("orders/1,users/2", await IdsAsync(db + "/docs?pageSize=2"));
+        Assert.Equal("users/1,users/10,users/11,users/2", await ListIdsAsync(db + "/docs?startsWith=Users%2F"));
+        Assert.Equal("users/10,users/11", await ListIdsAsync(db + "/docs?startsWith=users/&matches=1%3F"));
+        Assert.Equal("users/1,users/2", await ListIdsAsync(db + "/docs?startsWith=users/&matches=1|2"));
+        Assert.Equal("users/2", await ListIdsAsync(db + "/docs?startsWith=users/&exclude=1*"));
+        Assert.Equal("users/10,users/11", await ListIdsAsync(db + "/docs?&start=1&pageSize=2&startsWith=users/"));
+        Assert.Equal("users/11", await ListIdsAsync(db + "/docs?startsWith=users/&matches=1%3F&start=1"));
+        Assert.Equal("users/2", await ListIdsAsync(db + "/docs?startsWith=users/&startAfter=users/11"));
+        Assert.Equal("", await ListIdsAsync(db + "/docs?startsWith=nobody/"));
+        Assert.Equal("orders/1,users/2", await ListIdsAsync(db + "/docs?pageSize=2"));
     }
 
     [Fact]
@@ -259,8 +259,9 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task The_server_generates_requested_ids()
+    public async Task The_server_generates_the_ids_that_clients_ask_for()
     {
+        // An id that ends in / gets the etag, one that ends in | the next number of an identity, an empty one a GUID.
         string db = await server.CreateDatabaseAsync();
         async Task<string> PutAsync(string query) =>
             (await server.SendAsync("PUT", db + "/docs" + query, "{}")).Json.GetProperty("Id").GetString()!;
@@ -322,18 +323,21 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         await server.SendAsync("GET", db + "/hilo/next?tag=returned");
         var first = await server.SendAsync(method, db + route, body, ("Idempotency-Key", "k1"));
         Assert.InRange(first.Status, 200, 299);
-        string before = await StatisticsAsync(db);
+        string before = await ReadStatisticsAsync(db);
 
         var again = await server.SendAsync(method, db + route, body, ("Idempotency-Key", "k1"));
-        Assert.Equal((first.Status, WithoutPatched(first.Body)), (again.Status, WithoutPatched(again.Body)));
-        Assert.Equal(before, await StatisticsAsync(db));
+        Assert.Equal(
+            (first.Status, WithoutPatchedDocument(first.Body)),
+            (again.Status, WithoutPatchedDocument(again.Body))
+        );
+        Assert.Equal(before, await ReadStatisticsAsync(db));
         Assert.Matches(@"^\d{4}-\d\d-\d\dT", Assert.Single(again.Headers.GetValues("Idempotency-Key-Horizon")));
 
         (await server.SendAsync("PUT", db + "/docs?id=other", "{}", ("Idempotency-Key", "k1"))).IsRefusal(
             422,
             "another request"
         );
-        Assert.Equal(before, await StatisticsAsync(db));
+        Assert.Equal(before, await ReadStatisticsAsync(db));
     }
 
     [Theory]
@@ -351,18 +355,22 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     [InlineData("POST", "/identity/seed?name=users%7C&value=7", null)]
     [InlineData("GET", "/hilo/next?tag=users", null)]
     [InlineData("PUT", "/hilo/return?tag=users&end=32&last=3", null)]
-    public async Task A_key_reused_for_another_request_is_refused(string method, string route, string? body)
+    public async Task An_idempotency_key_reused_for_another_request_is_refused(
+        string method,
+        string route,
+        string? body
+    )
     {
         string db = await server.CreateDatabaseAsync();
         var key = ("Idempotency-Key", "k2");
         await server.SendAsync("PUT", db + "/docs?id=a", """{"n":1}""", key);
-        string before = await StatisticsAsync(db);
+        string before = await ReadStatisticsAsync(db);
         (await server.SendAsync(method, db + route, body, key)).IsRefusal(422, "another request");
-        Assert.Equal(before, await StatisticsAsync(db));
+        Assert.Equal(before, await ReadStatisticsAsync(db));
     }
 
     [Fact]
-    public async Task A_key_belongs_to_one_database_and_to_one_condition()
+    public async Task An_idempotency_key_belongs_to_one_database_and_to_one_If_Match_condition()
     {
         string db = await server.CreateDatabaseAsync();
         string other = await server.CreateDatabaseAsync();
@@ -380,7 +388,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Routes_that_cannot_recognise_repetitions_refuse_a_key()
+    public async Task Routes_that_cannot_recognise_repetitions_refuse_an_idempotency_key()
     {
         string db = await server.CreateDatabaseAsync();
         var key = ("Idempotency-Key", "k4");
@@ -394,7 +402,7 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
     }
 
     [Fact]
-    public async Task Patches_answer_with_a_status_and_the_document()
+    public async Task A_patch_is_answered_with_a_status_and_changes_the_document()
     {
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=a", """{"n":1,"tags":["x"]}""");
@@ -423,18 +431,19 @@ public sealed class DocumentRouteTests(RunningServer server) : IClassFixture<Run
         );
     }
 
-    // Statistics that change when a write is applied, whatever its kind.
-    private async Task<string> StatisticsAsync(string db) =>
+    // Values of which at least one changes whenever a write of any kind is applied.
+    private async Task<string> ReadStatisticsAsync(string db) =>
         (await server.SendAsync("GET", db + "/stats")).Json.GetProperty("LastDocEtag")
         + " "
         + await server.CountAsync(db)
         + (await server.SendAsync("GET", db + "/debug/identities")).Body
         + (await server.SendAsync("GET", db + "/docs?id=Raven/Hilo/users&id=Raven/Hilo/returned&id=there")).Body;
 
-    // A repeated patch is answered without the document, which the client can read.
-    private static string WithoutPatched(string body) => body.Split(",\"ModifiedDocument\"")[0].TrimEnd('}');
+    // The answer to a repeated patch lacks the document.
+    private static string WithoutPatchedDocument(string body) => body.Split(",\"ModifiedDocument\"")[0].TrimEnd('}');
 
-    private async Task<string> IdsAsync(string url)
+    /// <summary>Returns the ids of the documents that a request lists, separated by commas.</summary>
+    private async Task<string> ListIdsAsync(string url)
     {
         var answer = await server.SendAsync("GET", url);
         Assert.Equal(200, answer.Status);

@@ -3,6 +3,7 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server.Tests.Raven;
 
+/// <summary>The parameters in the query string of a URL, and texts of durations.</summary>
 public sealed class QueryParametersTests
 {
     [Theory]
@@ -69,8 +70,9 @@ public sealed class QueryParametersTests
     [Fact]
     public void Unescaping_reports_a_destination_that_is_too_short()
     {
-        Assert.Equal(-1, QueryParameters.Unescape("abc", new byte[2]));
-        Assert.Equal(-1, QueryParameters.Unescape("ab%41", new byte[2]));
+        const int TooShort = -1;
+        Assert.Equal(TooShort, QueryParameters.Unescape("abc", new byte[2]));
+        Assert.Equal(TooShort, QueryParameters.Unescape("ab%41", new byte[2]));
         byte[] fits = new byte[3];
         Assert.Equal(3, QueryParameters.Unescape("ab%41", fits));
         Assert.Equal("abA", Encoding.UTF8.GetString(fits));
