@@ -2,9 +2,13 @@ using Rookery.Indexing.Values;
 
 namespace Rookery.Fixtures;
 
-/// <summary>Paths of fields from their texts, in which <c>[]</c> enters an array.</summary>
+/// <summary>Creates paths of fields from texts.</summary>
 public static class FieldPaths
 {
+    /// <summary>
+    /// Parses a path such as <c>lines[].product</c>: the field <c>product</c> of each element of the array
+    /// <c>lines</c>.
+    /// </summary>
     public static FieldPath Parse(string text) =>
         new(
             [

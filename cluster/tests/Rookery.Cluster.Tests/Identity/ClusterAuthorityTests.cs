@@ -9,7 +9,7 @@ namespace Rookery.Cluster.Tests.Identity;
 public sealed class ClusterAuthorityTests
 {
     [Fact]
-    public void An_authority_signs_leaves_only_and_is_valid_on_every_clock()
+    public void An_authority_signs_only_end_certificates_and_is_valid_whatever_the_clock_says()
     {
         using var authority = Create();
         var constraints = authority.Certificate.Extensions.OfType<X509BasicConstraintsExtension>().Single();
@@ -114,7 +114,7 @@ public sealed class ClusterAuthorityTests
     }
 
     [Fact]
-    public void A_stolen_authority_key_cannot_speak_for_other_names()
+    public void A_certificate_that_a_stolen_authority_key_signs_for_other_names_is_refused()
     {
         using var authority = Create();
         foreach (var (dns, address) in new[] { ("bank.example", (string?)null), ("pi-1.local", "8.8.8.8") })
@@ -197,7 +197,7 @@ public sealed class ClusterAuthorityTests
     }
 
     [Fact]
-    public void A_request_for_a_certificate_counts_only_with_the_key_it_is_for()
+    public void A_request_for_a_certificate_must_be_signed_by_its_own_key()
     {
         using var key = NodeKey.Create();
         byte[] request = NodeKey.RequestCertificate(key);
@@ -209,6 +209,7 @@ public sealed class ClusterAuthorityTests
         Assert.Null(NodeKey.ReadRequest(NodeKey.RequestCertificate(large)));
     }
 
+    /// <summary>Signs a server certificate with a stolen copy of the authority's key.</summary>
     private static X509Certificate2 Forge(ClusterAuthority authority, string dns, string? address)
     {
         using var thief = NodeKey.Create();

@@ -3,7 +3,12 @@ using Rookery.Simulation;
 
 namespace Rookery.Cluster.Tests.Peers;
 
-/// <summary>Decides which of two connected starts of one store is the copy.</summary>
+/// <summary>
+/// Two starts of one store that connect at the same time are a member and a copy of its card, or a member before and
+/// after a restart. If the earlier start still answers pings, the later one is a copy. Until that is known, the later
+/// start is refused with <see cref="PeerRefusalKind.Passing"/>. A start has a number, which the store counts, and a
+/// random id.
+/// </summary>
 public sealed class KnownStartsTests
 {
     private readonly SimulatedTimeProvider _time = new();
@@ -42,7 +47,8 @@ public sealed class KnownStartsTests
         Assert.Null(_starts.AdmitOrRefuse(restarted));
         _starts.CountConnected(restarted);
 
-        // Bytes written before the process ended still arrive, including the answer to the last ping.
+        // Bytes written before the process ended still arrive, including the answer to the last ping. It does not
+        // count, because the ping was sent before the next start asked. Only 4 s of silence admit that start.
         long pingSentAt = _time.GetTimestamp();
         _time.Advance(TimeSpan.FromMilliseconds(10));
         var again = Start(number: 7, id: 3);
@@ -106,7 +112,7 @@ public sealed class KnownStartsTests
     }
 
     [Fact]
-    public void An_answer_before_a_start_asked_does_not_make_it_a_copy()
+    public void An_answer_of_the_earlier_start_to_one_later_start_does_not_make_another_a_copy()
     {
         var original = Start(number: 5, id: 1);
         Connect(original);
@@ -129,12 +135,13 @@ public sealed class KnownStartsTests
             );
         }
 
+        // KnownStarts remembers at most 8 stores of a node.
         Assert.InRange(_starts.StoreCount, 1, 16);
         Assert.Equal(PeerRefusalKind.ForGood, _starts.AdmitOrRefuse(Start(number: 4, id: 3))!.Kind);
     }
 
     [Fact]
-    public void A_store_is_remembered_only_once_a_start_of_it_is_let_in()
+    public void A_store_is_remembered_only_after_a_start_of_it_is_admitted()
     {
         var unknown = Start(number: 5, id: 1);
         Assert.Null(_starts.Recheck(unknown, answered: 0));

@@ -21,7 +21,7 @@ public sealed class OutgoingQueueTests
 
         // Three packets of five bytes: the length of the rest in four bytes, and the kind.
         Assert.Equal(new byte[] { 1, 0, 0, 0, 10, 1, 0, 0, 0, 11, 1, 0, 0, 0, 12 }, queue.Take().ToArray());
-        queue.RecordWritten(15);
+        queue.RecordWritten(bytes: 15);
         queue.FinishWrite();
         Assert.Equal(0, queue.Room.Bytes);
         Assert.True(queue.Take().IsEmpty);
@@ -43,6 +43,7 @@ public sealed class OutgoingQueueTests
         Assert.True(queue.TryPut(new MessageBody(message, [frame])));
         Assert.False(queue.TryPut(new MessageBody(message, frames: [])));
         Assert.Equal(1, queue.Dropped);
+        // Once most of the first packet is written, the next one fits.
         int bytes = queue.Take().Length;
         queue.RecordWritten(bytes - 500);
         Assert.True(queue.TryPut(new MessageBody(message, frames: [])));
@@ -89,7 +90,7 @@ public sealed class OutgoingQueueTests
     }
 
     [Fact]
-    public async Task The_loop_waits_until_something_is_put_or_it_is_closed()
+    public async Task A_wait_ends_when_a_packet_is_put_or_the_queue_is_closed()
     {
         var queue = new OutgoingQueue(limitBytes: 1_000, TimeProvider.System);
         for (int i = 0; i < 100; i++)
@@ -98,8 +99,7 @@ public sealed class OutgoingQueueTests
             Assert.False(waiting.IsCompleted);
             queue.TryPut(new PingBody(PacketKind.Ping));
             Assert.True(await waiting);
-            queue.Take();
-            queue.RecordWritten(5);
+            queue.RecordWritten(queue.Take().Length);
             queue.FinishWrite();
         }
 
@@ -110,7 +110,7 @@ public sealed class OutgoingQueueTests
     }
 
     [Fact]
-    public void Neither_side_allocates_once_the_buffers_have_their_size()
+    public void Neither_putting_nor_taking_allocates_once_the_buffers_have_their_size()
     {
         var queue = new OutgoingQueue(limitBytes: 1 << 16, TimeProvider.System);
         var message = Samples.Message(new Random(1), MessageKind.Heartbeat, From, To);
@@ -118,6 +118,7 @@ public sealed class OutgoingQueueTests
         long before = 0;
         for (int i = 0; i < 2_000; i++)
         {
+            // The first half grows the buffers.
             if (i == 1_000)
             {
                 before = GC.GetAllocatedBytesForCurrentThread();

@@ -16,10 +16,10 @@ namespace Rookery.Cluster.Tests.Peers;
 /// <summary>One member's network on loopback, with a real listener and real certificates.</summary>
 internal sealed class TestMember : IAsyncDisposable
 {
-    /// <summary>The path at which its port answers with its verdict on the caller.</summary>
+    /// <summary>The path that answers whether <see cref="PeerNetwork.AdmitOrRefuse"/> admits the caller.</summary>
     public const string GatePath = "/gate";
 
-    /// <summary>The path of requests that a test answers itself.</summary>
+    /// <summary>The path of requests that the test answers itself.</summary>
     public const string HeldPath = "/held";
 
     private readonly WebApplication _listener;
@@ -69,13 +69,14 @@ internal sealed class TestMember : IAsyncDisposable
             FeatureLevel = 1,
         };
 
+    /// <summary>Returns a source of the certificates of a new identity of a member.</summary>
     public static Func<PeerTrust> TrustOf(ClusterAuthority authority, string node, DateTimeOffset? signed = null)
     {
         var trust = PeerTrust.Of(TestAuthority.CreateIdentity(authority, signed, node));
         return () => trust;
     }
 
-    /// <summary>Returns a port at which nothing listens now.</summary>
+    /// <summary>Returns a port on which no process listens now.</summary>
     public static int FreePort()
     {
         using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
@@ -86,9 +87,9 @@ internal sealed class TestMember : IAsyncDisposable
     /// <summary>Starts a member.</summary>
     /// <param name="self">Its hello.</param>
     /// <param name="trust">Returns its certificates.</param>
-    /// <param name="port">The port to listen at; 0 for any.</param>
+    /// <param name="port">The port to listen on; 0 for any.</param>
     /// <param name="time">The clock of its network; null for the machine's.</param>
-    /// <param name="listen">The address to listen at; null for 127.0.0.1.</param>
+    /// <param name="listen">The address to listen on; null for 127.0.0.1.</param>
     /// <param name="held">Answers requests for <see cref="HeldPath"/>.</param>
     public static async Task<TestMember> StartAsync(
         PeerHello self,
@@ -135,7 +136,7 @@ internal sealed class TestMember : IAsyncDisposable
         return members;
     }
 
-    /// <summary>Stops its port like a member.</summary>
+    /// <summary>Stops listening, as a member that stops does.</summary>
     public Task StopAsync(TimeProvider time) => PeerListener.StopAsync(_listener, Log.Enqueue, time);
 
     public bool IsConnectedToAll => Network.Status().All(peer => peer.HasControl && peer.HasBulk);
@@ -161,6 +162,7 @@ internal sealed class TestMember : IAsyncDisposable
 /// <summary>Admits every node that is not in <see cref="Refused"/>.</summary>
 internal sealed class TestAdmission : IPeerAdmission
 {
+    /// <summary>The reasons of the refusals, by the node's id.</summary>
     public ConcurrentDictionary<string, string> Refused { get; } = new(StringComparer.Ordinal);
 
     public PeerRefusal? Refuse(PeerHello hello) =>
@@ -175,8 +177,8 @@ internal static class Eventually
 {
     /// <summary>Waits until a condition holds, 30 s at most.</summary>
     /// <param name="condition">The condition.</param>
-    /// <param name="claim">The condition in words, for the failure.</param>
-    public static async Task HoldsAsync(Func<bool> condition, string claim)
+    /// <param name="expected">The condition in words, for the failure.</param>
+    public static async Task HoldsAsync(Func<bool> condition, string expected)
     {
         using var timeout = new CancellationTokenSource(TimeSpan.FromSeconds(30));
         using var tick = new PeriodicTimer(TimeSpan.FromMilliseconds(5));
@@ -188,7 +190,7 @@ internal static class Eventually
             }
             catch (OperationCanceledException)
             {
-                Assert.Fail("It did not come about within 30 s that " + claim);
+                Assert.Fail("Not true within 30 s: " + expected);
             }
         }
     }

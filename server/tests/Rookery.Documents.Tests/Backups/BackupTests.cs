@@ -16,7 +16,7 @@ public class BackupTests
     {
         using var node = BackedUp.NewNode(_disk);
         BackedUp.Take(node, _disk);
-        Assert.False(_disk.Exists(Path.Join(BackedUp.Node, "checkpoint")), "the checkpoint's space is given back");
+        Assert.False(_disk.Exists(Path.Join(BackedUp.Node, "checkpoint")), "the checkpoint is deleted");
         node.Put("Shop", "d/after", "{}");
 
         Assert.Equal([("Other", 2), ("Shop", 300)], BackedUp.Restore(_disk));
@@ -29,7 +29,7 @@ public class BackupTests
         Assert.NotEqual(node.Database("Shop").HistoryId, restored.Database("Shop").HistoryId);
         Assert.NotEqual(node.Database("Other").HistoryId, restored.Database("Other").HistoryId);
         Assert.NotEqual(node.Core.NodeId, restored.Core.NodeId);
-        Assert.True(restored.Core.Storage.Sequence >= 300, "etags go on");
+        Assert.True(restored.Core.Storage.Sequence >= 300, "etags continue from those of the backup");
         restored.Put("Shop", "d/new", """{"b":2}""");
         Assert.Equal("\"b\":2", restored.Documents("Shop")["d/new"]);
     }
@@ -78,7 +78,7 @@ public class BackupTests
     }
 
     [Fact]
-    public void A_backup_beside_writes_and_merges_is_restored_to_the_moment_of_its_beginning()
+    public void A_backup_during_writes_and_merges_restores_the_state_at_its_beginning()
     {
         using var node = BackedUp.NewNode(_disk);
         var (shop, other) = (node.Documents("Shop"), node.Documents("Other"));
@@ -88,7 +88,7 @@ public class BackupTests
         var statisticsAfter = node.Core.Storage.Statistics();
         Assert.True(
             statisticsAfter.Compactions > statisticsBefore.Compactions + 2,
-            "runs of the backup are merged beside it"
+            "runs of the backup are merged during the backup"
         );
         Assert.NotEqual(shop, node.Documents("Shop"));
 
@@ -97,6 +97,7 @@ public class BackupTests
         Assert.Equal(shop, restored.Documents("Shop"));
         Assert.Equal(other, restored.Documents("Other"));
 
+        // Overwrites documents and flushes before each piece of the backup is written.
         BackupPiece WriteAndMerge(BackupPiece piece)
         {
             for (int i = 0; i < 40; i++)
@@ -128,7 +129,7 @@ public class BackupTests
     }
 
     [Fact]
-    public void A_restored_node_may_write_the_newest_formats_as_a_new_one_may()
+    public void A_restored_node_has_the_newest_format_level()
     {
         using (var node = BackedUp.NewNode(_disk))
         {
@@ -162,7 +163,7 @@ public class BackupTests
     [Theory]
     [InlineData(300)]
     [InlineData(1200)]
-    public void A_restore_that_begins_has_room_for_its_journal(int documents)
+    public void A_restore_either_has_space_for_its_journal_or_is_refused_before_any_write(int documents)
     {
         const int Step = 8 << 10;
         using (var node = BackedUp.NewNode(_disk, documents))
@@ -170,12 +171,13 @@ public class BackupTests
             BackedUp.Take(node, _disk);
         }
 
+        // Restores with ever more free space: at first all attempts are refused, and then all succeed.
         int refused = 0,
             restored = 0;
-        for (long room = 0; restored < 8; room += Step)
+        for (long freeBytes = 0; restored < 8; freeBytes += Step)
         {
             var disk = _disk.AfterPowerLoss(seed: 1);
-            disk.CapacityBytes = disk.UsedBytes + room;
+            disk.CapacityBytes = disk.UsedBytes + freeBytes;
             try
             {
                 BackedUp.Restore(disk);
@@ -189,7 +191,7 @@ public class BackupTests
             }
         }
 
-        Assert.True(refused > 16, "the segments of the journal count");
+        Assert.True(refused > 16, "the required space includes the journal's segments");
     }
 
     [Fact]
@@ -259,12 +261,12 @@ public class BackupTests
         }
 
         var random = new Random(1);
-        int start = _disk.OperationCount;
+        int operations = _disk.OperationCount;
         foreach (string path in _disk.Files.Where(file => file.StartsWith(BackedUp.Backup, StringComparison.Ordinal)))
         {
-            for (int i = 0; i < 10; i++)
+            for (int flip = 0; flip < 10; flip++)
             {
-                var image = _disk.AfterPowerLoss(i);
+                var image = _disk.AfterPowerLoss(seed: flip);
                 using (var file = image.Open(path, DiskOpen.Read))
                 {
                     image.Rot(path, random.NextInt64(file.Length), (byte)(1 << random.Next(8)));
@@ -276,7 +278,7 @@ public class BackupTests
             }
         }
 
-        Assert.Equal(start, _disk.OperationCount);
+        Assert.Equal(operations, _disk.OperationCount);
     }
 
     [Fact]
@@ -312,6 +314,7 @@ public class BackupTests
             },
             (image, operations, operation) =>
             {
+                // A cut after the last operation must leave a complete backup.
                 try
                 {
                     Assert.Equal([("Other", 2), ("Shop", 60)], BackedUp.Restore(image));
@@ -452,6 +455,10 @@ public class BackupTests
         AssertRefused(_disk);
     }
 
+    /// <summary>
+    /// Asserts that the restored directory has all documents or, if it may be refused, that it is empty or refused as
+    /// unfinished.
+    /// </summary>
     private static void AssertWholeOrRefused(SimulatedDisk image, bool mayBeRefused)
     {
         if (mayBeRefused && !HoldsAnything(image))
@@ -470,6 +477,7 @@ public class BackupTests
         }
     }
 
+    /// <summary>Asserts that the restored directory is empty or refused as unfinished.</summary>
     private static void AssertRefused(SimulatedDisk image)
     {
         if (HoldsAnything(image))

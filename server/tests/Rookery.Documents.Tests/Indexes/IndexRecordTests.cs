@@ -11,6 +11,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Indexes;
 
+/// <summary>The records of index definitions: their commands, numbers, locks and bounds.</summary>
 public sealed class IndexRecordTests
 {
     private readonly SimulatedDisk _disk = new("/data", "/backups");
@@ -57,12 +58,12 @@ public sealed class IndexRecordTests
             new IndexSettingsChange(IndexLockMode.LockedIgnore, IndexPriority.Low, IsDisabled: true)
         );
         Assert.Equal((1, 2), (NumberOf(first), NumberOf(second)));
-        Assert.Equal(["Users/ByName", "Älpen"], All(node).Select(static index => index.Name));
+        Assert.Equal(["Users/ByName", "Älpen"], ReadAll(node).Select(static index => index.Name));
 
         var stored = Find(node, "USERS/byname")!;
         Assert.Equal(
             ("Users/ByName", 1, "one", default(IndexSettings), first.Etag),
-            (stored.Name, stored.Number, Text(stored), stored.Settings, stored.Version)
+            (stored.Name, stored.Number, DefinitionOf(stored), stored.Settings, stored.Version)
         );
         Assert.Equal(
             new IndexSettings(IndexLockMode.LockedIgnore, IndexPriority.Low, IsDisabled: true),
@@ -91,7 +92,7 @@ public sealed class IndexRecordTests
             (
                 stored.Name,
                 stored.Number,
-                Text(stored),
+                DefinitionOf(stored),
                 stored.Replaced!.Number,
                 Encoding.UTF8.GetString(stored.Replaced.Definition.Span)
             )
@@ -113,7 +114,7 @@ public sealed class IndexRecordTests
 
         using var reopened = Open(isNew: false);
         Assert.Equal(3, NumberOf(Put(reopened, "b", "one")));
-        Assert.Equal([1L, 3L], All(reopened).Select(static index => index.Number));
+        Assert.Equal([1L, 3L], ReadAll(reopened).Select(static index => index.Number));
     }
 
     [Fact]
@@ -123,14 +124,14 @@ public sealed class IndexRecordTests
         node.CreateDatabase("other");
         Put(node, "a", "one");
         Put(node, "a", "of other", database: "other");
-        Assert.Equal("of other", Text(Find(node, "a", "other")!));
+        Assert.Equal("of other", DefinitionOf(Find(node, "a", "other")!));
         using var changes = node.Database("other").SubscribeToIndexes();
 
         node.Run(CommandEncoder.DeleteDatabases(["other"]));
         Assert.False(await changes.WaitAsync(CancellationToken.None));
         node.CreateDatabase("other");
-        Assert.Empty(All(node, "other"));
-        Assert.Equal("one", Text(Find(node, "a")!));
+        Assert.Empty(ReadAll(node, "other"));
+        Assert.Equal("one", DefinitionOf(Find(node, "a")!));
     }
 
     [Fact]
@@ -156,7 +157,7 @@ public sealed class IndexRecordTests
             }
         ).Rejection!;
         Assert.Equal((RejectionKind.Invalid, 1), (refused.Kind, refused.Operation));
-        Assert.Equal("a", Assert.Single(All(node)).Name);
+        Assert.Equal("a", Assert.Single(ReadAll(node)).Name);
 
         // A refused definition uses no number.
         Assert.Equal(2, NumberOf(Put(node, "b", "new")));
@@ -207,10 +208,10 @@ public sealed class IndexRecordTests
 
         void Check(SteppedNode node)
         {
-            Assert.Equal(["flushed", longName], All(node).Select(static index => index.Name));
-            Assert.Equal("short", Text(Find(node, "flushed")!));
+            Assert.Equal(["flushed", longName], ReadAll(node).Select(static index => index.Name));
+            Assert.Equal("short", DefinitionOf(Find(node, "flushed")!));
             Assert.Equal(longest, Encoding.UTF8.GetString(Find(node, "flushed")!.Replaced!.Definition.Span));
-            Assert.Equal(longest[1..], Text(Find(node, longName)!));
+            Assert.Equal(longest[1..], DefinitionOf(Find(node, longName)!));
         }
     }
 
@@ -226,7 +227,7 @@ public sealed class IndexRecordTests
         Assert.Equal(2, NumberOf(Put(node, "a", "two")));
         var retried = ChangeIndexes(node, static writer => writer.Put("a", "one"u8, settings: default), key)[0];
         Assert.Equal((OperationStatus.Configured, 1), (retried.Status, NumberOf(retried)));
-        Assert.Equal("two", Text(Find(node, "a")!));
+        Assert.Equal("two", DefinitionOf(Find(node, "a")!));
     }
 
     [Fact]
@@ -297,8 +298,8 @@ public sealed class IndexRecordTests
     }
 
     /// <summary>
-    /// Random commands on two nodes, one of which is restarted and flushed in between. Both are compared with a simple
-    /// model.
+    /// Applies random commands to two nodes, one of which is restarted and flushed in between, and compares both with a
+    /// simple model.
     /// </summary>
     [Theory]
     [InlineData(1)]
@@ -314,6 +315,7 @@ public sealed class IndexRecordTests
         var restarted = Open();
         for (int step = 0; step < 150; step++)
         {
+            // Six names in two spellings. Long definitions do not stay in their rows.
             string name = ((char)(random.Next(2) == 0 ? 'a' + random.Next(6) : 'A' + random.Next(6))).ToString();
             string lower = name.ToLowerInvariant();
             string definition = new((char)('0' + random.Next(3)), random.Next(4) == 0 ? 70_000 : 5);
@@ -354,18 +356,35 @@ public sealed class IndexRecordTests
                 restarted = Open(isNew: false);
             }
 
-            Assert.Equal(model.Values, All(restarted).Select(static index => (index.Name, index.Number, Text(index))));
+            Assert.Equal(
+                model.Values,
+                ReadAll(restarted).Select(static index => (index.Name, index.Number, DefinitionOf(index)))
+            );
         }
 
         Assert.Equal(steady.Core.Applier.OutcomeHash, restarted.Core.Applier.OutcomeHash);
         Assert.Equal(
-            All(steady)
+            ReadAll(steady)
                 .Select(static index =>
-                    (index.Name, index.Number, Text(index), index.Settings, index.Version, index.Replaced?.Number)
+                    (
+                        index.Name,
+                        index.Number,
+                        DefinitionOf(index),
+                        index.Settings,
+                        index.Version,
+                        index.Replaced?.Number
+                    )
                 ),
-            All(restarted)
+            ReadAll(restarted)
                 .Select(static index =>
-                    (index.Name, index.Number, Text(index), index.Settings, index.Version, index.Replaced?.Number)
+                    (
+                        index.Name,
+                        index.Number,
+                        DefinitionOf(index),
+                        index.Settings,
+                        index.Version,
+                        index.Replaced?.Number
+                    )
                 )
         );
         restarted.Dispose();
@@ -382,7 +401,7 @@ public sealed class IndexRecordTests
         return node;
     }
 
-    /// <summary>The number of the defined or configured index.</summary>
+    /// <summary>Returns the number of the defined or configured index.</summary>
     private static long NumberOf(OperationResult result) => result.Low;
 
     /// <summary>Defines an index.</summary>
@@ -423,7 +442,7 @@ public sealed class IndexRecordTests
         return node.Propose(writer.Complete());
     }
 
-    private static IReadOnlyList<IndexRecord> All(SteppedNode node, string database = "shop")
+    private static IReadOnlyList<IndexRecord> ReadAll(SteppedNode node, string database = "shop")
     {
         using var reader = node.Database(database).OpenReader();
         return reader.ReadIndexes();
@@ -435,5 +454,5 @@ public sealed class IndexRecordTests
         return reader.FindIndex(name);
     }
 
-    private static string Text(IndexRecord index) => Encoding.UTF8.GetString(index.Definition.Span);
+    private static string DefinitionOf(IndexRecord index) => Encoding.UTF8.GetString(index.Definition.Span);
 }

@@ -5,6 +5,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Nodes;
 
+/// <summary>The start of a node whose data directory lost files: diagnosis mode instead of an empty node.</summary>
 public sealed class NodeOpeningTests
 {
     private readonly SimulatedDisk _disk = new("/data");

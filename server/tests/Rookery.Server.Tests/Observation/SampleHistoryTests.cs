@@ -3,10 +3,15 @@ using Rookery.Server.Observation;
 
 namespace Rookery.Server.Tests.Observation;
 
+/// <summary>The samples of a node's figures of the last day, in compressed memory.</summary>
 public sealed class SampleHistoryTests
 {
-    // A sample every ten seconds.
-    private const int SamplesOfADay = 24 * 60 * 6;
+    private const long MillisecondsPerSample = 10_000;
+    private const int SamplesPerHour = 360;
+    private const int SamplesOfADay = 24 * SamplesPerHour;
+
+    // The Unix time of the first sample, in November 2023.
+    private const long FirstUnixMilliseconds = 1_700_000_000_000;
 
     private readonly MemoryBudget _budget = new(64 << 20);
     private readonly MemoryShare _memory;
@@ -26,7 +31,7 @@ public sealed class SampleHistoryTests
             {
                 figures[figure] = random.Next(5) switch
                 {
-                    0 => double.NaN,
+                    0 => double.NaN, // unknown
                     1 => 0,
                     2 => -random.NextDouble() * 1e4,
                     3 => Math.Round(random.NextDouble() * 1e13),
@@ -34,7 +39,9 @@ public sealed class SampleHistoryTests
                 };
             }
 
-            added.Add(new SampleRow(1_700_000_000_000 + (sample * 10_000L) + random.Next(100), figures));
+            added.Add(
+                new SampleRow(FirstUnixMilliseconds + (sample * MillisecondsPerSample) + random.Next(100), figures)
+            );
             history.Add(added[^1].UnixMilliseconds, figures);
         }
 
@@ -72,7 +79,10 @@ public sealed class SampleHistoryTests
         {
             foreach (var node in nodes)
             {
-                node.Add(1_700_000_000_000 + (sample * 10_000L), isBusy ? Busy(random, sample) : Idle(random, sample));
+                node.Add(
+                    FirstUnixMilliseconds + (sample * MillisecondsPerSample),
+                    isBusy ? BusyFigures(random, sample) : IdleFigures(random, sample)
+                );
             }
         }
 
@@ -95,12 +105,12 @@ public sealed class SampleHistoryTests
                 figures[figure] = random.NextDouble() * 1e12;
             }
 
-            history.Add(sample * 10_000L, figures);
+            history.Add(sample * MillisecondsPerSample, figures);
         }
 
         Assert.InRange(history.TakenBytes, 1, SampleHistory.MaxBytes);
         Assert.Equal(
-            (SamplesOfADay - 1) * 10_000L,
+            (SamplesOfADay - 1) * MillisecondsPerSample,
             history.Between(long.MinValue, long.MaxValue).Last().UnixMilliseconds
         );
     }
@@ -111,14 +121,14 @@ public sealed class SampleHistoryTests
         var history = new SampleHistory(_memory);
         for (int sample = 0; sample < 2 * SamplesOfADay; sample++)
         {
-            history.Add(sample * 10_000L, Idle(new Random(sample), sample));
+            history.Add(sample * MillisecondsPerSample, IdleFigures(new Random(sample), sample));
         }
 
         // Chunks are dropped as a whole, so some hundred more samples may be left.
         Assert.InRange(
             history.Between(long.MinValue, long.MaxValue).First().UnixMilliseconds,
-            (SamplesOfADay - 2000) * 10_000L,
-            SamplesOfADay * 10_000L
+            (SamplesOfADay - 2000) * MillisecondsPerSample,
+            SamplesOfADay * MillisecondsPerSample
         );
         Assert.Equal(history.TakenBytes, _memory.UsedBytes);
     }
@@ -130,21 +140,23 @@ public sealed class SampleHistoryTests
     public void Samples_with_a_changed_clock_drop_nothing(long seconds)
     {
         var history = new SampleHistory(_memory);
-        const int Hours = 12;
-        for (int sample = 0; sample < Hours * 360; sample++)
+        for (int sample = 0; sample < 12 * SamplesPerHour; sample++)
         {
-            history.Add(1_700_000_000_000 + (sample * 10_000L), Busy(new Random(sample), sample));
+            history.Add(
+                FirstUnixMilliseconds + (sample * MillisecondsPerSample),
+                BusyFigures(new Random(sample), sample)
+            );
         }
 
         var kept = history.Between(long.MinValue, long.MaxValue).Select(row => row.UnixMilliseconds).ToList();
 
         // The clock is changed for two samples, and then put right.
         long changedTime = kept[^1] + (seconds * 1000);
-        history.Add(changedTime, Temperature(1));
-        history.Add(changedTime + 10_000, Temperature(2));
-        history.Add(kept[^1] + 60_000, Temperature(3));
+        history.Add(changedTime, OnlyTemperature(1));
+        history.Add(changedTime + 10_000, OnlyTemperature(2));
+        history.Add(kept[^1] + 60_000, OnlyTemperature(3));
         var read = history.Between(long.MinValue, long.MaxValue).ToList();
-        Assert.Equal(kept, read.Select(row => row.UnixMilliseconds).Intersect(kept));
+        Assert.Equal(kept, read.Select(row => row.UnixMilliseconds).Intersect(kept)); // none is dropped
         Assert.Equal(kept.Count + 3, read.Count);
         Assert.Equal(read.Select(row => row.UnixMilliseconds).Order(), read.Select(row => row.UnixMilliseconds));
         Assert.Equal(
@@ -159,12 +171,12 @@ public sealed class SampleHistoryTests
     }
 
     [Fact]
-    public void A_reader_gets_all_samples_since_the_start_or_all_if_it_has_none()
+    public void A_reader_with_restored_samples_gets_those_since_the_start_and_one_without_samples_gets_all()
     {
         var history = new SampleHistory(_memory);
-        history.Add(10_000, Temperature(1));
-        history.Add(20_000, Temperature(2));
-        history.AddBefore([new SampleRow(80_000, Temperature(80)), new SampleRow(90_000, Temperature(90))]);
+        history.Add(10_000, OnlyTemperature(1));
+        history.Add(20_000, OnlyTemperature(2));
+        history.AddBefore([new SampleRow(80_000, OnlyTemperature(80)), new SampleRow(90_000, OnlyTemperature(90))]);
         Assert.Equal([1.0, 2.0], history.After(90_000).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
         Assert.Equal(
             [80.0, 90.0, 1.0, 2.0],
@@ -174,9 +186,9 @@ public sealed class SampleHistoryTests
 
         // Another member remembers more of it.
         history.AddBefore([
-            new SampleRow(90_000, Temperature(90)),
-            new SampleRow(100_000, Temperature(100)),
-            new SampleRow(20_000, Temperature(2)),
+            new SampleRow(90_000, OnlyTemperature(90)),
+            new SampleRow(100_000, OnlyTemperature(100)),
+            new SampleRow(20_000, OnlyTemperature(2)),
         ]);
         Assert.Equal(
             [80.0, 90.0, 100.0, 1.0, 2.0],
@@ -189,12 +201,12 @@ public sealed class SampleHistoryTests
     public void Restored_samples_come_before_those_since_the_start()
     {
         var history = new SampleHistory(_memory);
-        history.Add(100_000, Temperature(100));
-        history.Add(110_000, Temperature(110));
+        history.Add(100_000, OnlyTemperature(100));
+        history.Add(110_000, OnlyTemperature(110));
         history.AddBefore([
-            new SampleRow(80_000, Temperature(80)),
-            new SampleRow(90_000, Temperature(90)),
-            new SampleRow(100_000, Temperature(0)),
+            new SampleRow(80_000, OnlyTemperature(80)),
+            new SampleRow(90_000, OnlyTemperature(90)),
+            new SampleRow(100_000, OnlyTemperature(0)),
         ]);
         Assert.Equal(
             [80.0, 90.0, 100.0, 110.0],
@@ -209,11 +221,11 @@ public sealed class SampleHistoryTests
     }
 
     [Fact]
-    public void Wider_spans_hold_means_of_most_figures_and_the_largest_of_percentiles()
+    public void Wider_spans_have_the_mean_of_most_figures_the_largest_percentile_and_the_last_counter()
     {
         double[] SampleOf(double celsius, double sync, double applied)
         {
-            double[] figures = Temperature(celsius);
+            double[] figures = OnlyTemperature(celsius);
             figures[(int)Figure.SyncP99Milliseconds] = sync;
             figures[(int)Figure.AppliedIndex] = applied;
             return figures;
@@ -242,7 +254,7 @@ public sealed class SampleHistoryTests
     }
 
     /// <summary>Returns figures of which only the temperature is known.</summary>
-    private static double[] Temperature(double celsius)
+    private static double[] OnlyTemperature(double celsius)
     {
         double[] figures = new double[Figures.Count];
         Array.Fill(figures, double.NaN);
@@ -253,7 +265,7 @@ public sealed class SampleHistoryTests
     /// <summary>
     /// Figures of an idle node: heat, memory and processor fluctuate, counters grow with the clock only.
     /// </summary>
-    private static double[] Idle(Random random, int sample)
+    private static double[] IdleFigures(Random random, int sample)
     {
         double[] figures = new double[Figures.Count];
         figures[(int)Figure.UptimeSeconds] = sample * 10;
@@ -269,9 +281,9 @@ public sealed class SampleHistoryTests
     }
 
     /// <summary>Figures of a node under load, which change all the time.</summary>
-    private static double[] Busy(Random random, int sample)
+    private static double[] BusyFigures(Random random, int sample)
     {
-        double[] figures = Idle(random, sample);
+        double[] figures = IdleFigures(random, sample);
         figures[(int)Figure.ProcessCpuCores] = random.NextDouble() * 4;
         figures[(int)Figure.MachineCpuRatio] = random.NextDouble();
         figures[(int)Figure.DiskFreeBytes] = 20e9 - (sample * 1e6);

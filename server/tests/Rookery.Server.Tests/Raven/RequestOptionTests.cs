@@ -34,7 +34,9 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
         (await server.SendAsync(method, db + route, body)).IsRefusal(400, "twice");
     }
 
-    /// <summary>Before, the last one was obeyed, also of the databases to delete and of the query of a patch.</summary>
+    /// <summary>
+    /// If one of them were obeyed and the other ignored, a request could delete another database than the client meant.
+    /// </summary>
     [Theory]
     [InlineData("POST", "/queries", """{"Query":"from A","Query":"from B"}""")]
     [InlineData("POST", "/queries", """{"Query":"from A","PageSize":1,"PageSize":2}""")]
@@ -53,8 +55,9 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
     }
 
     [Fact]
-    public void Names_of_members_are_compared_however_many_there_are()
+    public void A_repeated_name_is_found_among_any_number_of_members()
     {
+        // More than the names that MemberNames compares one by one.
         var names = default(MemberNames);
         for (int i = 0; i < 50; i++)
         {
@@ -347,11 +350,18 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
         }
     }
 
-    private static string RowOf((string Method, string Path, RouteParameters Parameters) route) =>
-        $"| `{route.Method} {route.Path}` | {List(route.Parameters.Obeyed.Select(static name => $"`{name}`"))} "
-        + $"| {List(route.Parameters.Ignored.Select(static ignored => $"`{ignored.Key}` {ignored.Value}"), "; ")} |";
+    /// <summary>Returns the row of a route in the manual's table of parameters.</summary>
+    private static string RowOf((string Method, string Path, RouteParameters Parameters) route)
+    {
+        string obeyed = JoinOrDash(route.Parameters.Obeyed.Select(static name => $"`{name}`"), ", ");
+        string ignored = JoinOrDash(
+            route.Parameters.Ignored.Select(static ignored => $"`{ignored.Key}` {ignored.Value}"),
+            "; "
+        );
+        return $"| `{route.Method} {route.Path}` | {obeyed} | {ignored} |";
+    }
 
-    private static string List(IEnumerable<string> parts, string between = ", ") =>
+    private static string JoinOrDash(IEnumerable<string> parts, string between) =>
         string.Join(between, parts) is { Length: > 0 } list ? list : "–";
 
     private IEnumerable<(string Method, string Path, RouteParameters Parameters)> RoutesWithParameters(string db) =>
