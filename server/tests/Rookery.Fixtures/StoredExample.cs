@@ -6,12 +6,13 @@ using Rookery.Json;
 
 namespace Rookery.Fixtures;
 
-/// <summary>Documents as the engine stores them.</summary>
+/// <summary>Documents in the form in which the store has them.</summary>
 public static class StoredExample
 {
+    /// <summary>A history ID of a database.</summary>
     public const string HistoryId = "AAAAAAAAAAAAAAAAAAAAAA";
 
-    /// <summary>Stores a document.</summary>
+    /// <summary>Returns the bytes of a stored document, last modified on 2026-11-21.</summary>
     /// <param name="id">Its id.</param>
     /// <param name="json">The document as a client sends it.</param>
     public static byte[] Store(string id, string json)
@@ -38,5 +39,6 @@ public static class StoredExample
         ];
     }
 
+    /// <summary>Returns the written bytes as text.</summary>
     public static string Text(this ArrayBufferWriter<byte> output) => Encoding.UTF8.GetString(output.WrittenSpan);
 }

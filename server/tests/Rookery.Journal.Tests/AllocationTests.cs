@@ -20,12 +20,13 @@ public sealed class AllocationTests
             using var journal = NodeJournal.Open(new PosixDisk(), options, knowledge: default, new CountingRecorder());
             byte[] payload = PayloadOf(index: 1, variant: 0, length: PayloadBytes);
             var frames = new JournalFrame[1];
+            // The first frames grow the buffers.
             Write(5);
-            Assert.Equal(0, AllocatedBy(() => Write(100)));
+            Assert.Equal(0, MeasureAllocated(() => Write(100)));
 
             using var reader = journal.Read(1);
             Assert.True(reader.Next(out _));
-            Assert.Equal(0, AllocatedBy(() => Assert.True(ReadOn(reader, count: 100))));
+            Assert.Equal(0, MeasureAllocated(() => Assert.True(TryReadNext(reader, count: 100))));
 
             void Write(int count)
             {
@@ -49,7 +50,8 @@ public sealed class AllocationTests
         }
     }
 
-    private static bool ReadOn(JournalReader reader, int count)
+    /// <summary>Reads the next frames. Returns whether there were as many.</summary>
+    private static bool TryReadNext(JournalReader reader, int count)
     {
         bool hasAll = true;
         for (int i = 0; i < count; i++)
@@ -60,7 +62,8 @@ public sealed class AllocationTests
         return hasAll;
     }
 
-    private static long AllocatedBy(Action work)
+    /// <summary>Returns how many managed bytes some work allocates on this thread.</summary>
+    private static long MeasureAllocated(Action work)
     {
         long before = GC.GetAllocatedBytesForCurrentThread();
         work();

@@ -16,6 +16,8 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
+/// <summary>GET /livez and GET /readyz, in JSON (verbose) and as text (words).</summary>
+/// <param name="inDiagnosis">A node whose data directory has the unknown format 9.</param>
 public sealed class HealthRouteTests(NodeInDiagnosis inDiagnosis) : IClassFixture<NodeInDiagnosis>
 {
     [Fact]
@@ -75,7 +77,7 @@ public sealed class HealthRouteTests(NodeInDiagnosis inDiagnosis) : IClassFixtur
             io,
             time,
             static store =>
-                RaftConsensus.Open(store, new ConsensusOptions { Network = new Silence(), MayBegin = false })
+                RaftConsensus.Open(store, new ConsensusOptions { Network = new NoPeers(), MayBegin = false })
         );
         var context = new ServerContext(
             new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) },
@@ -100,22 +102,23 @@ public sealed class HealthRouteTests(NodeInDiagnosis inDiagnosis) : IClassFixtur
         );
     }
 
-    private sealed class Silence : IPeerNetwork
+    /// <summary>A network without peers.</summary>
+    private sealed class NoPeers : IPeerNetwork
     {
         public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
         {
-            // No listener is needed.
+            // The message is lost.
         }
 
         public ValueTask<CommandOutcome> ForwardAsync(
             NodeId leader,
             CommandBuffer command,
             CancellationToken cancellationToken
-        ) => throw new InvalidOperationException("nobody leads");
+        ) => throw new InvalidOperationException("no peer leads");
 
         public void SetPeers(IReadOnlyList<PeerAddress> peers)
         {
-            // There are none.
+            // The peers are not reached.
         }
     }
 }

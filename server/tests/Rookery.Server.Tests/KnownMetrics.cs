@@ -8,9 +8,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
-/// <summary>The metrics that nodes export, and those that an expression uses.</summary>
+/// <summary>The names of the metrics that nodes export, and of those that a PromQL expression uses.</summary>
 internal static partial class KnownMetrics
 {
+    // The words of PromQL that look like names of metrics.
     private static readonly HashSet<string> Keywords = new(StringComparer.Ordinal)
     {
         "on",
@@ -27,7 +28,8 @@ internal static partial class KnownMetrics
     };
 
     /// <summary>
-    /// Reads /metrics of a node with everything: TLS, a board, slots, a backup, requests, disk operations, members.
+    /// Returns the names of all metrics, from /metrics of a node that exports as many as one node can: it has TLS, a
+    /// board, two slots, a backup and requests. The metrics of a leader are added.
     /// </summary>
     public static async Task<HashSet<string>> ReadAsync()
     {
@@ -72,13 +74,12 @@ internal static partial class KnownMetrics
         await node.InitializeAsync();
         try
         {
-            var (first, second) = (
-                await node.SendAsync("GET", "/metrics", SecureServer.LocalKey),
-                await node.SendAsync("GET", "/metrics", SecureServer.LocalKey)
-            );
+            // The second answer has the metrics of requests, of which the first is one.
+            var first = await node.SendAsync("GET", "/metrics", SecureServer.LocalKey);
+            var second = await node.SendAsync("GET", "/metrics", SecureServer.LocalKey);
             Assert.Equal((200, 200), (first.Status, second.Status));
             var text = new PrometheusText();
-            ClusterHealth.Add(text, Leading());
+            ClusterHealth.Add(text, StatisticsOfLeader());
             return [.. Family().Matches(second.Body + text).SelectMany(NamesOf)];
         }
         finally
@@ -97,13 +98,14 @@ internal static partial class KnownMetrics
     /// <summary>Returns the name of a metric in the manual: without the suffix of a histogram or summary.</summary>
     public static string FamilyOf(string name) => Suffix().Replace(name, string.Empty);
 
+    /// <summary>Returns the names of the samples of a metric, from its line <c># TYPE</c>.</summary>
     private static IEnumerable<string> NamesOf(Match family)
     {
         string name = family.Groups["name"].Value;
         return family.Groups["type"].Value is "histogram" ? [name + "_bucket", name + "_sum", name + "_count"] : [name];
     }
 
-    private static ConsensusStatistics Leading() =>
+    private static ConsensusStatistics StatisticsOfLeader() =>
         new(
             "Leader",
             Term: 2,

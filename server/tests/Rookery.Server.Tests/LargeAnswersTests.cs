@@ -4,6 +4,10 @@ using Rookery.Simulation;
 
 namespace Rookery.Server.Tests;
 
+/// <summary>
+/// The turns of answers that are built in memory as a whole: a few are sent at once, and a further request waits for a
+/// turn for at most two seconds.
+/// </summary>
 public sealed class LargeAnswersTests
 {
     [Fact]
@@ -11,26 +15,26 @@ public sealed class LargeAnswersTests
     {
         var time = new SimulatedTimeProvider();
         var answers = new LargeAnswers(time);
-        var end = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var answersEnd = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         var first = Enumerable
             .Range(0, LargeAnswers.MaxConcurrent)
-            .Select(_ => answers.SendAsync(new DefaultHttpContext(), () => end.Task))
+            .Select(_ => answers.SendAsync(new DefaultHttpContext(), () => answersEnd.Task))
             .ToArray();
         var refused = new DefaultHttpContext();
-        var waiting = answers.SendAsync(refused, () => throw new InvalidOperationException("It was let in."));
+        var waiting = answers.SendAsync(refused, () => throw new InvalidOperationException("It was sent."));
         Assert.False(waiting.IsCompleted);
         time.Advance(TimeSpan.FromSeconds(2));
         await waiting;
         Assert.Equal((429, "1"), (refused.Response.StatusCode, refused.Response.Headers.RetryAfter.ToString()));
-        end.SetResult();
+        answersEnd.SetResult();
         await Task.WhenAll(first);
-        bool isLetIn = false;
-        await answers.SendAsync(new DefaultHttpContext(), () => Task.FromResult(isLetIn = true));
-        Assert.True(isLetIn);
+        bool isSent = false;
+        await answers.SendAsync(new DefaultHttpContext(), () => Task.FromResult(isSent = true));
+        Assert.True(isSent);
     }
 
     [Fact]
-    public async Task A_slow_reader_is_disconnected_and_its_turn_is_free()
+    public async Task A_client_that_does_not_read_for_a_minute_is_disconnected_and_frees_its_turn()
     {
         var time = new SimulatedTimeProvider();
         var answers = new LargeAnswers(time);
@@ -41,9 +45,9 @@ public sealed class LargeAnswersTests
         time.Advance(TimeSpan.FromSeconds(1));
         Assert.All(slow, static reader => Assert.True(reader.Aborted.Task.IsCompleted));
         await Task.WhenAll(sending);
-        bool isLetIn = false;
-        await answers.SendAsync(new DefaultHttpContext(), () => Task.FromResult(isLetIn = true));
-        Assert.True(isLetIn);
+        bool isSent = false;
+        await answers.SendAsync(new DefaultHttpContext(), () => Task.FromResult(isSent = true));
+        Assert.True(isSent);
     }
 
     private static DefaultHttpContext ContextOf(SlowReader reader)

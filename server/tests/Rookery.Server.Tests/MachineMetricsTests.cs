@@ -7,6 +7,10 @@ using Rookery.Server.Tests.Access;
 
 namespace Rookery.Server.Tests;
 
+/// <summary>
+/// GET /metrics/machine, which forwards the answer of the machine's node_exporter, here a listener of the test, and
+/// GET /sd/prometheus, by which Prometheus finds both.
+/// </summary>
 public sealed class MachineMetricsTests : IAsyncLifetime
 {
     private TcpListener _exporter = null!;
@@ -40,6 +44,7 @@ public sealed class MachineMetricsTests : IAsyncLifetime
 
         Assert.Equal("node_up 1\n", await answer.Content.ReadAsStringAsync());
         Assert.Equal("text/plain; version=0.0.4; charset=utf-8", answer.Content.Headers.ContentType?.ToString());
+        // The exporter must not get the client's token.
         string head = await answered;
         Assert.StartsWith("GET /metrics HTTP/1.1\r\n", head, StringComparison.Ordinal);
         Assert.DoesNotContain("Bearer", head, StringComparison.Ordinal);
@@ -77,9 +82,9 @@ public sealed class MachineMetricsTests : IAsyncLifetime
     [InlineData("HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n", "answered with 302")]
     [InlineData("HTTP/1.1 200 OK\r\nContent-Length: 4194305\r\n\r\n", "answered with more than 4 MiB")]
     [InlineData("SSH-2.0-OpenSSH\r\n\r\n", "gave no answer that can be read")]
-    public async Task An_invalid_answer_of_the_exporter_is_reported(string said, string sentence)
+    public async Task An_invalid_answer_of_the_exporter_is_reported(string exporterAnswer, string sentence)
     {
-        var answered = AnswerAsync(Encoding.ASCII.GetBytes(said));
+        var answered = AnswerAsync(Encoding.ASCII.GetBytes(exporterAnswer));
         (await _node.SendAsync("GET", "/metrics/machine", _token)).IsRefusal(502, sentence);
         await answered;
     }
@@ -137,7 +142,7 @@ public sealed class MachineMetricsTests : IAsyncLifetime
         return listener;
     }
 
-    /// <summary>Answers the next request and returns its head.</summary>
+    /// <summary>Answers the next request to the exporter and returns its head.</summary>
     private async Task<string> AnswerAsync(byte[] answer)
     {
         using var connection = await _exporter.AcceptTcpClientAsync();

@@ -12,15 +12,19 @@ using Rookery.Simulation;
 namespace Rookery.Server.Tests;
 
 /// <summary>
-/// Stops of a server. The clock moves only when a test advances it: what ends before writes time out ends for another
-/// reason.
+/// Stops of a server. The clock moves only when a test advances it. So a request that ends while the clock stands still
+/// was ended by the stop, and not by a timeout.
 /// </summary>
-[SuppressMessage("Design", "CA1001", Justification = "The node disposes what stands before it.")]
+[SuppressMessage("Design", "CA1001", Justification = "The node disposes the consensus that wraps its own.")]
 public sealed class StopTests : IAsyncLifetime
 {
-    // 16 MB: more than a connection buffers of an answer that is not read.
+    // 16 MB with documents of 4,000 bytes: more than a connection buffers of an answer that is not read.
     private const int Documents = 4000;
+
+    // Enough events of the changes feed, which contain no documents, for the same. FillAsync gives them long ids.
     private const int ManyDocuments = 30_000;
+
+    // Part of the log line about writes that had no answer when the stop timed out.
     private const string CutOff = "cut off";
 
     // Ends a test that would otherwise hang; a passing test never waits for it.
@@ -80,7 +84,6 @@ public sealed class StopTests : IAsyncLifetime
     [MemberData(nameof(LongReads))]
     public async Task A_read_whose_client_does_not_read_is_cut_off_before_writes_time_out(string route, string? query)
     {
-        // Feed events do not contain documents, so there are many of them, with long ids.
         await FillAsync(route.Contains("changes", StringComparison.Ordinal) ? ManyDocuments : Documents);
         using var answer = await BeginAsync(route, query);
         await AwaitFullBuffersAsync();
@@ -88,7 +91,7 @@ public sealed class StopTests : IAsyncLifetime
         _time.Advance(RookeryServer.ReadStopTimeout);
         await stopped.WaitAsync(Guard);
         Assert.DoesNotContain(_server.Log.Lines, IsCutOff);
-        await ExpectBrokenOffAsync(answer);
+        await AssertCutOffAsync(answer);
     }
 
     [Fact]
@@ -101,15 +104,15 @@ public sealed class StopTests : IAsyncLifetime
         var stopped = _server.StopAsync();
         _time.Advance(RookeryServer.ReadStopTimeout);
         await stopped.WaitAsync(Guard);
-        await ExpectBrokenOffAsync(answer);
+        await AssertCutOffAsync(answer);
     }
 
     [Fact]
-    public async Task A_quiet_feed_ends_at_once()
+    public async Task A_changes_feed_without_events_ends_at_once()
     {
         using var answer = await BeginAsync("GET /changes/stream", query: null);
         await _server.StopAsync().WaitAsync(Guard);
-        await ExpectBrokenOffAsync(answer);
+        await AssertCutOffAsync(answer);
     }
 
     [Fact]
@@ -119,7 +122,7 @@ public sealed class StopTests : IAsyncLifetime
         using var answer = await _server.Http.GetAsync("/admin/node/backup", HttpCompletionOption.ResponseHeadersRead);
         Assert.Equal(200, (int)answer.StatusCode);
         await _server.StopAsync().WaitAsync(Guard);
-        await ExpectBrokenOffAsync(answer);
+        await AssertCutOffAsync(answer);
     }
 
     [Fact]
@@ -207,7 +210,7 @@ public sealed class StopTests : IAsyncLifetime
     public async Task A_read_waiting_for_memory_is_answered_503_at_a_stop()
     {
         await PutAsync("large", $$"""{"t":"{{new string('x', 1 << 20)}}"}""");
-        using var others = await TakeAllRoomAsync();
+        using var others = await TakeAllMemoryAsync();
         var read = await SendAsync("GET", "/docs?id=large", body: null);
         var stopped = _server.StopAsync();
         (await read.WaitAsync(Guard)).IsRefusal(503, "The node is stopping.");
@@ -219,15 +222,15 @@ public sealed class StopTests : IAsyncLifetime
     {
         await FillAsync(count: 100);
         await PutAsync("e", $$"""{"t":"{{new string('x', 1 << 20)}}"}""");
-        using var others = await TakeAllRoomAsync();
+        using var others = await TakeAllMemoryAsync();
         using var answer = await BeginAsync("GET /streams/docs?startsWith=");
         await AwaitFullBuffersAsync();
         await _server.StopAsync().WaitAsync(Guard);
-        await ExpectBrokenOffAsync(answer);
+        await AssertCutOffAsync(answer);
     }
 
     [Fact]
-    public async Task A_feed_with_a_backlog_ends_before_all_is_sent()
+    public async Task A_changes_feed_with_many_events_to_send_ends_before_all_are_sent()
     {
         await FillAsync(ManyDocuments);
         _server.BeginStop();
@@ -260,14 +263,15 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// The client does not end the import: it falls silent, or keeps sending before it reads anything.
+    /// The client does not end the import: it stops sending, or it sends some megabytes more before it reads the
+    /// answer.
     /// </summary>
     [Theory]
     [InlineData(false, 0)]
     [InlineData(true, 0)]
     [InlineData(false, 56)]
     [InlineData(true, 56)]
-    public async Task An_import_learns_after_which_line_to_continue(bool isCompressed, int laterMegabytes)
+    public async Task An_interrupted_import_is_told_after_which_line_to_continue(bool isCompressed, int laterMegabytes)
     {
         using var client = new TcpClient();
         await client.ConnectAsync(_server.Address.Host, _server.Address.Port);
@@ -284,16 +288,16 @@ public sealed class StopTests : IAsyncLifetime
 
         // This many lines are stored only when the node waits for more, so a read is pending at the stop.
         await lines.FlushAsync();
-        using var patience = new CancellationTokenSource(Guard);
+        using var timeout = new CancellationTokenSource(Guard);
         while (CountStored() < (laterMegabytes > 0 ? 9_000 : 1))
         {
-            await Task.Delay(10, patience.Token);
+            await Task.Delay(10, timeout.Token);
         }
 
         var stopped = _server.StopAsync();
         for (int sent = 0; sent < laterMegabytes; sent++)
         {
-            await connection.WriteAsync(new byte[1 << 20], patience.Token);
+            await connection.WriteAsync(new byte[1 << 20], timeout.Token);
         }
 
         using var reader = new StreamReader(connection, leaveOpen: true);
@@ -367,8 +371,8 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// Waits until the connection's buffers are full: the handler, which reads the clock for each document, then reads
-    /// it no more.
+    /// Waits until the connection's buffers are full. The handler reads the clock for each document, so it is blocked
+    /// when 200 ms pass without a read of the clock.
     /// </summary>
     private async Task AwaitFullBuffersAsync()
     {
@@ -380,19 +384,27 @@ public sealed class StopTests : IAsyncLifetime
         } while (_watched.Reads != before);
     }
 
-    /// <summary>Waits for all room: a request releases its room only after the client has read the answer.</summary>
-    private ValueTask<LargeRequests.Lease> TakeAllRoomAsync() =>
+    /// <summary>
+    /// Leases all memory for large requests. Waits for leases of earlier requests, which end after their answers are
+    /// read.
+    /// </summary>
+    private ValueTask<LargeRequests.Lease> TakeAllMemoryAsync() =>
         _server.Context.LargeRequests.TakeAsync(new DefaultHttpContext(), _server.Memory.TotalBytes / 4);
 
     private async Task PutAsync(string id, string document) =>
         Assert.Equal(201, (await _server.SendAsync("PUT", $"{_db}/docs?id={id}", document)).Status);
 
+    /// <summary>Defines the index ByN.</summary>
     private async Task DefineAsync()
     {
         string index = """{"Indexes":[{"Name":"ByN","Maps":["from d in docs.Ds select new { d.n }"]}]}""";
         Assert.Equal(201, (await _server.SendAsync("PUT", _db + "/admin/indexes", index)).Status);
     }
 
+    /// <summary>Stores documents in batches of 1,000.</summary>
+    /// <param name="count">Number of documents. If it is more than <see cref="Documents"/>, they have ids of 401
+    /// characters and no text.</param>
+    /// <param name="isRandom">Whether the text cannot be compressed.</param>
     private async Task FillAsync(int count, bool isRandom = false)
     {
         var random = new Random(1);
@@ -424,7 +436,8 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     /// <summary>
-    /// Sends a request and reads the head of the answer; the rest is sent as far as the connection buffers it.
+    /// Sends a request and reads the head of the answer. The node sends the body until the connection's buffers are
+    /// full.
     /// </summary>
     private async Task<HttpResponseMessage> BeginAsync(string route, string? query = null, string? body = null)
     {
@@ -442,22 +455,24 @@ public sealed class StopTests : IAsyncLifetime
     }
 
     /// <summary>Asserts that the connection ended without the last chunk of the answer.</summary>
-    private static async Task ExpectBrokenOffAsync(HttpResponseMessage answer)
+    private static async Task AssertCutOffAsync(HttpResponseMessage answer)
     {
         Assert.True(answer.Headers.TransferEncodingChunked);
         await Assert.ThrowsAsync<HttpRequestException>(() => answer.Content.ReadAsStringAsync().WaitAsync(Guard));
     }
 
     /// <summary>
-    /// A document in which 32 paths reach 3,200 places in each of very many arrays: following all of them takes far
-    /// longer than a stop may.
+    /// A document with 2,000,000 arrays in nested arrays and objects, and 32 include paths that lead through all of
+    /// them: following the paths takes far longer than a stop may.
     /// </summary>
     private static class ManyPaths
     {
         private const int Objects = 5;
         private const int Arrays = 100;
 
-        /// <summary>Each level of objects is one of two steps: the name of its member, or brackets.</summary>
+        /// <summary>
+        /// The 32 paths. A step through each of the five objects is the name of its member, or brackets; both lead on.
+        /// </summary>
         public static string Includes { get; } =
             string.Concat(
                 Enumerable

@@ -3,8 +3,18 @@ using Rookery.Simulation;
 
 namespace Rookery.Storage.Tests;
 
+/// <summary>
+/// Power cuts and failing disks under the storage engine. A workload has a model for each applied index, with which the
+/// reopened engine is compared.
+/// </summary>
 public sealed class EngineCrashTests
 {
+    // The workload of which each disk call fails once.
+    private const int FaultSeed = 3;
+
+    /// <summary>
+    /// The engine reports each written manifest, and the caller may then release the journal up to its index.
+    /// </summary>
     [Fact]
     public void After_any_power_cut_the_engine_equals_its_manifest_and_is_no_older_than_reported() =>
         new CrashSearch { Points = 2000, Runs = 20 }.Verify(Work, CheckImage);
@@ -24,9 +34,9 @@ public sealed class EngineCrashTests
         );
 
     [Fact]
-    public void A_call_that_fails_loses_nothing()
+    public void A_disk_call_that_fails_loses_nothing()
     {
-        long calls = CallsOf(seed: 3);
+        long calls = CountCalls();
         Errno[] errors = [Errno.InputOutput, Errno.NoSpace, Errno.ReadOnly];
         for (long call = 1; call <= calls; call++)
         {
@@ -35,7 +45,7 @@ public sealed class EngineCrashTests
                 Calls = DiskCalls.Changing | DiskCalls.Open,
                 ShortWriteBytes = (int)(call % 1000),
             };
-            string story = $"seed 3, {fault.Error} at call {call}";
+            string story = $"seed {FaultSeed}, {fault.Error} at call {call}";
             var disk = new SimulatedDisk("/data");
             disk.Inject(fault);
             RunAndReopen(disk, story);
@@ -51,7 +61,7 @@ public sealed class EngineCrashTests
         disk.Inject(
             new DiskFault(AtCall: 20, Errno.NoSpace) { Calls = DiskCalls.Write | DiskCalls.Create, Sticky = true }
         );
-        Steps(work, engine, count: 300);
+        RunSteps(work, engine, count: 300);
         Assert.Contains("no space is left", engine.Problem, StringComparison.Ordinal);
         using (Snapshot snapshot = engine.OpenSnapshot())
         {
@@ -71,7 +81,10 @@ public sealed class EngineCrashTests
         Assert.Equal(engine.AppliedIndex, engine.Durable.Index);
     }
 
-    /// <summary>A page that is only in the page cache looks to the next process as if it were on the device.</summary>
+    /// <summary>
+    /// A manifest that was written but not synced is in the page cache. The next process reads it there as if it were
+    /// durable.
+    /// </summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -91,7 +104,8 @@ public sealed class EngineCrashTests
                 )
             )
             {
-                Steps(work, engine, count: 60);
+                RunSteps(work, engine, count: 60);
+                // Writes a manifest that is not durable: the kill comes before its sync, or the sync fails.
                 skipsSyncs = isKilled;
                 disk.Inject(
                     new DiskFault(isKilled ? long.MaxValue : 1, Errno.InputOutput)
@@ -116,12 +130,14 @@ public sealed class EngineCrashTests
             using StorageEngine afterPowerCut = EngineWorkload.Open(disk.AfterPowerLoss(seed));
             Assert.True(
                 afterPowerCut.Durable.Index == openedIndex,
-                $"seed {seed}: the manifest was at {openedIndex}, and then at {afterPowerCut.Durable.Index}"
+                $"seed {seed}: the manifest was opened at index {openedIndex}, but a power cut left "
+                    + $"{afterPowerCut.Durable.Index}"
             );
             Assert.True(afterPowerCut.Problem is null, $"seed {seed}: {afterPowerCut.Problem}");
         }
     }
 
+    /// <summary>Runs a workload, and records after which disk operation each index was reported as durable.</summary>
     private static (SimulatedDisk Disk, CrashRun Run) Work(int seed) =>
         Work(new SimulatedDisk("/data"), seed, disk => disk);
 
@@ -135,12 +151,13 @@ public sealed class EngineCrashTests
         StorageEngine engine = EngineWorkload.Open(wrap(disk));
         var promised = new List<(int Operation, long Index)>();
         engine.Memtables.ManifestWritten = position => promised.Add((disk.OperationCount, position.Index));
-        Steps(work, engine, count: 150);
+        RunSteps(work, engine, count: 150);
         engine.Dispose();
         return (disk, new CrashRun(work, promised));
     }
 
-    private static void Steps(EngineWorkload work, StorageEngine engine, int count)
+    /// <summary>Does steps of a workload, with a flush after every 20th and a merge after each.</summary>
+    private static void RunSteps(EngineWorkload work, StorageEngine engine, int count)
     {
         for (int step = 0; step < count; step++)
         {
@@ -155,34 +172,36 @@ public sealed class EngineCrashTests
         }
     }
 
+    /// <summary>Checks what a power cut at a disk operation left.</summary>
     private static void CheckImage(SimulatedDisk image, CrashRun run, int operation)
     {
         using StorageEngine engine = EngineWorkload.Open(image);
         long promised = run.Promised.LastOrDefault(promise => promise.Operation <= operation).Index;
         Assert.True(
             engine.Durable.Index >= promised,
-            $"the manifest is at {engine.Durable.Index}, and {promised} was promised"
+            $"the manifest is at index {engine.Durable.Index}, but {promised} was reported as durable"
         );
         using Snapshot snapshot = engine.OpenSnapshot();
         run.Work.Models[(int)engine.Durable.Index].Check(snapshot, $"at {engine.Durable.Index}");
         Assert.Null(engine.Problem);
     }
 
-    private static long CallsOf(int seed)
+    /// <summary>Returns the number of disk calls of <see cref="RunAndReopen"/> on a sound disk.</summary>
+    private static long CountCalls()
     {
         var disk = new SimulatedDisk("/data");
         using StorageEngine engine = EngineWorkload.Open(disk);
-        Steps(new EngineWorkload(seed), engine, count: 60);
+        RunSteps(new EngineWorkload(FaultSeed), engine, count: 60);
         return disk.CallCount(DiskCalls.Changing | DiskCalls.Open);
     }
 
     private static void RunAndReopen(SimulatedDisk disk, string story)
     {
-        var work = new EngineWorkload(seed: 3);
+        var work = new EngineWorkload(FaultSeed);
         try
         {
             using StorageEngine engine = EngineWorkload.Open(disk);
-            Steps(work, engine, count: 60);
+            RunSteps(work, engine, count: 60);
             using Snapshot snapshot = engine.OpenSnapshot();
             work.Model.Check(snapshot, story);
         }

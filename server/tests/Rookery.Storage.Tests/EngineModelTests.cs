@@ -2,6 +2,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Storage.Tests;
 
+/// <summary>Random work on the storage engine, compared with a model in memory.</summary>
 public sealed class EngineModelTests
 {
     [Fact]
@@ -36,14 +37,15 @@ public sealed class EngineModelTests
 
                 if (random.Next(25) == 0)
                 {
-                    Check(openSnapshots, story);
+                    CheckAndClose(openSnapshots, story);
                     using Snapshot snapshot = engine.OpenSnapshot();
                     work.Model.Check(snapshot, story);
                 }
 
                 if (random.Next(60) == 0)
                 {
-                    Check(openSnapshots, story);
+                    // A reopened engine has lost the writes that were not flushed.
+                    CheckAndClose(openSnapshots, story);
                     engine.Dispose();
                     engine = EngineWorkload.Open(disk);
                     work.GoBackTo(engine.Durable);
@@ -54,17 +56,17 @@ public sealed class EngineModelTests
                 Assert.Null(engine.Problem);
             }
 
-            Check(openSnapshots, $"seed {seed}, end");
+            CheckAndClose(openSnapshots, $"seed {seed}, end");
             StorageStatistics statistics = engine.Statistics();
             Assert.True(
                 statistics.Compactions > 0 && statistics.Groups.Count >= 3,
-                $"seed {seed}: too few compactions or groups of runs"
+                $"seed {seed}: runs were merged, and there are three groups of them"
             );
             engine.Dispose();
         }
     }
 
-    private static void Check(List<(Snapshot Snapshot, EngineModel Model)> openSnapshots, string story)
+    private static void CheckAndClose(List<(Snapshot Snapshot, EngineModel Model)> openSnapshots, string story)
     {
         foreach (var (snapshot, model) in openSnapshots)
         {

@@ -6,7 +6,9 @@ using Rookery.Simulation;
 
 namespace Rookery.Documents.Tests.Backups;
 
-/// <summary>Directories that a command was given by mistake are refused with the mistake, and stay as they are.</summary>
+/// <summary>
+/// A directory that cannot be what a command takes it for is refused with the mistake, and stays unchanged.
+/// </summary>
 public sealed class MisplacedDirectoriesTests
 {
     private readonly SimulatedDisk _disk = new("/data", "/backups");
@@ -22,14 +24,14 @@ public sealed class MisplacedDirectoriesTests
     [InlineData("/storage/indexes/journal")]
     [InlineData("/journal/second")]
     [InlineData("/other/../wal")]
-    public void A_journal_among_other_data_of_the_node_is_refused_before_anything_is_written(string below)
+    public void A_journal_among_other_data_of_the_node_is_refused_before_anything_is_written(string subdirectory)
     {
         using (var node = BackedUp.NewNode(_disk, documents: 3))
         {
             BackedUp.Take(node, _disk);
         }
 
-        string journal = BackedUp.Restored + below;
+        string journal = BackedUp.Restored + subdirectory;
         var options = SteppedNode.Options(BackedUp.Restored) with { JournalDirectory = journal };
         var restored = Assert.Throws<DataFormatException>(() =>
             new Restoration(
@@ -62,7 +64,7 @@ public sealed class MisplacedDirectoriesTests
     {
         using (BackedUp.NewNode(_disk, documents: 3))
         {
-            // Only its directory is needed.
+            // The test needs only the node's directory.
         }
 
         string? refusal = DataDirectory.WhyJournalIsMisplaced(_disk, BackedUp.Node, BackedUp.Node + "/wal");
@@ -88,7 +90,7 @@ public sealed class MisplacedDirectoriesTests
     }
 
     [Fact]
-    public void The_rest_of_an_interrupted_restore_is_named_with_its_journal()
+    public void The_refusal_to_restore_over_an_interrupted_restore_names_its_directory_and_its_journal()
     {
         using (var node = BackedUp.NewNode(_disk, documents: 3))
         {

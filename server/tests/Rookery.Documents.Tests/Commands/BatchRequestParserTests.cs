@@ -4,8 +4,11 @@ using static Rookery.Documents.Tests.Parsing.ParsedExample;
 
 namespace Rookery.Documents.Tests.Commands;
 
+/// <summary>Bodies of bulk_docs, which are encoded into one command.</summary>
 public class BatchRequestParserTests
 {
+    private const int GuidLength = 36;
+
     [Fact]
     public void Commands_keep_their_order_and_expectations()
     {
@@ -27,7 +30,7 @@ public class BatchRequestParserTests
         {
             read.Add(
                 $"{operation.Kind} "
-                    + $"{(operation.Id.Written.Length == 36 ? "guid" : Text(operation.Id.Written))} "
+                    + $"{(operation.Id.Written.Length == GuidLength ? "guid" : Text(operation.Id.Written))} "
                     + $"{operation.Expected.Expectation} {Text(operation.Expected.Text)} "
                     + $"{operation.Patch.ReturnDocument}"
             );
@@ -110,6 +113,7 @@ public class BatchRequestParserTests
         string named
     )
     {
+        // The numbers begin with 0.
         InputError error = Refuse($$"""{"Commands":[{"Id":"x","Type":"DELETE"},{{second}}]}""");
         Assert.Equal((code, 1L), (error.Code, error.Where.Element));
         Assert.Contains(named, error.What, StringComparison.Ordinal);
@@ -118,6 +122,7 @@ public class BatchRequestParserTests
     [Fact]
     public void A_batch_is_bounded_by_its_encoded_size_and_its_number_of_commands()
     {
+        // Each of the 100 lines of a script has its own copy of the 2,000 bytes in the encoded command.
         const int Limit = 256 << 10;
         string patch =
             $$"""{"Id":"a","Type":"PATCH","Patch":{"Script":"{{string.Concat(Enumerable.Repeat("this.a=$v;", 100))}}","Values":{"v":"{{new string('x', 2000)}}"} } }""";
@@ -130,8 +135,9 @@ public class BatchRequestParserTests
     }
 
     [Fact]
-    public void A_body_of_brackets_is_refused_without_memory_per_level()
+    public void A_deeply_nested_body_is_refused_without_memory_per_level()
     {
+        // The last byte is invalid. To find it, the parser must skip four million levels.
         byte[] body = new byte[4 << 20];
         body.AsSpan().Fill((byte)'[');
         body[^1] = 0xFF;
@@ -170,7 +176,7 @@ public class BatchRequestParserTests
     }
 
     [Fact]
-    public void Mutated_batches_are_parsed_or_refused_with_advice()
+    public void Randomly_changed_batches_are_parsed_or_refused_with_advice()
     {
         const int Seed = 4711;
         var random = new Random(Seed);

@@ -11,7 +11,7 @@ namespace Rookery.Documents.Tests.Nodes;
 /// </summary>
 public sealed class FormatLevelTests
 {
-    private const string Note = "/data/format-level";
+    private const string LevelFile = "/data/format-level";
 
     private readonly SimulatedDisk _disk = new("/data");
 
@@ -33,7 +33,7 @@ public sealed class FormatLevelTests
             Assert.Equal(1, newer.Core.FormatLevel.Level);
         }
 
-        Assert.False(_disk.Exists(Note));
+        Assert.False(_disk.Exists(LevelFile));
         using var again = Open(newest: 1);
         again.Put("shop", "d", "{}");
         Assert.Equal(["a", "b", "c", "d"], again.Documents("shop").Keys);
@@ -45,17 +45,17 @@ public sealed class FormatLevelTests
         Open(newest: 1).Dispose();
         using (var newer = Open(newest: 2))
         {
-            newer.Run(Raise(2));
+            newer.Run(EncodeLevel(2));
             Assert.Equal(2, newer.Core.FormatLevel.Level);
         }
 
-        var before = Contents();
+        var before = HashFiles();
         Assert.Equal(
             $"/data is written at format level 2, and this program, version {FormatLevel.ProgramVersion}, "
                 + $"knows levels up to 1: install version 0.9.2 or a newer one. Nothing was changed.",
             Assert.Throws<DataFormatException>(() => Open(newest: 1)).Message
         );
-        Assert.Equal(before, Contents());
+        Assert.Equal(before, HashFiles());
         using var again = Open(newest: 2);
         Assert.Equal(2, again.Core.FormatLevel.Level);
     }
@@ -66,21 +66,21 @@ public sealed class FormatLevelTests
         Open(newest: 1).Dispose();
         using (var newer = Open(newest: 2))
         {
-            newer.Run(Raise(2));
+            newer.Run(EncodeLevel(2));
             newer.Flush();
         }
 
-        _disk.Delete(Note);
+        _disk.Delete(LevelFile);
         Assert.Throws<DataFormatException>(() => Open(newest: 1));
-        Assert.True(_disk.Exists(Note));
+        Assert.True(_disk.Exists(LevelFile));
     }
 
     [Fact]
-    public void A_program_stops_when_the_cluster_raises_the_level_beyond_its_own()
+    public void A_node_refuses_requests_once_the_cluster_raised_the_level_beyond_its_programs()
     {
         using (var node = Open(newest: 1))
         {
-            _ = node.Consensus.ProposeAsync(Raise(2), CancellationToken.None).AsTask();
+            _ = node.Consensus.ProposeAsync(EncodeLevel(2), CancellationToken.None).AsTask();
             node.Commit();
             Assert.Contains("install version 0.9.2", node.Consensus.Refusal?.Message, StringComparison.Ordinal);
         }
@@ -93,7 +93,7 @@ public sealed class FormatLevelTests
     }
 
     [Fact]
-    public void New_data_start_at_the_newest_level_except_on_a_joining_node()
+    public void A_new_node_starts_at_the_newest_level_and_a_joining_node_at_the_oldest()
     {
         using (var alone = Open(newest: 2))
         {
@@ -124,7 +124,7 @@ public sealed class FormatLevelTests
     public void A_damaged_level_file_is_reported(string content, string trouble)
     {
         Open(newest: 1).Dispose();
-        using (var file = _disk.Open(Note, DiskOpen.CreateNew))
+        using (var file = _disk.Open(LevelFile, DiskOpen.CreateNew))
         {
             file.Write(Encoding.ASCII.GetBytes(content), 0);
         }
@@ -155,7 +155,8 @@ public sealed class FormatLevelTests
         );
     }
 
-    private static CommandBuffer Raise(int level)
+    /// <summary>Encodes a command that raises the level; version 0.9.2 is the first that knows it.</summary>
+    private static CommandBuffer EncodeLevel(int level)
     {
         using var writer = new ClusterRecordWriter();
         writer.Set(FormatLevel.RecordKey, new FormatLevel(level, "0.9.2").ToRecord());
@@ -165,7 +166,8 @@ public sealed class FormatLevelTests
     private SteppedNode Open(int newest) =>
         SteppedNode.Open(_disk, SteppedNode.Options("/data") with { NewestFormatLevel = newest });
 
-    private SortedDictionary<string, string> Contents()
+    /// <summary>Returns the hash of each file of the data directory, by path.</summary>
+    private SortedDictionary<string, string> HashFiles()
     {
         var contents = new SortedDictionary<string, string>(StringComparer.Ordinal);
         foreach (string directory in (string[])["/data", "/data/storage", "/data/journal"])

@@ -6,7 +6,7 @@ namespace Rookery.Documents.Tests.Nodes;
 public sealed class NodeIdsTests
 {
     [Fact]
-    public void A_directory_keeps_its_first_ids()
+    public void The_ids_written_to_a_data_directory_are_read_back()
     {
         var disk = new SimulatedDisk("/data");
         Assert.Null(NodeIds.TryRead(disk, "/data"));
@@ -16,8 +16,9 @@ public sealed class NodeIdsTests
     }
 
     [Fact]
-    public void The_identity_of_a_joining_node_is_no_foreign_file()
+    public void A_directory_with_only_an_identity_is_new_and_one_with_other_files_is_not()
     {
+        // A join writes the identity, in the folder cluster, before the node first starts.
         var disk = new SimulatedDisk("/data/cluster");
         Assert.Null(DataDirectory.WhyNotNew(disk, "/data", journalDirectory: null));
         disk.CreateDirectory("/data/photos");
@@ -29,7 +30,7 @@ public sealed class NodeIdsTests
     }
 
     [Fact]
-    public void No_node_starts_in_an_unfinished_restore()
+    public void A_directory_with_an_unfinished_restore_is_not_new()
     {
         var disk = new SimulatedDisk("/data");
         DataDirectory.MarkUnfinished(disk, "/data");

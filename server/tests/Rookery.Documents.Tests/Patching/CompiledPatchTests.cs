@@ -12,7 +12,10 @@ using static Rookery.Documents.Tests.Parsing.ParsedExample;
 
 namespace Rookery.Documents.Tests.Patching;
 
-/// <summary>Scripts of any form are compiled into commands, and applied like all patches.</summary>
+/// <summary>
+/// Scripts with conditions, loops and expressions, which are compiled into the command. Scripts that only assign values
+/// have an older, simple form, which versions before scripts can apply.
+/// </summary>
 public class CompiledPatchTests
 {
     [Fact]
@@ -25,8 +28,8 @@ public class CompiledPatchTests
         Assert.Equal(ProgramKind.Compiled, KindOf(compiled));
 
         // A script that older versions could run gets an unchanged form, at every format level.
-        Assert.True(TryParse("this.n = args.v", FormatLevel.Scripts, out var line, out _));
-        Assert.Equal(ProgramKind.Script, KindOf(line));
+        Assert.True(TryParse("this.n = args.v", FormatLevel.Scripts, out var simple, out _));
+        Assert.Equal(ProgramKind.Script, KindOf(simple));
     }
 
     [Fact]
@@ -67,7 +70,7 @@ public class CompiledPatchTests
     }
 
     [Fact]
-    public void The_other_script_creates_a_missing_document()
+    public void The_script_of_PatchIfMissing_creates_a_missing_document()
     {
         using var evaluator = new PatchEvaluator();
         string request =
@@ -114,7 +117,7 @@ public class CompiledPatchTests
     [InlineData("const k = '@metadata'; this[k] = { '@collection': 'Evil' }")]
     [InlineData("const k = '@metadata'; delete this[k]")]
     [InlineData("const k = '@metadata'; this[k]['@collection'] = 'Evil'")]
-    public void A_created_document_has_no_metadata_from_its_script(string script)
+    public void A_script_that_creates_a_document_cannot_change_its_metadata(string script)
     {
         using var evaluator = new PatchEvaluator();
         string request = $$"""{"Patch":{"Script":"this.n++"},"PatchIfMissing":{"Script":"{{script}}; this.a = 1"} }""";
@@ -212,10 +215,13 @@ public class CompiledPatchTests
                     ]
             )
             {
-                Assert.Null(node.Propose(Patch(node, script)).Rejection);
+                Assert.Null(node.Propose(EncodePatch(node, script)).Rejection);
             }
 
-            Assert.Equal(RejectionKind.PatchFailed, node.Propose(Patch(node, "this.none.x.y = 1")).Rejection?.Kind);
+            Assert.Equal(
+                RejectionKind.PatchFailed,
+                node.Propose(EncodePatch(node, "this.none.x.y = 1")).Rejection?.Kind
+            );
             before = node.Documents("db")["a"];
             Assert.Contains(
                 """
@@ -231,23 +237,25 @@ public class CompiledPatchTests
     }
 
     [Fact]
-    public void Scripts_that_exceed_their_steps_are_charged_to_their_command()
+    public void The_work_of_all_scripts_of_a_command_is_bounded_together()
     {
         using var node = SteppedNode.Open(new SimulatedDisk("/data"), SteppedNode.Options("/data"));
         node.CreateDatabase("db");
         node.Put("db", "a", $$"""{"l":[{{string.Join(',', Enumerable.Repeat("1", 200_000))}}]}""");
         Assert.Equal(
             RejectionKind.PatchFailed,
-            node.Propose(Patch(node, "for (const x of this.l) { this.l.push(x) }")).Rejection?.Kind
+            node.Propose(EncodePatch(node, "for (const x of this.l) { this.l.push(x) }")).Rejection?.Kind
         );
+        // One such patch maps 200,000 elements. It is accepted alone, but not 40 times in one command.
         string patch =
             """{"Id":"a","Type":"PATCH","Patch":{"Script":"for (const x of this.l) { this.n = this.l.map(y => x + y).length > 5 ? x : 0; break }"}}""";
-        var rejection = node.Propose(Batch(node, patch, count: 40)).Rejection;
+        var rejection = node.Propose(EncodeBatch(node, patch, count: 40)).Rejection;
         Assert.Equal(RejectionKind.TooLarge, rejection?.Kind);
-        Assert.Null(node.Propose(Batch(node, patch, count: 1)).Rejection);
+        Assert.Null(node.Propose(EncodeBatch(node, patch, count: 1)).Rejection);
     }
 
-    private static CommandBuffer Patch(SteppedNode node, string script)
+    /// <summary>Encodes a patch of the document 'a'; its argument v is 7.</summary>
+    private static CommandBuffer EncodePatch(SteppedNode node, string script)
     {
         Assert.True(
             BatchRequestParser.TryParsePatch(
@@ -266,7 +274,8 @@ public class CompiledPatchTests
         return batch.Command;
     }
 
-    private static CommandBuffer Batch(SteppedNode node, string patch, int count)
+    /// <summary>Encodes a batch with the same patch several times.</summary>
+    private static CommandBuffer EncodeBatch(SteppedNode node, string patch, int count)
     {
         string body = $$"""{"Commands":[{{string.Join(',', Enumerable.Repeat(patch, count))}}]}""";
         Assert.True(

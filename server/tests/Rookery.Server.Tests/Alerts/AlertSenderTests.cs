@@ -9,11 +9,15 @@ using Rookery.Server.Tests.Access;
 
 namespace Rookery.Server.Tests.Alerts;
 
+/// <summary>
+/// Notifications about alerts to a webhook, here a server of the test. The sender works every ten seconds of the node's
+/// simulated clock.
+/// </summary>
 public sealed class AlertSenderTests : IAsyncLifetime
 {
     private const string Token = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2";
 
-    // Instead of an HTTP status: the webhook hangs, or closes the connection without an answer.
+    // In place of an HTTP status: the webhook does not answer, or it closes the connection without an answer.
     private const int Hangs = 999;
     private const int Closes = 998;
 
@@ -70,9 +74,9 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [Fact]
     public async Task Begin_and_end_of_an_alert_are_each_sent_once()
     {
-        await using var sender = Sender("/hook/T0001", WebhookSettings.Json, Token);
+        await using var sender = NewSender("/hook/T0001", WebhookSettings.Json, Token);
         _active.Add(Hot());
-        await PassAsync(sender, seconds: 10);
+        await AdvanceAsync(sender, seconds: 10);
         var (path, authorization, body) = await NextAsync();
         Assert.Equal(("/hook/T0001", "Bearer " + Token), (path, authorization));
         using (var sentJson = JsonDocument.Parse(body))
@@ -94,20 +98,20 @@ public sealed class AlertSenderTests : IAsyncLifetime
             );
         }
 
-        await PassAsync(sender, seconds: 600);
+        await AdvanceAsync(sender, seconds: 600);
         _active.Clear();
-        await PassAsync(sender, seconds: 10);
+        await AdvanceAsync(sender, seconds: 10);
         Assert.Equal("resolved", StateOf((await NextAsync()).Body));
-        await PassAsync(sender, seconds: 600);
+        await AdvanceAsync(sender, seconds: 600);
         Assert.False(_received.Reader.TryRead(out _));
     }
 
     [Fact]
     public async Task Ntfy_messages_use_its_form_and_are_posted_to_the_url_above_the_topic()
     {
-        await using var sender = Sender("/ntfy/our-rookery", WebhookSettings.Ntfy, token: null);
+        await using var sender = NewSender("/ntfy/our-rookery", WebhookSettings.Ntfy, token: null);
         _active.Add(Hot() with { Severity = AlertSeverity.Critical });
-        await PassAsync(sender, seconds: 10);
+        await AdvanceAsync(sender, seconds: 10);
         var (path, authorization, body) = await NextAsync();
         Assert.Equal(("/ntfy/", null), (path, authorization));
         Assert.Equal(
@@ -115,7 +119,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
             body
         );
         _active.Clear();
-        await PassAsync(sender, seconds: 10);
+        await AdvanceAsync(sender, seconds: 10);
         Assert.Equal(
             """{"topic":"our-rookery","title":"home A: hot is over","message":"It has 82 \u00B0C.","priority":3,"tags":["white_check_mark"]}""",
             (await NextAsync()).Body
@@ -132,20 +136,21 @@ public sealed class AlertSenderTests : IAsyncLifetime
             _statuses.Enqueue(401);
         }
 
-        await using var sender = Sender("/hook/T0001", WebhookSettings.Json, Token);
+        await using var sender = NewSender("/hook/T0001", WebhookSettings.Json, Token);
         _active.Add(Hot());
-        await PassAsync(sender, seconds: 10);
+        await AdvanceAsync(sender, seconds: 10);
         for (int i = 0; i < 4; i++)
         {
             Assert.Equal("firing", StateOf((await NextAsync()).Body));
 
-            // Retries after 5, 10 and 20 s, while no request is in progress.
-            await PassUntilAsync(sender, () => _received.Reader.Count > 0 || i == 3);
+            // Retries after 5, 10 and 20 s, while no request is in progress. The fourth attempt succeeds.
+            await AdvanceUntilAsync(sender, () => _received.Reader.Count > 0 || i == 3, "the message is sent again");
         }
 
-        await PassUntilAsync(
+        await AdvanceUntilAsync(
             sender,
-            () => _node.Log.Lines.Any(static line => line.Contains("could not be sent", StringComparison.Ordinal))
+            () => _node.Log.Lines.Any(static line => line.Contains("could not be sent", StringComparison.Ordinal)),
+            "the failure is logged"
         );
         Assert.Contains(
             $"the webhook at {_hookUrl} answered with 500.",
@@ -167,12 +172,12 @@ public sealed class AlertSenderTests : IAsyncLifetime
             _statuses.Enqueue(400);
         }
 
-        await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
+        await using var sender = NewSender("/hook", WebhookSettings.Json, token: null);
         _active.Add(Hot());
-        await PassAsync(sender, seconds: 10);
+        await AdvanceAsync(sender, seconds: 10);
         Assert.Equal("firing", StateOf((await NextAsync()).Body));
         _active.Clear();
-        await PassAsync(sender, seconds: 10);
+        await AdvanceAsync(sender, seconds: 10);
         Assert.Equal("resolved", StateOf((await NextAsync()).Body));
         Assert.Single(
             _node.Log.Lines,
@@ -184,14 +189,15 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [Fact]
     public async Task Messages_dropped_from_a_full_queue_are_logged_by_name()
     {
+        // The webhook refuses all messages, so the queue of 64 stays full.
         lock (_statuses)
         {
             Enumerable.Repeat(500, 1000).ToList().ForEach(_statuses.Enqueue);
         }
 
-        await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
+        await using var sender = NewSender("/hook", WebhookSettings.Json, token: null);
         _active.AddRange(Enumerable.Range(0, 70).Select(static number => Hot() with { Name = $"hot{number}" }));
-        await PassAsync(sender, seconds: 10);
+        await AdvanceAsync(sender, seconds: 10);
         Assert.Contains(
             _node.Log.Lines,
             static line => line.Contains("is firing: 64 newer ones wait", StringComparison.Ordinal)
@@ -209,7 +215,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
             _statuses.Enqueue(behaviour);
         }
 
-        await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
+        await using var sender = NewSender("/hook", WebhookSettings.Json, token: null);
         _active.Add(Hot());
         _node.Time.Advance(TimeSpan.FromSeconds(10));
         Assert.Equal("firing", StateOf((await NextAsync()).Body));
@@ -218,7 +224,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
             _node.Time.Advance(TimeSpan.FromSeconds(10));
         }
 
-        await PassUntilAsync(sender, () => _received.Reader.Count > 0);
+        await AdvanceUntilAsync(sender, () => _received.Reader.Count > 0, "the message is sent again");
         Assert.Equal("firing", StateOf((await NextAsync()).Body));
         Assert.Contains(
             sentence,
@@ -230,12 +236,12 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [Fact]
     public async Task A_fault_of_the_node_is_logged_once_and_does_not_end_the_process()
     {
-        await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
+        await using var sender = NewSender("/hook", WebhookSettings.Json, token: null);
         _node.Context.ActiveAlerts = static () => throw new NotSupportedException("A fault.");
-        await PassAsync(sender, seconds: 60);
+        await AdvanceAsync(sender, seconds: 60);
         Assert.Contains("because of an error in Rookery", Assert.Single(_node.Log.Lines), StringComparison.Ordinal);
         _node.Context.ActiveAlerts = () => [Hot()];
-        await PassAsync(sender, seconds: 10);
+        await AdvanceAsync(sender, seconds: 10);
         Assert.Equal("firing", StateOf((await NextAsync()).Body));
     }
 
@@ -247,7 +253,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
             _statuses.Enqueue(302);
         }
 
-        await using var sender = Sender("/hook", WebhookSettings.Json, Token);
+        await using var sender = NewSender("/hook", WebhookSettings.Json, Token);
         Assert.Contains(
             "answered with 302, which leads elsewhere",
             await sender.TestAsync(CancellationToken.None),
@@ -262,7 +268,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
             409,
             "No webhook is set"
         );
-        await using var sender = Sender("/hook/T0001", WebhookSettings.Json, Token);
+        await using var sender = NewSender("/hook/T0001", WebhookSettings.Json, Token);
         _node.Context.AlertSender = sender;
         var answer = await _node.SendAsync("POST", "/admin/alerts/test", SecureServer.LocalKey);
         Assert.Equal(
@@ -292,7 +298,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
         Assert.Empty(next.Update(all, static _ => false, MayBeOver, now));
         Assert.Empty(next.Update(all, static _ => false, MayBeOver, now.AddSeconds(30)));
 
-        // The first leader has failed.
+        // The first leader has failed, and the other one leads now.
         Assert.Empty(next.Update(all, static _ => true, MayBeOver, now.AddSeconds(40)));
         Assert.Equal(
             [("resolved", "B")],
@@ -311,7 +317,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public void An_alert_is_not_over_while_its_restarted_node_has_not_judged_it_again()
+    public void An_alert_ends_only_after_its_restarted_node_had_time_to_raise_it_again()
     {
         var outbox = new AlertOutbox();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
@@ -327,7 +333,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
     }
 
     [Fact]
-    public void Alerts_about_two_members_are_two_and_stay_the_same_under_another_leader()
+    public void Alerts_about_two_members_are_told_apart_and_are_not_repeated_by_another_leader()
     {
         var outbox = new AlertOutbox();
         var now = new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero);
@@ -374,29 +380,33 @@ public sealed class AlertSenderTests : IAsyncLifetime
     [InlineData("halted", 60, true)]
     [InlineData("of_another_version", 60, true)]
     [InlineData("member_down", null, true)]
-    public void A_node_that_judged_for_the_alerts_period_may_end_it(string name, int? seconds, bool isOver) =>
+    public void A_node_ends_an_alert_only_after_it_was_up_for_the_alerts_period(
+        string name,
+        int? seconds,
+        bool isOver
+    ) =>
         Assert.Equal(
             isOver,
             AlertSender.IsJudgedAgain(name, seconds is { } known ? TimeSpan.FromSeconds(known) : null)
         );
 
     [Fact]
-    public async Task A_restarted_member_is_not_reported_well_before_it_judged_again()
+    public async Task An_alert_that_a_new_leader_does_not_report_for_a_while_is_not_sent_as_resolved()
     {
-        await using var sender = Sender("/hook", WebhookSettings.Json, token: null);
+        await using var sender = NewSender("/hook", WebhookSettings.Json, token: null);
         ActiveAlert down = Hot() with { Name = "member_down", Member = "C" };
         _active.Add(down);
-        await PassAsync(sender, seconds: 10);
+        await AdvanceAsync(sender, seconds: 10);
         Assert.Equal("firing", StateOf((await NextAsync()).Body));
 
-        // As when another member becomes leader: the alerts are not reported for a while.
+        // A member that has just become leader reports no alerts until it has observed the others for a while.
         _active.Clear();
-        await PassAsync(sender, seconds: 300);
+        await AdvanceAsync(sender, seconds: 300);
         _active.Add(down);
-        await PassAsync(sender, seconds: 600);
+        await AdvanceAsync(sender, seconds: 600);
         Assert.False(_received.Reader.TryRead(out _));
         _active.Clear();
-        await PassAsync(sender, seconds: 10);
+        await AdvanceAsync(sender, seconds: 10);
         Assert.Equal("resolved", StateOf((await NextAsync()).Body));
     }
 
@@ -475,6 +485,7 @@ public sealed class AlertSenderTests : IAsyncLifetime
             "/help/reference/alerts.md#hot"
         );
 
+    // The test of AlertOutbox.Update whether an alert that is not reported is over: here it always is.
     private static bool MayBeOver(MemberAlert alert) => true;
 
     private static string StateOf(string body)
@@ -483,42 +494,47 @@ public sealed class AlertSenderTests : IAsyncLifetime
         return sentJson.RootElement.GetProperty("State").GetString()!;
     }
 
-    private AlertSender Sender(string path, string form, string? token) =>
+    private AlertSender NewSender(string path, string form, string? token) =>
         new(_node.Context, new WebhookConfiguration(new Uri(_hookUrl + path), form, TokenFile: null), token);
 
+    /// <summary>Returns the next request that the webhook received.</summary>
     private async Task<Received> NextAsync() =>
         await _received.Reader.ReadAsync().AsTask().WaitAsync(TimeSpan.FromSeconds(60));
 
-    /// <summary>Advances the clock by the interval at which the sender works, as often as it fits.</summary>
-    private async Task PassAsync(AlertSender sender, int seconds)
+    /// <summary>Advances the clock in steps of ten seconds, the interval at which the sender works.</summary>
+    private async Task AdvanceAsync(AlertSender sender, int seconds)
     {
         for (int i = 0; i < seconds; i += 10)
         {
-            await QuietAsync(sender);
+            await AwaitIdleAsync(sender);
             _node.Time.Advance(TimeSpan.FromSeconds(10));
         }
     }
 
-    /// <summary>Advances the clock until a condition holds; the waiting code runs on another thread.</summary>
-    private async Task PassUntilAsync(AlertSender sender, Func<bool> holds)
+    /// <summary>
+    /// Advances the clock by a second at a time until a condition holds. The code that waits for the clock runs on
+    /// another thread.
+    /// </summary>
+    private async Task AdvanceUntilAsync(AlertSender sender, Func<bool> holds, string expected)
     {
         for (int tries = 0; !holds(); tries++)
         {
-            Assert.True(tries < 3000, "it did not come to that");
-            await QuietAsync(sender);
+            Assert.True(tries < 3000, $"expected within 3,000 s: {expected}");
+            await AwaitIdleAsync(sender);
             _node.Time.Advance(TimeSpan.FromSeconds(1));
             await Task.Delay(10);
         }
     }
 
     /// <summary>
-    /// Waits until no request is in progress; a request times out by the clock that stands still here.
+    /// Waits until no request is in progress. The simulated clock stands still meanwhile, so the request does not time
+    /// out.
     /// </summary>
-    private static async Task QuietAsync(AlertSender sender)
+    private static async Task AwaitIdleAsync(AlertSender sender)
     {
         for (int tries = 0; sender.IsSending; tries++)
         {
-            Assert.True(tries < 3000, "it does not end");
+            Assert.True(tries < 3000, "the request to the webhook ends");
             await Task.Delay(10);
         }
     }

@@ -9,14 +9,14 @@ using Rookery.Simulation;
 namespace Rookery.Server.Tests.FastPath;
 
 /// <summary>
-/// The fast path answers a query as the full pipeline does, if it needs no wait and the answer is short. It leaves
-/// others to the pipeline.
+/// The fast path answers a query as the full pipeline does, if the query needs no wait and its answer is short. It
+/// leaves other queries to the pipeline.
 /// </summary>
 public sealed partial class FastPathQueryTests : IAsyncLifetime
 {
     private const string Host = "Host: localhost\r\n";
 
-    // Makes a request one for the full pipeline.
+    // The fast path leaves requests with headers that it does not know to the full pipeline.
     private const string UnknownHeader = "X-Other: 1\r\n";
     private const int Users = 40;
 
@@ -81,9 +81,9 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
     public async Task A_query_that_needs_no_wait_is_answered_as_by_the_full_pipeline(string text, bool hasTag = true)
     {
         long before = FastPathAnswers;
-        var fast = await AnswerAsync(text);
+        var fast = await QueryAsync(text);
         Assert.Equal(before + 1, FastPathAnswers);
-        var full = await AnswerAsync(text, UnknownHeader);
+        var full = await QueryAsync(text, UnknownHeader);
         Assert.Equal(before + 1, FastPathAnswers);
         Assert.Equal(200, fast.Code);
         Assert.Equal(hasTag, fast.Headers.Contains("ETag: ", StringComparison.Ordinal));
@@ -94,7 +94,7 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Parameters_and_the_page_of_the_body_are_obeyed()
+    public async Task Parameters_start_and_page_size_in_the_body_are_obeyed()
     {
         const string Body =
             """{"Query":"from Users where age >= $p order by age","QueryParameters":{"p":7},"Start":1,"PageSize":2}""";
@@ -110,25 +110,25 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
                 .EnumerateArray()
                 .Select(each => each.GetProperty("age").GetInt32())
         );
-        Assert.Equal(33, answer.RootElement.GetProperty("TotalResults").GetInt32());
+        Assert.Equal(Users - 7, answer.RootElement.GetProperty("TotalResults").GetInt32());
         Assert.Equal(WithoutTimes(await SendAsync(Body, Target, UnknownHeader)), WithoutTimes(fast));
     }
 
     [Fact]
-    public async Task A_known_answer_is_not_sent_again_until_a_document_changes()
+    public async Task An_answer_that_the_client_has_is_not_sent_again_until_a_document_changes()
     {
         const string Text = "from Users where name = 'n2' order by age limit 1";
-        var first = await AnswerAsync(Text);
+        var first = await QueryAsync(Text);
         string tag = first
             .Headers.Split('\n')
             .Single(static line => line.StartsWith("ETag: ", StringComparison.Ordinal));
         string known = $"If-None-Match: {tag["ETag: ".Length..]}\r\n";
         long before = FastPathAnswers;
-        var fast = await AnswerAsync(Text, known);
+        var fast = await QueryAsync(Text, known);
         Assert.Equal((304, before + 1), (fast.Code, FastPathAnswers));
-        Assert.Equal(await AnswerAsync(Text, known + UnknownHeader), fast);
+        Assert.Equal(await QueryAsync(Text, known + UnknownHeader), fast);
         await PutAsync("users/x", new { name = "n2", age = -1 });
-        Assert.Contains("\"age\":-1", (await AnswerAsync(Text, known)).Body, StringComparison.Ordinal);
+        Assert.Contains("\"age\":-1", (await QueryAsync(Text, known)).Body, StringComparison.Ordinal);
     }
 
     [Theory]
@@ -144,8 +144,8 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
     public async Task Any_other_query_is_left_to_the_full_pipeline(string text)
     {
         long before = FastPathAnswers;
-        var answer = await AnswerAsync(text);
-        Assert.Equal(WithoutTimes(await AnswerAsync(text, UnknownHeader)), WithoutTimes(answer));
+        var answer = await QueryAsync(text);
+        Assert.Equal(WithoutTimes(await QueryAsync(text, UnknownHeader)), WithoutTimes(answer));
         Assert.Equal(before, FastPathAnswers);
     }
 
@@ -177,7 +177,7 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
         for (int i = 100; i < 120; i++)
         {
             await PutAsync($"users/{i}", new { name = "new", age = i });
-            var answer = await AnswerAsync($"from index 'Users/ByAge' where age = {i}");
+            var answer = await QueryAsync($"from index 'Users/ByAge' where age = {i}");
             Assert.Contains("\"TotalResults\":1,", answer.Body, StringComparison.Ordinal);
         }
     }
@@ -206,23 +206,23 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
         );
         Assert.Equal(201, stored.Status);
         long before = FastPathAnswers;
-        Assert.Contains("\"IndexName\":\"Auto/Dogs/", await DogAsync(7), StringComparison.Ordinal);
+        Assert.Contains("\"IndexName\":\"Auto/Dogs/", await QueryByAgeAsync(7), StringComparison.Ordinal);
         Assert.Equal(before, FastPathAnswers);
-        Assert.Contains("\"TotalResults\":1,", await DogAsync(8), StringComparison.Ordinal);
+        Assert.Contains("\"TotalResults\":1,", await QueryByAgeAsync(8), StringComparison.Ordinal);
         Assert.Equal(before + 1, FastPathAnswers);
         await PutAsync("users/late", new { name = "late" });
-        Assert.Contains("\"TotalResults\":1,", await DogAsync(9), StringComparison.Ordinal);
+        Assert.Contains("\"TotalResults\":1,", await QueryByAgeAsync(9), StringComparison.Ordinal);
 
-        async Task<string> DogAsync(int age) => (await AnswerAsync($"from Dogs where age = {age}")).Body;
+        async Task<string> QueryByAgeAsync(int age) => (await QueryAsync($"from Dogs where age = {age}")).Body;
     }
 
     [Fact]
-    public async Task A_query_that_works_long_is_left_to_the_full_pipeline()
+    public async Task A_query_that_runs_long_is_left_to_the_full_pipeline()
     {
         const string Text = "from Users where city = 'c1' and age = 7";
         _time.Step = QueryHandler.MaxDuration / 2;
         long before = FastPathAnswers;
-        Assert.Contains("\"age\":7", (await AnswerAsync(Text)).Body, StringComparison.Ordinal);
+        Assert.Contains("\"age\":7", (await QueryAsync(Text)).Body, StringComparison.Ordinal);
         Assert.Equal(before, FastPathAnswers);
     }
 
@@ -265,7 +265,7 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
     }
 
     [Fact]
-    public void A_text_that_failed_is_not_tried_again_for_a_second()
+    public void A_query_text_that_the_fast_path_could_not_answer_is_not_tried_again_for_a_second()
     {
         var time = new SimulatedTimeProvider();
         var attempts = new QueryAttempts(time);
@@ -277,7 +277,7 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
     }
 
     [Fact]
-    public void Nothing_is_tried_for_the_rest_of_a_second_in_which_most_attempts_failed()
+    public void No_query_is_tried_for_the_rest_of_a_second_in_which_most_attempts_failed()
     {
         var time = new SimulatedTimeProvider();
         var attempts = new QueryAttempts(time);
@@ -298,6 +298,7 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
         Assert.True(attempts.MayTry("from New"));
     }
 
+    /// <summary>Stores a document of the collection Users.</summary>
     private async Task PutAsync(string id, object document)
     {
         string members = JsonSerializer.Serialize(document)[1..];
@@ -309,7 +310,7 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
         Assert.Equal(201, stored.Status);
     }
 
-    private async Task<RawResponse> AnswerAsync(string query, string headers = "") =>
+    private async Task<RawResponse> QueryAsync(string query, string headers = "") =>
         await SendAsync(JsonSerializer.Serialize(new { Query = query }), "/queries", headers);
 
     private async Task<RawResponse> SendAsync(string body, string target, string headers = "")
@@ -321,6 +322,7 @@ public sealed partial class FastPathQueryTests : IAsyncLifetime
         return (await connection.ReadAsync())!;
     }
 
+    /// <summary>Returns a response without the times in it, and without its length, which depends on them.</summary>
     private static RawResponse WithoutTimes(RawResponse response) =>
         response with
         {

@@ -4,7 +4,10 @@ using Rookery.Server.Tests.Raven;
 
 namespace Rookery.Server.Tests.Observation;
 
-/// <summary>The live stream of a single node.</summary>
+/// <summary>
+/// GET /dashboard/live of a single node: a stream of events, one a second, with the state of the cluster. A listener is
+/// a client that follows the stream.
+/// </summary>
 public sealed class LiveTests : IAsyncLifetime
 {
     private readonly RunningServer _server = new()
@@ -96,7 +99,9 @@ public sealed class LiveTests : IAsyncLifetime
             Assert.True(_server.Context.Observation.IsWatched);
         }
 
-        await TwoMembers.UntilAsync(() => Task.FromResult(_server.Context.Observation.IsWatched ? null : "alone"));
+        await TwoMembers.UntilAsync(() =>
+            Task.FromResult(_server.Context.Observation.IsWatched ? null : "not watched")
+        );
     }
 
     [Fact]
@@ -116,13 +121,13 @@ public sealed class LiveTests : IAsyncLifetime
                 new Uri(_server.Address, "/dashboard/live"),
                 HttpCompletionOption.ResponseHeadersRead
             );
-            return answer.IsSuccessStatusCode ? "let in" : null;
+            return answer.IsSuccessStatusCode ? "admitted" : null;
         });
         feeds.ForEach(feed => feed.Dispose());
     }
 
     [Fact]
-    public void One_credential_cannot_use_up_all_listeners()
+    public void One_credential_may_have_only_a_part_of_all_listeners()
     {
         var stream = new LiveStream(_server.Context);
         var listeners = Enumerable

@@ -3,9 +3,10 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server.Tests.Raven;
 
+/// <summary>The stream of a compressed request body.</summary>
 public sealed class GzipBodyTests
 {
-    // Ends the test if the read never returns and its thread spins.
+    // Ends the test if the read never returns.
     private static readonly TimeSpan Guard = TimeSpan.FromSeconds(60);
 
     [Fact]

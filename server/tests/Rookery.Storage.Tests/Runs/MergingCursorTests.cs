@@ -2,6 +2,10 @@ using Rookery.Storage.Runs;
 
 namespace Rookery.Storage.Tests.Runs;
 
+/// <summary>
+/// The merge of several runs, newest first, into one sequence of rows: the newest row of each key, unless a range
+/// tombstone hides it.
+/// </summary>
 public sealed class MergingCursorTests
 {
     [Theory]
@@ -11,6 +15,7 @@ public sealed class MergingCursorTests
     [InlineData(4, 9)]
     public void A_merge_returns_the_result_of_replaying_all_writes(int seed, int runs)
     {
+        // As readers merge (live rows only), and as runs are merged (with tombstones, which hide rows of older runs).
         var random = new RandomRows(seed);
         using var fixture = new RunFixture();
         var everything = new SortedDictionary<byte[], ModelRow>(KeyComparer.Instance);
@@ -33,22 +38,22 @@ public sealed class MergingCursorTests
         {
             byte[] bound = probe == 0 ? [] : Key(random);
             Assert.Equal(
-                From(live, bound),
+                DescribeFrom(live, bound),
                 RunModelTests.Walk(merge, merge.SeekForward(bound)),
                 StringComparer.Ordinal
             );
             Assert.Equal(
-                Before(live, bound),
+                DescribeBefore(live, bound),
                 RunModelTests.Walk(merge, merge.SeekBackward(bound)),
                 StringComparer.Ordinal
             );
             Assert.Equal(
-                From(everything, bound),
+                DescribeFrom(everything, bound),
                 RunModelTests.Walk(compaction, compaction.SeekForward(bound)),
                 StringComparer.Ordinal
             );
             Assert.Equal(
-                Before(everything, bound),
+                DescribeBefore(everything, bound),
                 RunModelTests.Walk(compaction, compaction.SeekBackward(bound)),
                 StringComparer.Ordinal
             );
@@ -56,7 +61,7 @@ public sealed class MergingCursorTests
     }
 
     [Fact]
-    public void A_repair_hides_older_rows_and_not_its_own()
+    public void The_range_tombstone_of_a_repair_hides_older_rows_but_not_the_repairs_own_rows()
     {
         using var fixture = new RunFixture();
         var old = fixture.WriteAndOpen(fileId: 1, Rows(("a", 10), ("b", 20), ("c", 30)));
@@ -82,7 +87,7 @@ public sealed class MergingCursorTests
     }
 
     [Fact]
-    public void Damage_in_one_source_ends_the_cursor_before_a_doubtful_row()
+    public void Damage_in_one_run_ends_the_cursor_before_the_first_row_that_may_be_wrong()
     {
         var random = new RandomRows(seed: 6);
         using var fixture = new RunFixture();
@@ -106,7 +111,9 @@ public sealed class MergingCursorTests
             Assert.NotNull(merge.Damage);
             Assert.InRange(seen.Count, 1, everything.Count - 1);
             Assert.Equal(
-                (backward ? Before(everything, bound: []) : From(everything, bound: [])).Take(seen.Count),
+                (backward ? DescribeBefore(everything, bound: []) : DescribeFrom(everything, bound: [])).Take(
+                    seen.Count
+                ),
                 seen,
                 StringComparer.Ordinal
             );
@@ -128,6 +135,7 @@ public sealed class MergingCursorTests
             [.. readers.Select(run => new MergeSource(run.OpenCursor(), run.RangeTombstones))],
             MergedRows.Live
         );
+        // The first walk fills the cache of blocks.
         Count(merge);
         long before = GC.GetAllocatedBytesForCurrentThread();
         int rows = Count(merge);
@@ -176,6 +184,7 @@ public sealed class MergingCursorTests
         return fixture.WriteAndOpen(number, rows, RunFixture.Options(blockBytes: 512), tombstones);
     }
 
+    /// <summary>Returns a random short key; there are few, so that runs have the same keys.</summary>
     private static byte[] Key(RandomRows random) =>
         [(byte)'k', .. Enumerable.Range(0, random.Next(3)).Select(_ => (byte)random.Next(12)), (byte)random.Next(12)];
 
@@ -190,10 +199,12 @@ public sealed class MergingCursorTests
         return sorted;
     }
 
-    private static IEnumerable<string> From(IEnumerable<KeyValuePair<byte[], ModelRow>> rows, byte[] bound) =>
+    /// <summary>Describes the rows from a key on, in order.</summary>
+    private static IEnumerable<string> DescribeFrom(IEnumerable<KeyValuePair<byte[], ModelRow>> rows, byte[] bound) =>
         rows.Where(row => KeyComparer.Instance.Compare(row.Key, bound) >= 0).Select(RunModelTests.Describe);
 
-    private static IEnumerable<string> Before(IEnumerable<KeyValuePair<byte[], ModelRow>> rows, byte[] bound) =>
+    /// <summary>Describes the rows before a key, all for an empty key, in reverse order.</summary>
+    private static IEnumerable<string> DescribeBefore(IEnumerable<KeyValuePair<byte[], ModelRow>> rows, byte[] bound) =>
         rows.Reverse()
             .Where(row => bound.Length == 0 || KeyComparer.Instance.Compare(row.Key, bound) < 0)
             .Select(RunModelTests.Describe);

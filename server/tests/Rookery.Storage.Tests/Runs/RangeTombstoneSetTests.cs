@@ -4,6 +4,9 @@ using Rookery.Storage.Runs;
 
 namespace Rookery.Storage.Tests.Runs;
 
+/// <summary>
+/// Range tombstones, split into pieces that do not overlap. Each piece has the highest sequence number.
+/// </summary>
 public sealed class RangeTombstoneSetTests
 {
     [Fact]
@@ -22,6 +25,7 @@ public sealed class RangeTombstoneSetTests
                     var within = set.Within(bounds[0], bounds[1]);
                     foreach (byte[] key in probes)
                     {
+                        // -1: no tombstone covers the key.
                         long expected = some.Concat(more)
                             .Where(tombstone => Covers(tombstone.From.Span, tombstone.ToExclusive.Span, key))
                             .Select(tombstone => tombstone.Sequence)
@@ -33,13 +37,16 @@ public sealed class RangeTombstoneSetTests
 
                     foreach (var (piece, next) in set.Pieces.Zip(set.Pieces.Skip(1)))
                     {
-                        Assert.True(piece.ToExclusive.Span.SequenceCompareTo(next.From.Span) <= 0, "Pieces overlap.");
+                        Assert.True(
+                            piece.ToExclusive.Span.SequenceCompareTo(next.From.Span) <= 0,
+                            "pieces do not overlap"
+                        );
                     }
                 }
             );
 
     [Fact]
-    public void Without_an_upper_bound_all_keys_from_the_lower_bound_on_are_kept()
+    public void A_set_within_bounds_without_an_upper_one_keeps_all_keys_from_the_lower_one_on()
     {
         var set = new RangeTombstoneSet([new RangeTombstone("b"u8.ToArray(), "y"u8.ToArray(), Sequence: 5)]);
         var within = set.Within("k"u8, default);

@@ -3,11 +3,13 @@ using Rookery.Simulation;
 
 namespace Rookery.Storage.Tests.Runs;
 
-/// <summary>Notes the most bytes that any file had unsynced, and the writes to all files.</summary>
+/// <summary>Counts the writes to files, and the bytes that they leave unsynced.</summary>
 internal sealed class SyncWatchingDisk(IDisk inner) : WrappedDisk(inner)
 {
+    /// <summary>The largest number of bytes that a file had unsynced at any time.</summary>
     public long MostUnsyncedBytes { get; private set; }
 
+    /// <summary>The number of writes to all files.</summary>
     public long Writes { get; private set; }
 
     public override IDiskFile Open(string path, DiskOpen mode) => new WatchedFile(this, base.Open(path, mode));
